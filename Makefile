@@ -1,0 +1,43 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show what can be made
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+.PHONY: run
+run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000), with a demo project at first
+	@$(BIN)/flask migrate
+	@if [ -n "$$($(BIN)/flask projects list | tail -n +2)" ]; then \
+		echo "Keys: $(BIN)/flask keys list; a new one: $(BIN)/flask keys create"; \
+	else \
+		$(BIN)/flask projects create demo > /dev/null && \
+		echo "Try it:" && \
+		echo "  curl -H 'Authorization: Bearer $$($(BIN)/flask keys create)'" \
+			"http://127.0.0.1:$(PORT)/v1/pets"; \
+	fi
+	@PORT=$(PORT) exec $(BIN)/gunicorn --bind 127.0.0.1:$(PORT) wsgi:app
+
+.PHONY: test
+test: $(VENV)/test.stamp ## Run all tests, on SQLite, PostgreSQL and Redis
+	$(BIN)/pytest
+
+.PHONY: lint
+lint: $(VENV)/test.stamp ## Check format and style
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/run.stamp: requirements.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/test.stamp: requirements.txt tests/requirements.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	@touch $@

@@ -1,0 +1,19 @@
+"""Pet Store Service: animals for adoption over HTTP."""
+
+from flask import Flask
+
+from petstore import api, cli, database, errors, proxies
+from petstore.settings import Settings, read_settings
+
+
+def create_app(settings: Settings | None = None) -> Flask:
+    """The application: each part once, in the order in which a request meets it."""
+    settings = settings or read_settings()
+    app = Flask(__name__, static_folder=None)
+    app.url_map.merge_slashes = False
+    proxies.init_app(app, settings)
+    database.init_app(app, settings)
+    errors.init_app(app)
+    api.init_app(app, settings)
+    cli.init_app(app)
+    return app

@@ -1,0 +1,49 @@
+"""JSON bodies, read strictly (RFC 8259, and RFC 7493 on what must not be sent)."""
+
+import json
+from collections import Counter
+from decimal import Decimal
+from typing import Any
+
+import orjson
+from flask import request
+
+from petstore.api.faults import invalid
+from petstore.errors import InvalidRequest, UnsupportedMediaType
+
+CHARSETS = ("utf-8", "utf8", "us-ascii")
+
+
+def read_object() -> dict[str, Any]:
+    """The members of the request's JSON object; numbers with a point as Decimal."""
+    if request.mimetype != "application/json" or request.content_encoding:
+        raise UnsupportedMediaType(
+            "The body must be JSON, sent with Content-Type: application/json."
+        )
+    charset = request.mimetype_params.get("charset", "utf-8")
+    if charset.lower() not in CHARSETS:
+        raise InvalidRequest("body: must be UTF-8")
+    members = _parse(request.get_data(cache=False))
+    if not isinstance(members, dict):
+        raise InvalidRequest("body: must be a JSON object")
+    return members
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        # Strict on encoding, surrogates, NaN and nesting, but blind to a member that
+        # stands twice and to digits beyond a double; those the second reading sees.
+        orjson.loads(body)
+        return json.loads(
+            body.decode(), object_pairs_hook=_unrepeated, parse_float=Decimal
+        )
+    except (ValueError, ArithmeticError, RecursionError):
+        raise InvalidRequest("body: is not valid JSON in UTF-8") from None
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    times = Counter(name for name, _ in pairs)
+    raise invalid({name: ["stands twice"] for name in times if times[name] > 1})

@@ -1,0 +1,128 @@
+"""flask keys create, list, rotate, revoke and unban."""
+
+import math
+
+import click
+
+from petstore import clock
+from petstore.cli.projects import named_project
+from petstore.cli.tables import echo_table
+from petstore.cli.terse import TerseGroup
+from petstore.clock import rfc3339
+from petstore.models.keys import Key, KeyNotActive
+from petstore.models.projects import Project
+from petstore.schemas.fields import name_fault
+
+MAX_EXPIRY_DAYS = 36_500
+MAX_GRACE_SECONDS = 31_536_000
+DEFAULT_GRACE_SECONDS = 86_400
+
+keys = TerseGroup(name="keys", help="API keys of the projects.")
+
+
+@keys.command()
+@click.option("--project", "slug", help="Slug; not needed where there is one project.")
+@click.option("--label", help="What the key is for.")
+@click.option("--expires-in", type=float, metavar="DAYS", help="Days the key works.")
+def create(slug: str | None, label: str | None, expires_in: float | None) -> None:
+    """Create a key and print it, this once."""
+    if label is not None and (fault := name_fault(label)):
+        raise click.UsageError(f"--label {fault}.")
+    project = named_project(slug) if slug else _only_project()
+    click.echo(Key.issue(project, label=label, expires_ms=_expiry_ms(expires_in)))
+
+
+@keys.command("list")
+@click.option("--project", "slug", help="Only the keys of this project.")
+def list_keys(slug: str | None) -> None:
+    """Print the keys, without their secret part."""
+    project = named_project(slug) if slug else None
+    echo_table(
+        (
+            "PREFIX",
+            "LABEL",
+            "CREATED",
+            "LAST USED",
+            "EXPIRES",
+            "REVOKED",
+            "BANNED UNTIL",
+            "PROJECT",
+        ),
+        [
+            (key.prefix, key.label, *map(rfc3339, _instants(key)), key.project.slug)
+            for key in Key.listed(project)
+        ],
+    )
+
+
+@keys.command()
+@click.argument("prefix")
+@click.option(
+    "--grace",
+    type=click.IntRange(0, MAX_GRACE_SECONDS),
+    default=DEFAULT_GRACE_SECONDS,
+    metavar="SECONDS",
+    help="How long the old key goes on; 0 ends it now.",
+)
+def rotate(prefix: str, grace: int) -> None:
+    """Print a new key that takes the place of an old one."""
+    try:
+        click.echo(_named_key(prefix).rotate(grace))
+    except KeyNotActive:
+        raise click.UsageError(
+            f"The key {prefix} is revoked, expired or rotated already."
+        ) from None
+
+
+@keys.command()
+@click.argument("prefix")
+def revoke(prefix: str) -> None:
+    """End a key on its very next request."""
+    _named_key(prefix).revoke()
+
+
+@keys.command()
+@click.argument("prefix")
+def unban(prefix: str) -> None:
+    """End the ban of a key."""
+    _named_key(prefix).unban()
+
+
+def _only_project() -> Project:
+    projects = Project.all_by_slug()
+    if len(projects) == 1:
+        return projects[0]
+    if not projects:
+        raise click.UsageError(
+            "There is no project yet: flask projects create NAME makes one."
+        )
+    slugs = ", ".join(project.slug for project in projects)
+    raise click.UsageError(f"Which project? Give --project with one of {slugs}.")
+
+
+def _named_key(prefix: str) -> Key:
+    key = Key.by_prefix(prefix)
+    if key is None:
+        raise click.UsageError(f"There is no key {prefix!r}; see flask keys list.")
+    return key
+
+
+def _expiry_ms(days: float | None) -> int | None:
+    if days is None:
+        return None
+    if not (math.isfinite(days) and 0 < days <= MAX_EXPIRY_DAYS):
+        raise click.UsageError(
+            f"--expires-in must be more than 0 and at most {MAX_EXPIRY_DAYS} days."
+        )
+    return clock.now_ms() + int(days * clock.MS_PER_DAY)
+
+
+def _instants(key: Key) -> tuple[int | None, ...]:
+    is_banned = (key.banned_until_ms or 0) > clock.now_ms()
+    return (
+        key.created_ms,
+        key.last_used_ms,
+        key.ends_ms,
+        key.revoked_ms,
+        key.banned_until_ms if is_banned else None,
+    )

@@ -1,0 +1,16 @@
+"""flask migrate."""
+
+import click
+
+from petstore import migrator
+from petstore.cli.terse import TerseCommand
+
+
+@click.command(cls=TerseCommand)
+def migrate() -> None:
+    """Bring the database to the present schema; any number may run at once."""
+    applied = migrator.migrate()
+    for step in applied:
+        click.echo(f"applied {step}")
+    if not applied:
+        click.echo("nothing to apply")

@@ -1,0 +1,66 @@
+"""Commands that say what is wrong in one line, and with what exit code."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import peewee
+from flask.cli import AppGroup
+
+from petstore.migrator import NotMigrated, require_migrated
+
+
+class TerseCommand(click.Command):
+    """A command whose errors are one line: exit code 2 for a wrong argument."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the arguments."""
+        with _one_line():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with _one_line():
+            return super().invoke(ctx)
+
+
+class TerseGroup(TerseCommand, AppGroup):
+    """A group of terse commands that work on a migrated database."""
+
+    command_class = TerseCommand
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(no_args_is_help=False, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, unless the schema is older than the code."""
+        with _one_line():
+            require_migrated()
+            return super().invoke(ctx)
+
+
+class CommandLine(AppGroup):
+    """What Flask's own command line finds in the application."""
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command:
+        """The command; an unknown one is a wrong argument."""
+        command = super().get_command(ctx, name)
+        if command is None:
+            raise click.UsageError(f"No such command {name!r}.")
+        return command
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    try:
+        yield
+    except click.UsageError as error:
+        error.ctx = None  # click shows its usage lines only where it knows the context
+        error.message = " ".join(error.format_message().split())
+        raise click.UsageError(error.message) from None
+    except NotMigrated as error:
+        raise click.ClickException(str(error)) from None
+    except peewee.DatabaseError as error:
+        reason = " ".join(str(error).split())
+        raise click.ClickException(f"the database does not work: {reason}") from None

@@ -1,0 +1,126 @@
+"""Every failure that a caller can see: its status, its code, its body, one handler."""
+
+from http import HTTPStatus
+
+import orjson
+from flask import Flask, Response, current_app
+from werkzeug.exceptions import HTTPException
+
+# The code of a failure that Flask or Werkzeug found, by status.
+CODES = {
+    400: "invalid_request",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "body_too_large",
+    415: "unsupported_media_type",
+    431: "headers_too_large",
+    500: "internal_error",
+    503: "service_unavailable",
+}
+MESSAGES = {
+    404: "There is nothing here; see /v1/pets.",
+    405: "This path does not take that method; the Allow header lists those it takes.",
+    413: "The body is too large; 65,536 bytes are the most.",
+    500: "Something failed on this side; please try again.",
+}
+
+
+class Failure(Exception):
+    """A refusal with a status and a code of its own; the text is for the caller."""
+
+    status: int
+    code: str
+
+    def __init__(self, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.headers = headers or {}
+
+
+class InvalidRequest(Failure):
+    """The body, a parameter or a header cannot be accepted as it is."""
+
+    status, code = 400, "invalid_request"
+
+
+class MissingKey(Failure):
+    """No API key was sent."""
+
+    status, code = 401, "missing_api_key"
+
+
+class InvalidKey(Failure):
+    """A key was sent that is unknown, mistyped, revoked or expired."""
+
+    status, code = 401, "invalid_api_key"
+
+
+class NotFound(Failure):
+    """The resource does not exist, or belongs to another project."""
+
+    status, code = 404, "not_found"
+
+
+class OperationRemoved(Failure):
+    """The operation's removal date has come (specification section 9)."""
+
+    status, code = 410, "operation_removed"
+
+
+class UnsupportedMediaType(Failure):
+    """The body is no application/json."""
+
+    status, code = 415, "unsupported_media_type"
+
+
+class RateLimitExceeded(Failure):
+    """A window of the quota is used up (specification section 8)."""
+
+    status, code = 429, "rate_limit_exceeded"
+
+
+class KeyBanned(Failure):
+    """The key went on after its refusals and is banned for a while."""
+
+    status, code = 429, "api_key_banned"
+
+
+class ServiceUnavailable(Failure):
+    """The database does not answer."""
+
+    status, code = 503, "service_unavailable"
+
+
+def init_app(app: Flask) -> None:
+    """Answer every failure with the Error body (specification section 7)."""
+    app.register_error_handler(Failure, answer_failure)
+    app.register_error_handler(HTTPException, _answer_http_exception)
+    app.register_error_handler(Exception, _answer_bug)
+
+
+def answer_failure(failure: Failure) -> Response:
+    """The response to a failure, its headers included."""
+    return _response(failure.status, failure.code, failure.message, failure.headers)
+
+
+def _answer_http_exception(error: HTTPException) -> Response:
+    status = error.code or 500
+    code = CODES.get(status, CODES[400] if status < 500 else CODES[500])
+    message = MESSAGES.get(status) or error.description or HTTPStatus(status).phrase
+    headers = dict(error.get_headers())
+    del headers["Content-Type"]
+    if "Allow" in headers:
+        headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
+    return _response(status, code, message, headers)
+
+
+def _answer_bug(error: Exception) -> Response:
+    current_app.logger.error("unexpected failure", exc_info=error)
+    return _response(500, CODES[500], MESSAGES[500], {})
+
+
+def _response(
+    status: int, code: str, message: str, headers: dict[str, str]
+) -> Response:
+    body = orjson.dumps({"code": code, "message": message, "status": status})
+    return Response(body, status, headers, mimetype="application/json")

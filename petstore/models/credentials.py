@@ -1,0 +1,47 @@
+"""What an API key looks like: `pet_`, a public part, a secret part, a checksum."""
+
+import hashlib
+import re
+import secrets
+import string
+import zlib
+
+ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
+LOOKUP_LENGTH = 12
+SECRET_LENGTH = 30  # 62^30 is more than 2^178
+CHECKSUM_LENGTH = 6  # 62^6 is more than 2^32
+
+_SHAPE = re.compile(
+    f"(pet_[0-9A-Za-z]{{{LOOKUP_LENGTH}}}[0-9A-Za-z]{{{SECRET_LENGTH}}})"
+    f"([0-9A-Za-z]{{{CHECKSUM_LENGTH}}})"
+)
+_PREFIX_LENGTH = len("pet_") + LOOKUP_LENGTH
+
+
+def new_key() -> str:
+    """A random key."""
+    length = LOOKUP_LENGTH + SECRET_LENGTH
+    body = "pet_" + "".join(secrets.choice(ALPHABET) for _ in range(length))
+    return body + _checksum(body)
+
+
+def prefix_of(key: str) -> str | None:
+    """The part that lists and logs show; None for what cannot be a key at all."""
+    shape = _SHAPE.fullmatch(key)
+    if shape is None or _checksum(shape[1]) != shape[2]:
+        return None
+    return key[:_PREFIX_LENGTH]
+
+
+def digest_of(key: str) -> bytes:
+    """What the table holds. The key is random, so a plain SHA-256 cannot be guessed."""
+    return hashlib.sha256(key.encode()).digest()
+
+
+def _checksum(body: str) -> str:
+    number = zlib.crc32(body.encode())
+    digits = ""
+    for _ in range(CHECKSUM_LENGTH):
+        number, digit = divmod(number, len(ALPHABET))
+        digits = ALPHABET[digit] + digits
+    return digits

@@ -1,0 +1,98 @@
+"""Projects: the tenants, each with a plan."""
+
+import re
+import unicodedata
+from typing import Self
+
+from peewee import BigAutoField, BigIntegerField, IntegrityError, TextField
+
+from petstore import clock
+from petstore.database import BaseModel, data
+
+PLANS = ("free", "pro", "business", "enterprise")
+MAX_SLUG_LENGTH = 63
+SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+
+
+class SlugTaken(Exception):
+    """Another project has that slug."""
+
+
+class Project(BaseModel):
+    """A tenant: it owns keys, a plan and all that its keys create."""
+
+    id = BigAutoField()
+    slug = TextField(unique=True)
+    name = TextField()
+    plan = TextField()
+    per_minute = BigIntegerField(null=True)
+    per_day = BigIntegerField(null=True)
+    created_ms = BigIntegerField()
+
+    @classmethod
+    def add(cls, name: str, slug: str | None, plan: "Plan") -> Self:
+        """Create a project; without a slug, the first free one made from the name.
+
+        Raises `SlugTaken` when the given slug is in use.
+        """
+        wanted = slug or slug_from(name)
+        attempt = 1
+        while True:
+            try:
+                with data.atomic():
+                    return cls.create(
+                        name=name,
+                        slug=_numbered(wanted, attempt),
+                        created_ms=clock.now_ms(),
+                        **plan.columns,
+                    )
+            except IntegrityError:
+                if slug:
+                    raise SlugTaken from None
+                attempt += 1
+
+    @classmethod
+    def by_slug(cls, slug: str) -> Self | None:
+        """The project of that slug."""
+        return cls.get_or_none(cls.slug == slug)
+
+    @classmethod
+    def all_by_slug(cls) -> list[Self]:
+        """Every project, in the order of the slugs."""
+        return list(cls.select().order_by(cls.slug))
+
+    def change_plan(self, plan: "Plan") -> None:
+        """Put the project on another plan, from its next request on."""
+        type(self).update(**plan.columns).where(type(self).id == self.id).execute()
+
+
+class Plan:
+    """A plan's name, with the two numbers that Enterprise alone carries."""
+
+    def __init__(
+        self, name: str, per_minute: int | None = None, per_day: int | None = None
+    ) -> None:
+        """Raises ValueError where the numbers do not go with the plan."""
+        numbers = [n for n in (per_minute, per_day) if n is not None]
+        if name == "enterprise" and len(numbers) < 2:
+            raise ValueError("the plan enterprise needs --per-minute and --per-day")
+        if name != "enterprise" and numbers:
+            raise ValueError(
+                f"the plan {name} has fixed limits; "
+                "--per-minute and --per-day go with enterprise"
+            )
+        self.columns = {"plan": name, "per_minute": per_minute, "per_day": per_day}
+
+
+def slug_from(name: str) -> str:
+    """The name in a-z, 0-9 and inner hyphens; `project` where nothing is left."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
+    return slug[:MAX_SLUG_LENGTH].strip("-") or "project"
+
+
+def _numbered(slug: str, attempt: int) -> str:
+    if attempt == 1:
+        return slug
+    suffix = f"-{attempt}"
+    return slug[: MAX_SLUG_LENGTH - len(suffix)].rstrip("-") + suffix

@@ -1,0 +1,1 @@
+"""How much a caller may ask for, and what is counted of it."""

@@ -1,0 +1,57 @@
+"""What holds while the counter store is away: said once, back by itself."""
+
+import logging
+import time
+
+from petstore.quotas.stores import CounterStorage
+from petstore.quotas.stores.memory import MemoryCounters
+from petstore.quotas.windows import Claim, Tally
+
+# How long the store is left alone after a failure, so that few requests wait for it.
+RETRY_AFTER_SECONDS = 0.5
+
+log = logging.getLogger(__name__)
+
+
+class FallbackCounters:
+    """The counter store, and counters of this process in its place during an outage."""
+
+    def __init__(self, store: CounterStorage, workers: int) -> None:
+        self._store = store
+        self._memory = MemoryCounters(workers)
+        self._is_away = False
+        self._retry_at = 0.0
+
+    def take(self, claim: Claim) -> Tally:
+        """Count a request in both windows or in neither; see `CounterStorage`."""
+        if self._may_ask():
+            try:
+                return self._regained(self._store.take(claim))
+            except self._store.base_exceptions as error:
+                self._lose(error)
+        return self._memory.take(claim)
+
+    def look(self, claim: Claim) -> Tally:
+        """The figures without counting; see `CounterStorage`."""
+        if self._may_ask():
+            try:
+                return self._regained(self._store.look(claim))
+            except self._store.base_exceptions as error:
+                self._lose(error)
+        return self._memory.look(claim)
+
+    def _may_ask(self) -> bool:
+        return not self._is_away or time.monotonic() >= self._retry_at
+
+    def _lose(self, error: Exception) -> None:
+        self._retry_at = time.monotonic() + RETRY_AFTER_SECONDS
+        if not self._is_away:
+            self._is_away = True
+            reason = " ".join(str(error).split())
+            log.error("counter store away, counting in each worker: %s", reason)
+
+    def _regained(self, tally: Tally) -> Tally:
+        if self._is_away:
+            self._is_away = False
+            log.warning("counter store back")
+        return tally

@@ -1,0 +1,181 @@
+"""Counters in the database: one row for a subject and a day, one statement a hit."""
+
+import peewee
+from peewee import EXCLUDED, Case, Expression, Query, fn
+
+from petstore import clock
+from petstore.clock import MS_PER_DAY, MS_PER_MINUTE, MS_PER_SECOND
+from petstore.database import counters
+from petstore.models.usage import Strike, Usage
+from petstore.quotas.plans import Quota
+from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
+from petstore.quotas.subjects import Subject
+from petstore.quotas.windows import Claim, Tally
+from petstore.statements import slot, statement
+
+SWEPT_AT_ONCE = 10
+UNLIMITED = Quota.of(1 << 62, 1 << 62)
+
+
+class DatabaseStorage(CounterStorage):
+    """Exact over all processes: the database lets one hit of a subject at a time in."""
+
+    STORAGE_SCHEME = ["petstore+database"]
+    base_exceptions = peewee.PeeweeException
+
+    def take(self, claim: Claim) -> Tally:
+        """Count a request in both windows or in neither; see `CounterStorage`."""
+        [row] = _take(
+            subject=claim.subject.name,
+            kept_days=claim.subject.kept_days,
+            per_minute=claim.quota.minute.amount,
+            per_day=claim.quota.day.amount,
+            banned_until=claim.banned_until_ms,
+            now_ms=clock.now_ms(),
+        )
+        tally = Tally(*row)
+        if tally.is_granted and tally.day_served == 1:
+            _sweep(today=tally.now_ms // MS_PER_DAY)
+        elif not tally.is_granted and claim.key_id is not None:
+            return tally._replace(strikes=_strikes(claim, tally))
+        return tally
+
+    def look(self, claim: Claim) -> Tally:
+        """The figures without counting; see `CounterStorage`."""
+        [(now, minute, minute_served, served)] = _look(
+            subject=claim.subject.name, now_ms=clock.now_ms()
+        )
+        is_present = minute == now // MS_PER_MINUTE
+        return Tally(False, minute_served if is_present else 0, served or 0, now)
+
+    def check(self) -> bool:
+        """Whether the store answers."""
+        return bool(_look(subject="", now_ms=clock.now_ms()))
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        """Count requests of a subject without a limit; how many today has seen."""
+        claim = Claim(Subject(key, expiry * MS_PER_SECOND // MS_PER_DAY), UNLIMITED)
+        tallies = [self.take(claim) for _ in range(amount)]
+        return tallies[-1].day_served
+
+    def get(self, key: str) -> int:
+        """Requests of a subject that were served today."""
+        return _look(subject=key, now_ms=clock.now_ms())[0][-1] or 0
+
+    def get_expiry(self, key: str) -> float:
+        """When today ends, in seconds since the Unix epoch, whatever the subject."""
+        return (clock.now_ms() // MS_PER_DAY + 1) * MS_PER_DAY / MS_PER_SECOND
+
+    def clear(self, key: str) -> None:
+        """Forget a subject."""
+        Usage.delete().where(Usage.subject == key).execute()
+
+    def reset(self) -> int | None:
+        """Forget every subject; how many rows went."""
+        return Usage.delete().execute()
+
+
+@statement(counters)
+def _take() -> Query:
+    now = counters.now_ms
+    minute, day = now / MS_PER_MINUTE, now / MS_PER_DAY
+    # A hit that waited for the row may find its minute over: it counts in the next.
+    is_late = Usage.minute == EXCLUDED.minute + 1
+    minute_served = Case(
+        None, [(is_late | (Usage.minute == EXCLUDED.minute), Usage.minute_served)], 0
+    )
+    is_free = now >= slot("banned_until")
+    is_granted = (
+        is_free
+        & (minute_served < slot("per_minute"))
+        & (Usage.served < slot("per_day"))
+    )
+    return (
+        Usage.insert(
+            subject=slot("subject"),
+            day=day,
+            served=_one_if(is_free),
+            refused=_one_if(~is_free),
+            minute=minute,
+            minute_served=_one_if(is_free),
+            hit_ms=now,
+            is_granted=is_free,
+            last_day=day + slot("kept_days"),
+        )
+        .on_conflict(
+            conflict_target=[Usage.subject, Usage.day],
+            update={
+                Usage.served: Usage.served + _one_if(is_granted),
+                Usage.refused: Usage.refused + _one_if(~is_granted),
+                Usage.minute: Case(None, [(is_late, Usage.minute)], EXCLUDED.minute),
+                Usage.minute_served: minute_served + _one_if(is_granted),
+                Usage.hit_ms: Case(None, [(is_late, Usage.hit_ms)], EXCLUDED.hit_ms),
+                Usage.is_granted: is_granted,
+            },
+        )
+        .returning(Usage.is_granted, Usage.minute_served, Usage.served, Usage.hit_ms)
+    )
+
+
+@statement(counters)
+def _look() -> Query:
+    # An aggregate answers with one row, whether the subject is known or not.
+    latest = (Usage.minute, Usage.minute_served, Usage.served)
+    return Usage.select(counters.now_ms, *(fn.MAX(column) for column in latest)).where(
+        Usage.subject == slot("subject"), Usage.day == counters.now_ms / MS_PER_DAY
+    )
+
+
+def _strikes(claim: Claim, tally: Tally) -> int:
+    """How many refusals count towards the key's ban; 0 when this one does not."""
+    if tally.now_ms < claim.banned_until_ms:
+        return 0
+    [(strikes, counts)] = _strike(
+        key=claim.key_id, minute=tally.now_ms // MS_PER_MINUTE, now_ms=tally.now_ms
+    )
+    return strikes if counts else 0
+
+
+@statement(counters)
+def _strike() -> Query:
+    counts = EXCLUDED.refused_ms - Strike.refused_ms >= STRIKE_PAUSE_MS
+    same_minute = Strike.minute == EXCLUDED.minute
+    return (
+        Strike.insert(
+            key_id=slot("key"),
+            minute=slot("minute"),
+            strikes=0,
+            refused_ms=slot("now_ms"),
+            counts=False,
+        )
+        .on_conflict(
+            conflict_target=[Strike.key_id],
+            update={
+                Strike.minute: EXCLUDED.minute,
+                Strike.strikes: Case(None, [(same_minute, Strike.strikes)], 0)
+                + _one_if(counts),
+                Strike.refused_ms: EXCLUDED.refused_ms,
+                Strike.counts: counts,
+            },
+        )
+        .returning(Strike.strikes, Strike.counts)
+    )
+
+
+def _one_if(condition: Expression) -> Case:
+    return Case(None, [(condition, 1)], 0)
+
+
+def _sweep(today: int) -> None:
+    """Drop a few rows that are of no use any more.
+
+    Each new row pays for more than one old one, so the table does not grow.
+    """
+    old = (
+        Usage.select(Usage.subject, Usage.day)
+        .where(Usage.last_day < today)
+        .order_by(Usage.last_day)
+        .limit(SWEPT_AT_ONCE)
+    )
+    for subject, day in old.tuples():
+        Usage.delete().where(Usage.subject == subject, Usage.day == day).execute()

@@ -1,0 +1,22 @@
+"""What a counter store is: a storage of the limits library that knows two windows."""
+
+from abc import abstractmethod
+
+from limits.storage import Storage
+
+from petstore.quotas.windows import Claim, Tally
+
+# A refusal counts towards a ban when the key's previous one is this long ago.
+STRIKE_PAUSE_MS = 1000
+
+
+class CounterStorage(Storage):
+    """A storage that decides both windows of a claim in one atomic step."""
+
+    @abstractmethod
+    def take(self, claim: Claim) -> Tally:
+        """Count a request in both windows, or, where one is used up, in neither."""
+
+    @abstractmethod
+    def look(self, claim: Claim) -> Tally:
+        """The same figures without counting."""

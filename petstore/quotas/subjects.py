@@ -1,0 +1,37 @@
+"""Who is counted: a project over all its keys, or the address of a stranger."""
+
+import ipaddress
+from typing import NamedTuple
+
+from petstore.models.keys import Caller
+
+IPV6_SITE_BITS = 64
+USAGE_KEPT_DAYS = 31
+STRANGER_KEPT_DAYS = 1
+
+
+class Subject(NamedTuple):
+    """A name in the counter store, and how long its days are of use afterwards."""
+
+    name: str
+    kept_days: int
+
+
+def subject_of(caller: Caller | None, address: str | None) -> Subject:
+    """The project of a caller, else the client address (IPv6: its /64)."""
+    if caller is not None:
+        return Subject(f"project:{caller.project_id}", USAGE_KEPT_DAYS)
+    return Subject(f"address:{_site(address or '')}", STRANGER_KEPT_DAYS)
+
+
+def _site(address: str) -> str:
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:  # a Unix socket has none, and a proxy may write anything
+        return "unknown"
+    if ip.version == 4:
+        return str(ip)
+    if ip.ipv4_mapped:
+        return str(ip.ipv4_mapped)
+    site = ipaddress.ip_network((ip, IPV6_SITE_BITS), strict=False)
+    return str(site.network_address)

@@ -1,0 +1,115 @@
+"""The kinds of values that bodies and parameters hold, each with its rule."""
+
+import re
+import unicodedata
+from decimal import Decimal
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields, validate
+
+INT64_MAX = 2**63 - 1
+MAX_NAME_LENGTH = 200
+
+_URL_INTEGER = re.compile(r"0|[1-9][0-9]{0,18}")
+
+
+class StrictSchema(Schema):
+    """A schema that refuses what it does not know."""
+
+    class Meta:
+        unknown = RAISE
+
+    error_messages = {"unknown": "is not known here"}
+
+
+class Integer(fields.Integer):
+    """An int64 in a body: 5, and as JSON Schema has it 5.0 and 0.5e1, but not true."""
+
+    def __init__(
+        self, lowest: int = 0, highest: int = INT64_MAX, **options: Any
+    ) -> None:
+        fault = f"must be an integer from {lowest} to {highest}"
+        super().__init__(
+            validate=validate.Range(lowest, highest, error=fault),
+            error_messages={"invalid": fault, "null": fault, "required": "is required"},
+            **options,
+        )
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> int:
+        number = self._integer(value)
+        if number is None:
+            raise self.make_error("invalid")
+        return number
+
+    def _integer(self, value: Any) -> int | None:
+        # The bound keeps 1e999999999 from being written out.
+        if isinstance(value, Decimal) and abs(value) <= INT64_MAX and value % 1 == 0:
+            return int(value)
+        return value if type(value) is int else None
+
+
+class UrlInteger(Integer):
+    """An int64 in a URL: `0`, or ASCII digits that do not begin with it."""
+
+    def _integer(self, value: str) -> int | None:
+        return url_integer(value)
+
+
+class Name(fields.String):
+    """A name for people, kept exactly as sent."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            validate=[
+                validate.Length(1, MAX_NAME_LENGTH, error=LENGTH_FAULT),
+                _legible,
+            ],
+            error_messages=_string_faults("must be a string"),
+            **options,
+        )
+
+
+class Choice(fields.String):
+    """One of a few words."""
+
+    def __init__(self, words: tuple[str, ...], **options: Any) -> None:
+        fault = f"must be one of {', '.join(words)}"
+        super().__init__(
+            validate=validate.OneOf(words, error=fault),
+            error_messages=_string_faults(fault),
+            **options,
+        )
+
+
+LENGTH_FAULT = f"must have 1 to {MAX_NAME_LENGTH} characters"
+
+
+def _string_faults(fault: str) -> dict[str, str]:
+    return {"invalid": fault, "null": fault, "required": "is required"}
+
+
+def name_fault(name: str) -> str | None:
+    """What is wrong with a name: 1 to 200 characters, not all blank, none control."""
+    try:
+        Name().deserialize(name)
+    except ValidationError as error:
+        return error.messages[0]
+    return None
+
+
+def url_integer(text: str) -> int | None:
+    """The int64 that a text in a URL stands for."""
+    if not _URL_INTEGER.fullmatch(text):
+        return None
+    number = int(text)
+    return number if number <= INT64_MAX else None
+
+
+def _legible(name: str) -> None:
+    categories = {unicodedata.category(character) for character in name}
+    if "Cc" in categories:
+        raise ValidationError("must not contain control characters")
+    if "Cs" in categories:
+        raise ValidationError("must be valid Unicode")
+    if not name or name.isspace():
+        raise ValidationError("must not be blank")

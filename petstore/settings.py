@@ -1,0 +1,134 @@
+"""The environment, read once, checked and frozen."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+
+MAX_WORKERS = 8
+
+
+class SettingError(ValueError):
+    """A setting that cannot be understood; the text names it and says what it takes."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the operator decides, typed."""
+
+    database_url: str
+    redis_url: str | None
+    port: int
+    workers: int
+    trusted_proxies: int
+    ban_after: int
+    ban_seconds: int
+
+
+def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
+    """Read every setting; an empty one counts as not set.
+
+    Raises `SettingError` for the first one that cannot be understood.
+    """
+    return Settings(
+        database_url=_database_url(environ),
+        redis_url=_redis_url(environ),
+        port=_integer(environ, "PORT", default=8000, within=range(1, 65_536)),
+        workers=_integer(
+            environ,
+            "WEB_CONCURRENCY",
+            default=min(_usable_cores(), MAX_WORKERS),
+            within=range(1, 1001),
+        ),
+        trusted_proxies=_integer(
+            environ, "PETSTORE_TRUSTED_PROXIES", default=0, within=range(101)
+        ),
+        ban_after=_integer(
+            environ, "PETSTORE_BAN_AFTER", default=10, within=range(1, 1_000_001)
+        ),
+        ban_seconds=_integer(
+            environ, "PETSTORE_BAN_SECONDS", default=300, within=range(1, 31_536_001)
+        ),
+    )
+
+
+def _database_url(environ: Mapping[str, str]) -> str:
+    url = environ.get("DATABASE_URL") or "sqlite:///petstore.db"
+    scheme, _, rest = url.partition("://")
+    if scheme == "sqlite" and rest.startswith("/"):
+        return _sqlite_url(url)
+    if scheme in ("postgres", "postgresql"):
+        return _postgresql_url(f"postgresql://{rest}")
+    raise SettingError(
+        "DATABASE_URL: must be sqlite:///FILE or "
+        "postgresql://USER:PASSWORD@HOST:PORT/NAME"
+    )
+
+
+def _sqlite_url(url: str) -> str:
+    path = url.removeprefix("sqlite:///")
+    if not path or path.endswith("/") or "?" in path or ":memory:" in path:
+        raise SettingError(
+            "DATABASE_URL: sqlite:/// must be followed by the path of a file"
+        )
+    return url
+
+
+def _postgresql_url(url: str) -> str:
+    try:
+        parts = conninfo_to_dict(url)
+        int(str(parts.get("port", 5432)))
+    except (ProgrammingError, ValueError):
+        raise SettingError(
+            "DATABASE_URL: not a PostgreSQL address; it looks like "
+            "postgresql://USER:PASSWORD@HOST:PORT/NAME, with %XX for "
+            "special characters in user and password"
+        ) from None
+    if not parts.get("dbname"):
+        raise SettingError("DATABASE_URL: names no database after the host")
+    return url
+
+
+def _redis_url(environ: Mapping[str, str]) -> str | None:
+    url = environ.get("REDIS_URL")
+    if not url:
+        return None
+    try:
+        parts = urlsplit(url)
+        if (
+            parts.scheme in ("redis", "rediss")
+            and parts.hostname
+            and parts.port != 0
+            and re.fullmatch(r"(/[0-9]*)?", parts.path)
+        ):
+            return url
+    except ValueError:
+        pass
+    raise SettingError(
+        "REDIS_URL: must be redis://HOST:PORT/NUMBER or rediss://HOST:PORT/NUMBER"
+    )
+
+
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):  # Linux only
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _integer(
+    environ: Mapping[str, str], name: str, *, default: int, within: range
+) -> int:
+    text = environ.get(name)
+    if not text:
+        return default
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise SettingError(f"{name}: must be a whole number, not {text!r}")
+    if int(text) not in within:
+        raise SettingError(
+            f"{name}: must be from {within[0]} to {within[-1]}, not {text}"
+        )
+    return int(text)
