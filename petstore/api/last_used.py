@@ -35,6 +35,8 @@ def write() -> None:
     with _lock:
         noted = dict(_used_ms)
         _used_ms.clear()
+    if not noted:
+        return
     try:
         Key.mark_used(noted)
     except peewee.DatabaseError:

