@@ -8,6 +8,7 @@ import peewee
 from flask import Flask, Response, current_app
 from peewee import SQL, Database, DatabaseProxy, Model
 from playhouse.pool import PooledPostgresqlDatabase
+from psycopg.errors import LockNotAvailable
 
 from petstore.clock import MS_PER_SECOND
 from petstore.errors import ServiceUnavailable, answer_failure
@@ -15,6 +16,7 @@ from petstore.settings import Settings
 from petstore.statements import slot
 
 SQLITE_BUSY_SECONDS = 30
+MAX_LOCK_WAIT_MS = 2000
 RETRY_AFTER_SECONDS = 1
 
 data = DatabaseProxy()
@@ -59,6 +61,13 @@ class Sqlite(peewee.SqliteDatabase):
     def lock_until_commit(self, _number: int) -> None:
         """Nothing to do: BEGIN IMMEDIATE has already shut out every other writer."""
 
+    def limit_waiting(self) -> None:
+        """Nothing to do: no transaction waits for another once it has begun."""
+
+    def has_waited_too_long(self, _error: peewee.OperationalError) -> bool:
+        """Never, for the same reason."""
+        return False
+
     def release(self) -> None:
         """Keep the connection for the thread's next request."""
 
@@ -75,6 +84,14 @@ class Postgresql(PooledPostgresqlDatabase):
     def lock_until_commit(self, number: int) -> None:
         """Wait for every other transaction that locked the number to end."""
         self.execute_sql("SELECT pg_advisory_xact_lock(%s)", (number,))
+
+    def limit_waiting(self) -> None:
+        """Let the present transaction wait for others only so long."""
+        self.execute_sql(f"SET LOCAL lock_timeout = {MAX_LOCK_WAIT_MS}")
+
+    def has_waited_too_long(self, error: peewee.OperationalError) -> bool:
+        """Whether the error came of `limit_waiting`."""
+        return isinstance(error.__context__, LockNotAvailable)
 
     def release(self) -> None:
         """Give the connection back to the pool."""

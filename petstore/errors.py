@@ -61,6 +61,24 @@ class NotFound(Failure):
     status, code = 404, "not_found"
 
 
+class Conflict(Failure):
+    """The business refuses, as things stand: the answer is final for this request."""
+
+    status = 409
+
+
+class IdempotencyKeyInUse(Failure):
+    """The first request of the key has not ended yet."""
+
+    status, code = 409, "idempotency_key_in_use"
+
+
+class IdempotencyKeyReused(Failure):
+    """The key was used before, with another body."""
+
+    status, code = 422, "idempotency_key_reused"
+
+
 class OperationRemoved(Failure):
     """The operation's removal date has come (specification section 9)."""
 

@@ -11,9 +11,12 @@ from marshmallow import Schema, ValidationError
 
 from petstore.api.bodies import read_object
 from petstore.api.faults import invalid
+from petstore.errors import Failure
 from petstore.schemas.fields import StrictSchema
 
 View = Callable[..., Any]
+
+NO_PARAMETERS = StrictSchema()
 
 
 @dataclass
@@ -24,30 +27,37 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-def contract(
-    *,
-    returns: Schema,
-    status: int = 200,
-    query: Schema | None = None,
-    body: Schema | None = None,
-) -> Callable[[View], View]:
-    """Load the query and the body into the view's arguments, and dump its answer."""
+@dataclass(frozen=True, kw_only=True)
+class Contract:
+    """Loads the query and the body into the view's arguments and dumps its answer.
 
-    def decorate(view: View) -> View:
+    It stays on the view as `contract`, for the interface description to read.
+    """
+
+    returns: Schema
+    status: int = 200
+    query: Schema = NO_PARAMETERS
+    body: Schema | None = None
+    failures: tuple[type[Failure], ...] = ()  # those of this operation alone
+
+    def __call__(self, view: View) -> View:
+        """Decorate a view."""
+
         @functools.wraps(view)
         def answer(**arguments: Any) -> Response:
-            arguments |= _load(query or StrictSchema(), _read_query())
-            if body:
-                arguments |= _load(body, read_object())
-            result = view(**arguments)
-            content = orjson.dumps(returns.dump(result.value))
-            return Response(
-                content, status, result.headers, content_type="application/json"
-            )
+            arguments |= _load(self.query, _read_query())
+            if self.body:
+                arguments |= _load(self.body, read_object())
+            return self._dump(view(**arguments))
 
+        answer.contract = self
         return answer
 
-    return decorate
+    def _dump(self, answer: Answer) -> Response:
+        content = orjson.dumps(self.returns.dump(answer.value))
+        return Response(
+            content, self.status, answer.headers, content_type="application/json"
+        )
 
 
 def _read_query() -> dict[str, str]:

@@ -3,8 +3,9 @@
 from flask import Blueprint, g
 
 from petstore import clock
-from petstore.api.contract import Answer, contract
+from petstore.api.contract import Answer, Contract
 from petstore.api.deprecation import deprecated
+from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
 from petstore.api.paths import PREFIX
 from petstore.errors import NotFound
@@ -19,7 +20,7 @@ bp = Blueprint("pets", __name__, url_prefix=PETS)
 
 
 @bp.get("")
-@contract(query=PetQuery(), returns=PetSchema(many=True))
+@Contract(query=PetQuery(), returns=PetSchema(many=True))
 def list_pets(limit: int, after: int, status: str | None) -> Answer:
     """List animals by ascending id."""
     rows = Pet.page(g.caller.project_id, after=after, limit=limit + 1, status=status)
@@ -27,7 +28,8 @@ def list_pets(limit: int, after: int, status: str | None) -> Answer:
 
 
 @bp.post("")
-@contract(body=NewPetSchema(), returns=PetSchema(), status=201)
+@idempotent
+@Contract(body=NewPetSchema(), returns=PetSchema(), status=201)
 def create_pet(name: str, category_id: int, status: str) -> Answer:
     """Add an animal."""
     pet = Pet.add(g.caller.project_id, name, category_id, status)
@@ -41,7 +43,7 @@ def create_pet(name: str, category_id: int, status: str) -> Answer:
     successor=PETS,
     documentation="/docs#/Pets/getPet",
 )
-@contract(returns=PetSchema())
+@Contract(returns=PetSchema(), failures=(NotFound,))
 def get_pet(pet_id: int) -> Answer:
     """Fetch one animal; deprecated, list with a filter instead."""
     pet = Pet.find(g.caller.project_id, pet_id)
