@@ -1,17 +1,35 @@
 """How gunicorn serves `wsgi:app`."""
 
+import os
 import sys
+import tempfile
+from typing import NoReturn
+
+# prometheus-client looks for this directory when it is imported.
+os.environ.setdefault(
+    "PROMETHEUS_MULTIPROC_DIR", tempfile.mkdtemp(prefix="petstore-metrics-")
+)
 
 from gunicorn.arbiter import Arbiter
+from gunicorn.workers.base import Worker
 
+from petstore.api.last_used import last_used
 from petstore.database import counters, data, open_databases
 from petstore.migrator import NotMigrated, require_migrated
+from petstore.ops import metric_files
 from petstore.settings import SettingError, read_settings
+
+
+def refuse(error: Exception) -> NoReturn:
+    """End with one line for the operator."""
+    metric_files.discard()
+    sys.exit(f"Error: {error}")
+
 
 try:
     settings = read_settings()
 except SettingError as error:
-    sys.exit(f"Error: {error}")
+    refuse(error)
 
 bind = f"0.0.0.0:{settings.port}"
 workers = settings.workers
@@ -30,7 +48,23 @@ def on_starting(server: Arbiter) -> None:
     try:
         require_migrated()
     except NotMigrated as error:
-        sys.exit(f"Error: {error}")
+        refuse(error)
     finally:
         data.close()
         counters.close()
+
+
+def child_exit(server: Arbiter, worker: Worker) -> None:
+    """Keep what a dead worker has counted, without its files."""
+    metric_files.sweep(worker.pid)
+
+
+def worker_exit(server: Arbiter, worker: Worker) -> None:
+    """Write what a worker that ends in peace still has to write."""
+    last_used.flush()
+
+
+def on_exit(server: Arbiter) -> None:
+    """Take the files of the workers away, unless a new master has inherited them."""
+    if not server.reexec_pid:
+        metric_files.discard()

@@ -2,7 +2,8 @@
 
 from flask import Flask
 
-from petstore import api, cli, database, errors, proxies
+from petstore import api, cli, database, errors, ops, proxies
+from petstore.ops import logs
 from petstore.settings import Settings, read_settings
 
 
@@ -11,9 +12,11 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or read_settings()
     app = Flask(__name__, static_folder=None)
     app.url_map.merge_slashes = False
+    logs.init_app(app)
     proxies.init_app(app, settings)
     database.init_app(app, settings)
     errors.init_app(app)
     api.init_app(app, settings)
+    ops.init_app(app)
     cli.init_app(app)
     return app

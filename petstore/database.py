@@ -5,13 +5,14 @@ import select
 from urllib.parse import unquote
 
 import peewee
-from flask import Flask, Response, current_app
+from flask import Flask, Response
 from peewee import SQL, Database, DatabaseProxy, Model
 from playhouse.pool import PooledPostgresqlDatabase
 from psycopg.errors import LockNotAvailable
 
 from petstore.clock import MS_PER_SECOND
 from petstore.errors import ServiceUnavailable, answer_failure
+from petstore.events import emit
 from petstore.settings import Settings
 from petstore.statements import slot
 
@@ -141,7 +142,7 @@ def is_sqlite(database: Database) -> bool:
 
 
 def _answer_outage(error: peewee.DatabaseError) -> Response:
-    current_app.logger.error("database: %s", " ".join(str(error).split()))
+    emit("database_error", reason=str(error))
     return answer_failure(
         ServiceUnavailable(
             "The database does not answer at the moment; please try again.",

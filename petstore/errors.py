@@ -3,7 +3,7 @@
 from http import HTTPStatus
 
 import orjson
-from flask import Flask, Response, current_app
+from flask import Flask, Response, current_app, g
 from werkzeug.exceptions import HTTPException
 
 # The code of a failure that Flask or Werkzeug found, by status.
@@ -21,7 +21,6 @@ MESSAGES = {
     404: "There is nothing here; see /v1/pets.",
     405: "This path does not take that method; the Allow header lists those it takes.",
     413: "The body is too large; 65,536 bytes are the most.",
-    500: "Something failed on this side; please try again.",
 }
 
 
@@ -133,8 +132,9 @@ def _answer_http_exception(error: HTTPException) -> Response:
 
 
 def _answer_bug(error: Exception) -> Response:
-    current_app.logger.error("unexpected failure", exc_info=error)
-    return _response(500, CODES[500], MESSAGES[500], {})
+    current_app.logger.error("internal_error", exc_info=error)
+    message = f"Something failed on this side; quote {g.request_id} to its operators."
+    return _response(500, CODES[500], message, {})
 
 
 def _response(

@@ -27,6 +27,9 @@ class Settings:
     trusted_proxies: int
     ban_after: int
     ban_seconds: int
+    production_url: str | None
+    staging_url: str | None
+    cors_origins: tuple[str, ...]
 
 
 def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
@@ -53,6 +56,9 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         ban_seconds=_integer(
             environ, "PETSTORE_BAN_SECONDS", default=300, within=range(1, 31_536_001)
         ),
+        production_url=_base_url(environ, "PETSTORE_PRODUCTION_URL"),
+        staging_url=_base_url(environ, "PETSTORE_STAGING_URL"),
+        cors_origins=_origins(environ),
     )
 
 
@@ -111,6 +117,26 @@ def _redis_url(environ: Mapping[str, str]) -> str | None:
     raise SettingError(
         "REDIS_URL: must be redis://HOST:PORT/NUMBER or rediss://HOST:PORT/NUMBER"
     )
+
+
+def _base_url(environ: Mapping[str, str], name: str) -> str | None:
+    url = environ.get(name)
+    if url and not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+(/[!-~]*)?/v1", url):
+        raise SettingError(
+            f"{name}: must be an address like https://api.example.org/v1, not {url!r}"
+        )
+    return url or None
+
+
+def _origins(environ: Mapping[str, str]) -> tuple[str, ...]:
+    origins = (environ.get("PETSTORE_CORS_ORIGINS") or "*").split(",")
+    for origin in origins:
+        if origin != "*" and not re.fullmatch(r"https?://[a-z0-9.:\[\]-]+", origin):
+            raise SettingError(
+                "PETSTORE_CORS_ORIGINS: must be * or origins like "
+                f"https://app.example.org, separated by commas, not {origin!r}"
+            )
+    return tuple(origins)
 
 
 def _usable_cores() -> int:

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 
 from petstore import clock as service_clock
 from petstore import create_app, migrator
-from petstore.api import last_used
+from petstore.api.last_used import last_used
 from petstore.database import counters, data, open_databases
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
@@ -103,7 +103,7 @@ def clock(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Clock:
 def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     """The service in this process."""
     yield create_app(read_settings(environ))
-    last_used.write()
+    last_used.flush()
     _close_databases()
 
 

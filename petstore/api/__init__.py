@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from petstore.api import auth, pets, quota
+from petstore.api import auth, cors, pets, quota
 from petstore.api.paths import IdConverter
 from petstore.settings import Settings
 
@@ -11,6 +11,7 @@ MAX_BODY_BYTES = 64 * 1024
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Who is calling, how much it may, and only then what it wants."""
+    cors.init_app(app, settings)
     auth.init_app(app)
     quota.init_app(app, settings)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES

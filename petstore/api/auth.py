@@ -2,7 +2,7 @@
 
 from flask import Flask, g, request
 
-from petstore.api import last_used
+from petstore.api.last_used import last_used
 from petstore.api.paths import is_api_request
 from petstore.errors import InvalidKey, MissingKey
 from petstore.models.keys import Caller
@@ -31,7 +31,7 @@ def require_key() -> None:
 
 
 def _identify() -> None:
-    if not is_api_request() or request.method == "OPTIONS":
+    if not is_api_request():
         return
     token = _bearer_token()
     g.caller = Caller.of(token) if token else None

@@ -12,34 +12,44 @@ from petstore.models.keys import Caller, Key
 STEP_MS = 10 * clock.MS_PER_MINUTE
 WRITE_AFTER_SECONDS = 1.0
 
-_lock = threading.Lock()
-_used_ms: dict[int, int] = {}
+
+class LastUsed:
+    """Collects notes of a process and writes them from a thread of its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._used_ms: dict[int, int] = {}
+        self._writer: threading.Timer | None = None
+
+    def note(self, caller: Caller) -> None:
+        """Remember the use of a key; it may be lost when the process is killed."""
+        now = clock.now_ms()
+        if now - (caller.last_used_ms or 0) < STEP_MS:
+            return
+        with self._lock:
+            self._used_ms[caller.key_id] = now
+            if self._writer is None:
+                self._writer = threading.Timer(WRITE_AFTER_SECONDS, self._write)
+                self._writer.daemon = True
+                self._writer.start()
+
+    def flush(self) -> None:
+        """Write what was noted, before the process ends."""
+        writer = self._writer
+        if writer:
+            writer.cancel()
+            writer.join()
+            self._write()
+
+    def _write(self) -> None:
+        with self._lock:
+            noted, self._used_ms, self._writer = self._used_ms, {}, None
+        try:
+            Key.mark_used(noted)
+        except peewee.DatabaseError:
+            pass  # the next use is noted again
+        finally:
+            data.close()
 
 
-def note(caller: Caller) -> None:
-    """Remember the use of a key; it may be lost when the process ends."""
-    now = clock.now_ms()
-    if now - (caller.last_used_ms or 0) < STEP_MS:
-        return
-    with _lock:
-        is_first = not _used_ms
-        _used_ms[caller.key_id] = now
-    if is_first:
-        writer = threading.Timer(WRITE_AFTER_SECONDS, write)
-        writer.daemon = True
-        writer.start()
-
-
-def write() -> None:
-    """Write what was noted, in one transaction."""
-    with _lock:
-        noted = dict(_used_ms)
-        _used_ms.clear()
-    if not noted:
-        return
-    try:
-        Key.mark_used(noted)
-    except peewee.DatabaseError:
-        pass  # the next use is noted again
-    finally:
-        data.close()
+last_used = LastUsed()

@@ -13,11 +13,11 @@ from petstore.settings import Settings
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Count before the view, and put the figures on every answer."""
-    limiter = Limiter(settings)
+    limiter = app.extensions["limiter"] = Limiter(settings)
 
     @app.before_request
     def count() -> None:
-        if not is_api_request() or request.method == "OPTIONS":
+        if not is_api_request():
             return
         g.decision = limiter.take(g.caller, request.remote_addr)
         if not g.decision.is_granted:

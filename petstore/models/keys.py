@@ -14,6 +14,7 @@ from peewee import (
 
 from petstore import clock
 from petstore.database import BaseModel, data
+from petstore.events import emit
 from petstore.models.credentials import digest_of, new_key, prefix_of
 from petstore.models.projects import Project
 from petstore.statements import slot, statement
@@ -52,6 +53,7 @@ class Key(BaseModel):
             created_ms=clock.now_ms(),
             **inherited,
         )
+        emit("key_created", key=prefix_of(key))
         return key
 
     @classmethod
@@ -87,6 +89,7 @@ class Key(BaseModel):
             if not retire.execute():
                 raise KeyNotActive
             old = Key.get_by_id(self.id)
+            emit("key_rotated", key=old.prefix)
             return Key.issue(
                 old.project_id,
                 label=old.label,
@@ -99,15 +102,18 @@ class Key(BaseModel):
         Key.update(revoked_ms=clock.now_ms()).where(
             Key.id == self.id, Key.revoked_ms.is_null()
         ).execute()
+        emit("key_revoked", key=self.prefix)
 
     @classmethod
     def ban(cls, key_id: int, until_ms: int) -> None:
         """Refuse the key's requests, on every worker and host, until then."""
         cls.update(banned_until_ms=until_ms).where(cls.id == key_id).execute()
+        emit("key_banned", key=cls.get_by_id(key_id).prefix, until_ms=until_ms)
 
     def unban(self) -> None:
         """Let a banned key in again at once."""
         Key.update(banned_until_ms=None).where(Key.id == self.id).execute()
+        emit("key_unbanned", key=self.prefix)
 
     @classmethod
     def mark_used(cls, used_ms: dict[int, int]) -> None:
@@ -129,6 +135,7 @@ class Caller(NamedTuple):
     revoked_ms: int | None
     banned_until_ms: int | None
     project_id: int
+    slug: str
     plan: str
     per_minute: int | None
     per_day: int | None
@@ -168,6 +175,7 @@ def _caller() -> Query:
             Key.revoked_ms,
             Key.banned_until_ms,
             Project.id,
+            Project.slug,
             Project.plan,
             Project.per_minute,
             Project.per_day,

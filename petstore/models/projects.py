@@ -8,6 +8,7 @@ from peewee import BigAutoField, BigIntegerField, IntegrityError, TextField
 
 from petstore import clock
 from petstore.database import BaseModel, data
+from petstore.events import emit
 
 PLANS = ("free", "pro", "business", "enterprise")
 MAX_SLUG_LENGTH = 63
@@ -64,6 +65,7 @@ class Project(BaseModel):
     def change_plan(self, plan: "Plan") -> None:
         """Put the project on another plan, from its next request on."""
         type(self).update(**plan.columns).where(type(self).id == self.id).execute()
+        emit("plan_changed", project=self.slug, **plan.columns)
 
 
 class Plan:

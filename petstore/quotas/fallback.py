@@ -1,16 +1,14 @@
 """What holds while the counter store is away: said once, back by itself."""
 
-import logging
 import time
 
+from petstore.events import emit
 from petstore.quotas.stores import CounterStorage
 from petstore.quotas.stores.memory import MemoryCounters
 from petstore.quotas.windows import Claim, Tally
 
 # How long the store is left alone after a failure, so that few requests wait for it.
 RETRY_AFTER_SECONDS = 0.5
-
-log = logging.getLogger(__name__)
 
 
 class FallbackCounters:
@@ -19,7 +17,7 @@ class FallbackCounters:
     def __init__(self, store: CounterStorage, workers: int) -> None:
         self._store = store
         self._memory = MemoryCounters(workers)
-        self._is_away = False
+        self.is_away = False
         self._retry_at = 0.0
 
     def take(self, claim: Claim) -> Tally:
@@ -41,17 +39,16 @@ class FallbackCounters:
         return self._memory.look(claim)
 
     def _may_ask(self) -> bool:
-        return not self._is_away or time.monotonic() >= self._retry_at
+        return not self.is_away or time.monotonic() >= self._retry_at
 
     def _lose(self, error: Exception) -> None:
         self._retry_at = time.monotonic() + RETRY_AFTER_SECONDS
-        if not self._is_away:
-            self._is_away = True
-            reason = " ".join(str(error).split())
-            log.error("counter store away, counting in each worker: %s", reason)
+        if not self.is_away:
+            self.is_away = True
+            emit("counters_lost", reason=str(error))
 
     def _regained(self, tally: Tally) -> Tally:
-        if self._is_away:
-            self._is_away = False
-            log.warning("counter store back")
+        if self.is_away:
+            self.is_away = False
+            emit("counters_regained")
         return tally

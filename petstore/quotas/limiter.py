@@ -29,6 +29,11 @@ class Limiter:
         claim = _claim(None, address)
         return decide(claim, self._counters.look(claim), banned_until_ms=0)
 
+    def is_degraded(self) -> bool:
+        """Whether requests are counted by each worker for itself at the moment."""
+        self.look(None)
+        return self._counters.is_away
+
 
 def _claim(caller: Caller | None, address: str | None) -> Claim:
     subject, quota = subject_of(caller, address), quota_of(caller)

@@ -1,0 +1,12 @@
+"""/openapi.json and /docs: the interface, described from the code that serves it."""
+
+from flask import Flask
+
+from petstore.docs import openapi, page
+from petstore.settings import Settings
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    """Register what tells clients how to call the API."""
+    openapi.init_app(app, settings)
+    app.register_blueprint(page.bp)

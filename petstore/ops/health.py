@@ -1,0 +1,26 @@
+"""/healthz: the process is up. /readyz: so are the stores that it needs."""
+
+import peewee
+from flask import Blueprint, current_app
+
+from petstore.database import data
+
+bp = Blueprint("health", __name__)
+
+
+@bp.get("/healthz")
+def healthz() -> dict[str, str]:
+    """The process answers."""
+    return {"status": "ok"}
+
+
+@bp.get("/readyz")
+def readyz() -> tuple[dict[str, str], int]:
+    """200 while the database answers; a counter store that is away only degrades."""
+    is_degraded = current_app.extensions["limiter"].is_degraded()
+    stores = {"counters": "degraded" if is_degraded else "ok"}
+    try:
+        data.execute_sql("SELECT 1").fetchone()
+    except peewee.DatabaseError:
+        return {"status": "unavailable"} | stores, 503
+    return {"status": "ok"} | stores, 200

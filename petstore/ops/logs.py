@@ -1,0 +1,83 @@
+"""One line of JSON for each request and each event, or a plain one on a terminal."""
+
+import logging
+import os
+import re
+import time
+import uuid
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+import orjson
+from flask import Flask, Response, g, request
+
+STDOUT, STDERR = 1, 2
+REQUEST_ID = "X-Request-ID"
+
+_SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+
+def init_app(app: Flask) -> None:
+    """Number the requests and write down each answer, after every other hook."""
+    logger = logging.getLogger("petstore")
+    logger.handlers = [_LineHandler()]
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    app.before_request(_begin)
+    app.after_request(_end)
+
+
+def _begin() -> None:
+    g.started = time.perf_counter()
+    sent = request.headers.get(REQUEST_ID, "")
+    g.request_id = sent if _SANE_ID.fullmatch(sent) else uuid.uuid4().hex
+
+
+def _end(response: Response) -> Response:
+    response.headers[REQUEST_ID] = g.request_id
+    caller = g.get("caller")
+    _write(
+        STDOUT,
+        {
+            "event": "request",
+            "id": g.request_id,
+            "method": request.method,
+            "route": request.url_rule.rule if request.url_rule else None,
+            "status": response.status_code,
+            "duration_ms": round((time.perf_counter() - g.started) * 1000, 3),
+            "project": caller.slug if caller else None,
+            "key": caller.prefix if caller else None,
+            "address": request.remote_addr,
+            "bytes": response.content_length,
+        },
+    )
+    return response
+
+
+class _LineHandler(logging.Handler):
+    """Writes the records of the `petstore` loggers, events among them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        facts = getattr(record, "facts", {})
+        line = {"event": record.getMessage(), "level": record.levelname} | facts
+        if record.exc_info:
+            line["exception"] = logging.Formatter().formatException(record.exc_info)
+        # What a command prints on stdout is for the script that called it.
+        _write(STDERR if click.get_current_context(silent=True) else STDOUT, line)
+
+
+def _write(descriptor: int, line: dict[str, Any]) -> None:
+    line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds")} | line
+    text = _plain(line) if os.isatty(descriptor) else orjson.dumps(line, default=str)
+    # One call to the system for a line, so that processes do not mix theirs. Where
+    # nobody reads the log any more, requests go on.
+    with suppress(OSError):
+        os.write(descriptor, text + b"\n")
+
+
+def _plain(line: dict[str, Any]) -> bytes:
+    shown = {name: value for name, value in line.items() if value is not None}
+    facts = "  ".join(f"{name}={value!s}" for name, value in shown.items())
+    return facts.encode(errors="backslashreplace")

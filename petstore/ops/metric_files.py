@@ -1,0 +1,58 @@
+"""The files in which the workers of one gunicorn share what they have counted.
+
+prometheus-client gives each process a file of its own, which is read after its
+death too; those of dead workers are added up into one here.
+"""
+
+import fcntl
+import glob
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.mmap_dict import MmapedDict
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def render() -> bytes:
+    """Everything counted so far, by all workers or by the one process there is."""
+    if DIRECTORY not in os.environ:
+        return generate_latest(REGISTRY)
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)
+    with _alone(fcntl.LOCK_SH):
+        return generate_latest(registry)
+
+
+def sweep(pid: int) -> None:
+    """Add the counts of a dead worker to those of its predecessors."""
+    mark_process_dead(pid)
+    with _alone(fcntl.LOCK_EX):
+        for file in glob.glob(f"{os.environ[DIRECTORY]}/*_{pid}.db"):
+            _merge(Path(file), Path(file.replace(f"_{pid}.db", "_dead.db")))
+
+
+def discard() -> None:
+    """Take the directory away when the service has ended."""
+    shutil.rmtree(os.environ[DIRECTORY], ignore_errors=True)
+
+
+def _merge(source: Path, target: Path) -> None:
+    total = MmapedDict(str(target))
+    for key, value, timestamp, _ in MmapedDict.read_all_values_from_file(str(source)):
+        total.write_value(key, total.read_value(key)[0] + value, timestamp)
+    total.close()
+    source.unlink()
+
+
+@contextmanager
+def _alone(lock: int) -> Iterator[None]:
+    # A scrape must not see a count in both places, nor in neither.
+    with Path(os.environ[DIRECTORY], "lock").open("a") as file:
+        fcntl.flock(file, lock)
+        yield

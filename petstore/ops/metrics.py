@@ -1,0 +1,90 @@
+"""/metrics: counters of all workers together, as Prometheus reads them."""
+
+import functools
+import logging
+import time
+
+from flask import Blueprint, Flask, Response, abort, g, request
+from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, Histogram
+
+from petstore.ops import metric_files
+
+BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+UNCOUNTED = ("metrics", "health")  # blueprints of those who watch the service
+
+REQUESTS = Counter(
+    "petstore_requests", "Requests, by operation and status.", ["operation", "status"]
+)
+DURATION = Histogram(
+    "petstore_request_duration_seconds",
+    "Time from a request to its answer, by operation.",
+    ["operation"],
+    buckets=BUCKET_SECONDS,
+)
+REFUSALS = Counter("petstore_quota_refusals", "Answers of 429.", ["reason"])
+DEPRECATED = Counter(
+    "petstore_deprecated_requests",
+    "Calls of deprecated operations, by project.",
+    ["operation", "project"],
+)
+COUNTER_STORE = Gauge(
+    "petstore_counter_store_up",
+    "1 while every worker reaches the counter store.",
+    multiprocess_mode="livemin",
+)
+COUNTER_STORE.set(1)
+EVENTS = {
+    "key_banned": Counter("petstore_bans", "Keys that were banned."),
+    "database_error": Counter("petstore_database_errors", "Requests without database."),
+}
+
+bp = Blueprint("metrics", __name__)
+
+
+def init_app(app: Flask) -> None:
+    """Count each request once, when its answer is known."""
+    app.after_request(_count)
+    app.register_blueprint(bp)
+    logging.getLogger("petstore.events").addHandler(_EventCounter())
+
+
+@bp.get("/metrics")
+def metrics() -> Response:
+    """For a scraper beside the service; what came through a proxy finds nothing."""
+    if "X-Forwarded-For" in request.headers:
+        abort(404)
+    return Response(metric_files.render(), content_type=CONTENT_TYPE_LATEST)
+
+
+def _count(response: Response) -> Response:
+    if request.blueprint in UNCOUNTED:
+        return response
+    operation = request.endpoint.rpartition(".")[2] if request.endpoint else "unknown"
+    _requests(operation, response.status_code).inc()
+    _duration(operation).observe(time.perf_counter() - g.started)
+    decision, caller = g.get("decision"), g.get("caller")
+    if decision and not decision.is_granted:
+        REFUSALS.labels("banned" if decision.is_banned else "limit").inc()
+    if caller and "Deprecation" in response.headers:
+        DEPRECATED.labels(operation, caller.slug).inc()
+    return response
+
+
+# Finding a child by its labels costs more than counting.
+@functools.cache
+def _requests(operation: str, status: int) -> Counter:
+    return REQUESTS.labels(operation, str(status))
+
+
+@functools.cache
+def _duration(operation: str) -> Histogram:
+    return DURATION.labels(operation)
+
+
+class _EventCounter(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        name = record.getMessage()
+        if name in EVENTS:
+            EVENTS[name].inc()
+        elif name in ("counters_lost", "counters_regained"):
+            COUNTER_STORE.set(name == "counters_regained")
