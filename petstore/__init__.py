@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from petstore import api, cli, database, errors, ops, proxies
+from petstore import api, cli, database, docs, errors, ops, proxies
 from petstore.ops import logs
 from petstore.settings import Settings, read_settings
 
@@ -17,6 +17,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     database.init_app(app, settings)
     errors.init_app(app)
     api.init_app(app, settings)
+    docs.init_app(app, settings)
     ops.init_app(app)
     cli.init_app(app)
     return app

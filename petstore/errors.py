@@ -66,6 +66,18 @@ class Conflict(Failure):
     status = 409
 
 
+class PetNotAvailable(Conflict):
+    """The animal is pending or sold."""
+
+    code = "pet_not_available"
+
+
+class OrderClosed(Conflict):
+    """The order was completed or cancelled before."""
+
+    code = "order_closed"
+
+
 class IdempotencyKeyInUse(Failure):
     """The first request of the key has not ended yet."""
 

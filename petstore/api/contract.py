@@ -39,6 +39,7 @@ class Contract:
     query: Schema = NO_PARAMETERS
     body: Schema | None = None
     failures: tuple[type[Failure], ...] = ()  # those of this operation alone
+    links: dict[str, dict[str, str]] = field(default_factory=dict)  # by operation id
 
     def __call__(self, view: View) -> View:
         """Decorate a view."""

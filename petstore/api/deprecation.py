@@ -42,6 +42,7 @@ def deprecated(
                 )
             return view(**arguments)
 
+        answer.deprecation = headers
         return answer
 
     return decorate

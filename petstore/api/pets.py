@@ -21,7 +21,7 @@ bp = Blueprint("pets", __name__, url_prefix=PETS)
 
 @bp.get("")
 @Contract(query=PetQuery(), returns=PetSchema(many=True))
-def list_pets(limit: int, after: int, status: str | None) -> Answer:
+def list_pets(limit: int, after: int, status: str | None = None) -> Answer:
     """List animals by ascending id."""
     rows = Pet.page(g.caller.project_id, after=after, limit=limit + 1, status=status)
     return page(rows, limit)
@@ -29,7 +29,12 @@ def list_pets(limit: int, after: int, status: str | None) -> Answer:
 
 @bp.post("")
 @idempotent
-@Contract(body=NewPetSchema(), returns=PetSchema(), status=201)
+@Contract(
+    body=NewPetSchema(),
+    returns=PetSchema(),
+    status=201,
+    links={"getPet": {"petId": "$response.body#/id"}},
+)
 def create_pet(name: str, category_id: int, status: str) -> Answer:
     """Add an animal."""
     pet = Pet.add(g.caller.project_id, name, category_id, status)

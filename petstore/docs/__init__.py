@@ -9,4 +9,4 @@ from petstore.settings import Settings
 def init_app(app: Flask, settings: Settings) -> None:
     """Register what tells clients how to call the API."""
     openapi.init_app(app, settings)
-    app.register_blueprint(page.bp)
+    page.init_app(app, settings)

@@ -9,5 +9,15 @@ MAX_LIMIT = 100
 class PageQuery(StrictSchema):
     """How many, and from where on."""
 
-    limit = UrlInteger(1, MAX_LIMIT, load_default=DEFAULT_LIMIT)
-    after = UrlInteger(load_default=0)
+    limit = UrlInteger(
+        1,
+        MAX_LIMIT,
+        load_default=DEFAULT_LIMIT,
+        metadata={"description": "How many at most."},
+    )
+    after = UrlInteger(
+        load_default=0,
+        metadata={
+            "description": "The id of the last one seen; only later ones follow."
+        },
+    )

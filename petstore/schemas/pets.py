@@ -1,30 +1,38 @@
 """Animals in bodies and parameters (specification section 2)."""
 
-from marshmallow import fields
-
 from petstore.models.pets import STATUSES
 from petstore.schemas.fields import Choice, Integer, Name, StrictSchema
 from petstore.schemas.paging import PageQuery
 
-
-class PetSchema(StrictSchema):
-    """Pet: an animal as it is answered."""
-
-    id = fields.Integer()
-    name = fields.String()
-    category_id = fields.Integer(data_key="categoryId")
-    status = fields.String()
+NAME = {"description": "The animal's name.", "example": "Rex"}
+CATEGORY_ID = {"description": "The category the animal belongs to.", "example": 7}
+STATUS = {"description": "Availability.", "example": "available"}
 
 
 class NewPetSchema(StrictSchema):
     """NewPet: the body that creates an animal."""
 
-    name = Name(required=True)
-    category_id = Integer(data_key="categoryId", required=True)
-    status = Choice(STATUSES, load_default="available")
+    name = Name(required=True, metadata=NAME)
+    category_id = Integer(data_key="categoryId", required=True, metadata=CATEGORY_ID)
+    status = Choice(STATUSES, load_default="available", metadata=STATUS)
+
+
+class PetSchema(StrictSchema):
+    """Pet: an animal as it is answered."""
+
+    id = Integer(
+        1,
+        required=True,
+        metadata={"description": "Assigned by the service on creation.", "example": 42},
+    )
+    name = Name(required=True, metadata=NAME)
+    category_id = Integer(data_key="categoryId", required=True, metadata=CATEGORY_ID)
+    status = Choice(STATUSES, required=True, metadata=STATUS)
 
 
 class PetQuery(PageQuery):
     """Which animals a list shows."""
 
-    status = Choice(STATUSES, load_default=None)
+    status = Choice(
+        STATUSES, metadata={"description": "Only animals with this status."}
+    )

@@ -1,0 +1,61 @@
+"""The failures that operations answer, each status with its codes and an example."""
+
+from typing import Any
+
+from petstore.docs.headers import references
+from petstore.errors import CODES, Failure
+
+DESCRIPTIONS = {
+    400: "The body, a parameter or a header cannot be accepted as it is.",
+    401: "The API key is missing or not valid.",
+    404: "The resource does not exist.",
+    409: "It conflicts with the present state, or with a request that is running.",
+    410: "The operation was removed.",
+    413: "The body is too large.",
+    415: "The body is not application/json.",
+    422: "The Idempotency-Key was used with another body.",
+    429: "The rate limit is exceeded, or the key is banned for a while.",
+    500: "Something failed on the side of the service.",
+    503: "The service cannot answer at the moment.",
+}
+HEADERS = {
+    401: ("WWW-Authenticate",),
+    409: ("Retry-After",),
+    429: ("Retry-After",),
+    503: ("Retry-After",),
+}
+
+
+def responses() -> dict[int, dict[str, Any]]:
+    """A response for each status, for the components of the description."""
+    return {status: _response(status) for status in DESCRIPTIONS}
+
+
+def _response(status: int) -> dict[str, Any]:
+    examples = {
+        code: {
+            "value": {
+                "code": code,
+                "message": DESCRIPTIONS[status],
+                "status": status,
+            }
+        }
+        for code in _codes(status)
+    }
+    return {
+        "description": DESCRIPTIONS[status],
+        "headers": references(*HEADERS.get(status, ())),
+        "content": {
+            "application/json": {"schema": "ErrorSchema", "examples": examples}
+        },
+    }
+
+
+def _codes(status: int) -> list[str]:
+    codes = {failure.code for failure in _family(Failure) if failure.status == status}
+    return sorted(codes | ({CODES[status]} if status in CODES else set()))
+
+
+def _family(root: type[Failure]) -> list[type[Failure]]:
+    leaves = [leaf for child in root.__subclasses__() for leaf in _family(child)]
+    return leaves or [root]

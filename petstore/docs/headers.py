@@ -1,0 +1,71 @@
+"""The headers of answers and requests, as the interface description names them."""
+
+from typing import Any
+
+INT64_MAX = 2**63 - 1
+
+
+def _integer(description: str, example: int) -> dict[str, Any]:
+    schema = {"type": "integer", "format": "int64", "minimum": 0, "maximum": INT64_MAX}
+    return {"description": description, "schema": schema, "example": example}
+
+
+def _text(description: str, example: str) -> dict[str, Any]:
+    schema = {"type": "string", "maxLength": 8192, "pattern": "^[ -~]+$"}
+    return {"description": description, "schema": schema, "example": example}
+
+
+HEADERS = {
+    "X-RateLimit-Limit": _integer("The limit that applies.", 60),
+    "X-RateLimit-Remaining": _integer("Requests left in the current window.", 59),
+    "X-RateLimit-Reset": _integer("Unix time at which it resets.", 1795240380),
+    "RateLimit-Policy": _text(
+        "Both windows of the quota (draft-ietf-httpapi-ratelimit-headers-11).",
+        '"minute";q=60;w=60, "day";q=1000;w=86400',
+    ),
+    "RateLimit": _text(
+        "What is left of them, and for how many seconds.",
+        '"minute";r=59;t=25, "day";r=999;t=65245',
+    ),
+    "X-Request-ID": _text(
+        "The request's name in the log; the caller's own where it sent one.",
+        "5aaa09a2f8784ea3b0fc8df968690986",
+    ),
+    "Access-Control-Allow-Origin": _text("Which pages may read the answer.", "*"),
+    "Retry-After": _integer("Seconds after which a retry is served.", 25),
+    "WWW-Authenticate": _text("How to authenticate.", 'Bearer realm="petstore"'),
+    "Location": _text("Where the new resource is found.", "/v1/pets/42"),
+    "Link": _text(
+        "The next page, while more follow (RFC 8288).",
+        '<https://api.example.org/v1/pets?after=42>; rel="next"',
+    ),
+    "Idempotent-Replayed": _text("`true` on an answer given before.", "true"),
+    "Deprecation": _text("Since when (RFC 9745).", "@1764892800"),
+    "Sunset": _text("Until when (RFC 8594).", "Thu, 05 Dec 2030 00:00:00 GMT"),
+}
+ALWAYS = (
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "RateLimit-Policy",
+    "RateLimit",
+    "X-Request-ID",
+    "Access-Control-Allow-Origin",
+)
+IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "A key of your own: a retry with it gets the first answer again.",
+    "schema": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 255,
+        "pattern": "^[!-~]+$",
+    },
+    "example": "b1c9e7d2-adoption-42",
+}
+
+
+def references(*names: str) -> dict[str, Any]:
+    """The headers of an answer, those of every answer included."""
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in ALWAYS + names}

@@ -1,0 +1,73 @@
+"""/openapi.json: OpenAPI 3.1, generated from the contracts and schemas that serve."""
+
+import functools
+from typing import Any
+
+import orjson
+from apispec import APISpec
+from apispec.ext.marshmallow import MarshmallowPlugin
+from flask import Blueprint, Flask, Response, current_app, request
+
+from petstore.docs.failures import responses
+from petstore.docs.headers import HEADERS
+from petstore.docs.operations import operations
+from petstore.schemas.errors import ErrorSchema
+from petstore.schemas.fields import Integer
+from petstore.settings import Settings
+
+ABOUT = """\
+List the animals for adoption, add one, fetch one. Every operation takes an API key
+as a bearer token; the plan of its project limits the requests per minute and day.
+"""
+
+bp = Blueprint("openapi", __name__)
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    """Describe the operations that are registered by the first request."""
+    bases = {"Production": settings.production_url, "Staging": settings.staging_url}
+    app.extensions["openapi_servers"] = [
+        _server(url, name) for name, url in bases.items() if url
+    ]
+    app.register_blueprint(bp)
+
+
+@bp.get("/openapi.json")
+def openapi() -> Response:
+    """The interface description."""
+    servers = current_app.extensions["openapi_servers"] or [
+        _server(f"{request.host_url}v1", "Local")
+    ]
+    description = _describe(current_app._get_current_object()) | {"servers": servers}
+    return Response(orjson.dumps(description), content_type="application/json")
+
+
+def _server(url: str, description: str) -> dict[str, Any]:
+    return {"url": url, "description": description, "x-internal": False}
+
+
+@functools.cache
+def _describe(app: Flask) -> dict[str, Any]:
+    marshmallow = MarshmallowPlugin()
+    spec = APISpec(
+        title="Pet Store Service",
+        version="1.0.0",
+        openapi_version="3.1.1",
+        plugins=[marshmallow],
+        info={"description": ABOUT, "contact": {"name": "Pet Store Service"}},
+        security=[{"apiKey": []}],
+        tags=[
+            {"name": "Pets", "description": "The animals for adoption."},
+            {"name": "animals", "description": "The same, by their other name."},
+        ],
+    )
+    marshmallow.map_to_openapi_type(Integer, "integer", "int64")
+    spec.components.security_scheme("apiKey", {"type": "http", "scheme": "bearer"})
+    spec.components.schema("Error", schema=ErrorSchema)
+    for name, header in HEADERS.items():
+        spec.components.header(name, header)
+    for status, response in responses().items():
+        spec.components.response(f"Failure{status}", response)
+    for path, methods in operations(app).items():
+        spec.path(path, operations=methods)
+    return spec.to_dict()

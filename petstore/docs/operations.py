@@ -1,0 +1,122 @@
+"""Operations of the interface description, read off the contracts of the views."""
+
+import inspect
+import re
+from typing import Any
+
+from flask import Flask
+from marshmallow import Schema
+from werkzeug.routing import Rule
+
+from petstore.docs.headers import IDEMPOTENCY_KEY, references
+from petstore.schemas.fields import INT64_MAX
+from petstore.schemas.paging import PageQuery
+
+PREFIX = "/v1"
+TAGS = {"pets": ["Pets", "animals"], "orders": ["Store"], "categories": ["Store"]}
+EVERYWHERE = (400, 401, 429, 500, 503)
+WITH_BODY = (413, 415)
+WITH_IDEMPOTENCY_KEY = (409, 422)
+JSON = "application/json"
+
+
+def operations(app: Flask) -> dict[str, dict[str, Any]]:
+    """Every operation by its path below /v1 and its method."""
+    paths: dict[str, dict[str, Any]] = {}
+    for rule in app.url_map.iter_rules():
+        view = app.view_functions[rule.endpoint]
+        if hasattr(view, "contract"):
+            [method] = rule.methods - {"HEAD", "OPTIONS"}
+            path = paths.setdefault(_path(rule), {})
+            path[method.lower()] = _operation(rule, method, view)
+    return paths
+
+
+def _path(rule: Rule) -> str:
+    path = re.sub(r"<id:(\w+)>", lambda name: f"{{{_camel(name[1])}}}", rule.rule)
+    return path.removeprefix(PREFIX)
+
+
+def _operation(rule: Rule, method: str, view: Any) -> dict[str, Any]:
+    contract = view.contract
+    operation = {
+        "operationId": _camel(view.__name__),
+        "summary": inspect.getdoc(view).splitlines()[0].rstrip("."),
+        "description": inspect.getdoc(view),
+        "tags": TAGS[rule.endpoint.partition(".")[0]],
+        "parameters": [
+            *map(_path_parameter, sorted(rule.arguments)),
+            {"in": "query", "schema": type(contract.query)},
+        ],
+        "responses": _responses(method, view),
+    }
+    if contract.body:
+        content = {"schema": type(contract.body), "example": _example(contract.body)}
+        operation["requestBody"] = {"required": True, "content": {JSON: content}}
+    if method == "POST":
+        operation["parameters"].append(IDEMPOTENCY_KEY)
+    if hasattr(view, "deprecation"):
+        operation["deprecated"] = True
+        operation["x-sunset"] = view.deprecation["Sunset"]
+    return operation
+
+
+def _path_parameter(name: str) -> dict[str, Any]:
+    schema = {"type": "integer", "format": "int64", "minimum": 0, "maximum": INT64_MAX}
+    return {
+        "name": _camel(name),
+        "in": "path",
+        "required": True,
+        "description": "The id.",
+        "schema": schema,
+        "example": 42,
+    }
+
+
+def _responses(method: str, view: Any) -> dict[str, Any]:
+    contract = view.contract
+    statuses = set(EVERYWHERE) | {failure.status for failure in contract.failures}
+    if contract.body:
+        statuses |= set(WITH_BODY)
+    if method == "POST":
+        statuses |= set(WITH_IDEMPOTENCY_KEY)
+    if hasattr(view, "deprecation"):
+        statuses.add(410)
+    failures = {str(status): f"Failure{status}" for status in sorted(statuses)}
+    return {str(contract.status): _success(method, view)} | failures
+
+
+def _success(method: str, view: Any) -> dict[str, Any]:
+    contract = view.contract
+    headers = ["Location", "Idempotent-Replayed"] if method == "POST" else []
+    if isinstance(contract.query, PageQuery):
+        headers.append("Link")
+    headers += getattr(view, "deprecation", {})
+    schema, example = type(contract.returns), _example(contract.returns)
+    if contract.returns.many:
+        schema, example = {"type": "array", "items": schema, "maxItems": 100}, [example]
+    return {
+        "description": "As asked.",
+        "headers": references(*dict.fromkeys(headers)),
+        "content": {JSON: {"schema": schema, "example": example}},
+        "links": {
+            _capital(operation): {"operationId": operation, "parameters": parameters}
+            for operation, parameters in contract.links.items()
+        },
+    }
+
+
+def _example(schema: Schema) -> dict[str, Any]:
+    return {
+        field.data_key or name: field.metadata["example"]
+        for name, field in schema.fields.items()
+    }
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _capital(operation: str) -> str:
+    return operation[:1].upper() + operation[1:]
