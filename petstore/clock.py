@@ -23,9 +23,8 @@ def whole_seconds_until(end_ms: int, now: int) -> int:
     return max(0, -((now - end_ms) // MS_PER_SECOND))
 
 
-def rfc3339(instant: int | None) -> str | None:
-    """An instant as RFC 3339 section 5.6 writes it, to the second, in UTC."""
-    if instant is None:
-        return None
-    moment = datetime.fromtimestamp(instant // MS_PER_SECOND, tz=UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+def rfc3339(instant: int) -> str:
+    """An instant as RFC 3339 section 5.6 writes it, to the millisecond, in UTC."""
+    seconds, ms = divmod(instant, MS_PER_SECOND)
+    moment = datetime.fromtimestamp(seconds, tz=UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{ms:03}Z"

@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from petstore.api import auth, cors, pets, quota
+from petstore.api import auth, categories, cors, orders, pets, quota
 from petstore.api.paths import IdConverter
 from petstore.settings import Settings
 
@@ -17,3 +17,5 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.url_map.converters["id"] = IdConverter
     app.register_blueprint(pets.bp)
+    app.register_blueprint(orders.bp)
+    app.register_blueprint(categories.bp)

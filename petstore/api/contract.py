@@ -25,6 +25,12 @@ class Answer:
 
     value: Any
     headers: dict[str, str] = field(default_factory=dict)
+    is_created: bool = False
+
+    @property
+    def status(self) -> int:
+        """201 where something came into being, else 200."""
+        return 201 if self.is_created else 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +41,7 @@ class Contract:
     """
 
     returns: Schema
-    status: int = 200
+    statuses: tuple[int, ...] = (200,)
     query: Schema = NO_PARAMETERS
     body: Schema | None = None
     failures: tuple[type[Failure], ...] = ()  # those of this operation alone
@@ -57,7 +63,7 @@ class Contract:
     def _dump(self, answer: Answer) -> Response:
         content = orjson.dumps(self.returns.dump(answer.value))
         return Response(
-            content, self.status, answer.headers, content_type="application/json"
+            content, answer.status, answer.headers, content_type="application/json"
         )
 
 

@@ -32,13 +32,13 @@ def list_pets(limit: int, after: int, status: str | None = None) -> Answer:
 @Contract(
     body=NewPetSchema(),
     returns=PetSchema(),
-    status=201,
+    statuses=(201,),
     links={"getPet": {"petId": "$response.body#/id"}},
 )
 def create_pet(name: str, category_id: int, status: str) -> Answer:
     """Add an animal."""
     pet = Pet.add(g.caller.project_id, name, category_id, status)
-    return Answer(pet, {"Location": _location(pet.id)})
+    return Answer(pet, {"Location": _location(pet.id)}, is_created=True)
 
 
 @bp.get("/<id:pet_id>")

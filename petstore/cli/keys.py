@@ -6,9 +6,8 @@ import click
 
 from petstore import clock
 from petstore.cli.projects import named_project
-from petstore.cli.tables import echo_table
+from petstore.cli.tables import echo_table, moment
 from petstore.cli.terse import TerseGroup
-from petstore.clock import rfc3339
 from petstore.models.keys import Key, KeyNotActive
 from petstore.models.projects import Project
 from petstore.schemas.fields import name_fault
@@ -49,7 +48,7 @@ def list_keys(slug: str | None) -> None:
             "PROJECT",
         ),
         [
-            (key.prefix, key.label, *map(rfc3339, _instants(key)), key.project.slug)
+            (key.prefix, key.label, *map(moment, _instants(key)), key.project.slug)
             for key in Key.listed(project)
         ],
     )

@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import click
 
-from petstore.cli.tables import echo_table
+from petstore.cli.tables import echo_table, moment
 from petstore.cli.terse import TerseGroup
-from petstore.clock import rfc3339
 from petstore.models.projects import PLANS, SLUG, Plan, Project, SlugTaken
 from petstore.quotas.plans import quota_of
 from petstore.schemas.fields import name_fault
@@ -60,7 +59,7 @@ def list_projects() -> None:
                 project.name,
                 project.plan,
                 *(limit.amount for limit in quota_of(project)),
-                rfc3339(project.created_ms),
+                moment(project.created_ms),
             )
             for project in Project.all_by_slug()
         ],

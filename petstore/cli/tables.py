@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import click
 
+from petstore.clock import rfc3339
+
 
 def echo_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print the rows under their heads, each column as wide as it needs to be."""
@@ -12,3 +14,8 @@ def echo_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         click.echo("  ".join(cells).rstrip())
+
+
+def moment(instant: int | None) -> str | None:
+    """An instant to the second, as a cell."""
+    return None if instant is None else f"{rfc3339(instant)[:19]}Z"

@@ -59,6 +59,7 @@ def _describe(app: Flask) -> dict[str, Any]:
         tags=[
             {"name": "Pets", "description": "The animals for adoption."},
             {"name": "animals", "description": "The same, by their other name."},
+            {"name": "Store", "description": "Orders, and categories of animals."},
         ],
     )
     marshmallow.map_to_openapi_type(Integer, "integer", "int64")

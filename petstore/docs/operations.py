@@ -83,7 +83,8 @@ def _responses(method: str, view: Any) -> dict[str, Any]:
     if hasattr(view, "deprecation"):
         statuses.add(410)
     failures = {str(status): f"Failure{status}" for status in sorted(statuses)}
-    return {str(contract.status): _success(method, view)} | failures
+    successes = {str(status): _success(method, view) for status in contract.statuses}
+    return successes | failures
 
 
 def _success(method: str, view: Any) -> dict[str, Any]:

@@ -1,9 +1,19 @@
-"""Categories: each comes into being when an animal first names it."""
+"""Categories: each comes into being when an animal, or a name, first asks for it."""
+
+from typing import NamedTuple
 
 from peewee import BigIntegerField, CompositeKey, ForeignKeyField, TextField
 
-from petstore.database import BaseModel
+from petstore.database import BaseModel, data
+from petstore.models.pages import page_by
 from petstore.models.projects import Project
+
+
+class CategoryRow(NamedTuple):
+    """A category as it was read or written."""
+
+    id: int
+    name: str | None
 
 
 class Category(BaseModel):
@@ -17,6 +27,29 @@ class Category(BaseModel):
         primary_key = CompositeKey("project", "id")
 
     @classmethod
-    def ensure(cls, project_id: int, category_id: int) -> None:
-        """Let the category exist."""
-        cls.insert(project=project_id, id=category_id).on_conflict_ignore().execute()
+    def ensure(cls, project_id: int, category_id: int, name: str | None = None) -> bool:
+        """Let the category exist; whether it did not before."""
+        added = cls.insert(project=project_id, id=category_id, name=name)
+        return bool(added.on_conflict_ignore().as_rowcount().execute())
+
+    @classmethod
+    def rename(
+        cls, project_id: int, category_id: int, name: str | None
+    ) -> tuple[CategoryRow, bool]:
+        """Give the category a name, or take it away; whether it is new, too."""
+        with data.atomic():
+            is_new = cls.ensure(project_id, category_id, name)
+            if not is_new:
+                cls.update(name=name).where(
+                    cls.project == project_id, cls.id == category_id
+                ).execute()
+        return CategoryRow(category_id, name), is_new
+
+    @classmethod
+    def page(cls, project_id: int, *, after: int, limit: int) -> list[CategoryRow]:
+        """Categories of the project by ascending id, from beyond `after` on."""
+        rows = _page(project=project_id, after=after, limit=limit)
+        return [CategoryRow(*row) for row in rows]
+
+
+_page = page_by(Category.id, (Category.id, Category.name))

@@ -6,6 +6,7 @@ from peewee import BigAutoField, BigIntegerField, ForeignKeyField, Query, TextFi
 
 from petstore.database import BaseModel, data
 from petstore.models.categories import Category
+from petstore.models.pages import page_by
 from petstore.models.projects import Project
 from petstore.statements import slot, statement
 
@@ -54,9 +55,8 @@ class Pet(BaseModel):
     @classmethod
     def find(cls, project_id: int, pet_id: int) -> PetRow | None:
         """One animal of the project."""
-        for row in _one(project=project_id, id=pet_id):
-            return PetRow(*row)
-        return None
+        rows = _one(project=project_id, id=pet_id)
+        return PetRow(*rows[0]) if rows else None
 
     @classmethod
     def page(
@@ -67,30 +67,24 @@ class Pet(BaseModel):
         rows = page(project=project_id, after=after, status=status, limit=limit)
         return [PetRow(*row) for row in rows]
 
+    @classmethod
+    def move(cls, project_id: int, pet_id: int, before: str, after: str) -> bool:
+        """Take the animal from one status to another; False when it is not in it."""
+        moved = cls.update(status=after).where(
+            cls.project == project_id, cls.id == pet_id, cls.status == before
+        )
+        return bool(moved.execute())
 
-def _rows() -> Query:
-    return Pet.select(Pet.id, Pet.name, Pet.category_id, Pet.status).where(
-        Pet.project == slot("project")
-    )
+
+_COLUMNS = (Pet.id, Pet.name, Pet.category_id, Pet.status)
+_page = page_by(Pet.id, _COLUMNS)
+_page_by_status = page_by(Pet.id, _COLUMNS, Pet.status == slot("status"))
 
 
 @statement(data)
 def _one() -> Query:
-    return _rows().where(Pet.id == slot("id"))
-
-
-@statement(data)
-def _page() -> Query:
-    return _rows().where(Pet.id > slot("after")).order_by(Pet.id).limit(slot("limit"))
-
-
-@statement(data)
-def _page_by_status() -> Query:
-    return (
-        _rows()
-        .where(Pet.status == slot("status"), Pet.id > slot("after"))
-        .order_by(Pet.id)
-        .limit(slot("limit"))
+    return Pet.select(*_COLUMNS).where(
+        Pet.project == slot("project"), Pet.id == slot("id")
     )
 
 

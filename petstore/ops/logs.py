@@ -6,12 +6,13 @@ import re
 import time
 import uuid
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 
 import click
 import orjson
 from flask import Flask, Response, g, request
+
+from petstore import clock
 
 STDOUT, STDERR = 1, 2
 REQUEST_ID = "X-Request-ID"
@@ -69,7 +70,7 @@ class _LineHandler(logging.Handler):
 
 
 def _write(descriptor: int, line: dict[str, Any]) -> None:
-    line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds")} | line
+    line = {"time": clock.rfc3339(clock.now_ms())} | line
     text = _plain(line) if os.isatty(descriptor) else orjson.dumps(line, default=str)
     # One call to the system for a line, so that processes do not mix theirs. Where
     # nobody reads the log any more, requests go on.

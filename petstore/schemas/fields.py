@@ -6,6 +6,8 @@ from typing import Any
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
+from petstore.clock import rfc3339
+
 INT64_MAX = 2**63 - 1
 MAX_NAME_LENGTH = 200
 
@@ -85,6 +87,13 @@ class Choice(fields.String):
             error_messages=_string_faults(fault),
             **options,
         )
+
+
+class Instant(fields.String):
+    """An instant as RFC 3339 has it, in UTC, from milliseconds."""
+
+    def _serialize(self, value: int, *_: Any, **__: Any) -> str:
+        return rfc3339(value)
 
 
 def _string_faults(fault: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ from petstore.schemas.fields import StrictSchema, UrlInteger
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
+AFTER = {"description": "The last id seen; the list goes on behind it."}
 
 
 class PageQuery(StrictSchema):
@@ -17,7 +18,5 @@ class PageQuery(StrictSchema):
     )
     after = UrlInteger(
         load_default=0,
-        metadata={
-            "description": "The id of the last one seen; only later ones follow."
-        },
+        metadata=AFTER,
     )

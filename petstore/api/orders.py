@@ -1,0 +1,68 @@
+"""/v1/store/orders: place, list, get and close orders."""
+
+from flask import Blueprint, g
+
+from petstore.api.contract import Answer, Contract
+from petstore.api.faults import invalid
+from petstore.api.idempotency import idempotent
+from petstore.api.paging import page
+from petstore.api.paths import PREFIX
+from petstore.errors import NotFound, OrderClosed, PetNotAvailable
+from petstore.models.orders import NoSuchPet, Order
+from petstore.schemas.orders import (
+    NewOrderSchema,
+    OrderChangeSchema,
+    OrderQuery,
+    OrderSchema,
+)
+
+ORDERS = f"{PREFIX}/store/orders"
+CLOSING = {"completed": Order.complete, "cancelled": Order.cancel}
+ORDER_ID = {"orderId": "$response.body#/id"}
+
+bp = Blueprint("orders", __name__, url_prefix=ORDERS)
+
+
+@bp.get("")
+@Contract(query=OrderQuery(), returns=OrderSchema(many=True))
+def list_orders(limit: int, after: int, status: str | None = None) -> Answer:
+    """List orders by ascending id."""
+    rows = Order.page(g.caller.project_id, after=after, limit=limit + 1, status=status)
+    return page(rows, limit)
+
+
+@bp.post("")
+@idempotent
+@Contract(
+    body=NewOrderSchema(),
+    returns=OrderSchema(),
+    statuses=(201,),
+    failures=(PetNotAvailable,),
+    links={"getOrder": ORDER_ID, "updateOrder": ORDER_ID},
+)
+def create_order(pet_id: int) -> Answer:
+    """Order an available animal, which is pending from then on."""
+    try:
+        order = Order.place(g.caller.project_id, pet_id)
+    except NoSuchPet:
+        raise invalid({"petId": ["names no animal"]}) from None
+    return Answer(order, {"Location": f"{ORDERS}/{order.id}"}, is_created=True)
+
+
+@bp.get("/<id:order_id>")
+@Contract(returns=OrderSchema(), failures=(NotFound,))
+def get_order(order_id: int) -> Answer:
+    """Fetch one order."""
+    order = Order.find(g.caller.project_id, order_id)
+    if order is None:
+        raise NotFound(f"There is no order {order_id}.")
+    return Answer(order)
+
+
+@bp.patch("/<id:order_id>")
+@Contract(
+    body=OrderChangeSchema(), returns=OrderSchema(), failures=(NotFound, OrderClosed)
+)
+def update_order(order_id: int, status: str) -> Answer:
+    """Complete an order, which sells the animal, or cancel it, which frees it."""
+    return Answer(CLOSING[status](g.caller.project_id, order_id))

@@ -1,0 +1,60 @@
+"""Orders in bodies and parameters."""
+
+from petstore.models.orders import STATUSES
+from petstore.schemas.fields import Choice, Instant, Integer, StrictSchema
+from petstore.schemas.paging import PageQuery
+
+INSTANT = {
+    "format": "date-time",
+    "maxLength": 24,
+    "example": "2027-03-17T12:00:10.000Z",
+}
+PET_ID = {"description": "The animal.", "example": 42}
+
+
+class NewOrderSchema(StrictSchema):
+    """The body that places an order."""
+
+    pet_id = Integer(data_key="petId", required=True, metadata=PET_ID)
+
+
+class OrderChangeSchema(StrictSchema):
+    """The body that closes an order."""
+
+    status = Choice(
+        ("completed", "cancelled"),
+        required=True,
+        metadata={"description": "How it ends.", "example": "completed"},
+    )
+
+
+class OrderSchema(StrictSchema):
+    """An order as it is answered."""
+
+    id = Integer(
+        1,
+        required=True,
+        metadata={"description": "Assigned by the service.", "example": 7},
+    )
+    pet_id = Integer(1, data_key="petId", required=True, metadata=PET_ID)
+    status = Choice(
+        STATUSES,
+        required=True,
+        metadata={"description": "How far it has come.", "example": "placed"},
+    )
+    created_ms = Instant(
+        data_key="createdAt",
+        required=True,
+        metadata={"description": "When it was placed."} | INSTANT,
+    )
+    updated_ms = Instant(
+        data_key="updatedAt",
+        required=True,
+        metadata={"description": "When its status changed."} | INSTANT,
+    )
+
+
+class OrderQuery(PageQuery):
+    """Which orders a list shows."""
+
+    status = Choice(STATUSES, metadata={"description": "Only orders with this status."})
