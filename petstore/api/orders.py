@@ -50,7 +50,7 @@ def create_order(pet_id: int) -> Answer:
 
 
 @bp.get("/<id:order_id>")
-@Contract(returns=OrderSchema(), failures=(NotFound,))
+@Contract(returns=OrderSchema())
 def get_order(order_id: int) -> Answer:
     """Fetch one order."""
     order = Order.find(g.caller.project_id, order_id)
@@ -60,9 +60,7 @@ def get_order(order_id: int) -> Answer:
 
 
 @bp.patch("/<id:order_id>")
-@Contract(
-    body=OrderChangeSchema(), returns=OrderSchema(), failures=(NotFound, OrderClosed)
-)
+@Contract(body=OrderChangeSchema(), returns=OrderSchema(), failures=(OrderClosed,))
 def update_order(order_id: int, status: str) -> Answer:
     """Complete an order, which sells the animal, or cancel it, which frees it."""
     return Answer(CLOSING[status](g.caller.project_id, order_id))

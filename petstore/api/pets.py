@@ -48,7 +48,7 @@ def create_pet(name: str, category_id: int, status: str) -> Answer:
     successor=PETS,
     documentation="/docs#/Pets/getPet",
 )
-@Contract(returns=PetSchema(), failures=(NotFound,))
+@Contract(returns=PetSchema())
 def get_pet(pet_id: int) -> Answer:
     """Fetch one animal; deprecated, list with a filter instead."""
     pet = Pet.find(g.caller.project_id, pet_id)

@@ -48,7 +48,7 @@ def _operation(rule: Rule, method: str, view: Any) -> dict[str, Any]:
             *map(_path_parameter, sorted(rule.arguments)),
             {"in": "query", "schema": type(contract.query)},
         ],
-        "responses": _responses(method, view),
+        "responses": _responses(rule, method, view),
     }
     if contract.body:
         content = {"schema": type(contract.body), "example": _example(contract.body)}
@@ -73,9 +73,11 @@ def _path_parameter(name: str) -> dict[str, Any]:
     }
 
 
-def _responses(method: str, view: Any) -> dict[str, Any]:
+def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
     contract = view.contract
     statuses = set(EVERYWHERE) | {failure.status for failure in contract.failures}
+    if rule.arguments:
+        statuses.add(404)
     if contract.body:
         statuses |= set(WITH_BODY)
     if method == "POST":

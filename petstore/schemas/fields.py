@@ -17,7 +17,23 @@ _BLANK = r" \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _LEGIBLE = f"^[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*$"
 _LEGIBLE_FAULT = "must not be blank and must not contain control characters"
 _LENGTH_FAULT = f"must have 1 to {MAX_NAME_LENGTH} characters"
-_URL_INTEGER = re.compile(r"0|[1-9][0-9]{0,18}")
+
+
+def _int64_pattern() -> str:
+    # Numbers of 19 digits are below the maximum when they share a beginning with it
+    # and have a smaller digit next.
+    top = str(INT64_MAX)
+    smaller = [
+        f"{top[:place]}[{int(place == 0)}-{int(digit) - 1}][0-9]{{{18 - place}}}"
+        for place, digit in enumerate(top)
+        if int(digit) > int(place == 0)
+    ]
+    return "|".join(["0", "[1-9][0-9]{0,17}", *smaller, top])
+
+
+# An int64 from 0 on in its one spelling, ASCII only.
+INT64_PATTERN = _int64_pattern()
+_INT64 = re.compile(INT64_PATTERN)
 
 
 class StrictSchema(Schema):
@@ -111,10 +127,7 @@ def name_fault(name: str) -> str | None:
 
 def url_integer(text: str) -> int | None:
     """The int64 that a text in a URL stands for."""
-    if not _URL_INTEGER.fullmatch(text):
-        return None
-    number = int(text)
-    return number if number <= INT64_MAX else None
+    return int(text) if _INT64.fullmatch(text) else None
 
 
 def _be_unicode(name: str) -> None:
