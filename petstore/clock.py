@@ -1,5 +1,6 @@
 """The only clock, in milliseconds since the Unix epoch."""
 
+import functools
 import time
 from datetime import UTC, datetime
 
@@ -26,5 +27,9 @@ def whole_seconds_until(end_ms: int, now: int) -> int:
 def rfc3339(instant: int) -> str:
     """An instant as RFC 3339 section 5.6 writes it, to the millisecond, in UTC."""
     seconds, ms = divmod(instant, MS_PER_SECOND)
-    moment = datetime.fromtimestamp(seconds, tz=UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{ms:03}Z"
+    return f"{_to_the_second(seconds)}.{ms:03}Z"
+
+
+@functools.lru_cache(16)
+def _to_the_second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%dT%H:%M:%S")

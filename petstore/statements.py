@@ -21,17 +21,34 @@ class Statement:
     def __init__(self, database: DatabaseProxy, write: Callable[[], Query]) -> None:
         self._database = database
         self._write = write
-        self._written: dict[type, tuple[str, list]] = {}
+        self._written: dict[type, _Written] = {}
 
     def __call__(self, **values: Any) -> list[tuple]:
         """Run it with a value for each slot; all rows, as tuples."""
         database = self._database.obj
         written = self._written.get(type(database))
         if written is None:
-            written = self._written[type(database)] = self._write().sql()
-        sql, parameters = written
-        filled = [values[p] if type(p) is _Slot else p for p in parameters]
-        return database.execute_sql(sql, filled).fetchall()
+            written = self._written[type(database)] = _Written(*self._write().sql())
+        if written.constants:
+            values |= written.constants
+        parameters = [values[name] for name in written.names]
+        return database.execute_sql(written.sql, parameters).fetchall()
+
+
+class _Written:
+    """SQL, the names of its parameters, and the values of those that never change."""
+
+    def __init__(self, sql: str, parameters: list[Any]) -> None:
+        self.sql = sql
+        self.constants = {
+            f"constant {place}": value
+            for place, value in enumerate(parameters)
+            if type(value) is not _Slot
+        }
+        self.names = [
+            value if type(value) is _Slot else f"constant {place}"
+            for place, value in enumerate(parameters)
+        ]
 
 
 def statement(database: DatabaseProxy) -> Callable[[Callable[[], Query]], Statement]:

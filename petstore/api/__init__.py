@@ -1,21 +1,43 @@
 """/v1: the operations for clients, behind a key and a quota."""
 
-from flask import Flask
+from flask import Flask, Response, request
 
 from petstore.api import auth, categories, cors, orders, pets, quota
-from petstore.api.paths import IdConverter
+from petstore.api.paths import IdConverter, is_api_path
+from petstore.quotas.limiter import Limiter
 from petstore.settings import Settings
 
 MAX_BODY_BYTES = 64 * 1024
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Who is calling, how much it may, and only then what it wants."""
-    cors.init_app(app, settings)
-    auth.init_app(app)
-    quota.init_app(app, settings)
+    """Who is calling, how much it may, and only then what it wants.
+
+    The hooks hang on the application, since those of a blueprint do not run for a
+    path or a method that it does not know.
+    """
+    limiter = app.extensions["limiter"] = Limiter(settings)
+    allow_origin = cors.origin_rule(settings.cors_origins)
+
+    @app.before_request
+    def enter() -> Response | None:
+        if not is_api_path(request.path):
+            return None
+        if request.method == "OPTIONS":
+            return cors.answer_options()
+        auth.identify()
+        quota.count(limiter)
+        # Only now, so that guessing keys is counted.
+        return auth.require_key()
+
+    @app.after_request
+    def leave(response: Response) -> Response:
+        if is_api_path(request.path):
+            quota.show(limiter, response)
+            allow_origin(response)
+        return response
+
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.url_map.converters["id"] = IdConverter
-    app.register_blueprint(pets.bp)
-    app.register_blueprint(orders.bp)
-    app.register_blueprint(categories.bp)
+    for bp in (pets.bp, orders.bp, categories.bp):
+        app.register_blueprint(bp)

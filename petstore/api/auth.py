@@ -1,18 +1,20 @@
 """Who is calling: the bearer key of a request (specification section 5)."""
 
-from flask import Flask, g, request
+from flask import g, request
 
 from petstore.api.last_used import last_used
-from petstore.api.paths import is_api_request
 from petstore.errors import InvalidKey, MissingKey
 from petstore.models.keys import Caller
 
 CHALLENGE = 'Bearer realm="petstore"'
 
 
-def init_app(app: Flask) -> None:
-    """Look at the key of every request under /v1, without judging it yet."""
-    app.before_request(_identify)
+def identify() -> None:
+    """Set `g.caller`, to None where no valid key was sent, without judging it yet."""
+    token = _bearer_token()
+    g.caller = caller = Caller.of(token) if token else None
+    if caller:
+        last_used.note(caller)
 
 
 def require_key() -> None:
@@ -30,15 +32,7 @@ def require_key() -> None:
     )
 
 
-def _identify() -> None:
-    if not is_api_request():
-        return
-    token = _bearer_token()
-    g.caller = Caller.of(token) if token else None
-    if g.caller:
-        last_used.note(g.caller)
-
-
 def _bearer_token() -> str:
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    sent = request.environ.get("HTTP_AUTHORIZATION", "")
+    scheme, _, token = sent.partition(" ")
     return token.strip(" ") if scheme.lower() == "bearer" else ""

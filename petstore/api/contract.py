@@ -8,15 +8,18 @@ from typing import Any
 import orjson
 from flask import Response, request
 from marshmallow import Schema, ValidationError
+from werkzeug.datastructures import MultiDict
 
 from petstore.api.bodies import read_object
 from petstore.api.faults import invalid
 from petstore.errors import Failure
+from petstore.schemas.dumping import dumper_of
 from petstore.schemas.fields import StrictSchema
 
 View = Callable[..., Any]
 
 NO_PARAMETERS = StrictSchema()
+REMEMBERED_QUERIES = 1024
 
 
 @dataclass
@@ -49,30 +52,40 @@ class Contract:
 
     def __call__(self, view: View) -> View:
         """Decorate a view."""
+        dump = dumper_of(self.returns)
+        load_query = _query_loader(self.query)
 
         @functools.wraps(view)
         def answer(**arguments: Any) -> Response:
-            arguments |= _load(self.query, _read_query())
+            arguments |= load_query(request.query_string)
             if self.body:
                 arguments |= _load(self.body, read_object())
-            return self._dump(view(**arguments))
+            result = view(**arguments)
+            return Response(
+                orjson.dumps(dump(result.value)),
+                result.status,
+                result.headers,
+                content_type="application/json",
+            )
 
         answer.contract = self
         return answer
 
-    def _dump(self, answer: Answer) -> Response:
-        content = orjson.dumps(self.returns.dump(answer.value))
-        return Response(
-            content, answer.status, answer.headers, content_type="application/json"
-        )
+
+def _query_loader(schema: Schema) -> Callable[[bytes], dict[str, Any]]:
+    # Clients ask the same again and again: what a query string means is remembered.
+    @functools.lru_cache(REMEMBERED_QUERIES)
+    def load(_query_string: bytes) -> dict[str, Any]:
+        return _load(schema, _unrepeated(request.args))
+
+    return load
 
 
-def _read_query() -> dict[str, str]:
-    parameters = request.args.to_dict(flat=False)
-    repeated = [name for name, values in parameters.items() if len(values) > 1]
+def _unrepeated(parameters: MultiDict) -> dict[str, str]:
+    repeated = [name for name, values in parameters.lists() if len(values) > 1]
     if repeated:
         raise invalid({name: ["must not be repeated"] for name in repeated})
-    return {name: values[0] for name, values in parameters.items()}
+    return parameters.to_dict()
 
 
 def _load(schema: Schema, members: dict[str, Any]) -> dict[str, Any]:

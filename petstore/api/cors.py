@@ -1,9 +1,8 @@
 """OPTIONS, and what pages of other origins may do (Fetch standard, section 3.3)."""
 
-from flask import Flask, Response, current_app, request
+from collections.abc import Callable
 
-from petstore.api.paths import is_api_request
-from petstore.settings import Settings
+from flask import Response, current_app, request
 
 EXPOSED = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
@@ -14,29 +13,23 @@ ACCEPTED = "Authorization, Content-Type, Idempotency-Key, X-Request-ID"
 PREFLIGHT_KEPT_SECONDS = "7200"
 
 
-def init_app(app: Flask, settings: Settings) -> None:
-    """Answer OPTIONS before any key is asked for, and let pages read the answers."""
-    origins = settings.cors_origins
+def origin_rule(origins: tuple[str, ...]) -> Callable[[Response], None]:
+    """A function that lets pages of the origins read an answer; `*` stands for all."""
 
-    @app.after_request
-    def allow_origin(response: Response) -> Response:
-        if not is_api_request():
-            return response
-        allowed = "*"
-        if "*" not in origins:
-            response.vary.add("Origin")
-            allowed = request.headers.get("Origin")
-        if allowed in origins:
-            response.headers["Access-Control-Allow-Origin"] = allowed
-            response.headers["Access-Control-Expose-Headers"] = EXPOSED
-        return response
+    def allow_all(response: Response) -> None:
+        _allow(response, "*")
 
-    app.before_request(_answer_options)
+    def allow_some(response: Response) -> None:
+        response.vary.add("Origin")
+        origin = request.headers.get("Origin")
+        if origin in origins:
+            _allow(response, origin)
+
+    return allow_all if "*" in origins else allow_some
 
 
-def _answer_options() -> Response | None:
-    if request.method != "OPTIONS" or not is_api_request():
-        return None
+def answer_options() -> Response:
+    """What the path takes, without a key and without being counted."""
     if request.routing_exception:
         raise request.routing_exception
     allowed = ", ".join(sorted(current_app.make_default_options_response().allow))
@@ -46,3 +39,8 @@ def _answer_options() -> Response | None:
         response.headers["Access-Control-Allow-Headers"] = ACCEPTED
         response.headers["Access-Control-Max-Age"] = PREFLIGHT_KEPT_SECONDS
     return response
+
+
+def _allow(response: Response, origin: str) -> None:
+    response.headers.add("Access-Control-Allow-Origin", origin)
+    response.headers.add("Access-Control-Expose-Headers", EXPOSED)

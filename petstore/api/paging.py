@@ -14,6 +14,7 @@ def page(rows: list[Any], limit: int) -> Answer:
     if len(rows) == len(shown):
         return Answer(shown)
     parameters = request.args.to_dict() | {"after": shown[-1].id}
-    return Answer(
-        shown, {"Link": f'<{request.base_url}?{urlencode(parameters)}>; rel="next"'}
-    )
+    # A Host header that cannot be one leaves a relative reference.
+    origin = f"{request.scheme}://{request.host}" if request.host else ""
+    here = f"{origin}{request.path}"
+    return Answer(shown, {"Link": f'<{here}?{urlencode(parameters)}>; rel="next"'})

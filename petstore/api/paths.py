@@ -1,6 +1,5 @@
 """The addresses under /v1."""
 
-from flask import request
 from werkzeug.routing import BaseConverter
 
 from petstore.schemas.fields import INT64_PATTERN
@@ -18,6 +17,6 @@ class IdConverter(BaseConverter):
         return int(value)
 
 
-def is_api_request() -> bool:
-    """Whether the request is for the API, known path or not."""
-    return request.path == PREFIX or request.path.startswith(f"{PREFIX}/")
+def is_api_path(path: str) -> bool:
+    """Whether a path is the API's, known or not."""
+    return path.startswith(PREFIX) and path[len(PREFIX) :][:1] in ("", "/")

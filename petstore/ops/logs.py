@@ -4,7 +4,6 @@ import logging
 import os
 import re
 import time
-import uuid
 from contextlib import suppress
 from typing import Any
 
@@ -17,6 +16,7 @@ from petstore import clock
 STDOUT, STDERR = 1, 2
 REQUEST_ID = "X-Request-ID"
 
+_terminals = {descriptor for descriptor in (STDOUT, STDERR) if os.isatty(descriptor)}
 _SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
@@ -32,20 +32,21 @@ def init_app(app: Flask) -> None:
 
 def _begin() -> None:
     g.started = time.perf_counter()
-    sent = request.headers.get(REQUEST_ID, "")
-    g.request_id = sent if _SANE_ID.fullmatch(sent) else uuid.uuid4().hex
+    sent = request.environ.get("HTTP_X_REQUEST_ID")
+    g.request_id = sent if sent and _SANE_ID.fullmatch(sent) else os.urandom(16).hex()
 
 
 def _end(response: Response) -> Response:
-    response.headers[REQUEST_ID] = g.request_id
-    caller = g.get("caller")
+    request_id = g.request_id
+    response.headers.add(REQUEST_ID, request_id)
+    caller, rule = g.get("caller"), request.url_rule
     _write(
         STDOUT,
         {
             "event": "request",
-            "id": g.request_id,
+            "id": request_id,
             "method": request.method,
-            "route": request.url_rule.rule if request.url_rule else None,
+            "route": rule.rule if rule else None,
             "status": response.status_code,
             "duration_ms": round((time.perf_counter() - g.started) * 1000, 3),
             "project": caller.slug if caller else None,
@@ -71,7 +72,8 @@ class _LineHandler(logging.Handler):
 
 def _write(descriptor: int, line: dict[str, Any]) -> None:
     line = {"time": clock.rfc3339(clock.now_ms())} | line
-    text = _plain(line) if os.isatty(descriptor) else orjson.dumps(line, default=str)
+    is_terminal = descriptor in _terminals
+    text = _plain(line) if is_terminal else orjson.dumps(line, default=str)
     # One call to the system for a line, so that processes do not mix theirs. Where
     # nobody reads the log any more, requests go on.
     with suppress(OSError):

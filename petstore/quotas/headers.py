@@ -4,7 +4,7 @@ from petstore.clock import MS_PER_SECOND
 from petstore.quotas.windows import Decision
 
 
-def render(decision: Decision) -> dict[str, str]:
+def render(decision: Decision) -> list[tuple[str, str]]:
     """X-RateLimit-* (specification section 8) for the tightest window, and both.
 
     RateLimit and RateLimit-Policy: draft-ietf-httpapi-ratelimit-headers-11.
@@ -13,15 +13,13 @@ def render(decision: Decision) -> dict[str, str]:
     remaining, resets_ms = tightest.remaining, tightest.resets_ms
     if decision.is_banned:
         remaining, resets_ms = 0, decision.free_again_ms
-    return {
-        "X-RateLimit-Limit": str(tightest.item.amount),
-        "X-RateLimit-Remaining": str(remaining),
-        "X-RateLimit-Reset": str(-(-resets_ms // MS_PER_SECOND)),
-        "RateLimit-Policy": (
-            f'"minute";q={minute.item.amount};w=60, "day";q={day.item.amount};w=86400'
-        ),
-        "RateLimit": (
-            f'"minute";r={minute.remaining};t={minute.resets_in_seconds}, '
-            f'"day";r={day.remaining};t={day.resets_in_seconds}'
-        ),
-    }
+    policy = f'"minute";q={minute.item.amount};w=60, "day";q={day.item.amount};w=86400'
+    minute_left = f'"minute";r={minute.remaining};t={minute.resets_in_seconds}'
+    day_left = f'"day";r={day.remaining};t={day.resets_in_seconds}'
+    return [
+        ("X-RateLimit-Limit", str(tightest.item.amount)),
+        ("X-RateLimit-Remaining", str(remaining)),
+        ("X-RateLimit-Reset", str(-(-resets_ms // MS_PER_SECOND))),
+        ("RateLimit-Policy", policy),
+        ("RateLimit", f"{minute_left}, {day_left}"),
+    ]

@@ -109,7 +109,11 @@ class Instant(fields.String):
     """An instant as RFC 3339 has it, in UTC, from milliseconds."""
 
     def _serialize(self, value: int, *_: Any, **__: Any) -> str:
-        return rfc3339(value)
+        return self.written(value)
+
+    def written(self, instant_ms: int) -> str:
+        """The text of an instant."""
+        return rfc3339(instant_ms)
 
 
 def _string_faults(fault: str) -> dict[str, str]:

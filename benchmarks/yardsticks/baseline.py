@@ -1,0 +1,220 @@
+"""The same job by hand, in one file: key, both quota windows, query, JSON.
+
+No schemas, no ORM, no layers, no metrics, no logs. It works on the database and the
+counters of a running service, so that both can be measured on the same data.
+"""
+
+import hashlib
+import hmac
+import os
+import sqlite3
+import threading
+import time
+
+import orjson
+import psycopg
+import redis
+from flask import Flask, Response, request
+
+URL = os.environ["DATABASE_URL"]
+REDIS_URL = os.environ.get("REDIS_URL")
+IS_SQLITE = URL.startswith("sqlite")
+PLANS = {"free": (60, 1000), "pro": (300, 10_000), "business": (1000, 100_000)}
+STATUSES = ("available", "pending", "sold")
+PARAM = "?" if IS_SQLITE else "%s"
+
+CALLER = (
+    "SELECT k.digest, k.expires_ms, k.retires_ms, k.revoked_ms, p.id, p.plan,"
+    " p.per_minute, p.per_day FROM api_key k JOIN project p ON p.id = k.project_id"
+    f" WHERE k.prefix = {PARAM}"
+)
+LIST = (
+    "SELECT id, name, category_id, status FROM pet"
+    f" WHERE project_id = {PARAM} AND id > {PARAM} ORDER BY id LIMIT {PARAM}"
+)
+LIST_BY_STATUS = LIST.replace(" AND id", f" AND status = {PARAM} AND id")
+ONE = (
+    "SELECT id, name, category_id, status FROM pet"
+    f" WHERE project_id = {PARAM} AND id = {PARAM}"
+)
+CATEGORY = (
+    "INSERT INTO category (project_id, id)"
+    f" VALUES ({PARAM}, {PARAM}) ON CONFLICT DO NOTHING"
+)
+INSERT = (
+    "INSERT INTO pet (project_id, name, category_id, status)"
+    f" VALUES ({PARAM}, {PARAM}, {PARAM}, {PARAM}) RETURNING id"
+)
+TAKE_SQL = """
+INSERT INTO baseline_usage VALUES (?, ?, 1, ?, 1) ON CONFLICT (subject) DO UPDATE SET
+ minute_hits = CASE WHEN minute = excluded.minute THEN minute_hits ELSE 0 END + 1,
+ day_hits = CASE WHEN day = excluded.day THEN day_hits ELSE 0 END + 1,
+ minute = excluded.minute, day = excluded.day
+WHERE (minute <> excluded.minute OR minute_hits < ?)
+  AND (day <> excluded.day OR day_hits < ?)
+RETURNING minute_hits, day_hits"""
+TAKE_LUA = """
+local m = tonumber(redis.call('GET', KEYS[1]) or 0)
+local d = tonumber(redis.call('GET', KEYS[2]) or 0)
+if m >= tonumber(ARGV[1]) or d >= tonumber(ARGV[2]) then return {0, m, d} end
+m = redis.call('INCR', KEYS[1]); d = redis.call('INCR', KEYS[2])
+if m == 1 then redis.call('EXPIRE', KEYS[1], 60) end
+if d == 1 then redis.call('EXPIRE', KEYS[2], 86400) end
+return {1, m, d}"""
+
+app = Flask(__name__, static_folder=None)
+local = threading.local()
+if REDIS_URL:
+    counters = redis.from_url(REDIS_URL)
+    take_script = counters.register_script(TAKE_LUA)
+
+
+def connection():
+    if not hasattr(local, "connection"):
+        local.connection = _connect_sqlite() if IS_SQLITE else _connect_postgresql()
+    return local.connection
+
+
+def _connect_sqlite():
+    path = URL.removeprefix("sqlite:///")
+    connection = sqlite3.connect(path, isolation_level=None, timeout=30)
+    connection.execute("PRAGMA journal_mode=wal")
+    connection.execute("PRAGMA synchronous=full")
+    local.counters = sqlite3.connect(
+        f"{path}.baseline", isolation_level=None, timeout=30
+    )
+    local.counters.execute("PRAGMA journal_mode=wal")
+    local.counters.execute("PRAGMA synchronous=normal")
+    local.counters.execute(
+        "CREATE TABLE IF NOT EXISTS baseline_usage (subject TEXT PRIMARY KEY,"
+        " minute INTEGER, minute_hits INTEGER, day INTEGER, day_hits INTEGER)"
+    )
+    return connection
+
+
+def _connect_postgresql():
+    return psycopg.connect(URL, autocommit=True)
+
+
+def take(project, per_minute, per_day, now):
+    minute, day = now // 60, now // 86400
+    if REDIS_URL:
+        keys = [f"base:{{{project}}}:m{minute}", f"base:{{{project}}}:d{day}"]
+        return take_script(keys=keys, args=[per_minute, per_day])
+    row = local.counters.execute(
+        TAKE_SQL, (str(project), minute, day, per_minute, per_day)
+    ).fetchone()
+    return (1, *row) if row else (0, per_minute, per_day)
+
+
+def error(status, code, message, headers=None):
+    body = orjson.dumps({"code": code, "message": message, "status": status})
+    return Response(body, status, headers, content_type="application/json")
+
+
+def authenticated(view):
+    def answer(**arguments):
+        database = connection()
+        scheme, _, key = request.headers.get("Authorization", "").partition(" ")
+        row = None
+        if scheme.lower() == "bearer":
+            row = database.execute(CALLER, (key[:16],)).fetchone()
+        now = int(time.time())
+        if row is None or not hmac.compare_digest(
+            bytes(row[0]), hashlib.sha256(key.encode()).digest()
+        ):
+            return error(401, "invalid_api_key", "This key is not valid.")
+        ends = [end for end in row[1:3] if end is not None]
+        if row[3] is not None or any(end <= now * 1000 for end in ends):
+            return error(401, "invalid_api_key", "This key is not valid.")
+        project, plan = row[4], row[5]
+        per_minute, per_day = PLANS.get(plan) or row[6:8]
+        granted, minute_hits, day_hits = take(project, per_minute, per_day, now)
+        minute_left, day_left = per_minute - minute_hits, per_day - day_hits
+        minute_resets, day_resets = 60 - now % 60, 86400 - now % 86400
+        if minute_left < day_left:
+            limit, left, resets = per_minute, minute_left, minute_resets
+        else:
+            limit, left, resets = per_day, day_left, day_resets
+        headers = {
+            "X-RateLimit-Limit": str(limit),
+            "X-RateLimit-Remaining": str(left),
+            "X-RateLimit-Reset": str(now + resets),
+            "RateLimit-Policy": f'"minute";q={per_minute};w=60,'
+            f' "day";q={per_day};w=86400',
+            "RateLimit": f'"minute";r={minute_left};t={minute_resets},'
+            f' "day";r={day_left};t={day_resets}',
+        }
+        if not granted:
+            headers["Retry-After"] = str(resets)
+            return error(429, "rate_limit_exceeded", "Wait.", headers)
+        response = view(database, project, **arguments)
+        response.headers.update(headers)
+        return response
+
+    answer.__name__ = view.__name__
+    return answer
+
+
+def pet(row):
+    return {"id": row[0], "name": row[1], "categoryId": row[2], "status": row[3]}
+
+
+@app.get("/v1/pets")
+@authenticated
+def list_pets(database, project):
+    try:
+        limit = int(request.args.get("limit", 20))
+        after = int(request.args.get("after", 0))
+    except ValueError:
+        return error(400, "invalid_request", "limit and after must be integers")
+    status = request.args.get("status")
+    if not 1 <= limit <= 100 or status not in (None, *STATUSES):
+        return error(400, "invalid_request", "limit or status is out of range")
+    if status is None:
+        rows = database.execute(LIST, (project, after, limit + 1)).fetchall()
+    else:
+        values = (project, status, after, limit + 1)
+        rows = database.execute(LIST_BY_STATUS, values).fetchall()
+    headers = {}
+    if len(rows) > limit:
+        rows = rows[:limit]
+        headers["Link"] = (
+            f'<{request.base_url}?limit={limit}&after={rows[-1][0]}>; rel="next"'
+        )
+    body = orjson.dumps([pet(row) for row in rows])
+    return Response(body, 200, headers, content_type="application/json")
+
+
+@app.post("/v1/pets")
+@authenticated
+def create_pet(database, project):
+    try:
+        body = orjson.loads(request.get_data())
+        name, category = body["name"], body["categoryId"]
+    except (ValueError, KeyError, TypeError):
+        return error(400, "invalid_request", "name and categoryId are needed")
+    status = body.get("status", "available")
+    if not (isinstance(name, str) and type(category) is int and status in STATUSES):
+        return error(400, "invalid_request", "a member has the wrong type")
+    database.execute("BEGIN IMMEDIATE" if IS_SQLITE else "BEGIN")
+    try:
+        database.execute(CATEGORY, (project, category))
+        values = (project, name, category, status)
+        [pet_id] = database.execute(INSERT, values).fetchone()
+        database.execute("COMMIT")
+    except Exception:
+        database.execute("ROLLBACK")
+        raise
+    body = orjson.dumps(pet((pet_id, name, category, status)))
+    headers = {"Location": f"/v1/pets/{pet_id}"}
+    return Response(body, 201, headers, content_type="application/json")
+
+
+@app.get("/v1/pets/<int:pet_id>")
+@authenticated
+def get_pet(database, project, pet_id):
+    row = database.execute(ONE, (project, pet_id)).fetchone()
+    if row is None:
+        return error(404, "not_found", "There is no such animal.")
+    return Response(orjson.dumps(pet(row)), content_type="application/json")
