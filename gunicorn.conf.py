@@ -33,8 +33,9 @@ except SettingError as error:
 
 bind = f"0.0.0.0:{settings.port}"
 workers = settings.workers
-worker_class = "gthread"
-threads = 4
+worker_class = "petstore.edge.worker.EdgeWorker"
+threads = 2
+sendfile = False
 
 # Only the application decides which proxies are believed (PETSTORE_TRUSTED_PROXIES).
 forwarded_allow_ips = ""

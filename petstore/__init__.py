@@ -6,6 +6,7 @@ from typing import Any
 from flask import Flask
 
 from petstore import api, cli, database, docs, errors, ops, proxies
+from petstore.edge import refusals
 from petstore.ops import logs
 from petstore.settings import Settings, read_settings
 
@@ -24,6 +25,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app = Service(__name__, static_folder=None)
     app.url_map.merge_slashes = False
     logs.init_app(app)
+    refusals.init_app(app)
     proxies.init_app(app, settings)
     database.init_app(app, settings)
     errors.init_app(app)

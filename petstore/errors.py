@@ -13,7 +13,6 @@ CODES = {
     405: "method_not_allowed",
     413: "body_too_large",
     415: "unsupported_media_type",
-    431: "headers_too_large",
     500: "internal_error",
     503: "service_unavailable",
 }
@@ -100,6 +99,12 @@ class UnsupportedMediaType(Failure):
     """The body is no application/json."""
 
     status, code = 415, "unsupported_media_type"
+
+
+class HeadersTooLarge(Failure):
+    """The headers of the request are too many or too long."""
+
+    status, code = 431, "headers_too_large"
 
 
 class RateLimitExceeded(Failure):

@@ -1,0 +1,1 @@
+"""The edge of the service: how gunicorn's workers talk to clients."""

@@ -1,0 +1,114 @@
+"""One client's connection: bytes in until a request is whole, bytes out until sent."""
+
+import socket
+import time
+from contextlib import suppress
+from typing import Any
+
+from gunicorn.config import Config
+from gunicorn.http.message import Request
+
+from petstore.edge.framing import TOO_LONG, Received, body_length, has_whole_head
+
+READ_BYTES = 64 * 1024
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class Connection:
+    """A socket that never blocks, what came of the next request, and what is to go."""
+
+    def __init__(self, client: socket.socket, address: Any, server: Any) -> None:
+        client.setblocking(False)
+        self.socket = client
+        self.descriptor = client.fileno()
+        self.address = address
+        self.server = server
+        self.deadline = 0.0
+        self.is_busy = False  # a thread is working on it
+        self.is_idle = False  # between two requests
+        self.is_closing = False  # to be closed when all is sent
+        self.is_cut = False  # the client may be sending what nobody will read
+        self._received = bytearray()
+        self._outgoing = bytearray()
+        self._request: Request | None = None
+        self._unreader = Received()
+
+    def give(self, seconds: float) -> None:
+        """Set the time within which the client has to get on."""
+        self.deadline = time.monotonic() + seconds
+
+    def read(self) -> bool:
+        """Take what has come; False when the client has gone."""
+        try:
+            received = self.socket.recv(READ_BYTES)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        if not self.is_cut:
+            self._received += received
+        return bool(received)
+
+    def next_request(self, cfg: Config) -> Request | None:
+        """The next request once it is whole; raises what gunicorn's parser raises."""
+        if self._request is None and not self._parse_head(cfg):
+            return None
+        request = self._request
+        length = body_length(request, self._received)
+        if length is None:
+            if request._expected_100_continue:
+                self.sendall(CONTINUE)
+                request._expected_100_continue = False
+            return None
+        self._request = None
+        if length == TOO_LONG:
+            request._expected_100_continue = False
+            self.cut()
+        else:
+            self._unreader.feed(self._received[:length])
+            del self._received[:length]
+        return request
+
+    def sendall(self, data: bytes) -> None:
+        """Take what is to go, as gunicorn's Response asks of a socket."""
+        self._outgoing += data
+
+    send = sendall
+
+    def flush(self) -> bool:
+        """Send as much as the client takes; whether that was all."""
+        try:
+            while self._outgoing:
+                del self._outgoing[: self.socket.send(self._outgoing)]
+        except BlockingIOError:
+            return False
+        except OSError:
+            self._outgoing.clear()
+            self.is_closing = True
+        return True
+
+    def has_sent(self) -> bool:
+        """Whether nothing is waiting to be sent."""
+        return not self._outgoing
+
+    def cut(self) -> None:
+        """Read no further: what comes cannot be understood, or will not be needed."""
+        self.is_cut = self.is_closing = True
+        self._received.clear()
+
+    def stop_sending(self) -> None:
+        """Tell the client that this was all, and let it finish.
+
+        Closing while it still sends would take the answer away from it.
+        """
+        with suppress(OSError):
+            self.socket.shutdown(socket.SHUT_WR)
+
+    def _parse_head(self, cfg: Config) -> bool:
+        if not has_whole_head(self._received):
+            return False
+        self._unreader = Received()
+        self._unreader.feed(self._received)
+        self._request = Request(cfg, self._unreader, self.address)
+        self._received = bytearray(self._unreader.take_buffered())
+        return True

@@ -1,0 +1,59 @@
+"""All connections of a worker, which its threads share."""
+
+import threading
+import time
+
+from petstore.edge.connection import Connection
+
+
+class Connections:
+    """The open connections by descriptor; a busy one belongs to one thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: dict[int, Connection] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def add(self, connection: Connection) -> None:
+        """A client has connected."""
+        with self._lock:
+            self._open[connection.descriptor] = connection
+
+    def take(self, descriptor: int) -> Connection | None:
+        """Make a connection the caller's own, unless it is closed meanwhile."""
+        with self._lock:
+            connection = self._open.get(descriptor)
+            if connection:
+                connection.is_busy = True
+            return connection
+
+    def close(self, connection: Connection) -> None:
+        """End a connection."""
+        with self._lock:
+            self._open.pop(connection.descriptor, None)
+            connection.socket.close()
+
+    def close_late(self) -> None:
+        """End those whose clients did not get on in time."""
+        now = time.monotonic()
+        with self._lock:
+            waiting = [c for c in self._open.values() if not c.is_busy]
+            late = [connection for connection in waiting if connection.deadline < now]
+        for connection in late:
+            self.close(connection)
+
+    def close_one(self) -> None:
+        """Make room: end the one whose client has had the most time."""
+        with self._lock:
+            waiting = [c for c in self._open.values() if not c.is_busy]
+        if waiting:
+            self.close(min(waiting, key=lambda connection: connection.deadline))
+
+    def hurry(self, seconds: float) -> None:
+        """Give every client no more than so much time."""
+        end = time.monotonic() + seconds
+        with self._lock:
+            for connection in self._open.values():
+                connection.deadline = min(connection.deadline, end)
