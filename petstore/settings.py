@@ -21,6 +21,7 @@ class Settings:
     """What the operator decides, typed."""
 
     database_url: str
+    prepared_statements: bool
     redis_url: str | None
     port: int
     workers: int
@@ -39,6 +40,11 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
     """
     return Settings(
         database_url=_database_url(environ),
+        prepared_statements=bool(
+            _integer(
+                environ, "PETSTORE_PREPARED_STATEMENTS", default=1, within=range(2)
+            )
+        ),
         redis_url=_redis_url(environ),
         port=_integer(environ, "PORT", default=8000, within=range(1, 65_536)),
         workers=_integer(

@@ -8,6 +8,7 @@ import click
 import peewee
 from flask.cli import AppGroup
 
+from petstore.engines import Connection
 from petstore.migrator import NotMigrated, require_migrated
 
 
@@ -20,7 +21,8 @@ class TerseCommand(click.Command):
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
+        """Run the command, which unlike a request may take its time."""
+        Connection.statement_seconds = None
         with _one_line():
             return super().invoke(ctx)
 
