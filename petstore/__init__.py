@@ -1,22 +1,12 @@
 """Pet Store Service: animals for adoption over HTTP."""
 
-from collections.abc import Callable
-from typing import Any
-
 from flask import Flask
 
 from petstore import api, cli, database, docs, errors, ops, proxies
 from petstore.edge import refusals
 from petstore.ops import logs
+from petstore.routing import Service
 from petstore.settings import Settings, read_settings
-
-
-class Service(Flask):
-    """Flask, spared a question that it asks of every hook at every request."""
-
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """The hook or view itself: none of them is a coroutine."""
-        return func
 
 
 def create_app(settings: Settings | None = None) -> Flask:

@@ -1,6 +1,6 @@
 """/v1: the operations for clients, behind a key and a quota."""
 
-from flask import Flask, Response, request
+from flask import Flask, Response, abort, request
 
 from petstore.api import auth, categories, cors, orders, pets, quota
 from petstore.api.paths import IdConverter, is_api_path
@@ -28,7 +28,10 @@ def init_app(app: Flask, settings: Settings) -> None:
         auth.identify()
         quota.count(limiter)
         # Only now, so that guessing keys is counted.
-        return auth.require_key()
+        auth.require_key()
+        if request.environ["PATH_INFO"].startswith("//"):
+            abort(404)  # which Werkzeug takes for one slash
+        return None
 
     @app.after_request
     def leave(response: Response) -> Response:

@@ -1,11 +1,12 @@
 """Pages of a list: the body stays a bare array, the way on is a Link (RFC 8288)."""
 
+import functools
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import request
 
-from petstore.api.contract import Answer
+from petstore.api.contract import REMEMBERED_QUERIES, Answer
 
 
 def page(rows: list[Any], limit: int) -> Answer:
@@ -13,8 +14,15 @@ def page(rows: list[Any], limit: int) -> Answer:
     shown = rows[:limit]
     if len(rows) == len(shown):
         return Answer(shown)
-    parameters = request.args.to_dict() | {"after": shown[-1].id}
     # A Host header that cannot be one leaves a relative reference.
     origin = f"{request.scheme}://{request.host}" if request.host else ""
     here = f"{origin}{request.path}"
-    return Answer(shown, {"Link": f'<{here}?{urlencode(parameters)}>; rel="next"'})
+    query = f"{_kept_parameters(request.query_string)}after={shown[-1].id}"
+    return Answer(shown, {"Link": f'<{here}?{query}>; rel="next"'})
+
+
+@functools.lru_cache(REMEMBERED_QUERIES)
+def _kept_parameters(_query_string: bytes) -> str:
+    kept = request.args.to_dict()
+    kept.pop("after", None)
+    return f"{urlencode(kept)}&" if kept else ""

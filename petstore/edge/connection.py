@@ -8,7 +8,13 @@ from typing import Any
 from gunicorn.config import Config
 from gunicorn.http.message import Request
 
-from petstore.edge.framing import TOO_LONG, Received, body_length, has_whole_head
+from petstore.edge.framing import (
+    TOO_LONG,
+    DirectRequest,
+    Received,
+    body_length,
+    has_whole_head,
+)
 
 READ_BYTES = 64 * 1024
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -109,6 +115,6 @@ class Connection:
             return False
         self._unreader = Received()
         self._unreader.feed(self._received)
-        self._request = Request(cfg, self._unreader, self.address)
+        self._request = DirectRequest(cfg, self._unreader, self.address)
         self._received = bytearray(self._unreader.take_buffered())
         return True

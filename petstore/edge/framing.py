@@ -87,3 +87,10 @@ def _chunk_size(line: bytes) -> int:
         return int(digits, 16)
     except ValueError:
         raise InvalidChunkSize(line[:16]) from None
+
+
+class DirectRequest(Request):
+    """A request as its sender wrote it: gunicorn itself believes no proxy."""
+
+    def _peer_trusted_for_forwarded(self) -> tuple[dict, list]:
+        return {}, []

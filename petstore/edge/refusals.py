@@ -6,10 +6,9 @@ from flask import Flask, request
 from gunicorn.config import Config
 from gunicorn.http import wsgi
 from gunicorn.http.errors import LimitRequestHeaders
-from gunicorn.http.message import Request
 
 from petstore.edge.connection import Connection
-from petstore.edge.framing import Received
+from petstore.edge.framing import DirectRequest, Received
 from petstore.errors import Failure, HeadersTooLarge, InvalidRequest
 
 REFUSAL = "petstore.refusal"
@@ -35,7 +34,7 @@ def stand_in(
     """A response and an environ with which the application answers the refusal."""
     received = Received()
     received.feed(STAND_IN)
-    readable = Request(cfg, received, connection.address)
+    readable = DirectRequest(cfg, received, connection.address)
     response, environ = wsgi.create(
         readable, connection, connection.address, connection.server, cfg
     )
