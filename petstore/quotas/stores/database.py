@@ -177,5 +177,7 @@ def _sweep(today: int) -> None:
         .order_by(Usage.last_day)
         .limit(SWEPT_AT_ONCE)
     )
-    for subject, day in old.tuples():
+    # All are read before one is written: SQLite gives a statement that still reads
+    # no turn to write once another process has written.
+    for subject, day in list(old.tuples()):
         Usage.delete().where(Usage.subject == subject, Usage.day == day).execute()
