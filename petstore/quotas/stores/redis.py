@@ -54,7 +54,7 @@ return {{{{0, minute_served, served, now, counts and strikes or 0}}}}
 """
 
 
-class RedisStorage(CounterStorage, limits.storage.RedisStorage):
+class RedisStorage(limits.storage.RedisStorage, CounterStorage):
     """Exact over all hosts: Redis runs one script at a time."""
 
     STORAGE_SCHEME = ["petstore+redis", "petstore+rediss"]
