@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+import redis
 from flask.testing import FlaskClient
 
 from petstore.models.keys import Key
@@ -46,6 +48,15 @@ def test_the_count_begins_anew_with_each_minute(go_on: GoOn, clock: Clock):
 def test_a_429_of_long_ago_is_a_previous_one_too(go_on: GoOn):
     assert go_on(0, 1) == ["served", EXCEEDED]
     assert go_on(3600, 1, 1, 1) == ["served", EXCEEDED, EXCEEDED, BANNED]
+
+
+@pytest.mark.parametrize("store", ["redis"], indirect=True)
+def test_redis_keeps_a_429_for_days_but_not_for_ever(go_on: GoOn, redis_url: str):
+    go_on(0, 0)
+    with redis.from_url(redis_url) as server:
+        seconds = [server.ttl(name) for name in server.keys("petstore:*")]
+    assert len(seconds) == 2  # the counts of the day, and the key's refusals
+    assert min(seconds) > 86_400
 
 
 def test_a_429_of_a_ban_puts_the_next_count_off_too(go_on: GoOn, project: Project):
