@@ -61,6 +61,7 @@ ADDRESSES = [
 ]
 
 
+@pytest.mark.parametrize("store", ["database"], indirect=True)
 @pytest.mark.parametrize(("one", "other", "are_one"), ADDRESSES)
 def test_strangers_are_told_apart_by_address(
     stranger: FlaskClient, one: str, other: str, are_one: bool
