@@ -24,9 +24,9 @@ make_stores_movable()
 
 
 @pytest.fixture(scope="session")
-def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgresql_server() -> Iterator[str]:
     """A PostgreSQL server with a migrated database; its address."""
-    with servers.postgresql(tmp_path_factory.mktemp("postgresql")) as url:
+    with servers.postgresql() as url:
         _migrate(url)
         with psycopg.connect(url) as connection:
             connection.execute("CREATE TABLE test_clock (now_ms bigint)")

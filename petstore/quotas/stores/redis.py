@@ -40,21 +40,22 @@ if now >= banned_until and minute_served < per_minute and served < per_day then
   return {{{{1, minute_served + 1, served + 1, now, 0}}}}
 end
 redis.call('HINCRBY', day_key, 'refused', 1)
-if strike == '' or now < banned_until then
+if strike == '' then
   return {{{{0, minute_served, served, now, 0}}}}
 end
 local key = KEYS[1] .. ':key:' .. strike
 local last = redis.call('HMGET', key, 'minute', 'strikes', 'refused_ms')
 local strikes = tonumber(last[1]) == minute and tonumber(last[2]) or 0
-local counts = last[3] and now - tonumber(last[3]) >= {STRIKE_PAUSE_MS}
+local counts = now >= banned_until
+  and last[3] and now - tonumber(last[3]) >= {STRIKE_PAUSE_MS}
 if counts then strikes = strikes + 1 end
 redis.call('HSET', key, 'minute', minute, 'strikes', strikes, 'refused_ms', now)
-redis.call('PEXPIRE', key, {MS_PER_MINUTE})
+redis.call('PEXPIRE', key, (kept_days + 1) * {MS_PER_DAY})
 return {{{{0, minute_served, served, now, counts and strikes or 0}}}}
 """
 
 
-class RedisStorage(CounterStorage, limits.storage.RedisStorage):
+class RedisStorage(limits.storage.RedisStorage, CounterStorage):
     """Exact over all hosts: Redis runs one script at a time."""
 
     STORAGE_SCHEME = ["petstore+redis", "petstore+rediss"]

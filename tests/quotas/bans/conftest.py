@@ -1,0 +1,56 @@
+"""A key that is refused from its second request in a minute on, and goes on."""
+
+from collections.abc import Callable
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from petstore.models.projects import Plan, Project
+from tests.clocks import Clock
+from tests.quotas.requests import PETS
+
+BAN_AFTER = 3
+BAN_SECONDS = 90
+
+GoOn = Callable[..., list[str]]
+
+
+@pytest.fixture
+def environ(environ: dict[str, str]) -> dict[str, str]:
+    """The settings, with a ban that is quickly earned."""
+    return environ | {
+        "PETSTORE_BAN_AFTER": str(BAN_AFTER),
+        "PETSTORE_BAN_SECONDS": str(BAN_SECONDS),
+    }
+
+
+@pytest.fixture
+def project(project: Project) -> Project:
+    """A tenant with one request a minute."""
+    project.change_plan(Plan("enterprise", 1, 1000))
+    return project
+
+
+@pytest.fixture
+def go_on(client: FlaskClient, clock: Clock) -> GoOn:
+    """Sends requests with so many seconds before each; what came of them."""
+
+    def go_on(*pauses: float) -> list[str]:
+        results = []
+        for seconds in pauses:
+            if seconds:
+                clock.move(seconds=seconds)
+            answer = client.get(PETS)
+            is_served = answer.status_code == 200
+            results.append("served" if is_served else answer.json["code"])
+        return results
+
+    return go_on
+
+
+@pytest.fixture
+def banned(client: FlaskClient, go_on: GoOn) -> TestResponse:
+    """The answer to a key that was banned this moment."""
+    go_on(0, 0, 1, 1, 1)
+    return client.get(PETS)

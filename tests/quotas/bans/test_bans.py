@@ -1,0 +1,137 @@
+"""What a ban means (specification section 8, decisions 6)."""
+
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from petstore import clock as service_clock
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from tests.clocks import NOON_MS, Clock
+from tests.quotas.bans.conftest import BAN_SECONDS, GoOn
+from tests.quotas.requests import PETS, ask, remaining, retry_after
+
+MINUTE_MS = NOON_MS - 10_000  # where a minute begins
+DAY_END_MS = service_clock.instant_ms(2027, 3, 18)
+EXCEEDED = "rate_limit_exceeded"
+BANNED = "api_key_banned"
+
+
+def test_a_ban_is_answered_with_its_own_code(banned: TestResponse):
+    assert banned.status_code == 429
+    assert banned.json == {
+        "code": BANNED,
+        "message": "This API key is banned for a while, for going on after 429; "
+        "wait 90 seconds.",
+        "status": 429,
+    }
+
+
+def test_a_ban_leaves_nothing_until_its_end(banned: TestResponse, clock: Clock):
+    assert banned.headers["X-RateLimit-Remaining"] == "0"
+    assert banned.headers["Retry-After"] == str(BAN_SECONDS)
+    end = clock.now_ms // 1000 + BAN_SECONDS
+    assert banned.headers["X-RateLimit-Reset"] == str(end)
+
+
+def test_who_waits_for_the_end_of_the_ban_is_served(go_on: GoOn, banned: TestResponse):
+    wait = retry_after(banned)
+    assert go_on(wait - 0.001, 0.001) == [BANNED, "served"]
+
+
+def test_a_banned_key_hears_of_the_ban_when_the_minute_is_new(
+    client: FlaskClient, banned: TestResponse, clock: Clock
+):
+    clock.move(seconds=60)
+    answer = client.get(PETS)
+    assert answer.json["code"] == BANNED
+    assert answer.headers["X-RateLimit-Remaining"] == "0"
+    assert retry_after(answer) == BAN_SECONDS - 60
+
+
+def test_requests_during_a_ban_neither_cost_nor_lengthen_it(
+    go_on: GoOn, banned: TestResponse, client: FlaskClient
+):
+    assert go_on(*[5] * 17) == [BANNED] * 17
+    assert go_on(5) == ["served"]
+    assert remaining(client.get(PETS)) == (0, 998)
+
+
+@pytest.mark.parametrize("second", [0, 10, 40, 55])
+def test_the_wait_covers_the_ban_and_every_window_that_is_used_up(
+    client: FlaskClient,
+    client_of: Callable[[str], FlaskClient],
+    project: Project,
+    go_on: GoOn,
+    clock: Clock,
+    second: int,
+):
+    clock.set_ms(MINUTE_MS + second * 1000)
+    other = client_of(Key.issue(project))
+    go_on(0, 0, 1, 1, 1)
+    clock.move(seconds=BAN_SECONDS - 1)
+    assert ask(other) == [200]
+    clock.move(seconds=retry_after(client.get(PETS)))
+    assert ask(client) == [200]
+
+
+def test_the_wait_of_a_banned_key_covers_a_day_that_is_used_up(
+    client: FlaskClient, project: Project, go_on: GoOn, clock: Clock
+):
+    project.change_plan(Plan("enterprise", 1, 1))
+    assert go_on(0, 0, 1, 1, 1)[-1] == BANNED
+    answer = client.get(PETS)
+    assert retry_after(answer) == (DAY_END_MS - clock.now_ms) // 1000
+    assert answer.headers["X-RateLimit-Reset"] == str(DAY_END_MS // 1000)
+    assert go_on(retry_after(answer)) == ["served"]
+
+
+def test_other_keys_of_the_project_are_not_banned(
+    client_of: Callable[[str], FlaskClient],
+    banned: TestResponse,
+    project: Project,
+    clock: Clock,
+):
+    other = client_of(Key.issue(project))
+    assert other.get(PETS).json["code"] == EXCEEDED
+    clock.move(seconds=60)
+    assert ask(other) == [200]
+
+
+def test_an_unbanned_key_is_served_at_once(
+    app: Flask, client: FlaskClient, key: str, banned: TestResponse, clock: Clock
+):
+    clock.move(seconds=60)
+    assert ask(client) == [429]
+    result = app.test_cli_runner().invoke(args=["keys", "unban", key[:16]])
+    assert (result.exit_code, result.output) == (0, "")
+    assert ask(client) == [200]
+
+
+def test_the_successor_of_a_banned_key_is_banned_until_then(
+    app: Flask,
+    client_of: Callable[[str], FlaskClient],
+    key: str,
+    banned: TestResponse,
+    clock: Clock,
+):
+    result = app.test_cli_runner().invoke(args=["keys", "rotate", key[:16]])
+    successor = client_of(result.output.strip())
+    assert successor.get(PETS).json["code"] == BANNED
+    clock.move(seconds=retry_after(banned))
+    assert ask(successor) == [200]
+
+
+def test_the_list_of_keys_shows_a_ban_for_as_long_as_it_holds(
+    app: Flask, key: str, banned: TestResponse, clock: Clock
+):
+    def listed() -> str:
+        return app.test_cli_runner().invoke(args=["keys", "list"]).output
+
+    assert "2027-03-17T12:01:43Z" in listed()
+    clock.move(seconds=BAN_SECONDS)
+    assert key[:16] in listed()
+    assert "2027-03-17T12:01:43Z" not in listed()

@@ -1,0 +1,152 @@
+"""Requests go on while Redis is away, counted in the process (decisions 6)."""
+
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from tests import servers
+from tests.clocks import Clock
+from tests.quotas.requests import PETS, ask, remaining
+
+
+class Redis:
+    """A server that is stopped and started again on the same port."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._port = servers.free_port()
+        self._process: subprocess.Popen | None = None
+        self.url = f"redis://127.0.0.1:{self._port}/0"
+
+    def start(self) -> None:
+        self._process = servers.start_redis(self._directory, self._port)
+
+    def stop(self) -> None:
+        servers.stop(self._process)
+
+    def hang(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[Redis]:
+    redis = Redis(tmp_path)
+    redis.start()
+    yield redis
+    redis.go_on()
+    redis.stop()
+
+
+@pytest.fixture
+def environ(sqlite_url: str, redis: Redis) -> dict[str, str]:
+    return {
+        "DATABASE_URL": sqlite_url,
+        "REDIS_URL": redis.url,
+        "WEB_CONCURRENCY": "2",
+    }
+
+
+@pytest.fixture
+def project(project: Project) -> Project:
+    """A tenant with 6 requests a minute, 3 for each of the two workers."""
+    project.change_plan(Plan("enterprise", 6, 100))
+    return project
+
+
+def ask_until_regained(client: FlaskClient, capfd: pytest.CaptureFixture) -> float:
+    """The seconds until Redis counts again."""
+    started = time.monotonic()
+    while "counters_regained" not in capfd.readouterr().out:
+        client.get(PETS)
+        assert time.monotonic() - started < 5
+    return time.monotonic() - started
+
+
+def test_each_worker_serves_its_share_while_redis_is_away(
+    client: FlaskClient, redis: Redis
+):
+    assert remaining(client.get(PETS)) == (5, 99)
+    redis.stop()
+    assert remaining(client.get(PETS)) == (2, 49)
+    assert ask(client, 3) == [200, 200, 429]
+
+
+def test_a_service_that_starts_without_redis_serves(client: FlaskClient, redis: Redis):
+    redis.stop()
+    assert ask(client, 4) == [200, 200, 200, 429]
+
+
+def test_a_share_is_never_less_than_one_request(
+    client: FlaskClient, project: Project, redis: Redis
+):
+    project.change_plan(Plan("enterprise", 1, 1))
+    redis.stop()
+    assert ask(client, 2) == [200, 429]
+
+
+def test_a_refusal_during_an_outage_tells_how_long_to_wait(
+    client: FlaskClient, redis: Redis
+):
+    redis.stop()
+    ask(client, 3)
+    answer = client.get(PETS)
+    assert answer.headers["Retry-After"] == "50"
+    assert answer.headers["X-RateLimit-Remaining"] == "0"
+
+
+def test_a_ban_holds_while_redis_is_away(
+    client: FlaskClient, project: Project, redis: Redis, clock: Clock
+):
+    [key] = Key.listed(project)
+    Key.ban(key.id, clock.now_ms + 1000)
+    redis.stop()
+    assert client.get(PETS).json["code"] == "api_key_banned"
+
+
+def test_an_outage_is_logged_once_and_so_is_its_end(
+    client: FlaskClient, redis: Redis, clock: Clock, capfd: pytest.CaptureFixture
+):
+    ask(client)
+    redis.stop()
+    capfd.readouterr()
+    ends = time.monotonic() + 0.7  # long enough for a second attempt
+    while time.monotonic() < ends:
+        client.get(PETS)
+    assert capfd.readouterr().out.count("counters_lost") == 1
+    redis.start()
+    clock.set_ms(clock.now_ms)
+    assert ask_until_regained(client, capfd) < 1
+    ask(client)
+    assert "counters_" not in capfd.readouterr().out
+
+
+def test_redis_counts_again_within_a_second(
+    client: FlaskClient, redis: Redis, clock: Clock, capfd: pytest.CaptureFixture
+):
+    redis.stop()
+    ask(client, 4)
+    redis.start()
+    clock.set_ms(clock.now_ms)
+    assert ask_until_regained(client, capfd) < 1
+    assert remaining(client.get(PETS)) == (4, 98)
+
+
+def test_no_request_waits_longer_than_a_quarter_of_a_second(
+    client: FlaskClient, redis: Redis
+):
+    ask(client)
+    redis.hang()
+    for _ in range(3):
+        started = time.monotonic()
+        assert ask(client) == [200]
+        assert time.monotonic() - started < 0.25

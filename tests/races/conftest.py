@@ -1,0 +1,94 @@
+"""The service as it runs in production: several processes, on real clocks."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from petstore.database import counters, data, open_databases
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.settings import read_settings
+from tests import servers
+
+# What runs: databases and counter stores, gunicorns, workers of each.
+DEPLOYMENTS = {
+    "sqlite": (["sqlite"], 1, 4),
+    "postgresql": (["postgresql"], 2, 2),
+    "postgresql-redis": (["postgresql", "redis"], 2, 2),
+}
+
+
+@dataclass
+class Service:
+    """Gunicorns that share their stores."""
+
+    gunicorns: list[servers.Gunicorn]
+    environ: dict[str, str]
+
+    @property
+    def urls(self) -> list[str]:
+        """The address of each."""
+        return [gunicorn.url for gunicorn in self.gunicorns]
+
+    @property
+    def log(self) -> str:
+        """All that they have written."""
+        return "".join(gunicorn.log.read_text() for gunicorn in self.gunicorns)
+
+
+@pytest.fixture(scope="session")
+def race_stores(
+    migrated_sqlite: Path,
+    postgresql_server: str,
+    redis_server: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, str]:
+    """Stores that no other test empties, for each race has projects of its own."""
+    directory = tmp_path_factory.mktemp("races")
+    for file in migrated_sqlite.parent.iterdir():
+        shutil.copy(file, directory)
+    with psycopg.connect(postgresql_server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE races")
+    postgresql = postgresql_server.replace("/postgres?", "/races?")
+    servers.flask({"DATABASE_URL": postgresql}, "migrate").check_returncode()
+    return {
+        "sqlite": f"sqlite:///{directory / migrated_sqlite.name}",
+        "postgresql": postgresql,
+        "redis": redis_server,
+    }
+
+
+@pytest.fixture(scope="session", params=DEPLOYMENTS)
+def service(
+    request: pytest.FixtureRequest,
+    race_stores: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Service]:
+    """The running service, in each deployment in turn."""
+    stores, processes, workers = DEPLOYMENTS[request.param]
+    urls = [race_stores[store] for store in stores]
+    environ = dict(zip(("DATABASE_URL", "REDIS_URL"), urls, strict=False))
+    environ["WEB_CONCURRENCY"] = str(workers)
+    logs = tmp_path_factory.mktemp("gunicorn")
+    with ExitStack() as stack:
+        gunicorns = [
+            stack.enter_context(servers.gunicorn(logs, environ))
+            for _ in range(processes)
+        ]
+        yield Service(gunicorns, environ)
+
+
+@pytest.fixture
+def key_of(service: Service) -> Iterator[Callable[[Plan], str]]:
+    """Makes a project on a plan; its key."""
+    open_databases(read_settings(service.environ))
+    yield lambda plan: Key.issue(Project.add("Shelter", None, plan))
+    data.close()
+    counters.close()
+    if hasattr(data.obj, "close_idle"):
+        data.close_idle()

@@ -1,0 +1,55 @@
+"""Of any number of simultaneous requests exactly the limit is served."""
+
+from collections.abc import Callable
+from itertools import cycle, islice
+
+from petstore.models.projects import Plan
+from tests.races.clients import Answer, ask_at_once, served_by_minute
+from tests.races.conftest import Service
+
+CLIENTS = 64
+TRIALS = 10
+
+
+def at_once(service: Service, key: str) -> list[Answer]:
+    """The answers to all clients, spread evenly over the processes."""
+    return ask_at_once(islice(cycle(service.urls), CLIENTS), key)
+
+
+def test_exactly_the_limit_of_a_minute_is_served(
+    service: Service, key_of: Callable[[Plan], str]
+):
+    keys = [key_of(Plan("free")) for _ in range(TRIALS)]
+    for key in keys:
+        for asked, served in served_by_minute(at_once(service, key)):
+            # One minute as a rule; where a trial meets an edge, each has its limit.
+            assert served == min(asked, 60)
+
+
+def test_exactly_the_limit_of_a_day_is_served(
+    service: Service, key_of: Callable[[Plan], str]
+):
+    keys = [key_of(Plan("enterprise", 1000, 60)) for _ in range(TRIALS)]
+    for key in keys:
+        for asked, served in served_by_minute(at_once(service, key)):
+            assert served == min(asked, 60)
+
+
+def test_every_answer_has_a_place_of_its_own_in_the_count(
+    service: Service, key_of: Callable[[Plan], str]
+):
+    answers = at_once(service, key_of(Plan("enterprise", 10**6, 10**5)))
+    left = sorted(int(answer.headers["X-RateLimit-Remaining"]) for answer in answers)
+    assert left == list(range(10**5 - CLIENTS, 10**5))
+
+
+def test_simultaneous_refusals_cost_nothing_and_ban_nobody(
+    service: Service, key_of: Callable[[Plan], str]
+):
+    key = key_of(Plan("enterprise", 1000, 5))
+    answers = [answer for _ in range(5) for answer in at_once(service, key)]
+    refused = [answer for answer in answers if not answer.is_served]
+    assert len(refused) == 5 * CLIENTS - 5
+    assert {answer.body["code"] for answer in refused} == {"rate_limit_exceeded"}
+    minute, _ = refused[-1].headers["RateLimit"].split(";t=", 1)
+    assert minute in ('"minute";r=995', '"minute";r=1000')

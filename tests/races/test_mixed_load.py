@@ -1,0 +1,79 @@
+"""Reads and writes at once: nothing fails, nothing is lost, nothing is missed."""
+
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from itertools import cycle, islice
+
+import pytest
+
+from petstore.models.projects import Plan
+from tests.races.clients import PETS, Answer, Client, together
+from tests.races.conftest import Service
+
+SECONDS = 2
+CLIENTS = 16
+PAGE = 100
+PLENTY = Plan("enterprise", 10**6, 10**6)
+
+
+def use(url: str, key: str, number: int, ends_at: float) -> list[Answer]:
+    """Write, read the animal, read a page, again and again."""
+    answers = []
+    with Client(url, key) as client:
+        while time.monotonic() < ends_at:
+            pet = {"name": f"{number}/{len(answers)}", "categoryId": number % 3}
+            written = client.post(pet)
+            found = client.get(f"{PETS}/{written.body['id']}")
+            assert found.body == written.body
+            page = client.get(f"{PETS}?status=available&limit=5")
+            answers += [written, found, page]
+    return answers
+
+
+def follow(url: str, key: str, has_ended: threading.Event) -> list[int]:
+    """The ids that a reader sees who always asks for what comes after the last one."""
+    seen = [0]
+    with Client(url, key) as client:
+        while True:
+            is_last = has_ended.is_set()
+            page = client.get(f"{PETS}?after={seen[-1]}&limit={PAGE}").body
+            seen += [pet["id"] for pet in page]
+            if is_last and not page:
+                return seen[1:]
+
+
+@pytest.fixture
+def load(
+    service: Service, key_of: Callable[[Plan], str]
+) -> tuple[list[Answer], list[list[int]]]:
+    """The answers to many clients, and what a reader of each gunicorn saw meanwhile."""
+    key = key_of(PLENTY)
+    has_ended = threading.Event()
+    ends_at = time.monotonic() + SECONDS
+
+    def write() -> list[Answer]:
+        urls = enumerate(islice(cycle(service.urls), CLIENTS))
+        try:
+            shares = together([partial(use, u, key, n, ends_at) for n, u in urls])
+        finally:
+            has_ended.set()
+        return [answer for share in shares for answer in share]
+
+    readers = [partial(follow, url, key, has_ended) for url in service.urls]
+    answers, *seen = together([write, *readers])
+    return answers, seen
+
+
+def test_nothing_fails_is_lost_or_missed_under_mixed_load(
+    service: Service, load: tuple[list[Answer], list[list[int]]]
+):
+    answers, seen = load
+    assert {answer.status for answer in answers} == {200, 201}
+    written = sorted(a.body["id"] for a in answers if a.status == 201)
+    assert len(written) == len(answers) / 3
+    for ids in seen:
+        assert ids == written
+    for trouble in ("locked", "counters_lost", "database_error"):
+        assert trouble not in service.log

@@ -1,0 +1,95 @@
+"""What ends a key or lowers a plan holds on every worker from the next request on."""
+
+import time
+from collections.abc import Callable
+from itertools import cycle, islice
+
+from petstore import clock
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from tests import servers
+from tests.races.clients import Answer, Client, together
+from tests.races.conftest import Service
+
+PLENTY = Plan("enterprise", 100_000, 100_000)
+REQUESTS = 40
+READERS = 8
+EXPIRES_AFTER_SECONDS = 1.0
+REFUSED = {401, 429}  # 429 for what comes from an address that guesses too often
+
+KeyOf = Callable[[Plan], str]
+
+
+def ask(service: Service, key: str) -> list[Answer]:
+    """Requests one after the other, each over a new connection, so to any worker."""
+    answers = []
+    for url in islice(cycle(service.urls), REQUESTS):
+        with Client(url, key) as client:
+            answers.append(client.get())
+    return answers
+
+
+def statuses(answers: list[Answer]) -> set[int]:
+    return {answer.status for answer in answers}
+
+
+def command(service: Service, *arguments: str) -> None:
+    """Let the operator's command run to its end."""
+    servers.flask(service.environ, *arguments).check_returncode()
+
+
+def test_a_revoked_key_is_refused_by_every_worker(service: Service, key_of: KeyOf):
+    key = key_of(PLENTY)
+    assert statuses(ask(service, key)) == {200}
+    command(service, "keys", "revoke", key[:16])
+    assert statuses(ask(service, key)) <= REFUSED
+
+
+def test_a_key_without_grace_ends_as_its_successor_begins(
+    service: Service, key_of: KeyOf
+):
+    key = key_of(PLENTY)
+    assert statuses(ask(service, key)) == {200}
+    done = servers.flask(service.environ, "keys", "rotate", key[:16], "--grace", "0")
+    assert statuses(ask(service, key)) <= REFUSED
+    assert statuses(ask(service, done.stdout.strip())) == {200}
+
+
+def test_a_lowered_plan_is_kept_by_every_worker(service: Service, key_of: KeyOf):
+    key = key_of(PLENTY)
+    assert statuses(ask(service, key)) == {200}
+    project = Key.by_prefix(key[:16]).project
+    numbers = ("--per-minute", "100000", "--per-day", str(REQUESTS))
+    command(service, "projects", "change", project.slug, *numbers)
+    assert statuses(ask(service, key)) == {429}
+
+
+def test_a_banned_key_is_refused_by_every_worker(service: Service, key_of: KeyOf):
+    key = key_of(PLENTY)
+    assert statuses(ask(service, key)) == {200}
+    Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms() + clock.MS_PER_DAY)
+    codes = {answer.body["code"] for answer in ask(service, key)}
+    assert codes == {"api_key_banned"}
+
+
+def test_a_key_expires_on_every_worker_at_the_same_moment(
+    service: Service, key_of: KeyOf
+):
+    project = Key.by_prefix(key_of(PLENTY)[:16]).project
+    expires_at = time.time() + EXPIRES_AFTER_SECONDS
+    key = Key.issue(Project.get_by_id(project.id), expires_ms=int(expires_at * 1000))
+
+    def read(url: str) -> list[Answer]:
+        answers = []
+        while time.time() < expires_at + 0.3:
+            with Client(url, key) as client:
+                answers.append(client.get())
+        return answers
+
+    urls = islice(cycle(service.urls), READERS)
+    shares = together([lambda url=url: read(url) for url in urls])
+    answers = [answer for share in shares for answer in share]
+    assert 200 in statuses(answers)
+    late = [answer for answer in answers if answer.sent_at >= expires_at]
+    assert late
+    assert statuses(late) <= REFUSED
