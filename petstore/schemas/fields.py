@@ -65,8 +65,13 @@ class Integer(fields.Integer):
         return number
 
     def _integer(self, value: Any) -> int | None:
-        # The bound keeps 1e999999999 from being written out.
-        if isinstance(value, Decimal) and abs(value) <= INT64_MAX and value % 1 == 0:
+        # Comparing is exact, where arithmetic rounds 1e-999999999 to 0; and the bound
+        # keeps 1e999999999 from being written out.
+        if (
+            isinstance(value, Decimal)
+            and -INT64_MAX <= value <= INT64_MAX
+            and value == value.to_integral_value()
+        ):
             return int(value)
         return value if type(value) is int else None
 
