@@ -1,5 +1,6 @@
 """Commands that say what is wrong in one line, and with what exit code."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +11,9 @@ from flask.cli import AppGroup
 
 from petstore.migrator import NotMigrated, require_migrated
 
+# How Python passes on the bytes of an argument that it cannot decode.
+_UNDECODED = re.compile("[\ud800-\udfff]")
+
 
 class TerseCommand(click.Command):
     """A command whose errors are one line: exit code 2 for a wrong argument."""
@@ -18,6 +22,13 @@ class TerseCommand(click.Command):
         """Parse the arguments."""
         with _one_line():
             return super().make_context(*args, **kwargs)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the arguments apart; no database takes what is not Unicode."""
+        for argument in args:
+            if _UNDECODED.search(argument):
+                raise click.UsageError(f"The argument {argument!r} is not UTF-8.")
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
