@@ -74,4 +74,6 @@ def _one_line() -> Iterator[None]:
         raise click.ClickException(str(error)) from None
     except peewee.DatabaseError as error:
         reason = " ".join(str(error).split())
-        raise click.ClickException(f"the database does not work: {reason}") from None
+        raise click.ClickException(
+            f"DATABASE_URL: the database does not work: {reason}"
+        ) from None
