@@ -1,6 +1,7 @@
 """The cast: a project with a key, a rival who must see nothing, a clock that stands."""
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -103,6 +104,7 @@ def clock(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Clock:
 def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     """The service in this process."""
     yield create_app(read_settings(environ))
+    _stop_timers()
     last_used.flush()
     _close_databases()
 
@@ -162,6 +164,14 @@ def _migrate(url: str) -> None:
     open_databases(read_settings({"DATABASE_URL": url}))
     migrator.migrate()
     _close_databases()
+
+
+def _stop_timers() -> None:
+    """Let no thread of this test write into the database of the next one."""
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
+            thread.join()
 
 
 def _close_databases() -> None:
