@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.api import last_used
+from petstore.api.last_used import last_used
 from petstore.models.credentials import new_key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
@@ -25,7 +25,7 @@ def settled(client: FlaskClient, stranger: FlaskClient, project: Project) -> Non
     Pet.insert_many([row] * 30).execute()
     client.get("/v1/pets")
     stranger.get("/v1/pets")
-    last_used.write()
+    last_used.flush()
 
 
 def cost_of(client: FlaskClient, method: str, path: str, **sent: object) -> list[str]:

@@ -130,6 +130,8 @@ def test_a_name_is_kept_exactly_as_sent(client: FlaskClient, name: str):
         "🐕" * 201,
         "\x00",
         "Rex\x00",
+        "Rex\n",
+        "\nRex",
         "a\tb",
         "a\nb",
         "a\rb",
