@@ -99,6 +99,7 @@ def test_a_fault_of_ours_shows_nothing_of_the_inside(client: FlaskClient):
     assert error_of(answer) == (500, "internal_error")
     for word in ("Traceback", "ZeroDivisionError", "secret", ".py"):
         assert word not in answer.text
+    assert answer.headers["X-Request-ID"] in answer.json["message"]
     assert "Sunset" in answer.headers
 
 

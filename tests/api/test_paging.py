@@ -169,7 +169,7 @@ def test_a_limit_is_from_1_to_100(client: FlaskClient, limit: int):
         ("status=sold,pending", ["status"]),
         ("colour=red", ["colour"]),
         ("Limit=5", ["Limit"]),
-        ("limit%00=5", ["limit\x00"]),
+        ("limit%00=5", ["limit\\u0000"]),
         ("limit[]=5", ["limit[]"]),
         ("limit", ["limit"]),
         ("offset=5&page=2", ["offset", "page"]),

@@ -19,7 +19,7 @@ def ask(client: FlaskClient, path: str, method: str = "GET"):
     return client.open("/", method=method, environ_overrides={"PATH_INFO": path})
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "DELETE"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize(
     "path",
     [
