@@ -82,6 +82,18 @@ def database_url(request: pytest.FixtureRequest) -> str:
     return request.getfixturevalue(f"{request.param}_url")
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def unmigrated_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database without a table, of each engine in turn."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'unmigrated.db'}"
+    server = request.getfixturevalue("postgresql_server")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS unmigrated WITH (FORCE)")
+        connection.execute("CREATE DATABASE unmigrated")
+    return server.replace("/postgres?", "/unmigrated?")
+
+
 @pytest.fixture
 def environ(database_url: str) -> dict[str, str]:
     """The settings of the service; a test that needs others changes them first."""
