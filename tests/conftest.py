@@ -14,11 +14,11 @@ from flask.testing import FlaskClient
 from petstore import clock as service_clock
 from petstore import create_app, migrator
 from petstore.api.last_used import last_used
-from petstore.database import counters, data, open_databases
+from petstore.database import open_databases
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests import servers
+from tests import databases, servers
 from tests.clocks import Clock, make_stores_movable
 
 make_stores_movable()
@@ -118,7 +118,7 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     yield create_app(read_settings(environ))
     _stop_timers()
     last_used.flush()
-    _close_databases()
+    databases.close()
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def stranger(client_of: Callable[[str | None], FlaskClient]) -> FlaskClient:
 def _migrate(url: str) -> None:
     open_databases(read_settings({"DATABASE_URL": url}))
     migrator.migrate()
-    _close_databases()
+    databases.close()
 
 
 def _stop_timers() -> None:
@@ -184,10 +184,3 @@ def _stop_timers() -> None:
         if isinstance(thread, threading.Timer):
             thread.cancel()
             thread.join()
-
-
-def _close_databases() -> None:
-    for database in {data.obj, counters.obj}:
-        database.close()
-        if hasattr(database, "close_idle"):
-            database.close_idle()
