@@ -20,7 +20,7 @@ class Service(Flask):
             return super().create_url_adapter(None)
         return MapAdapter(
             self.url_map,
-            server_name=request.host,
+            server_name=request.environ.get("HTTP_HOST", ""),
             script_name=request.root_path,
             subdomain="",
             url_scheme=request.scheme,

@@ -83,7 +83,13 @@ def _database_url(environ: Mapping[str, str]) -> str:
 
 def _sqlite_url(url: str) -> str:
     path = url.removeprefix("sqlite:///")
-    if not path or path.endswith("/") or "?" in path or ":memory:" in path:
+    if (
+        not path
+        or path.endswith("/")
+        or "?" in path
+        or ":memory:" in path
+        or "%00" in path
+    ):
         raise SettingError(
             "DATABASE_URL: sqlite:/// must be followed by the path of a file"
         )

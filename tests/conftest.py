@@ -1,6 +1,7 @@
 """The cast: a project with a key, a rival who must see nothing, a clock that stands."""
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,11 +14,11 @@ from flask.testing import FlaskClient
 from petstore import clock as service_clock
 from petstore import create_app, migrator
 from petstore.api.last_used import last_used
-from petstore.database import counters, data, open_databases
+from petstore.database import open_databases
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests import servers
+from tests import databases, servers
 from tests.clocks import Clock, make_stores_movable
 
 make_stores_movable()
@@ -81,6 +82,18 @@ def database_url(request: pytest.FixtureRequest) -> str:
     return request.getfixturevalue(f"{request.param}_url")
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def unmigrated_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database without a table, of each engine in turn."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'unmigrated.db'}"
+    server = request.getfixturevalue("postgresql_server")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS unmigrated WITH (FORCE)")
+        connection.execute("CREATE DATABASE unmigrated")
+    return server.replace("/postgres?", "/unmigrated?")
+
+
 @pytest.fixture
 def environ(database_url: str) -> dict[str, str]:
     """The settings of the service; a test that needs others changes them first."""
@@ -103,8 +116,9 @@ def clock(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Clock:
 def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     """The service in this process."""
     yield create_app(read_settings(environ))
+    _stop_timers()
     last_used.flush()
-    _close_databases()
+    databases.close()
 
 
 @pytest.fixture
@@ -161,11 +175,12 @@ def stranger(client_of: Callable[[str | None], FlaskClient]) -> FlaskClient:
 def _migrate(url: str) -> None:
     open_databases(read_settings({"DATABASE_URL": url}))
     migrator.migrate()
-    _close_databases()
+    databases.close()
 
 
-def _close_databases() -> None:
-    for database in {data.obj, counters.obj}:
-        database.close()
-        if hasattr(database, "close_idle"):
-            database.close_idle()
+def _stop_timers() -> None:
+    """Let no thread of this test write into the database of the next one."""
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
+            thread.join()

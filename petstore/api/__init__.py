@@ -1,9 +1,9 @@
 """/v1: the operations for clients, behind a key and a quota."""
 
-from flask import Flask, Response, abort, request
+from flask import Flask, Response, request
 
 from petstore.api import auth, categories, cors, orders, pets, quota
-from petstore.api.paths import IdConverter, is_api_path
+from petstore.api.paths import IdConverter, is_api_path, undo_stripped_slashes
 from petstore.quotas.limiter import Limiter
 from petstore.settings import Settings
 
@@ -21,6 +21,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
     @app.before_request
     def enter() -> Response | None:
+        undo_stripped_slashes()
         if not is_api_path(request.path):
             return None
         if request.method == "OPTIONS":
@@ -29,8 +30,6 @@ def init_app(app: Flask, settings: Settings) -> None:
         quota.count(limiter)
         # Only now, so that guessing keys is counted.
         auth.require_key()
-        if request.environ["PATH_INFO"].startswith("//"):
-            abort(404)  # which Werkzeug takes for one slash
         return None
 
     @app.after_request

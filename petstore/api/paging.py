@@ -2,11 +2,14 @@
 
 import functools
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from flask import request
 
 from petstore.api.contract import REMEMBERED_QUERIES, Answer
+
+REMEMBERED_HOSTS = 64
+HOST_CHARACTERS = "[]:%!$&'()*+,;="  # besides letters and such (RFC 3986 section 3.2)
 
 
 def page(rows: list[Any], limit: int) -> Answer:
@@ -14,11 +17,19 @@ def page(rows: list[Any], limit: int) -> Answer:
     shown = rows[:limit]
     if len(rows) == len(shown):
         return Answer(shown)
-    # A Host header that cannot be one leaves a relative reference.
-    origin = f"{request.scheme}://{request.host}" if request.host else ""
-    here = f"{origin}{request.path}"
+    here = f"{request.scheme}://{_host(request.environ)}{request.path}"
     query = f"{_kept_parameters(request.query_string)}after={shown[-1].id}"
     return Answer(shown, {"Link": f'<{here}?{query}>; rel="next"'})
+
+
+def _host(environ: dict[str, Any]) -> str:
+    # Not `request.host`, which is empty for a name with an underscore.
+    return _quoted(environ.get("HTTP_HOST") or environ["SERVER_NAME"])
+
+
+@functools.lru_cache(REMEMBERED_HOSTS)
+def _quoted(host: str) -> str:
+    return quote(host, safe=HOST_CHARACTERS)
 
 
 @functools.lru_cache(REMEMBERED_QUERIES)

@@ -27,7 +27,7 @@ def create(slug: str | None, label: str | None, expires_in: float | None) -> Non
     """Create a key and print it, this once."""
     if label is not None and (fault := name_fault(label)):
         raise click.UsageError(f"--label {fault}.")
-    project = named_project(slug) if slug else _only_project()
+    project = _only_project() if slug is None else named_project(slug)
     click.echo(Key.issue(project, label=label, expires_ms=_expiry_ms(expires_in)))
 
 
@@ -35,7 +35,7 @@ def create(slug: str | None, label: str | None, expires_in: float | None) -> Non
 @click.option("--project", "slug", help="Only the keys of this project.")
 def list_keys(slug: str | None) -> None:
     """Print the keys, without their secret part."""
-    project = named_project(slug) if slug else None
+    project = None if slug is None else named_project(slug)
     echo_table(
         (
             "PREFIX",

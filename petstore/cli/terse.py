@@ -1,5 +1,6 @@
 """Commands that say what is wrong in one line, and with what exit code."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +12,9 @@ from flask.cli import AppGroup
 from petstore.engines import Connection
 from petstore.migrator import NotMigrated, require_migrated
 
+# How Python passes on the bytes of an argument that it cannot decode.
+_UNDECODED = re.compile("[\ud800-\udfff]")
+
 
 class TerseCommand(click.Command):
     """A command whose errors are one line: exit code 2 for a wrong argument."""
@@ -19,6 +23,13 @@ class TerseCommand(click.Command):
         """Parse the arguments."""
         with _one_line():
             return super().make_context(*args, **kwargs)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the arguments apart; no database takes what is not Unicode."""
+        for argument in args:
+            if _UNDECODED.search(argument):
+                raise click.UsageError(f"The argument {argument!r} is not UTF-8.")
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, which unlike a request may take its time."""
@@ -65,4 +76,6 @@ def _one_line() -> Iterator[None]:
         raise click.ClickException(str(error)) from None
     except peewee.DatabaseError as error:
         reason = " ".join(str(error).split())
-        raise click.ClickException(f"the database does not work: {reason}") from None
+        raise click.ClickException(
+            f"DATABASE_URL: the database does not work: {reason}"
+        ) from None

@@ -14,7 +14,8 @@ MAX_NAME_LENGTH = 200
 _CONTROL = r"\u0000-\u001f\u007f-\u009f"
 _BLANK = r" \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 # Blanks, then a first character that is none, then anything: read once, left to right.
-_LEGIBLE = f"^[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*$"
+# Python's $ alone, unlike JSON Schema's, would let a line feed follow.
+_LEGIBLE = rf"^[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*(?!\n)$"
 _LEGIBLE_FAULT = "must not be blank and must not contain control characters"
 _LENGTH_FAULT = f"must have 1 to {MAX_NAME_LENGTH} characters"
 
@@ -65,8 +66,13 @@ class Integer(fields.Integer):
         return number
 
     def _integer(self, value: Any) -> int | None:
-        # The bound keeps 1e999999999 from being written out.
-        if isinstance(value, Decimal) and abs(value) <= INT64_MAX and value % 1 == 0:
+        # Comparing is exact, where arithmetic rounds 1e-999999999 to 0; and the bound
+        # keeps 1e999999999 from being written out.
+        if (
+            isinstance(value, Decimal)
+            and -INT64_MAX <= value <= INT64_MAX
+            and value == value.to_integral_value()
+        ):
             return int(value)
         return value if type(value) is int else None
 

@@ -4,9 +4,11 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore import clock as service_clock
+from tests.answers import error_of
 from tests.clocks import Clock
 
 REMOVAL_MS = service_clock.instant_ms(2030, 12, 5)
+METHODS = ("GET", "HEAD")
 
 
 @pytest.fixture
@@ -60,3 +62,23 @@ def test_it_is_gone_from_the_removal_date_on(
     assert answer.status_code == 410
     assert answer.json["code"] == "operation_removed"
     assert answer.headers["X-RateLimit-Remaining"] == "999"
+
+
+def test_the_deprecation_is_announced_where_nothing_is_found(client: FlaskClient):
+    answer = client.get("/v1/pets/1")
+    assert answer.status_code == 404
+    assert answer.headers["Sunset"] == "Thu, 05 Dec 2030 00:00:00 GMT"
+
+
+def test_the_removed_operation_names_its_successor(client: FlaskClient, clock: Clock):
+    clock.set_ms(REMOVAL_MS)
+    answer = client.get("/v1/pets/1")
+    assert error_of(answer) == (410, "operation_removed")
+    assert '</v1/pets>; rel="successor-version"' in answer.headers["Link"]
+
+
+def test_head_answers_like_get_without_the_body(client: FlaskClient, rex: dict):
+    got, asked = (client.open(f"/v1/pets/{rex['id']}", method=m) for m in METHODS)
+    assert (asked.status_code, asked.data) == (200, b"")
+    assert asked.headers["Content-Length"] == got.headers["Content-Length"]
+    assert asked.headers["Deprecation"] == got.headers["Deprecation"]

@@ -1,0 +1,114 @@
+"""What each operation asks of the databases, statement by statement."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.api.last_used import last_used
+from petstore.models.credentials import new_key
+from petstore.models.pets import Pet
+from petstore.models.projects import Project
+from tests import statements
+
+LOOK_UP = "SELECT api_key project"
+COUNT = "INSERT usage"
+LOCK = "SELECT"  # pg_advisory_xact_lock, on PostgreSQL only
+REX = {"name": "Rex", "categoryId": 7}
+
+
+@pytest.fixture(autouse=True)
+def settled(client: FlaskClient, stranger: FlaskClient, project: Project) -> None:
+    """Thirty animals, and what only the first request of a day costs paid for."""
+    row = {"project": project, "name": "Rex", "category_id": 7, "status": "sold"}
+    Pet.insert_many([row] * 30).execute()
+    client.get("/v1/pets")
+    stranger.get("/v1/pets")
+    last_used.flush()
+
+
+def cost_of(client: FlaskClient, method: str, path: str, **sent: object) -> list[str]:
+    """Each statement of a request, by its verb and its tables."""
+    with statements.recorded() as seen:
+        client.open(path, method=method, **sent)
+    return [
+        " ".join(
+            [sql.split()[0], *re.findall(r'(?:FROM|INTO|JOIN|UPDATE) "(\w+)"', sql)]
+        )
+        for sql in seen
+    ]
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/pets",
+        "/v1/pets?limit=100",
+        "/v1/pets?limit=1&after=20",
+        "/v1/pets?status=sold",
+        "/v1/pets?status=pending",
+        "/v1/pets/1",
+        "/v1/pets/9999",
+    ],
+)
+def test_a_read_is_one_look_up_one_count_and_one_select(
+    client: FlaskClient, method: str, path: str
+):
+    assert cost_of(client, method, path) == [LOOK_UP, COUNT, "SELECT pet"]
+
+
+def test_adding_an_animal_writes_its_category_and_itself(
+    client: FlaskClient, database_url: str
+):
+    lock = [LOCK] * database_url.startswith("postgresql")
+    cost = cost_of(client, "POST", "/v1/pets", json=REX)
+    assert cost == [LOOK_UP, COUNT, *lock, "INSERT category", "INSERT pet"]
+
+
+@pytest.mark.parametrize(
+    ("times_before", "most", "most_with_locks"), [(0, 9, 11), (1, 4, 5)]
+)
+def test_an_idempotency_key_costs_a_few_statements_more(
+    client: FlaskClient,
+    database_url: str,
+    times_before: int,
+    most: int,
+    most_with_locks: int,
+):
+    sent = {"json": REX, "headers": {"Idempotency-Key": "once"}}
+    for _ in range(times_before):
+        client.post("/v1/pets", **sent)
+    cost = cost_of(client, "POST", "/v1/pets", **sent)
+    is_locking = database_url.startswith("postgresql")
+    assert len(cost) <= (most_with_locks if is_locking else most)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent"),
+    [
+        ("GET", "/v1/pets?limit=0", {}),
+        ("POST", "/v1/pets", {"data": b"{"}),
+        ("POST", "/v1/pets", {"json": {}}),
+        ("DELETE", "/v1/pets", {}),
+        ("GET", "/v1/nowhere", {}),
+    ],
+)
+def test_a_refused_request_asks_nothing_more(
+    client: FlaskClient, method: str, path: str, sent: dict
+):
+    assert cost_of(client, method, path, **sent) == [LOOK_UP, COUNT]
+
+
+def test_a_stranger_is_only_counted(stranger: FlaskClient):
+    assert cost_of(stranger, "GET", "/v1/pets") == [COUNT]
+
+
+def test_a_mistyped_key_is_only_counted(client_of: Callable, key: str):
+    client = client_of(new_key()[:-6] + key[-6:])
+    assert cost_of(client, "GET", "/v1/pets") == [COUNT]
+
+
+def test_an_unknown_key_costs_one_look_up(client_of: Callable):
+    assert cost_of(client_of(new_key()), "GET", "/v1/pets") == [LOOK_UP, COUNT]

@@ -1,0 +1,134 @@
+"""How much of what a proxy says is believed (PETSTORE_TRUSTED_PROXIES)."""
+
+import json
+import urllib.request
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.models.keys import Key
+from petstore.models.pets import Pet
+from petstore.models.projects import Project
+from petstore.models.usage import Usage
+from tests import servers
+
+PEER = "10.0.0.1"
+
+trusted = pytest.mark.parametrize("environ", [0, 1, 2], indirect=True)
+
+
+@pytest.fixture
+def environ(environ: dict[str, str], request: pytest.FixtureRequest) -> dict[str, str]:
+    return environ | {"PETSTORE_TRUSTED_PROXIES": str(request.param)}
+
+
+def counted_as(client: FlaskClient, forwarded_for: str | None) -> str:
+    """The address that a request of this one's peer was counted against."""
+    sent = {} if forwarded_for is None else {"X-Forwarded-For": forwarded_for}
+    client.get("/v1/pets", headers=sent, environ_overrides={"REMOTE_ADDR": PEER})
+    [usage] = Usage.select()
+    return usage.subject.removeprefix("address:")
+
+
+def link_of(client: FlaskClient, project: Project, headers: dict[str, str]) -> str:
+    for _ in range(2):
+        Pet.add(project.id, "Rex", 7, "available")
+    return client.get("/v1/pets?limit=1", headers=headers).headers["Link"]
+
+
+@pytest.mark.parametrize(
+    ("environ", "forwarded_for", "address"),
+    [
+        (0, None, PEER),
+        (0, "192.0.2.1", PEER),
+        (0, "192.0.2.1, 192.0.2.2, 192.0.2.3", PEER),
+        (1, None, PEER),
+        (1, "192.0.2.1", "192.0.2.1"),
+        (1, "192.0.2.1, 192.0.2.2, 192.0.2.3", "192.0.2.3"),
+        (1, "2001:db8:1:2:3::4", "2001:db8:1:2::"),
+        (2, None, PEER),
+        (2, "192.0.2.1", PEER),
+        (2, "192.0.2.1, 192.0.2.2", "192.0.2.1"),
+        (2, "192.0.2.1, 192.0.2.2, 192.0.2.3", "192.0.2.2"),
+        (2, "192.0.2.1,192.0.2.2,192.0.2.3", "192.0.2.2"),
+    ],
+    indirect=["environ"],
+)
+def test_a_stranger_s_address_is_counted_from_the_right(
+    stranger: FlaskClient, forwarded_for: str | None, address: str
+):
+    assert counted_as(stranger, forwarded_for) == address
+
+
+@pytest.mark.parametrize("environ", [1], indirect=True)
+@pytest.mark.parametrize("nonsense", ["unknown", "_hidden", "x" * 1000, "1.2.3", "é"])
+def test_addresses_that_are_none_are_counted_together(
+    stranger: FlaskClient, nonsense: str
+):
+    assert counted_as(stranger, nonsense) == "unknown"
+
+
+@trusted
+def test_no_other_header_tells_the_address(stranger: FlaskClient):
+    for header in ("Forwarded", "X-Real-IP", "X-Client-IP", "CF-Connecting-IP"):
+        spoofed = "for=192.0.2.1" if header == "Forwarded" else "192.0.2.1"
+        stranger.environ_base[f"HTTP_{header.upper().replace('-', '_')}"] = spoofed
+    assert counted_as(stranger, None) == PEER
+
+
+@pytest.mark.parametrize(
+    ("environ", "forwarded_proto", "scheme"),
+    [
+        (0, "https", "http"),
+        (1, "https", "https"),
+        (1, "https, http", "http"),
+        (2, "https, http", "https"),
+        (2, "http, https, http", "https"),
+    ],
+    indirect=["environ"],
+)
+def test_the_scheme_of_the_link_is_counted_from_the_right(
+    client: FlaskClient, project: Project, forwarded_proto: str, scheme: str
+):
+    link = link_of(client, project, {"X-Forwarded-Proto": forwarded_proto})
+    assert link.startswith(f"<{scheme}://localhost/v1/pets?")
+
+
+@trusted
+def test_the_host_is_never_taken_from_a_proxy(client: FlaskClient, project: Project):
+    evil = "evil.example, evil.example, evil.example"
+    headers = {f"X-Forwarded-{name}": evil for name in ("Host", "Server", "Prefix")}
+    headers |= {"X-Forwarded-Port": "1, 1, 1", "Forwarded": "host=evil.example"}
+    link = link_of(client, project, headers | {"Host": "pets.example"})
+    assert link == '<http://pets.example/v1/pets?limit=1&after=1>; rel="next"'
+
+
+@trusted
+def test_a_caller_is_counted_by_its_key_whatever_the_address(client: FlaskClient):
+    for address in ("192.0.2.1", "192.0.2.2"):
+        client.get("/v1/pets", headers={"X-Forwarded-For": f"{address}, {address}"})
+    [usage] = Usage.select()
+    assert (usage.subject, usage.served) == ("project:1", 2)
+
+
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("environ", [0], indirect=True)
+def test_gunicorn_believes_nothing_of_its_own_accord(
+    environ: dict[str, str], project: Project, tmp_path: Path
+):
+    for _ in range(2):
+        Pet.add(project.id, "Rex", 7, "available")
+    headers = {
+        "Authorization": f"Bearer {Key.issue(project)}",
+        "X-Forwarded-Proto": "https",
+        "X-Forwarded-SSL": "on",
+        "SCRIPT_NAME": "/v1",
+        "Script-Name": "/v1",
+    }
+    with servers.gunicorn(tmp_path, environ) as gunicorn:
+        address = f"{gunicorn.url}/v1/pets?limit=1"
+        request = urllib.request.Request(address, headers=headers)
+        with urllib.request.urlopen(request) as answer:
+            assert len(json.load(answer)) == 1
+            assert answer.headers["Link"] == f'<{address}&after=1>; rel="next"'

@@ -1,0 +1,171 @@
+"""flask keys create, list, revoke and unban."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.api.last_used import last_used
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from tests.cli.outputs import printed, refusal, table
+from tests.clocks import NOON_MS, Clock
+
+PREFIX_LENGTH = 16
+
+
+def listed(flask: Callable, *arguments: str) -> dict[str, dict[str, str]]:
+    """The keys of the list by their prefixes."""
+    return {row["PREFIX"]: row for row in table(flask("keys", "list", *arguments))}
+
+
+def is_working(client_of: Callable, key: str) -> bool:
+    return client_of(key).get("/v1/pets").status_code == 200
+
+
+def test_a_key_is_printed_alone_and_works(
+    flask: Callable, project: Project, client_of: Callable
+):
+    key = printed(flask("keys", "create"))
+    assert re.fullmatch("pet_[0-9A-Za-z]{48}", key)
+    assert is_working(client_of, key)
+
+
+def test_a_key_acts_for_the_project_that_is_named(
+    flask: Callable, project: Project, rival: Project
+):
+    key = printed(flask("keys", "create", "--project", "rival"))
+    assert listed(flask)[key[:PREFIX_LENGTH]]["PROJECT"] == "rival"
+
+
+def test_of_several_projects_one_has_to_be_named(
+    flask: Callable, project: Project, rival: Project
+):
+    message = "Which project? Give --project with one of rival, shelter."
+    assert refusal(flask("keys", "create")) == message
+
+
+def test_without_a_project_there_is_no_key(flask: Callable):
+    message = "There is no project yet: flask projects create NAME makes one."
+    assert refusal(flask("keys", "create")) == message
+
+
+def test_the_list_shows_everything_but_the_key(flask: Callable, project: Project):
+    key = printed(flask("keys", "create", "--label", "CI", "--expires-in", "1.5"))
+    assert table(flask("keys", "list")) == [
+        {
+            "PREFIX": key[:PREFIX_LENGTH],
+            "LABEL": "CI",
+            "CREATED": "2027-03-17T12:00:10Z",
+            "LAST USED": "-",
+            "EXPIRES": "2027-03-19T00:00:10Z",
+            "REVOKED": "-",
+            "BANNED UNTIL": "-",
+            "PROJECT": "shelter",
+        }
+    ]
+    assert key[PREFIX_LENGTH:] not in flask("keys", "list").output
+
+
+def test_the_list_may_show_one_project_alone(flask: Callable, key: str, rival: Project):
+    other = Key.issue(rival)
+    assert list(listed(flask)) == [key[:PREFIX_LENGTH], other[:PREFIX_LENGTH]]
+    assert list(listed(flask, "--project", "rival")) == [other[:PREFIX_LENGTH]]
+
+
+def test_the_list_shows_when_a_key_was_last_used(
+    flask: Callable, client: FlaskClient, key: str, clock: Clock
+):
+    clock.move(seconds=50)
+    client.get("/v1/pets")
+    last_used.flush()
+    assert listed(flask)[key[:PREFIX_LENGTH]]["LAST USED"] == "2027-03-17T12:01:00Z"
+
+
+def test_a_use_is_noted_at_most_every_ten_minutes(
+    flask: Callable, client: FlaskClient, key: str, clock: Clock
+):
+    seen = []
+    for seconds in (0, 599, 1):
+        clock.move(seconds=seconds)
+        client.get("/v1/pets")
+        last_used.flush()
+        seen.append(listed(flask)[key[:PREFIX_LENGTH]]["LAST USED"])
+    assert seen == ["2027-03-17T12:00:10Z"] * 2 + ["2027-03-17T12:10:10Z"]
+
+
+def test_a_key_expires_when_its_days_are_over(
+    flask: Callable, project: Project, client_of: Callable, clock: Clock
+):
+    key = printed(flask("keys", "create", "--expires-in", "2"))
+    clock.move(days=2, seconds=-1)
+    assert is_working(client_of, key)
+    clock.move(seconds=1)
+    assert not is_working(client_of, key)
+
+
+def test_a_revoked_key_stops_and_stays_revoked(
+    flask: Callable, key: str, client_of: Callable, clock: Clock
+):
+    for _ in range(2):
+        result = flask("keys", "revoke", key[:PREFIX_LENGTH])
+        assert (result.exit_code, result.output) == (0, "")
+        clock.move(seconds=60)
+    assert not is_working(client_of, key)
+    assert listed(flask)[key[:PREFIX_LENGTH]]["REVOKED"] == "2027-03-17T12:00:10Z"
+
+
+def test_unban_lets_a_key_in_again_at_once(
+    flask: Callable, project: Project, client_of: Callable
+):
+    key = Key.issue(project, banned_until_ms=NOON_MS + 60_000)
+    assert not is_working(client_of, key)
+    result = flask("keys", "unban", key[:PREFIX_LENGTH])
+    assert (result.exit_code, result.output) == (0, "")
+    assert is_working(client_of, key)
+
+
+def test_a_ban_that_is_over_is_not_listed(
+    flask: Callable, project: Project, clock: Clock
+):
+    key = Key.issue(project, banned_until_ms=NOON_MS + 60_000)
+    assert listed(flask)[key[:PREFIX_LENGTH]]["BANNED UNTIL"] == "2027-03-17T12:01:10Z"
+    clock.move(seconds=60)
+    assert listed(flask)[key[:PREFIX_LENGTH]]["BANNED UNTIL"] == "-"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("create", "--project", "nobody"), "There is no project 'nobody'."),
+        (("create", "--project", ""), "There is no project ''."),
+        (("create", "--label", ""), "--label must have 1 to 200 characters."),
+        (("create", "--label", "a\nb"), "--label must not be blank and"),
+        (("create", "--expires-in", "0"), "--expires-in must be more than 0 and"),
+        (("create", "--expires-in", "-1"), "--expires-in must be more than 0 and"),
+        (("create", "--expires-in", "36501"), "--expires-in must be more than 0 and"),
+        (("create", "--expires-in", "nan"), "--expires-in must be more than 0 and"),
+        (("create", "--expires-in", "inf"), "--expires-in must be more than 0 and"),
+        (("create", "--expires-in", "soon"), "Invalid value for '--expires-in'"),
+        (("list", "--project", "nobody"), "There is no project 'nobody'."),
+        (("list", "--project", ""), "There is no project ''."),
+        (("revoke", "pet_0"), "There is no key 'pet_0'; see flask keys list."),
+        (("revoke", "%"), "There is no key '%'; see flask keys list."),
+        (("unban", ""), "There is no key ''; see flask keys list."),
+        (("rotate", "a\nb"), r"There is no key 'a\nb'; see flask keys list."),
+        (("rotate", "pet_0", "--grace", "-1"), "Invalid value for '--grace'"),
+        (("rotate", "pet_0", "--grace", "1.5"), "Invalid value for '--grace'"),
+        (("rotate", "pet_0", "--grace", "31536001"), "Invalid value for '--grace'"),
+    ],
+)
+def test_a_wrong_argument_is_refused_in_one_line(
+    flask: Callable, key: str, arguments: tuple, message: str
+):
+    assert refusal(flask("keys", *arguments)).startswith(message)
+    assert len(listed(flask)) == 1
+
+
+@pytest.mark.parametrize("command", ["revoke", "unban", "rotate"])
+def test_a_whole_key_is_no_prefix(flask: Callable, key: str, command: str):
+    assert "There is no key" in refusal(flask("keys", command, key))

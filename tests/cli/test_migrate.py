@@ -1,0 +1,77 @@
+"""flask migrate, and what starts only on a migrated database."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from petstore import migrator
+from tests import servers
+
+AT_ONCE = 20
+MIGRATIONS = Path(migrator.__file__).parent / "migrations"
+NOTHING = "nothing to apply\n"
+
+
+def steps() -> list[str]:
+    """Every step, in the order in which one command applies them."""
+    folders = (MIGRATIONS, MIGRATIONS / "counters")
+    return [
+        step.stem for folder in folders for step in sorted(folder.glob("[0-9]*.py"))
+    ]
+
+
+@pytest.fixture
+def environ(unmigrated_url: str) -> dict[str, str]:
+    return {"DATABASE_URL": unmigrated_url}
+
+
+def migrate(environ: dict[str, str]) -> CompletedProcess:
+    return servers.flask(environ, "migrate")
+
+
+def test_it_tells_what_it_applied_and_then_that_nothing_is_left(
+    environ: dict[str, str],
+):
+    first, second = migrate(environ), migrate(environ)
+    assert first.stdout == "".join(f"applied {step}\n" for step in steps())
+    assert second.stdout == NOTHING
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert (first.stderr, second.stderr) == ("", "")
+
+
+def test_of_any_number_at_once_each_succeeds_and_each_step_is_applied_once(
+    environ: dict[str, str],
+):
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        ended = list(pool.map(migrate, [environ] * AT_ONCE))
+    assert [(each.returncode, each.stderr) for each in ended] == [(0, "")] * AT_ONCE
+    lines = "".join(each.stdout for each in ended if each.stdout != NOTHING)
+    assert sorted(lines.splitlines()) == sorted(f"applied {step}" for step in steps())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("projects", "list"), ("projects", "create", "Shelter"), ("keys", "list")],
+)
+def test_other_commands_ask_for_it(environ: dict[str, str], arguments: tuple):
+    ended = servers.flask(environ, *arguments)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    [line] = ended.stderr.splitlines()
+    assert line.startswith("Error: the database is not migrated (0001_initial ")
+    assert line.endswith("run `flask migrate` first")
+
+
+def test_gunicorn_does_not_start_without_it(environ: dict[str, str]):
+    ended = servers.refused_gunicorn(environ)
+    assert ended.returncode == 1
+    lines = [line for line in ended.stderr.splitlines() if "[INFO]" not in line]
+    message = "the database is not migrated (0001_initial is pending)"
+    assert lines == [f"Error: {message}; run `flask migrate` first"]
+
+
+def test_gunicorn_starts_after_it(environ: dict[str, str], tmp_path: Path):
+    migrate(environ)
+    with servers.gunicorn(tmp_path, environ) as gunicorn:
+        assert gunicorn.process.poll() is None

@@ -1,0 +1,167 @@
+"""flask projects create, list and change."""
+
+from collections.abc import Callable
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.models.projects import Project
+from tests.cli.outputs import printed, refusal, table
+
+ENTERPRISE = ("--plan", "enterprise", "--per-minute", "7", "--per-day", "70")
+MOST = str(10**12)
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Shelter", "shelter"),
+        ("The  Shelter, Ltd.", "the-shelter-ltd"),
+        ("  -- Ünïcödé 7 --", "unicode-7"),
+        ("株式会社", "project"),
+        ("x" * 200, "x" * 63),
+        ("x" * 62 + " y", "x" * 62),
+    ],
+)
+def test_the_slug_is_made_from_the_name(flask: Callable, name: str, slug: str):
+    assert printed(flask("projects", "create", "--", name)) == slug
+    assert Project.by_slug(slug).name == name
+
+
+def test_a_slug_that_is_taken_gets_a_number(flask: Callable):
+    slugs = [printed(flask("projects", "create", "Shelter")) for _ in range(3)]
+    assert slugs == ["shelter", "shelter-2", "shelter-3"]
+
+
+def test_a_numbered_slug_is_not_too_long_either(flask: Callable):
+    slugs = [printed(flask("projects", "create", "x" * 63)) for _ in range(2)]
+    assert slugs == ["x" * 63, "x" * 61 + "-2"]
+
+
+@pytest.mark.parametrize("slug", ["a", "7", "a-b", "a--b", "x" * 63])
+def test_a_slug_can_be_given(flask: Callable, slug: str):
+    assert printed(flask("projects", "create", "Shelter", "--slug", slug)) == slug
+
+
+def test_a_given_slug_that_is_taken_is_refused(flask: Callable):
+    flask("projects", "create", "Shelter")
+    result = flask("projects", "create", "Other", "--slug", "shelter")
+    assert refusal(result) == "--slug shelter is taken by another project."
+    assert Project.select().count() == 1
+
+
+@pytest.mark.parametrize(
+    "slug", ["", "-a", "a-", "A", "ä", "a b", "a_b", "a.b", "x" * 64, "a\n"]
+)
+def test_what_is_no_slug_is_refused(flask: Callable, slug: str):
+    result = flask("projects", "create", "Shelter", f"--slug={slug}")
+    assert refusal(result).startswith("--slug must have 1 to 63 characters")
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 201, "\udcff"])
+def test_what_is_no_name_is_refused(flask: Callable, name: str):
+    refusal(flask("projects", "create", name))
+    assert not Project.select().exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "limits"),
+    [
+        ((), ("free", "60", "1000")),
+        (("--plan", "free"), ("free", "60", "1000")),
+        (("--plan", "pro"), ("pro", "300", "10000")),
+        (("--plan", "business"), ("business", "1000", "100000")),
+        (ENTERPRISE, ("enterprise", "7", "70")),
+        ((*ENTERPRISE, "--per-day", MOST), ("enterprise", "7", MOST)),
+    ],
+)
+def test_the_list_shows_each_plan_with_its_limits(
+    flask: Callable, options: tuple, limits: tuple
+):
+    flask("projects", "create", "The Shelter", *options)
+    assert table(flask("projects", "list")) == [
+        {
+            "SLUG": "the-shelter",
+            "NAME": "The Shelter",
+            "CREATED": "2027-03-17T12:00:10Z",
+            **dict(zip(("PLAN", "PER MINUTE", "PER DAY"), limits, strict=True)),
+        }
+    ]
+
+
+def test_the_list_is_in_the_order_of_the_slugs(flask: Callable):
+    for name in ("b", "c", "a"):
+        flask("projects", "create", name)
+    assert [row["SLUG"] for row in table(flask("projects", "list"))] == ["a", "b", "c"]
+
+
+def test_without_projects_the_list_has_only_its_heads(flask: Callable):
+    assert table(flask("projects", "list")) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--plan", "gold"),
+        ("--plan", "Pro"),
+        ("--plan", ""),
+        ("--plan", "enterprise"),
+        ("--plan", "enterprise", "--per-minute", "7"),
+        ("--plan", "enterprise", "--per-day", "70"),
+        ("--plan", "pro", "--per-minute", "7", "--per-day", "70"),
+        ("--per-minute", "7", "--per-day", "70"),
+        (*ENTERPRISE, "--per-minute", "0"),
+        (*ENTERPRISE, "--per-day", "-1"),
+        (*ENTERPRISE, "--per-day", "1.5"),
+        (*ENTERPRISE, "--per-day", str(10**12 + 1)),
+    ],
+)
+@pytest.mark.parametrize("command", ["create", "change"])
+def test_numbers_go_with_enterprise_and_with_no_other_plan(
+    flask: Callable, project: Project, command: str, options: tuple
+):
+    refusal(flask("projects", command, "shelter", *options))
+    assert [(p.slug, p.plan) for p in Project.all_by_slug()] == [
+        ("shelter", "business")
+    ]
+
+
+def test_a_change_of_plan_holds_from_the_next_request_on(
+    flask: Callable, client: FlaskClient
+):
+    assert client.get("/v1/pets").headers["X-RateLimit-Remaining"] == "999"
+    result = flask("projects", "change", "shelter", *ENTERPRISE)
+    assert (result.exit_code, result.output) == (0, "")
+    headers = client.get("/v1/pets").headers
+    assert headers["X-RateLimit-Limit"] == "7"
+    assert headers["X-RateLimit-Remaining"] == "5"
+
+
+def test_an_enterprise_project_can_get_other_numbers_alone(flask: Callable):
+    flask("projects", "create", "Shelter", *ENTERPRISE)
+    flask("projects", "change", "shelter", "--per-minute", "8", "--per-day", "80")
+    [row] = table(flask("projects", "list"))
+    assert (row["PLAN"], row["PER MINUTE"], row["PER DAY"]) == ("enterprise", "8", "80")
+
+
+def test_who_leaves_enterprise_leaves_its_numbers(flask: Callable):
+    flask("projects", "create", "Shelter", *ENTERPRISE)
+    flask("projects", "change", "shelter", "--plan", "free")
+    [row] = table(flask("projects", "list"))
+    assert (row["PLAN"], row["PER MINUTE"], row["PER DAY"]) == ("free", "60", "1000")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("shelter",), "Nothing to change: give --plan, or both numbers."),
+        (("nobody", "--plan", "pro"), "There is no project 'nobody'."),
+        (("", "--plan", "pro"), "There is no project ''."),
+        (("a\nb", "--plan", "pro"), r"There is no project 'a\nb'."),
+        ((), "Missing argument 'SLUG'."),
+    ],
+)
+def test_a_change_that_is_none_is_refused(
+    flask: Callable, project: Project, arguments: tuple, message: str
+):
+    assert refusal(flask("projects", "change", *arguments)) == message

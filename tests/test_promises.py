@@ -1,0 +1,135 @@
+"""What the README and the models promise is what there is, and the reverse."""
+
+import re
+from collections.abc import Iterator
+
+import click
+import pytest
+from flask import Flask
+
+from petstore import migrator
+from petstore.database import BaseModel, CounterModel, counters, data, open_databases
+from petstore.errors import CODES, Failure
+from petstore.quotas.plans import QUOTAS
+from petstore.settings import read_settings
+from tests import databases
+from tests.servers import ROOT
+
+README = (ROOT / "README.md").read_text()
+
+
+@pytest.fixture
+def migrated(unmigrated_url: str) -> Iterator[None]:
+    open_databases(read_settings({"DATABASE_URL": unmigrated_url}))
+    migrator.migrate()
+    yield
+    databases.close()
+
+
+@pytest.mark.usefixtures("migrated")
+@pytest.mark.parametrize(
+    ("database", "base"), [(data, BaseModel), (counters, CounterModel)]
+)
+def test_models_and_migrated_tables_show_no_difference(database: object, base: type):
+    migrated = databases.shape_of(database)
+    models = base.__subclasses__()
+    database.drop_tables(models)
+    database.create_tables(models)
+    made_from_models = databases.shape_of(database)
+    for model in models:
+        table = model._meta.table_name
+        assert migrated[table] == made_from_models[table]
+
+
+@pytest.mark.usefixtures("migrated")
+def test_each_table_has_a_model():
+    models = {*BaseModel.__subclasses__(), *CounterModel.__subclasses__()}
+    tables = databases.shape_of(data).keys() | databases.shape_of(counters).keys()
+    assert tables == {model._meta.table_name for model in models}
+
+
+def rows_of(heading: str) -> list[list[str]]:
+    """The rows of the table below a heading, without the two at its top."""
+    section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
+
+
+def code_in(cell: str) -> list[str]:
+    return re.findall("`([^`]+)`", cell)
+
+
+def failures(root: type[Failure] = Failure) -> list[type[Failure]]:
+    children = root.__subclasses__()
+    return [leaf for child in children for leaf in failures(child)] or [root]
+
+
+def test_the_readme_lists_each_code_of_an_error_with_its_status():
+    told = {
+        (int(row[0]), code) for row in rows_of("Errors") for code in code_in(row[1])
+    }
+    raised = {(failure.status, failure.code) for failure in failures()}
+    assert told == raised | set(CODES.items())
+
+
+def test_the_readme_lists_each_setting():
+    asked = []
+
+    class Environment(dict):
+        def get(self, name: str, default: str | None = None) -> str | None:
+            asked.append(name)
+            return default
+
+    read_settings(Environment())
+    told = [name for row in rows_of("Settings") for name in code_in(row[0])]
+    assert sorted(told) == sorted(asked)
+
+
+def usages(group: click.Group, words: str = "flask") -> Iterator[str]:
+    """Each command in one spelling: its words, arguments and options."""
+    for name, command in sorted(group.commands.items()):
+        if isinstance(command, click.Group):
+            yield from usages(command, f"{words} {name}")
+            continue
+        parameters = command.params
+        arguments = [
+            p.name.upper() for p in parameters if p.param_type_name == "argument"
+        ]
+        options = sorted(p.opts[0] for p in parameters if p.param_type_name == "option")
+        yield " ".join([words, name, *arguments, *options])
+
+
+def test_the_readme_lists_each_command_with_its_arguments_and_options(app: Flask):
+    told = []
+    for [usage, *_] in rows_of("Commands"):
+        [line] = code_in(usage)
+        options = sorted(re.findall("--[a-z-]+", line))
+        told.append(" ".join([line.split(" [")[0], *options]))
+    assert sorted(told) == sorted(usages(app.cli))
+
+
+def test_the_readme_lists_each_operation(app: Flask):
+    told = {tuple(code_in(row[0])[0].split()) for row in rows_of("The interface")}
+    served = {
+        (method, re.sub("<id:([a-z]+)_id>", r"{\1Id}", rule.rule))
+        for rule in app.url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+        if rule.rule.startswith("/v1/")
+    }
+    assert told == served
+
+
+def test_the_readme_lists_each_plan_with_its_limits():
+    told = {
+        code_in(plan)[0]: (minute.replace(",", ""), day.replace(",", ""))
+        for plan, minute, day in rows_of("Plans, limits and bans")
+    }
+    assert told.pop("enterprise") == ("its own", "its own")
+    held = {plan: tuple(str(limit.amount) for limit in q) for plan, q in QUOTAS.items()}
+    assert told == held
+
+
+def test_what_the_readme_tells_to_watch_is_there(app: Flask):
+    told = {path for row in rows_of("Watching it") for path in code_in(row[0])}
+    assert told <= {rule.rule for rule in app.url_map.iter_rules()}
+    assert told

@@ -1,0 +1,182 @@
+"""The environment: what each setting takes, and what stops the start."""
+
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from subprocess import CompletedProcess
+
+import pytest
+
+from petstore.settings import SettingError, read_settings
+from tests import servers
+
+PASSWORD = "Geheimnis"
+NUMBERS = {  # each with the smallest and the greatest that it takes
+    "PORT": ("port", 1, 65_535),
+    "WEB_CONCURRENCY": ("workers", 1, 1000),
+    "PETSTORE_TRUSTED_PROXIES": ("trusted_proxies", 0, 100),
+    "PETSTORE_BAN_AFTER": ("ban_after", 1, 1_000_000),
+    "PETSTORE_BAN_SECONDS": ("ban_seconds", 1, 31_536_000),
+}
+
+
+def test_without_any_setting_the_defaults_hold():
+    settings = read_settings({})
+    assert settings.database_url == "sqlite:///petstore.db"
+    assert settings.redis_url is None
+    assert (settings.port, settings.trusted_proxies) == (8000, 0)
+    assert (settings.ban_after, settings.ban_seconds) == (10, 300)
+    assert (settings.production_url, settings.staging_url) == (None, None)
+    assert settings.cors_origins == ("*",)
+    assert 1 <= settings.workers <= 8
+
+
+def test_settings_are_frozen():
+    with pytest.raises(FrozenInstanceError):
+        read_settings({}).port = 1
+
+
+def test_an_empty_setting_counts_as_not_set():
+    class Empty(dict):
+        def get(self, *_: object) -> str:
+            return ""
+
+    assert read_settings(Empty()) == read_settings({})
+
+
+@pytest.mark.parametrize(
+    ("url", "read"),
+    [
+        ("sqlite:///x.db", "sqlite:///x.db"),
+        ("sqlite:////var/x%20y.db", "sqlite:////var/x%20y.db"),
+        ("postgres://h/d", "postgresql://h/d"),
+        ("postgresql:///d", "postgresql:///d"),
+        ("postgresql:///d?host=/tmp", "postgresql:///d?host=/tmp"),
+        ("postgresql://u:p%40%2F@h:5433/d", "postgresql://u:p%40%2F@h:5433/d"),
+        (
+            "postgresql://[::1]/d?sslmode=require",
+            "postgresql://[::1]/d?sslmode=require",
+        ),
+    ],
+)
+def test_a_database_is_a_file_or_a_postgresql_server(url: str, read: str):
+    assert read_settings({"DATABASE_URL": url}).database_url == read
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["redis://h", "redis://h/0", "redis://u:p%40@h:6380/3", "rediss://[::1]:6380/"],
+)
+def test_a_counter_store_is_a_redis_server(url: str):
+    assert read_settings({"REDIS_URL": url}).redis_url == url
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_number_is_read_from_its_smallest_to_its_greatest(name: str):
+    field, smallest, greatest = NUMBERS[name]
+    for number in (smallest, greatest):
+        assert getattr(read_settings({name: str(number)}), field) == number
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize(
+    "text", ["x", "-1", "+1", "1.0", "1e1", "0x1", "1 ", " 1", "1\n", "1_0", "١", "²"]
+)
+def test_what_is_no_whole_number_is_refused(name: str, text: str):
+    with pytest.raises(SettingError, match=f"^{name}: must be a whole number"):
+        read_settings({name: text})
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_number_outside_its_range_is_refused(name: str):
+    _, smallest, greatest = NUMBERS[name]
+    for number in (smallest - 1, greatest + 1, 10**30):
+        with pytest.raises(SettingError, match=f"^{name}: must be "):
+            read_settings({name: str(number)})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", "petstore.db"),
+        ("DATABASE_URL", "sqlite:petstore.db"),
+        ("DATABASE_URL", "sqlite://petstore.db"),
+        ("DATABASE_URL", "sqlite:///"),
+        ("DATABASE_URL", "sqlite:////var/"),
+        ("DATABASE_URL", "sqlite:///:memory:"),
+        ("DATABASE_URL", "sqlite:///x.db?mode=ro"),
+        ("DATABASE_URL", "sqlite:///x%00.db"),
+        ("DATABASE_URL", f"mysql://u:{PASSWORD}@h/d"),
+        ("DATABASE_URL", f"postgresql+psycopg://u:{PASSWORD}@h/d"),
+        ("DATABASE_URL", f"postgresql://u:{PASSWORD}@h"),
+        ("DATABASE_URL", f"postgresql://u:{PASSWORD}@h/"),
+        ("DATABASE_URL", f"postgresql://u:{PASSWORD}@h:x/d"),
+        ("DATABASE_URL", f"postgresql://u:{PASSWORD}%zz@h/d"),
+        ("DATABASE_URL", f"postgresql://u:{PASSWORD}/@h/d"),
+        ("DATABASE_URL", f"postgresql://u:{PASSWORD}@[::1/d"),
+        ("DATABASE_URL", f"postgresql://u@h/d?{PASSWORD}=1"),
+        ("REDIS_URL", "h:6379"),
+        ("REDIS_URL", "redis://"),
+        ("REDIS_URL", "unix:///run/redis.sock"),
+        ("REDIS_URL", f"http://:{PASSWORD}@h"),
+        ("REDIS_URL", f"redis://:{PASSWORD}@h:x"),
+        ("REDIS_URL", f"redis://:{PASSWORD}@h:0"),
+        ("REDIS_URL", f"redis://:{PASSWORD}@h:65536"),
+        ("REDIS_URL", f"redis://:{PASSWORD}@h/x"),
+        ("REDIS_URL", f"redis://:{PASSWORD}@h/0/1"),
+        ("REDIS_URL", f"redis://:{PASSWORD}@[::1"),
+        ("PETSTORE_PRODUCTION_URL", "api.example.org/v1"),
+        ("PETSTORE_PRODUCTION_URL", "https://api.example.org"),
+        ("PETSTORE_PRODUCTION_URL", "https://api.example.org/v1/"),
+        ("PETSTORE_STAGING_URL", "ftp://api.example.org/v1"),
+        ("PETSTORE_STAGING_URL", "https:///v1"),
+        ("PETSTORE_CORS_ORIGINS", "app.example.org"),
+        ("PETSTORE_CORS_ORIGINS", "https://app.example.org/"),
+        ("PETSTORE_CORS_ORIGINS", "https://app.example.org,"),
+        ("PETSTORE_CORS_ORIGINS", "null"),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_by_its_name(name: str, value: str):
+    with pytest.raises(SettingError) as refusal:
+        read_settings({name: value})
+    message = str(refusal.value)
+    assert message.startswith(f"{name}: ")
+    assert len(message.splitlines()) == 1
+    assert PASSWORD not in message
+
+
+def flask_migrate(environ: dict[str, str]) -> CompletedProcess:
+    return servers.flask(environ, "migrate")
+
+
+both = pytest.mark.parametrize("start", [servers.refused_gunicorn, flask_migrate])
+UNUSABLE = [
+    ("PORT", "x"),
+    ("DATABASE_URL", f"mysql://u:{PASSWORD}@h/d"),
+    ("REDIS_URL", f"http://:{PASSWORD}@h"),
+    ("PETSTORE_TRUSTED_PROXIES", "-1"),
+]
+
+
+@both
+@pytest.mark.parametrize(("name", "value"), UNUSABLE)
+def test_it_stops_gunicorn_and_flask_alike_with_one_line(
+    sqlite_url: str, start: Callable, name: str, value: str
+):
+    ended = start({"DATABASE_URL": sqlite_url, name: value})
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    [line] = ended.stderr.splitlines()
+    assert line.startswith(f"Error: {name}: ")
+    assert PASSWORD not in line
+
+
+@both
+@pytest.mark.parametrize("address", ["127.0.0.1:1/d", "127.0.0.1:99999/d"])
+def test_a_database_that_cannot_be_reached_is_named_without_its_password(
+    start: Callable, address: str
+):
+    ended = start({"DATABASE_URL": f"postgresql://u:{PASSWORD}@{address}"})
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1].startswith("Error: DATABASE_URL: ")
+    assert "Traceback" not in ended.stderr
+    assert PASSWORD not in ended.stderr
