@@ -54,7 +54,7 @@ def test_the_links_keep_to_the_status(client: FlaskClient, seven: list[int]):
 
 def test_the_link_is_absolute_and_keeps_every_other_parameter(client: FlaskClient):
     answer = client.get("/v1/pets?status=available&after=0&limit=2")
-    address = "http://localhost/v1/pets?status=available&after=4&limit=2"
+    address = "http://localhost/v1/pets?status=available&limit=2&after=4"
     assert answer.headers["Link"] == f'<{address}>; rel="next"'
 
 
