@@ -66,7 +66,7 @@ class Client:
 def ask_at_once(urls: Iterable[str], key: str) -> list[Answer]:
     """Send one request to each address, all at the same moment."""
     urls = list(urls)
-    barrier = threading.Barrier(len(urls))
+    barrier = threading.Barrier(len(urls), timeout=TIMEOUT_SECONDS)
 
     def ask(url: str) -> Answer:
         with Client(url, key) as client:
