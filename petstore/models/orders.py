@@ -108,7 +108,7 @@ class Order(BaseModel):
 
 _COLUMNS = (Order.id, Order.pet, Order.status, Order.created_ms, Order.updated_ms)
 _page = page_by(Order.id, _COLUMNS)
-_page_by_status = page_by(Order.id, _COLUMNS, Order.status == slot("status"))
+_page_by_status = page_by(Order.id, _COLUMNS, Order.status)
 
 
 @statement(data)

@@ -78,7 +78,7 @@ class Pet(BaseModel):
 
 _COLUMNS = (Pet.id, Pet.name, Pet.category_id, Pet.status)
 _page = page_by(Pet.id, _COLUMNS)
-_page_by_status = page_by(Pet.id, _COLUMNS, Pet.status == slot("status"))
+_page_by_status = page_by(Pet.id, _COLUMNS, Pet.status)
 
 
 @statement(data)
