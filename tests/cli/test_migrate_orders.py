@@ -1,0 +1,141 @@
+"""flask migrate: orders come to a database that already holds animals."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from peewee import DatabaseError, IntegrityError
+from playhouse.migrations import Runner
+
+from petstore import migrator
+from petstore.database import counters, data, open_databases
+from petstore.errors import PetNotAvailable
+from petstore.models.orders import Order
+from petstore.models.pets import Pet, PetRow
+from petstore.settings import read_settings
+from tests import servers
+
+STEPS = Path(migrator.__file__).parent / "migrations"
+BEFORE_ORDERS = "0002_replies"
+SHELTER, RIVAL = 1, 2
+
+
+@contextmanager
+def opened(url: str) -> Iterator[None]:
+    """The models on that database, for as long as the block runs."""
+    open_databases(read_settings({"DATABASE_URL": url}))
+    databases = {data.obj, counters.obj}
+    try:
+        yield
+    finally:
+        for database in databases:
+            database.close()
+            if hasattr(database, "close_idle"):
+                database.close_idle()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def old_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A database from before there were orders, of each engine in turn."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'old.db'}"
+        return
+    server = request.getfixturevalue("postgresql_server")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE old")
+        yield server.replace("/postgres?", "/old?")
+        connection.execute("DROP DATABASE old")
+
+
+@pytest.fixture
+def pets(old_url: str) -> Iterator[list[PetRow]]:
+    """Its animals: one of each status, and one of another project."""
+    with opened(old_url):
+        Runner(data.obj, str(STEPS), table_name="migration").up(BEFORE_ORDERS)
+        for slug in ("shelter", "rival"):
+            data.execute_sql(
+                "INSERT INTO project (slug, name, plan, created_ms)"
+                f" VALUES ('{slug}', '{slug}', 'free', 0)"
+            )
+        statuses = ("available", "pending", "sold")
+        pets = [Pet.add(SHELTER, "Rex", 7, status) for status in statuses]
+        yield [*pets, Pet.add(RIVAL, "Tom", 7, "available")]
+
+
+@pytest.fixture
+def migrated(pets: list[PetRow]) -> None:
+    """The same database, with orders."""
+    assert migrator.migrate()[0] == "0003_orders"
+
+
+def test_the_command_applies_it_once(old_url: str, pets: list[PetRow]):
+    first, again = (
+        servers.flask({"DATABASE_URL": old_url}, "migrate").stdout.splitlines()
+        for _ in range(2)
+    )
+    assert first[0] == "applied 0003_orders"
+    assert again == ["nothing to apply"]
+
+
+def test_the_animals_stay_as_they_were(migrated: None, pets: list[PetRow]):
+    owners = [SHELTER, SHELTER, SHELTER, RIVAL]
+    found = [Pet.find(owner, pet.id) for owner, pet in zip(owners, pets, strict=True)]
+    assert found == pets
+    assert Order.page(SHELTER, after=0, limit=100, status=None) == []
+
+
+def test_they_can_be_ordered_at_once(migrated: None, pets: list[PetRow]):
+    available, pending, sold, _ = pets
+    order = Order.place(SHELTER, available.id)
+    assert Order.complete(SHELTER, order.id).status == "completed"
+    assert Pet.find(SHELTER, available.id).status == "sold"
+    for pet in (available, pending, sold):
+        with pytest.raises(PetNotAvailable):
+            Order.place(SHELTER, pet.id)
+
+
+def test_the_table_is_that_of_a_new_database(
+    migrated: None, old_url: str, request: pytest.FixtureRequest
+):
+    engine = old_url.partition(":")[0]
+    upgraded = described()
+    with opened(request.getfixturevalue(f"{engine}_url")):
+        assert described() == upgraded
+
+
+def described() -> tuple[list, ...]:
+    return tuple(
+        sorted(described_by("pet_order"), key=str)
+        for described_by in (data.get_columns, data.get_indexes, data.get_foreign_keys)
+    )
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"project": SHELTER, "pet": 99, "status": "placed"},
+        {"project": 99, "pet": 1, "status": "placed"},
+        {"project": SHELTER, "pet": 1, "status": "sold"},
+        {"project": SHELTER, "pet": 1, "status": None},
+    ],
+)
+def test_the_database_refuses_what_cannot_be_an_order(migrated: None, row: dict):
+    with pytest.raises(IntegrityError):
+        Order.create(**row, created_ms=0, updated_ms=0)
+
+
+def test_no_id_is_used_twice(migrated: None, pets: list[PetRow]):
+    first = Order.place(SHELTER, pets[0].id)
+    Order.delete().execute()
+    Pet.move(SHELTER, pets[0].id, "pending", "available")
+    assert Order.place(SHELTER, pets[0].id).id > first.id
+
+
+def test_a_step_that_fails_is_not_taken_for_done(pets: list[PetRow]):
+    data.execute_sql("CREATE TABLE pet_order (id bigint)")
+    with pytest.raises(DatabaseError):
+        migrator.migrate()
+    data.execute_sql("DROP TABLE pet_order")
+    assert migrator.migrate()[0] == "0003_orders"

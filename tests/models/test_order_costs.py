@@ -1,0 +1,121 @@
+"""Pages of orders and categories are read along an index, the last as the first."""
+
+import json
+from collections.abc import Callable
+from itertools import product
+
+import pytest
+from peewee import QueryEvent
+
+from petstore.database import data, is_sqlite
+from petstore.models.categories import Category
+from petstore.models.orders import Order
+from petstore.models.pets import Pet
+from petstore.models.projects import Project
+
+# Of each project; the older orders are completed, the newer ones still placed.
+ORDERS, COMPLETED, CATEGORIES = 3_000, 2_500, 3_000
+# Less than what is left at the end of a list, which must not run into what follows.
+LIMIT, LEFT = 21, 20
+# Where the rows of two projects meet, each pays for its own alone.
+OWNERS, PLACES = ("first", "second"), ("first", "last")
+
+Read = Callable[[int, int], object]
+
+
+def orders(status: str | None) -> Read:
+    return lambda project, after: Order.page(
+        project, after=after, limit=LIMIT, status=status
+    )
+
+
+def categories(project: int, after: int) -> object:
+    return Category.page(project, after=after, limit=LIMIT)
+
+
+# What is read, and how many rows of a project it is found among.
+LISTS: dict[str, tuple[Read, int]] = {
+    "orders": (orders(None), ORDERS),
+    "completed orders": (orders("completed"), COMPLETED),
+    "placed orders": (orders("placed"), ORDERS),
+    "cancelled orders": (orders("cancelled"), ORDERS),
+    "categories": (categories, CATEGORIES),
+}
+
+
+@pytest.fixture
+def crowd(project: Project, rival: Project) -> dict[str, int]:
+    """Two projects with many rows, those of the second behind those of the first."""
+    for owner in (project, rival):
+        pet = Pet.add(owner.id, "Rex", 0, "sold")
+        numbers = (
+            "WITH RECURSIVE n (n) AS"
+            f" (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {ORDERS})"
+        )
+        data.execute_sql(
+            f"{numbers} INSERT INTO pet_order"
+            " (project_id, pet_id, status, created_ms, updated_ms)"
+            f" SELECT {owner.id}, {pet.id},"
+            f" CASE WHEN n > {COMPLETED} THEN 'placed' ELSE 'completed' END, 0, 0"
+            " FROM n"
+        )
+        data.execute_sql(
+            f"{numbers} INSERT INTO category (project_id, id)"
+            f" SELECT {owner.id}, n FROM n"
+        )
+    data.execute_sql("ANALYZE")
+    return {"first": project.id, "second": rival.id}
+
+
+@pytest.fixture
+def page_of(
+    crowd: dict[str, int], statements: list[QueryEvent]
+) -> Callable[[str, str, str], tuple[str, list]]:
+    """What a list asks of the database on its first or on its last page."""
+
+    def page_of(name: str, owner: str, place: str) -> tuple[str, list]:
+        read, rows = LISTS[name]
+        start = ORDERS if owner == "second" and read is not categories else 0
+        statements.clear()
+        read(crowd[owner], start + rows - LEFT if place == "last" else 0)
+        [event] = statements
+        return event.sql, event.params
+
+    return page_of
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_page_is_read_straight_along_an_index(name: str, page_of: Callable):
+    for owner, place in product(OWNERS, PLACES):
+        plan = plan_of(*page_of(name, owner, place))
+        assert "SEARCH" in plan or "Index Cond" in plan
+        for detour in ("SCAN", "TEMP B-TREE", "Seq Scan", "Bitmap", "Sort", "Filter"):
+            assert detour not in plan
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_the_last_page_costs_no_more_than_the_first_one(name: str, page_of: Callable):
+    for owner in OWNERS:
+        first, last = (cost(*page_of(name, owner, place)) for place in PLACES)
+        # The last one may lie in two blocks where the first one lies in one.
+        assert last <= first + 2
+
+
+def plan_of(sql: str, values: list) -> str:
+    explain = "EXPLAIN QUERY PLAN" if is_sqlite(data.obj) else "EXPLAIN"
+    rows = data.execute_sql(f"{explain} {sql}", values).fetchall()
+    return "\n".join(str(row[-1]) for row in rows)
+
+
+def cost(sql: str, values: list) -> int:
+    """Steps of SQLite's machine, or blocks that PostgreSQL looks into."""
+    if is_sqlite(data.obj):
+        steps: list[None] = []
+        data.connection().set_progress_handler(lambda: steps.append(None), 1)
+        data.execute_sql(sql, values).fetchall()
+        data.connection().set_progress_handler(None, 1)
+        return len(steps)
+    explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql}"
+    [(plans,)] = data.execute_sql(explain, values).fetchall()
+    plan = (plans if isinstance(plans, list) else json.loads(plans))[0]["Plan"]
+    return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]

@@ -1,0 +1,48 @@
+"""An order and its animal move together, or neither of them does."""
+
+import pytest
+from peewee import OperationalError
+
+from petstore.models import orders
+from petstore.models.orders import Order, OrderRow
+from petstore.models.pets import Pet
+from petstore.models.projects import Project
+
+
+@pytest.fixture
+def rex(project: Project) -> int:
+    return Pet.add(project.id, "Rex", 7, "available").id
+
+
+@pytest.fixture
+def placed(project: Project, rex: int) -> OrderRow:
+    return Order.place(project.id, rex)
+
+
+def fail(*_: object, **__: object) -> None:
+    raise OperationalError("The disk is full.")
+
+
+def orders_of(project: Project) -> list[OrderRow]:
+    return Order.page(project.id, after=0, limit=100, status=None)
+
+
+def test_an_animal_stays_available_when_its_order_cannot_be_written(
+    project: Project, rex: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(orders, "_insert", fail)
+    with pytest.raises(OperationalError):
+        Order.place(project.id, rex)
+    assert Pet.find(project.id, rex).status == "available"
+    assert orders_of(project) == []
+
+
+@pytest.mark.parametrize("close", [Order.complete, Order.cancel])
+def test_an_order_stays_placed_when_its_animal_cannot_be_moved(
+    close, project: Project, placed: OrderRow, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Pet, "move", fail)
+    with pytest.raises(OperationalError):
+        close(project.id, placed.id)
+    assert orders_of(project) == [placed]
+    assert Pet.find(project.id, placed.pet_id).status == "pending"

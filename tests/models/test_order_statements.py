@@ -1,0 +1,103 @@
+"""How many statements each verb of orders and categories takes."""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from peewee import QueryEvent
+
+from petstore.errors import Failure
+from petstore.models.categories import Category
+from petstore.models.orders import NoSuchPet, Order
+from petstore.models.pets import Pet
+from petstore.models.projects import Project
+
+LOCK = "SELECT"  # pg_advisory_xact_lock, on PostgreSQL only
+# The first project has a free animal and one that is ordered; a category with a name.
+FREE, ORDERED, MISSING = 1, 2, 9
+OPEN, CLOSED = 1, 2
+
+
+@pytest.fixture
+def shop(project: Project) -> int:
+    for status in ("available", "available"):
+        Pet.add(project.id, "Rex", 7, status)
+    Order.place(project.id, ORDERED)
+    Order.cancel(project.id, Order.place(project.id, FREE).id)
+    Category.rename(project.id, 7, "Dogs")
+    return project.id
+
+
+VERBS: dict[str, tuple[Callable[[int], object], list[str]]] = {
+    "place": (
+        lambda project: Order.place(project, FREE),
+        [LOCK, "UPDATE pet", "INSERT pet_order"],
+    ),
+    "place too late": (
+        lambda project: Order.place(project, ORDERED),
+        [LOCK, "UPDATE pet", "SELECT pet"],
+    ),
+    "place for nothing": (
+        lambda project: Order.place(project, MISSING),
+        [LOCK, "UPDATE pet", "SELECT pet"],
+    ),
+    "complete": (
+        lambda project: Order.complete(project, OPEN),
+        ["UPDATE pet_order", "UPDATE pet"],
+    ),
+    "cancel": (
+        lambda project: Order.cancel(project, OPEN),
+        ["UPDATE pet_order", "UPDATE pet"],
+    ),
+    "close again": (
+        lambda project: Order.complete(project, CLOSED),
+        ["UPDATE pet_order", "SELECT pet_order"],
+    ),
+    "close nothing": (
+        lambda project: Order.complete(project, MISSING),
+        ["UPDATE pet_order", "SELECT pet_order"],
+    ),
+    "find": (lambda project: Order.find(project, OPEN), ["SELECT pet_order"]),
+    "page": (
+        lambda project: Order.page(project, after=0, limit=21, status=None),
+        ["SELECT pet_order"],
+    ),
+    "page by status": (
+        lambda project: Order.page(project, after=0, limit=21, status="placed"),
+        ["SELECT pet_order"],
+    ),
+    "page of categories": (
+        lambda project: Category.page(project, after=-1, limit=21),
+        ["SELECT category"],
+    ),
+    "name": (
+        lambda project: Category.rename(project, 7, "Cats"),
+        ["INSERT category", "UPDATE category"],
+    ),
+    "name what is new": (
+        lambda project: Category.rename(project, 8, "Cats"),
+        ["INSERT category"],
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_takes_these_statements(
+    verb: str, shop: int, database_url: str, statements: list[QueryEvent]
+):
+    deed, expected = VERBS[verb]
+    statements.clear()
+    with suppress(Failure, NoSuchPet):
+        deed(shop)
+    is_locking = database_url.startswith("postgresql")
+    assert [told(event) for event in statements] == [
+        statement for statement in expected if is_locking or statement != LOCK
+    ]
+
+
+def told(event: QueryEvent) -> str:
+    """A statement by its verb and its table."""
+    [verb, *_] = event.sql.split()
+    tables = re.findall(r'(?:FROM|INTO|UPDATE) "(\w+)"', event.sql)
+    return " ".join([verb, *tables])

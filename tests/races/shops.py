@@ -1,0 +1,97 @@
+"""A shop to race in: the running service, a key, and some animals."""
+
+import os
+import random
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import psutil
+
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from tests.races.walkers import ORDERS, Answer, Client, Walk, Walker
+from tests.servers import Gunicorn
+
+PAUSE_BETWEEN_KILLS_SECONDS = 0.4
+UNLIMITED = Plan("enterprise", 10**9, 10**9)
+
+
+@dataclass
+class Shop:
+    """A project of a running service, and its clients."""
+
+    server: Gunicorn
+    key: str
+    clients: list[Client] = field(default_factory=list)
+
+    @classmethod
+    def open(cls, server: Gunicorn) -> "Shop":
+        """A new project on it, which no quota holds up."""
+        return cls(server, Key.issue(Project.add("Shop", None, UNLIMITED)))
+
+    def client(self) -> Client:
+        """Another client of the project."""
+        self.clients.append(Client(self.server.url, self.key))
+        return self.clients[-1]
+
+    def close(self) -> None:
+        """Let all clients go."""
+        for client in self.clients:
+            client.close()
+
+    def orders_of(self, pet: int) -> list[dict]:
+        """All orders of an animal."""
+        orders = self.client().all_of(ORDERS)
+        return [order for order in orders if order["petId"] == pet]
+
+    def status_of(self, pet: int) -> str:
+        """Where an animal stands."""
+        return self.client().ask("GET", f"/v1/pets/{pet}").body["status"]
+
+
+def at_once(clients: list[Client], ask: Callable[[int, Client], Answer]) -> list[Any]:
+    """Let all clients ask at the same moment; what came of it, sorted."""
+    barrier = threading.Barrier(len(clients))
+
+    def wait_and_ask(number: int) -> Any:
+        barrier.wait()
+        return ask(number, clients[number]).outcome
+
+    with ThreadPoolExecutor(len(clients)) as pool:
+        return sorted(pool.map(wait_and_ask, range(len(clients))), key=str)
+
+
+def walk(shop: Shop, *, pets: int, walkers: int, steps: int, seed: int) -> Walk:
+    """Let clients do what comes into their minds, all at the same time."""
+    walk = Walk(shop.client().add_pets(pets))
+    crowd = [Walker(shop.client(), walk, seed + number) for number in range(walkers)]
+    with ThreadPoolExecutor(walkers) as pool:
+        list(pool.map(lambda walker: walker.go(steps), crowd))
+    return walk
+
+
+@contextmanager
+def killed_workers(server: Gunicorn, seed: int) -> Iterator[list[int]]:
+    """Kill one worker after the other for as long as the block runs."""
+    over, killed, mind = threading.Event(), [], random.Random(seed)
+
+    def kill() -> None:
+        while not over.wait(PAUSE_BETWEEN_KILLS_SECONDS):
+            workers = psutil.Process(server.process.pid).children()
+            if workers:
+                victim = mind.choice(workers).pid
+                os.kill(victim, signal.SIGKILL)
+                killed.append(victim)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        yield killed
+    finally:
+        over.set()
+        killer.join()

@@ -1,0 +1,122 @@
+"""Of any number of clients at once, one orders an animal, and one closes an order."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from petstore.database import counters, data, open_databases
+from petstore.settings import read_settings
+from tests import servers
+from tests.races.shops import Shop, at_once, killed_workers, walk
+from tests.races.stories import faults
+from tests.races.walkers import ORDERS
+
+CLIENTS, ANIMALS = 32, 5
+WALKERS, STEPS, WALKED_ANIMALS = 8, 45, 6
+SEED = 20270317
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def environ(
+    request: pytest.FixtureRequest,
+    migrated_sqlite: Path,
+    postgresql_server: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, str]:
+    """Four workers on a database that no other test empties."""
+    if request.param == "sqlite":
+        directory = tmp_path_factory.mktemp("orders")
+        for file in migrated_sqlite.parent.iterdir():
+            shutil.copy(file, directory)
+        url = f"sqlite:///{directory / migrated_sqlite.name}"
+    else:
+        with psycopg.connect(postgresql_server, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE orders")
+        url = postgresql_server.replace("/postgres?", "/orders?")
+        servers.flask({"DATABASE_URL": url}, "migrate").check_returncode()
+    return {"DATABASE_URL": url, "WEB_CONCURRENCY": "4"}
+
+
+@pytest.fixture(scope="module")
+def server(
+    environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[servers.Gunicorn]:
+    """The service as it runs in production."""
+    with servers.gunicorn(tmp_path_factory.mktemp("gunicorn"), environ) as server:
+        yield server
+
+
+@pytest.fixture
+def shop(server: servers.Gunicorn, environ: dict[str, str]) -> Iterator[Shop]:
+    """A project of its own for each test."""
+    open_databases(read_settings(environ))
+    shop = Shop.open(server)
+    yield shop
+    shop.close()
+    data.close()
+    counters.close()
+    if hasattr(data.obj, "close_idle"):
+        data.close_idle()
+
+
+def test_of_all_who_order_an_animal_at_once_one_gets_it(shop: Shop):
+    clients = [shop.client() for _ in range(CLIENTS)]
+    for pet in clients[0].add_pets(ANIMALS):
+        outcomes = at_once(
+            clients,
+            lambda _, client, pet=pet: client.ask("POST", ORDERS, {"petId": pet}),
+        )
+        assert outcomes == [201] + ["pet_not_available"] * (CLIENTS - 1)
+        assert shop.status_of(pet) == "pending"
+        assert [order["status"] for order in shop.orders_of(pet)] == ["placed"]
+
+
+def test_of_all_who_close_an_order_at_once_one_decides(shop: Shop):
+    clients = [shop.client() for _ in range(CLIENTS)]
+    for pet in clients[0].add_pets(ANIMALS):
+        order = clients[0].ask("POST", ORDERS, {"petId": pet}).body["id"]
+        outcomes = at_once(
+            clients,
+            lambda number, client, order=order: client.ask(
+                "PATCH",
+                f"{ORDERS}/{order}",
+                {"status": ("completed", "cancelled")[number % 2]},
+            ),
+        )
+        assert outcomes == [200] + ["order_closed"] * (CLIENTS - 1)
+        [closed] = shop.orders_of(pet)
+        assert (closed["status"], shop.status_of(pet)) in [
+            ("completed", "sold"),
+            ("cancelled", "available"),
+        ]
+
+
+def test_of_all_who_name_a_category_at_once_one_creates_it(shop: Shop):
+    clients = [shop.client() for _ in range(CLIENTS)]
+    for category in range(ANIMALS):
+        outcomes = at_once(
+            clients,
+            lambda number, client, category=category: client.ask(
+                "PUT", f"/v1/categories/{category}", {"name": f"No. {number}"}
+            ),
+        )
+        assert outcomes == [200] * (CLIENTS - 1) + [201]
+    assert len(clients[0].ask("GET", "/v1/categories").body) == ANIMALS
+
+
+def test_a_random_walk_leaves_orders_and_animals_in_agreement(shop: Shop):
+    seen = walk(shop, pets=WALKED_ANIMALS, walkers=WALKERS, steps=STEPS, seed=SEED)
+    client = shop.client()
+    assert not [deed for deed in seen.deeds if deed.answer.status is None]
+    assert faults(seen, client.all_of("/v1/pets"), client.all_of(ORDERS)) == []
+
+
+def test_so_does_one_with_workers_killed_on_the_way(shop: Shop):
+    with killed_workers(shop.server, SEED) as killed:
+        seen = walk(shop, pets=WALKED_ANIMALS, walkers=WALKERS, steps=STEPS, seed=SEED)
+    client = shop.client()
+    assert killed
+    assert faults(seen, client.all_of("/v1/pets"), client.all_of(ORDERS)) == []

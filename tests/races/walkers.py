@@ -1,0 +1,155 @@
+"""Clients that place, close and list orders at random, and remember what they saw."""
+
+import json
+import random
+import time
+import uuid
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from math import inf
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+ORDERS = "/v1/store/orders"
+TIMEOUT_SECONDS = 60
+PAGE = 100
+
+
+class Answer(NamedTuple):
+    """What came back; no status where the connection broke before it did."""
+
+    status: int | None
+    body: Any
+    sent_at: float
+    received_at: float
+
+    @property
+    def outcome(self) -> int | str | None:
+        """The code of an Error, else the status."""
+        is_error = self.status is not None and self.status >= 400
+        return self.body["code"] if is_error else self.status
+
+
+class Client:
+    """One connection to the service, opened anew when it breaks."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=TIMEOUT_SECONDS)
+        self._headers = {
+            "Authorization": f"Bearer {key}",
+            "Content-Type": "application/json",
+        }
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+    def ask(self, method: str, path: str, body: object = None, **more: str) -> Answer:
+        """Send a request."""
+        sent_at = time.monotonic()
+        content = None if body is None else json.dumps(body)
+        try:
+            self._connection.request(method, path, content, self._headers | more)
+            response = self._connection.getresponse()
+            answer = response.status, json.loads(response.read())
+        except (OSError, HTTPException):
+            self.close()
+            return Answer(None, None, sent_at, inf)
+        return Answer(*answer, sent_at, time.monotonic())
+
+    def add_pets(self, count: int) -> list[int]:
+        """Add so many animals; the ids of those that were acknowledged."""
+        pet = {"name": "Rex", "categoryId": 7}
+        answers = [self.ask("POST", "/v1/pets", pet) for _ in range(count)]
+        return [answer.body["id"] for answer in answers if answer.status == 201]
+
+    def all_of(self, path: str) -> list[dict]:
+        """A whole list, page by page."""
+        rows: list[dict] = []
+        while True:
+            after = rows[-1]["id"] if rows else 0
+            page = self.ask("GET", f"{path}?limit={PAGE}&after={after}").body
+            rows += page
+            if len(page) < PAGE:
+                return rows
+
+
+@dataclass(frozen=True)
+class Deed:
+    """Something that a client wanted done, and how it was answered."""
+
+    verb: str  # "placed", "completed" or "cancelled", as the order would be; "list"
+    answer: Answer
+    pet: int | None = None
+    order: int | None = None
+    status: str | None = None
+    after: int = 0
+
+
+@dataclass
+class Walk:
+    """What all the clients did, in the order in which it was answered."""
+
+    pets: list[int]
+    deeds: list[Deed] = field(default_factory=list)
+    orders: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        # The latest ones are those that can still be moved.
+        self.in_reach = slice(-len(self.pets), None)
+
+
+class Walker:
+    """A client that does one thing after another, whatever comes into its mind."""
+
+    def __init__(self, client: Client, walk: Walk, seed: int) -> None:
+        self._client = client
+        self._walk = walk
+        self._mind = random.Random(seed)
+
+    def go(self, steps: int) -> None:
+        """Do so many things."""
+        choices = [self._place, self._complete, self._cancel, self._list]
+        for step in self._mind.choices(choices, weights=[6, 2, 4, 3], k=steps):
+            step()
+
+    def _place(self) -> None:
+        pet = self._mind.choice(self._walk.pets[self._walk.in_reach])
+        answer = self._once(pet) if self._mind.random() < 0.5 else self._post(pet)
+        if answer.status == 201:
+            self._walk.orders.append(answer.body["id"])
+        self._walk.deeds.append(Deed("placed", answer, pet=pet))
+
+    def _once(self, pet: int) -> Answer:
+        """Place an order with a key, again and again until it is answered."""
+        key = str(uuid.UUID(int=self._mind.getrandbits(128)))
+        first = answer = self._post(pet, **{"Idempotency-Key": key})
+        while answer.outcome in (None, "idempotency_key_in_use"):
+            answer = self._post(pet, **{"Idempotency-Key": key})
+        return answer._replace(sent_at=first.sent_at)
+
+    def _post(self, pet: int, **headers: str) -> Answer:
+        return self._client.ask("POST", ORDERS, {"petId": pet}, **headers)
+
+    def _complete(self) -> None:
+        """Have an animal sold, and another one come in its place."""
+        if self._close("completed") == 200:
+            self._walk.pets += self._client.add_pets(1)
+
+    def _cancel(self) -> None:
+        self._close("cancelled")
+
+    def _close(self, verb: str) -> int | str | None:
+        if not self._walk.orders:
+            return None
+        order = self._mind.choice(self._walk.orders[self._walk.in_reach])
+        answer = self._client.ask("PATCH", f"{ORDERS}/{order}", {"status": verb})
+        self._walk.deeds.append(Deed(verb, answer, order=order))
+        return answer.outcome
+
+    def _list(self) -> None:
+        status = self._mind.choice([None, "placed", "completed", "cancelled"])
+        after = self._mind.choice([0, *self._walk.orders])
+        query = f"limit={PAGE}&after={after}" + (f"&status={status}" if status else "")
+        answer = self._client.ask("GET", f"{ORDERS}?{query}")
+        self._walk.deeds.append(Deed("list", answer, status=status, after=after))
