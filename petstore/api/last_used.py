@@ -27,8 +27,9 @@ class LastUsed:
         if now - (caller.last_used_ms or 0) < STEP_MS:
             return
         with self._lock:
+            is_first = not self._used_ms
             self._used_ms[caller.key_id] = now
-            if self._writer is None:
+            if is_first:
                 self._writer = threading.Timer(WRITE_AFTER_SECONDS, self._write)
                 self._writer.daemon = True
                 self._writer.start()
@@ -43,7 +44,9 @@ class LastUsed:
 
     def _write(self) -> None:
         with self._lock:
-            noted, self._used_ms, self._writer = self._used_ms, {}, None
+            noted, self._used_ms = self._used_ms, {}
+        if not noted:
+            return
         try:
             Key.mark_used(noted)
         except peewee.DatabaseError:

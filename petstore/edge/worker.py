@@ -49,7 +49,7 @@ class EdgeWorker(Worker):
             listener.setblocking(False)
             self.poller.register(descriptor, ACCEPTABLE)
         helpers = [
-            threading.Thread(target=self._serve, daemon=True)
+            threading.Thread(target=self._take_turns, daemon=True)
             for _ in range(self.cfg.threads - 1)
         ]
         for helper in helpers:
@@ -61,7 +61,7 @@ class EdgeWorker(Worker):
             helper.join()
         self._finish()
 
-    def _serve(self) -> None:
+    def _take_turns(self) -> None:
         while self.alive:
             self._turn()
 
@@ -94,7 +94,7 @@ class EdgeWorker(Worker):
                 with suppress(BlockingIOError):
                     os.read(descriptor, 64)
             elif connection := self.connections.take(descriptor):
-                self._progress(connection)
+                self._serve(connection)
 
     def _accept(self, listener: BaseSocket) -> bool:
         try:
@@ -108,6 +108,14 @@ class EdgeWorker(Worker):
         self.connections.add(connection)
         self.poller.register(client, READABLE)
         return True
+
+    def _serve(self, connection: Connection) -> None:
+        try:
+            self._progress(connection)
+        except Exception:
+            # A bug costs its own client the connection, and nobody else anything.
+            self.log.exception("unexpected failure at the edge")
+            self.connections.close(connection)
 
     def _progress(self, connection: Connection) -> None:
         """Read, answer what is whole, send, and wait for what comes next."""
