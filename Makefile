@@ -26,6 +26,10 @@ run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000), with a demo project a
 test: $(VENV)/test.stamp ## Run all tests, on SQLite, PostgreSQL and Redis
 	$(BIN)/pytest
 
+.PHONY: bench
+bench: $(VENV)/test.stamp ## Measure the service beside yardsticks (needs wrk)
+	$(BIN)/python -m benchmarks.measure
+
 .PHONY: lint
 lint: $(VENV)/test.stamp ## Check format and style
 	$(BIN)/ruff format --check .

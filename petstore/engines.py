@@ -1,6 +1,7 @@
 """The two engines: SQLite, embedded, and PostgreSQL through psycopg."""
 
 import select
+import threading
 import time
 from typing import Any
 
@@ -30,6 +31,7 @@ class Sqlite(peewee.SqliteDatabase):
     now_ms = slot("now_ms")
 
     def __init__(self, path: str, synchronous: str) -> None:
+        self._writers = threading.Lock()
         super().__init__(
             path,
             pragmas={
@@ -41,6 +43,31 @@ class Sqlite(peewee.SqliteDatabase):
             lock_type="IMMEDIATE",
             returning_clause=True,
         )
+
+    def begin(self, lock_type: str | None = None) -> None:
+        """Begin a transaction, one thread at a time.
+
+        SQLite lets the threads of a process wait for each other in naps of up to a
+        tenth of a second; in a queue they go on as soon as they can.
+        """
+        self._writers.acquire()
+        try:
+            super().begin(lock_type)
+        except BaseException:
+            self._writers.release()
+            raise
+
+    def commit(self) -> None:
+        """Commit, and let the next one in; a failed commit is followed by rollback."""
+        super().commit()
+        self._writers.release()
+
+    def rollback(self) -> None:
+        """Undo the transaction, and let the next one in."""
+        try:
+            super().rollback()
+        finally:
+            self._writers.release()
 
     def lock_until_commit(self, _number: int) -> None:
         """Nothing to do: BEGIN IMMEDIATE has already shut out every other writer."""
