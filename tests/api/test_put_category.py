@@ -63,19 +63,23 @@ def test_two_categories_may_have_one_name(client: FlaskClient):
     assert [put(client, each, "Dogs").status_code for each in (7, 8)] == [201, 201]
 
 
-def test_each_project_has_its_own_category_of_an_id(
+def test_a_category_of_another_project_answers_as_one_that_does_not_exist(
     client: FlaskClient, rival_client: FlaskClient
 ):
-    missing = put(rival_client, 7, "Cats")
-    put(client, 7, "Dogs")
     put(client, 8, "Hounds")
-    foreign = put(rival_client, 8, "Cats")
+    missing, foreign = (put(rival_client, each, "Cats") for each in (7, 8))
     assert (missing.status_code, foreign.status_code) == (201, 201)
-    assert client.get(CATEGORIES).json == [
-        {"id": 7, "name": "Dogs"},
-        {"id": 8, "name": "Hounds"},
-    ]
-    assert {each["name"] for each in rival_client.get(CATEGORIES).json} == {"Cats"}
+    assert set(missing.headers.keys()) == set(foreign.headers.keys())
+    assert client.get(CATEGORIES).json == [{"id": 8, "name": "Hounds"}]
+
+
+def test_each_project_names_its_own_category_of_an_id(
+    client: FlaskClient, rival_client: FlaskClient
+):
+    for each, name in [(client, "Dogs"), (rival_client, "Cats"), (client, "Hounds")]:
+        put(each, 7, name)
+    assert client.get(CATEGORIES).json == [{"id": 7, "name": "Hounds"}]
+    assert rival_client.get(CATEGORIES).json == [{"id": 7, "name": "Cats"}]
 
 
 @pytest.mark.parametrize(

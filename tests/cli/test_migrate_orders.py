@@ -4,18 +4,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psycopg
 import pytest
 from peewee import DatabaseError, IntegrityError
 from playhouse.migrations import Runner
 
 from petstore import migrator
-from petstore.database import counters, data, open_databases
+from petstore.database import data, open_databases
 from petstore.errors import PetNotAvailable
 from petstore.models.orders import Order
 from petstore.models.pets import Pet, PetRow
 from petstore.settings import read_settings
-from tests import servers
+from tests import databases, servers
 
 STEPS = Path(migrator.__file__).parent / "migrations"
 BEFORE_ORDERS = "0002_replies"
@@ -26,33 +25,16 @@ SHELTER, RIVAL = 1, 2
 def opened(url: str) -> Iterator[None]:
     """The models on that database, for as long as the block runs."""
     open_databases(read_settings({"DATABASE_URL": url}))
-    databases = {data.obj, counters.obj}
     try:
         yield
     finally:
-        for database in databases:
-            database.close()
-            if hasattr(database, "close_idle"):
-                database.close_idle()
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def old_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A database from before there were orders, of each engine in turn."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'old.db'}"
-        return
-    server = request.getfixturevalue("postgresql_server")
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE old")
-        yield server.replace("/postgres?", "/old?")
-        connection.execute("DROP DATABASE old")
+        databases.close()
 
 
 @pytest.fixture
-def pets(old_url: str) -> Iterator[list[PetRow]]:
-    """Its animals: one of each status, and one of another project."""
-    with opened(old_url):
+def pets(unmigrated_url: str) -> Iterator[list[PetRow]]:
+    """Animals from before there were orders: one of each status, and a rival's."""
+    with opened(unmigrated_url):
         Runner(data.obj, str(STEPS), table_name="migration").up(BEFORE_ORDERS)
         for slug in ("shelter", "rival"):
             data.execute_sql(
@@ -70,9 +52,9 @@ def migrated(pets: list[PetRow]) -> None:
     assert migrator.migrate()[0] == "0003_orders"
 
 
-def test_the_command_applies_it_once(old_url: str, pets: list[PetRow]):
+def test_the_command_applies_it_once(unmigrated_url: str, pets: list[PetRow]):
     first, again = (
-        servers.flask({"DATABASE_URL": old_url}, "migrate").stdout.splitlines()
+        servers.flask({"DATABASE_URL": unmigrated_url}, "migrate").stdout.splitlines()
         for _ in range(2)
     )
     assert first[0] == "applied 0003_orders"
@@ -97,19 +79,13 @@ def test_they_can_be_ordered_at_once(migrated: None, pets: list[PetRow]):
 
 
 def test_the_table_is_that_of_a_new_database(
-    migrated: None, old_url: str, request: pytest.FixtureRequest
+    migrated: None, unmigrated_url: str, request: pytest.FixtureRequest
 ):
-    engine = old_url.partition(":")[0]
-    upgraded = described()
+    upgraded = databases.shape_of(data)["pet_order"]
+    databases.close()
+    engine, _, _ = unmigrated_url.partition(":")
     with opened(request.getfixturevalue(f"{engine}_url")):
-        assert described() == upgraded
-
-
-def described() -> tuple[list, ...]:
-    return tuple(
-        sorted(described_by("pet_order"), key=str)
-        for described_by in (data.get_columns, data.get_indexes, data.get_foreign_keys)
-    )
+        assert databases.shape_of(data)["pet_order"] == upgraded
 
 
 @pytest.mark.parametrize(

@@ -1,43 +1,27 @@
 """Of any number of clients at once, one orders an animal, and one closes an order."""
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
-import psycopg
 import pytest
 
-from petstore.database import counters, data, open_databases
+from petstore.database import open_databases
 from petstore.settings import read_settings
-from tests import servers
+from tests import databases, servers
 from tests.races.shops import Shop, at_once, killed_workers, walk
 from tests.races.stories import faults
 from tests.races.walkers import ORDERS
 
 CLIENTS, ANIMALS = 32, 5
-WALKERS, STEPS, WALKED_ANIMALS = 8, 45, 6
+WALKERS, STEPS, WALKED_ANIMALS = 8, 60, 6
 SEED = 20270317
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def environ(
-    request: pytest.FixtureRequest,
-    migrated_sqlite: Path,
-    postgresql_server: str,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, race_stores: dict[str, str]
 ) -> dict[str, str]:
-    """Four workers on a database that no other test empties."""
-    if request.param == "sqlite":
-        directory = tmp_path_factory.mktemp("orders")
-        for file in migrated_sqlite.parent.iterdir():
-            shutil.copy(file, directory)
-        url = f"sqlite:///{directory / migrated_sqlite.name}"
-    else:
-        with psycopg.connect(postgresql_server, autocommit=True) as connection:
-            connection.execute("CREATE DATABASE orders")
-        url = postgresql_server.replace("/postgres?", "/orders?")
-        servers.flask({"DATABASE_URL": url}, "migrate").check_returncode()
-    return {"DATABASE_URL": url, "WEB_CONCURRENCY": "4"}
+    """Four workers on each database in turn."""
+    return {"DATABASE_URL": race_stores[request.param], "WEB_CONCURRENCY": "4"}
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +40,7 @@ def shop(server: servers.Gunicorn, environ: dict[str, str]) -> Iterator[Shop]:
     shop = Shop.open(server)
     yield shop
     shop.close()
-    data.close()
-    counters.close()
-    if hasattr(data.obj, "close_idle"):
-        data.close_idle()
+    databases.close()
 
 
 def test_of_all_who_order_an_animal_at_once_one_gets_it(shop: Shop):
