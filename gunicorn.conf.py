@@ -57,7 +57,11 @@ def on_starting(server: Arbiter) -> None:
 
 def child_exit(server: Arbiter, worker: Worker) -> None:
     """Keep what a dead worker has counted, without its files."""
-    metric_files.sweep(worker.pid)
+    try:
+        metric_files.sweep(worker.pid)
+    except Exception:
+        # It would end the master, and with it the service.
+        server.log.exception("The counts of a dead worker could not be kept.")
 
 
 def worker_exit(server: Arbiter, worker: Worker) -> None:

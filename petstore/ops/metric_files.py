@@ -43,16 +43,22 @@ def discard() -> None:
 
 
 def _merge(source: Path, target: Path) -> None:
-    total = MmapedDict(str(target))
-    for key, value, timestamp, _ in MmapedDict.read_all_values_from_file(str(source)):
-        total.write_value(key, total.read_value(key)[0] + value, timestamp)
-    total.close()
+    # A worker that was killed while it made the file has left it empty.
+    if source.stat().st_size:
+        counts = MmapedDict.read_all_values_from_file(str(source))
+        total = MmapedDict(str(target))
+        for key, value, timestamp, _ in counts:
+            total.write_value(key, total.read_value(key)[0] + value, timestamp)
+        total.close()
     source.unlink()
 
 
 @contextmanager
 def _alone(lock: int) -> Iterator[None]:
+    # Who cleans up temporary files may have taken the directory away.
+    directory = Path(os.environ[DIRECTORY])
+    directory.mkdir(mode=0o700, exist_ok=True)
     # A scrape must not see a count in both places, nor in neither.
-    with Path(os.environ[DIRECTORY], "lock").open("a") as file:
+    with Path(directory, "lock").open("a") as file:
         fcntl.flock(file, lock)
         yield

@@ -1,0 +1,157 @@
+"""OPTIONS and HEAD on every path, and what pages of other origins may do."""
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.models.usage import Usage
+
+PAGE = "https://app.example.org"
+EXPOSED = (
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
+    "RateLimit, RateLimit-Policy, Retry-After, Link, Location, "
+    "Deprecation, Sunset, Idempotent-Replayed, X-Request-ID"
+)
+PREFLIGHT = {
+    "Origin": PAGE,
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": "authorization,content-type,idempotency-key",
+}
+METHODS = [
+    ("/v1/pets", "GET, HEAD, OPTIONS, POST"),
+    ("/v1/pets/1", "GET, HEAD, OPTIONS"),
+    ("/v1/store/orders", "GET, HEAD, OPTIONS, POST"),
+    ("/v1/store/orders/1", "GET, HEAD, OPTIONS, PATCH"),
+    ("/v1/categories", "GET, HEAD, OPTIONS"),
+    ("/v1/categories/1", "OPTIONS, PUT"),
+]
+UNKNOWN = ["/v1", "/v1/", "/v1/cats", "/v1/pets/", "/v1//pets", "/v1/pets/01"]
+
+
+def words(header: str) -> list[str]:
+    return header.split(", ")
+
+
+@pytest.fixture
+def some_origins(environ: dict[str, str]) -> None:
+    environ["PETSTORE_CORS_ORIGINS"] = f"{PAGE},http://localhost:3000"
+
+
+@pytest.mark.parametrize(("path", "methods"), METHODS)
+def test_options_names_the_methods_and_needs_no_key(
+    stranger: FlaskClient, path: str, methods: str
+):
+    answer = stranger.options(path)
+    assert answer.status_code == 204
+    assert answer.headers["Allow"] == methods
+    assert answer.data == b""
+
+
+@pytest.mark.parametrize("path", UNKNOWN)
+def test_options_of_no_path_is_not_found(stranger: FlaskClient, path: str):
+    answer = stranger.options(path, headers=PREFLIGHT)
+    assert answer.status_code == 404
+    assert answer.json["code"] == "not_found"
+
+
+@pytest.mark.parametrize("headers", [{}, PREFLIGHT])
+def test_options_costs_nothing(
+    client: FlaskClient, stranger: FlaskClient, headers: dict
+):
+    for caller in (client, stranger):
+        assert caller.options("/v1/pets", headers=headers).status_code == 204
+    assert not Usage.select().exists()
+    assert client.get("/v1/pets").headers["X-RateLimit-Remaining"] == "999"
+
+
+def test_options_shows_the_figures_of_the_address(stranger: FlaskClient):
+    stranger.get("/v1/pets")
+    answer = stranger.options("/v1/pets")
+    assert answer.headers["X-RateLimit-Limit"] == "60"
+    assert answer.headers["X-RateLimit-Remaining"] == "59"
+
+
+def test_a_preflight_is_told_what_a_page_may_send(stranger: FlaskClient):
+    headers = stranger.options("/v1/pets", headers=PREFLIGHT).headers
+    assert headers["Access-Control-Allow-Origin"] == "*"
+    assert "POST" in words(headers["Access-Control-Allow-Methods"])
+    allowed = words(headers["Access-Control-Allow-Headers"].lower())
+    assert {"authorization", "content-type", "idempotency-key"} <= set(allowed)
+    assert int(headers["Access-Control-Max-Age"]) > 0
+
+
+def test_plain_options_is_no_preflight(stranger: FlaskClient):
+    headers = stranger.options("/v1/pets").headers
+    assert "Access-Control-Allow-Methods" not in headers
+
+
+@pytest.mark.parametrize("path", ["/v1/pets", "/v1/pets/9", "/v1/cats"])
+def test_pages_may_read_every_answer_and_its_headers(client: FlaskClient, path: str):
+    headers = client.get(path, headers={"Origin": PAGE}).headers
+    assert headers["Access-Control-Allow-Origin"] == "*"
+    assert headers["Access-Control-Expose-Headers"] == EXPOSED
+    assert "Access-Control-Allow-Credentials" not in headers
+
+
+def test_pages_may_read_a_refusal(stranger: FlaskClient):
+    answer = stranger.get("/v1/pets", headers={"Origin": PAGE})
+    assert answer.status_code == 401
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+
+
+@pytest.mark.usefixtures("some_origins")
+class TestWithAListOfOrigins:
+    @pytest.mark.parametrize("origin", [PAGE, "http://localhost:3000"])
+    def test_a_listed_one_is_allowed(self, client: FlaskClient, origin: str):
+        for method in (client.get, client.options):
+            headers = method("/v1/pets", headers=PREFLIGHT | {"Origin": origin}).headers
+            assert headers["Access-Control-Allow-Origin"] == origin
+            assert headers["Access-Control-Expose-Headers"] == EXPOSED
+            assert headers["Vary"] == "Origin"
+
+    @pytest.mark.parametrize(
+        "origin",
+        ["https://evil.example.org", f"{PAGE}.evil.org", f"{PAGE}:444", "null", "*"],
+    )
+    def test_another_is_not(self, client: FlaskClient, origin: str):
+        for method in (client.get, client.options):
+            headers = method("/v1/pets", headers=PREFLIGHT | {"Origin": origin}).headers
+            assert "Access-Control-Allow-Origin" not in headers
+            assert headers["Vary"] == "Origin"
+
+    def test_who_is_no_page_is_served_all_the_same(self, client: FlaskClient):
+        answer = client.get("/v1/pets")
+        assert answer.status_code == 200
+        assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/v1/pets", 200),
+        ("/v1/pets/1", 200),
+        ("/v1/pets/2", 404),
+        ("/v1/store/orders", 200),
+        ("/v1/categories", 200),
+        ("/v1/categories/7", 405),
+    ],
+)
+def test_head_answers_as_get_does_without_the_body(
+    client: FlaskClient, path: str, status: int
+):
+    client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
+    got, head = client.get(path), client.head(path)
+    assert (got.status_code, head.status_code) == (status, status)
+    assert head.data == b""
+    for name in ("Content-Type", "Content-Length", "Link", "Deprecation", "Allow"):
+        assert head.headers.get(name) == got.headers.get(name)
+
+
+def test_head_counts_like_get(client: FlaskClient):
+    assert client.head("/v1/pets").headers["X-RateLimit-Remaining"] == "999"
+    assert client.get("/v1/pets").headers["X-RateLimit-Remaining"] == "998"
+
+
+def test_head_needs_a_key(stranger: FlaskClient):
+    answer = stranger.head("/v1/pets")
+    assert answer.status_code == 401
+    assert answer.headers["X-RateLimit-Remaining"] == "59"

@@ -1,0 +1,165 @@
+"""Idempotency-Key on every POST: a retry gets the first answer again."""
+
+from collections.abc import Callable
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from petstore.models.keys import Key
+from petstore.models.orders import Order
+from petstore.models.pets import Pet
+from petstore.models.projects import Project
+from petstore.models.replies import SWEPT_AT_ONCE, Reply
+from tests.clocks import Clock
+
+REX = {"name": "Rex", "categoryId": 7}
+TOM = {"name": "Tom", "categoryId": 8}
+PRINTABLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
+
+
+def post(
+    client: FlaskClient, key: str, body: object = REX, path: str = "/v1/pets"
+) -> TestResponse:
+    return client.post(path, json=body, headers={"Idempotency-Key": key})
+
+
+def test_a_retry_gets_the_first_answer_again(client: FlaskClient):
+    first, second = post(client, "a"), post(client, "a")
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert second.data == first.data
+    assert second.headers["Location"] == first.headers["Location"]
+    assert second.content_type == "application/json"
+    assert Pet.select().count() == 1
+
+
+def test_only_the_replay_is_marked_as_one(client: FlaskClient):
+    first, second = post(client, "a"), post(client, "a")
+    assert "Idempotent-Replayed" not in first.headers
+    assert second.headers["Idempotent-Replayed"] == "true"
+
+
+def test_a_replay_counts_against_the_quota(client: FlaskClient):
+    post(client, "a")
+    assert post(client, "a").headers["X-RateLimit-Remaining"] == "998"
+
+
+def test_without_a_key_each_post_creates_an_animal(client: FlaskClient):
+    ids = {client.post("/v1/pets", json=REX).json["id"] for _ in range(2)}
+    assert len(ids) == 2
+
+
+def test_another_key_creates_another_animal(client: FlaskClient):
+    ids = {post(client, key).json["id"] for key in ("a", "b", "A")}
+    assert len(ids) == 3
+
+
+@pytest.mark.parametrize("name", ["a", "~", '"', "a" * 255, PRINTABLE])
+def test_a_key_may_be_any_255_visible_characters(client: FlaskClient, name: str):
+    assert post(client, name).status_code == 201
+    assert post(client, name).headers["Idempotent-Replayed"] == "true"
+
+
+@pytest.mark.parametrize("name", ["a", "a" * 255, 'a"b', "''"])
+def test_a_key_in_quotes_is_the_same_key(client: FlaskClient, name: str):
+    first, second = post(client, name), post(client, f'"{name}"')
+    assert second.headers["Idempotent-Replayed"] == "true"
+    assert second.data == first.data
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", '""', "a" * 256, f'"{"a" * 256}"', "a b", '" "', "a\tb", "ä", "\x7f", "\x01"],
+)
+def test_anything_else_is_no_key(client: FlaskClient, name: str):
+    environ = {"HTTP_IDEMPOTENCY_KEY": name}
+    answer = client.post("/v1/pets", json=REX, environ_overrides=environ)
+    assert answer.status_code == 400
+    assert answer.json["code"] == "invalid_request"
+    assert answer.json["message"].startswith("Idempotency-Key: ")
+    assert not Pet.select().exists()
+
+
+@pytest.mark.parametrize("body", [TOM, REX | {"status": "available"}, {}, [], None])
+def test_the_key_with_another_body_is_refused(client: FlaskClient, body: object):
+    first = post(client, "a")
+    answer = post(client, "a", body)
+    assert answer.status_code == 422
+    assert answer.json["code"] == "idempotency_key_reused"
+    assert post(client, "a").data == first.data
+    assert Pet.select().count() == 1
+
+
+def test_a_rival_may_use_the_same_key(client: FlaskClient, rival_client: FlaskClient):
+    ours, theirs = post(client, "a"), post(rival_client, "a", TOM)
+    assert theirs.status_code == 201
+    assert theirs.json["id"] != ours.json["id"]
+    assert post(rival_client, "a", TOM).data == theirs.data
+
+
+def test_whichever_key_of_the_project_retries_gets_the_answer(
+    client: FlaskClient, project: Project, client_of: Callable[[str], FlaskClient]
+):
+    colleague = client_of(Key.issue(project))
+    assert post(colleague, "a").data == post(client, "a").data
+    assert Pet.select().count() == 1
+
+
+def test_another_path_may_use_the_same_key(client: FlaskClient):
+    pet = post(client, "a").json
+    order = post(client, "a", {"petId": pet["id"]}, "/v1/store/orders")
+    assert order.status_code == 201
+    assert order.json["petId"] == pet["id"]
+
+
+def test_an_order_is_replayed_too(client: FlaskClient):
+    body = {"petId": post(client, "a").json["id"]}
+    first, second = (post(client, "a", body, "/v1/store/orders") for _ in range(2))
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert second.data == first.data
+    assert Order.select().count() == 1
+
+
+def test_a_conflict_of_the_business_is_stored(client: FlaskClient):
+    pet_id = post(client, "a").json["id"]
+    body, orders = {"petId": pet_id}, "/v1/store/orders"
+    order = post(client, "first", body, orders).json
+    refused = post(client, "second", body, orders)
+    client.patch(f"{orders}/{order['id']}", json={"status": "cancelled"})
+    again = post(client, "second", body, orders)
+    assert (refused.status_code, again.status_code) == (409, 409)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.data == refused.data
+    assert post(client, "third", body, orders).status_code == 201
+
+
+def test_an_answer_is_good_for_24_hours(client: FlaskClient, clock: Clock):
+    first = post(client, "a")
+    clock.move(days=1)
+    assert post(client, "a").data == first.data
+
+
+def test_after_24_hours_the_key_is_free_again(client: FlaskClient, clock: Clock):
+    first = post(client, "a")
+    clock.move(days=1, seconds=0.001)
+    second = post(client, "a", TOM)
+    assert second.status_code == 201
+    assert second.json["id"] != first.json["id"]
+    assert post(client, "a", TOM).data == second.data
+
+
+def test_outdated_answers_are_swept_in_small_steps(client: FlaskClient, clock: Clock):
+    for number in range(SWEPT_AT_ONCE + 5):
+        post(client, f"old-{number}")
+    clock.move(days=1, seconds=1)
+    post(client, "new")
+    assert Reply.select().count() == 5 + 1
+    post(client, "newer")
+    assert {reply.key for reply in Reply.select()} == {"new", "newer"}
+
+
+def test_the_sweep_leaves_what_is_still_good(client: FlaskClient, clock: Clock):
+    post(client, "old")
+    clock.move(days=1)
+    post(client, "new")
+    assert Reply.select().count() == 2

@@ -1,0 +1,130 @@
+"""What is never stored under an Idempotency-Key, and what leaves no trace."""
+
+from collections.abc import Callable
+
+import peewee
+import psycopg
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from petstore import database
+from petstore.models.pets import Pet
+from petstore.models.projects import Plan, Project
+from petstore.models.replies import Reply
+from tests.clocks import Clock
+
+REX = b'{"name": "Rex", "categoryId": 7}'
+JSON = "application/json"
+
+
+def post(
+    client: FlaskClient, body: bytes = REX, content_type: str = JSON
+) -> TestResponse:
+    headers = {"Idempotency-Key": "a"}
+    return client.post(
+        "/v1/pets", data=body, content_type=content_type, headers=headers
+    )
+
+
+def fail_with(error: Exception) -> Callable[..., None]:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "content_type"),
+    [
+        (400, b"{", JSON),
+        (400, b'{"name": "Rex"}', JSON),
+        (413, b'"' + b"x" * 65536 + b'"', JSON),
+        (415, REX, "text/plain"),
+    ],
+)
+def test_a_refused_request_may_be_corrected_under_its_key(
+    client: FlaskClient, status: int, body: bytes, content_type: str
+):
+    assert post(client, body, content_type).status_code == status
+    assert not Reply.select().exists()
+    assert post(client).status_code == 201
+
+
+def test_an_order_for_no_animal_is_not_stored(client: FlaskClient):
+    headers = {"Idempotency-Key": "a"}
+    for _ in range(2):
+        answer = client.post("/v1/store/orders", json={"petId": 5}, headers=headers)
+        assert answer.status_code == 400
+        assert "Idempotent-Replayed" not in answer.headers
+    assert not Reply.select().exists()
+
+
+def test_a_stranger_gets_no_stored_answer(client: FlaskClient, stranger: FlaskClient):
+    assert post(stranger).status_code == 401
+    assert post(client).status_code == 201
+    assert post(stranger).status_code == 401
+
+
+def test_a_429_is_not_stored(client: FlaskClient, project: Project, clock: Clock):
+    project.change_plan(Plan("enterprise", 1, 10))
+    client.get("/v1/pets")
+    assert post(client).status_code == 429
+    clock.move(seconds=60)
+    assert post(client).status_code == 201
+
+
+def test_a_500_is_not_stored(client: FlaskClient, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(Pet, "add", fail_with(RuntimeError("bug")))
+        assert post(client).status_code == 500
+    assert post(client).status_code == 201
+
+
+def test_an_animal_whose_answer_was_not_stored_was_not_created(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(Reply, "keep", fail_with(peewee.OperationalError("gone")))
+        assert post(client).status_code == 503
+    assert not Pet.select().exists()
+    assert post(client).status_code == 201
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+class TestWhileTheFirstIsStillRunning:
+    """On SQLite a copy waits for the whole transaction, so it is never in use."""
+
+    @pytest.fixture
+    def first(
+        self, project: Project, clock: Clock, database_url: str
+    ) -> psycopg.Connection:
+        """A transaction that has claimed the key and does not end."""
+        with psycopg.connect(database_url) as connection:
+            connection.execute(
+                "INSERT INTO reply (project_id, path, key, fingerprint, created_ms)"
+                " VALUES (%s, '/v1/pets', 'a', '', %s)",
+                (project.id, clock.now_ms),
+            )
+            yield connection
+            connection.rollback()
+
+    @pytest.fixture(autouse=True)
+    def short_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(database, "MAX_LOCK_WAIT_MS", 100)
+
+    def test_a_copy_is_told_to_come_back(
+        self, client: FlaskClient, first: psycopg.Connection
+    ):
+        answer = post(client)
+        assert answer.status_code == 409
+        assert answer.json["code"] == "idempotency_key_in_use"
+        assert answer.headers["Retry-After"] == "1"
+        assert not Pet.select().exists()
+
+    def test_the_key_is_free_once_the_first_has_died(
+        self, client: FlaskClient, first: psycopg.Connection
+    ):
+        assert post(client).status_code == 409
+        first.rollback()
+        assert post(client).status_code == 201

@@ -1,0 +1,95 @@
+"""The files in which workers count outlive them for as long as they are needed."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.services import Service, serving
+
+SOON_SECONDS = 20
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    directory = tmp_path / "metrics"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+def service(sqlite_url: str, directory: Path, tmp_path: Path) -> Iterator[Service]:
+    environ = {
+        "DATABASE_URL": sqlite_url,
+        "WEB_CONCURRENCY": "2",
+        "PROMETHEUS_MULTIPROC_DIR": str(directory),
+    }
+    with serving(tmp_path, environ) as service:
+        yield service
+
+
+def counted(service: Service) -> int:
+    """How many requests /metrics knows of."""
+    lines = service.ask("/metrics").body.decode().splitlines()
+    totals = [line for line in lines if line.startswith("petstore_requests_total")]
+    return int(sum(float(line.rpartition(" ")[2]) for line in totals))
+
+
+def kill_all(service: Service) -> list[int]:
+    """Kill every worker and wait for the next ones; the numbers of the dead."""
+    workers = service.workers
+    for worker in workers:
+        worker.kill()
+    dead = [worker.pid for worker in workers]
+    deadline = time.monotonic() + SOON_SECONDS
+    while {worker.pid for worker in service.workers} & set(dead):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return dead
+
+
+def test_what_killed_workers_have_counted_is_kept_without_their_files(
+    service: Service, directory: Path
+):
+    for _ in range(20):
+        service.ask()
+    for rounds in range(1, 4):
+        dead = kill_all(service)
+        service.ask()
+        assert counted(service) == 20 + rounds
+        files = {path.name for path in directory.iterdir()}
+        assert not [name for name in files for pid in dead if f"_{pid}.db" in name]
+
+
+def test_a_file_that_was_never_written_does_no_harm(service: Service, directory: Path):
+    service.ask()
+    [pid, *_] = (worker.pid for worker in service.workers)
+    (directory / f"summary_{pid}.db").touch()
+    kill_all(service)
+    assert counted(service) == 1
+    assert not (directory / f"summary_{pid}.db").exists()
+
+
+def test_the_service_goes_on_where_the_files_are_gone(
+    service: Service, directory: Path
+):
+    service.ask()
+    shutil.rmtree(directory)
+    kill_all(service)
+    assert service.gunicorn.process.poll() is None
+    assert service.ask().status == 200
+    assert counted(service) == 1
+
+
+def test_nothing_is_left_behind(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with serving(tmp_path, {"DATABASE_URL": sqlite_url}) as service:
+        service.ask()
+        assert list(tmp_path.glob("petstore-metrics-*"))
+    assert not list(tmp_path.glob("petstore-metrics-*"))
+    assert "PROMETHEUS_MULTIPROC_DIR" not in os.environ

@@ -1,0 +1,112 @@
+"""The service as it runs in production, for tests that look at it from outside."""
+
+import json
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPMessage
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+
+from petstore.database import counters, data, open_databases
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.settings import read_settings
+from tests import servers
+
+AMPLE = 10**9
+TIMEOUT_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    headers: HTTPMessage
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body, read as JSON."""
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running gunicorn, and a key of a project with ample quota."""
+
+    gunicorn: servers.Gunicorn
+    key: str = field(repr=False)
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return self.gunicorn.url
+
+    @property
+    def workers(self) -> list[psutil.Process]:
+        """The processes that serve."""
+        return psutil.Process(self.gunicorn.process.pid).children()
+
+    def lines(self) -> list[dict[str, Any]]:
+        """What it has written on stdout and stderr; each line must be JSON."""
+        return [json.loads(line) for line in self.gunicorn.log.open("rb")]
+
+    def ask(
+        self,
+        path: str = "/v1/pets",
+        body: object = None,
+        *,
+        method: str | None = None,
+        **headers: str,
+    ) -> Answer:
+        """GET, or POST where there is a body, on a connection of its own."""
+        sent = {"Authorization": f"Bearer {self.key}"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        connection = HTTPConnection(urlsplit(self.url).netloc, timeout=TIMEOUT_SECONDS)
+        try:
+            connection.request(
+                method or ("GET" if body is None else "POST"),
+                path,
+                None if body is None else json.dumps(body),
+                sent,
+            )
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+        finally:
+            connection.close()
+
+
+@contextmanager
+def serving(
+    directory: Path, environ: dict[str, str], *options: str
+) -> Iterator[Service]:
+    """The service on a migrated database, with these options of gunicorn.
+
+    What gunicorn itself has to say goes to a file of its own.
+    """
+    key = issue_key(environ)
+    own = ["--error-logfile", str(directory / "gunicorn-errors.log"), *options]
+    environ = environ | {"GUNICORN_CMD_ARGS": shlex.join(own)}
+    with servers.gunicorn(directory, environ) as gunicorn:
+        yield Service(gunicorn, key)
+
+
+def issue_key(environ: dict[str, str], plan: Plan | None = None) -> str:
+    """A key of a new project."""
+    open_databases(read_settings(environ))
+    try:
+        plan = plan or Plan("enterprise", AMPLE, AMPLE)
+        return Key.issue(Project.add("Shelter", None, plan))
+    finally:
+        for database in {data.obj, counters.obj}:
+            database.close()
+            if hasattr(database, "close_idle"):
+                database.close_idle()
