@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from petstore import api, cli, database, docs, errors, ops, proxies
+from petstore import api, cli, dashboard, database, docs, errors, ops, proxies
 from petstore.edge import refusals
 from petstore.ops import logs
 from petstore.routing import Service
@@ -21,6 +21,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     errors.init_app(app)
     api.init_app(app, settings)
     docs.init_app(app, settings)
+    dashboard.init_app(app, settings)
     ops.init_app(app)
     cli.init_app(app)
     return app

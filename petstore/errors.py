@@ -1,9 +1,10 @@
 """Every failure that a caller can see: its status, its code, its body, one handler."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 
 import orjson
-from flask import Flask, Response, current_app, g
+from flask import Flask, Response, current_app, g, request
 from werkzeug.exceptions import HTTPException
 
 # The code of a failure that Flask or Werkzeug found, by status.
@@ -127,9 +128,17 @@ class ServiceUnavailable(Failure):
 
 def init_app(app: Flask) -> None:
     """Answer every failure with the Error body (specification section 7)."""
+    app.extensions["failure_pages"] = []
     app.register_error_handler(Failure, answer_failure)
     app.register_error_handler(HTTPException, _answer_http_exception)
     app.register_error_handler(Exception, _answer_bug)
+
+
+def show_as_pages(
+    app: Flask, is_page: Callable[[str], bool], render: Callable[[int, str], Response]
+) -> None:
+    """Let the failures of some paths be pages, made of the status and the text."""
+    app.extensions["failure_pages"].append((is_page, render))
 
 
 def answer_failure(failure: Failure) -> Response:
@@ -157,5 +166,10 @@ def _answer_bug(error: Exception) -> Response:
 def _response(
     status: int, code: str, message: str, headers: dict[str, str]
 ) -> Response:
+    for is_page, render in current_app.extensions["failure_pages"]:
+        if is_page(request.path):
+            page = render(status, message)
+            page.headers.update(headers)
+            return page
     body = orjson.dumps({"code": code, "message": message, "status": status})
     return Response(body, status, headers, mimetype="application/json")

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from psycopg import ProgrammingError
@@ -25,6 +25,7 @@ class Settings:
     redis_url: str | None
     port: int
     workers: int
+    secret_key: str | None = field(repr=False)
     trusted_proxies: int
     ban_after: int
     ban_seconds: int
@@ -53,6 +54,7 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
             default=min(_usable_cores(), MAX_WORKERS),
             within=range(1, 1001),
         ),
+        secret_key=environ.get("SECRET_KEY") or None,
         trusted_proxies=_integer(
             environ, "PETSTORE_TRUSTED_PROXIES", default=0, within=range(101)
         ),

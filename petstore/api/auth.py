@@ -4,7 +4,7 @@ from flask import g, request
 
 from petstore.api.last_used import last_used
 from petstore.errors import InvalidKey, MissingKey
-from petstore.models.keys import Caller
+from petstore.models.callers import Caller
 
 CHALLENGE = 'Bearer realm="petstore"'
 

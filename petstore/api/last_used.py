@@ -6,7 +6,8 @@ import peewee
 
 from petstore import clock
 from petstore.database import data
-from petstore.models.keys import Caller, Key
+from petstore.models.callers import Caller
+from petstore.models.keys import Key
 
 # The note is coarse: at most one for a key in this time, written a little later.
 STEP_MS = 10 * clock.MS_PER_MINUTE

@@ -20,7 +20,7 @@ def show(limiter: Limiter, response: Response) -> None:
 
     Where it was given before the caller was known, they are those of the address.
     """
-    decision = g.get("decision") or limiter.look(request.remote_addr)
+    decision = g.get("decision") or limiter.look(None, request.remote_addr)
     response.headers.extend(render(decision))
 
 

@@ -11,10 +11,11 @@ from petstore.cli.terse import TerseGroup
 from petstore.models.keys import Key, KeyNotActive
 from petstore.models.projects import Project
 from petstore.schemas.fields import name_fault
-
-MAX_EXPIRY_DAYS = 36_500
-MAX_GRACE_SECONDS = 31_536_000
-DEFAULT_GRACE_SECONDS = 86_400
+from petstore.schemas.keys import (
+    DEFAULT_GRACE_SECONDS,
+    MAX_EXPIRY_DAYS,
+    MAX_GRACE_SECONDS,
+)
 
 keys = TerseGroup(name="keys", help="API keys of the projects.")
 

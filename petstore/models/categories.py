@@ -51,5 +51,13 @@ class Category(BaseModel):
         rows = _page(project=project_id, after=after, limit=limit)
         return [CategoryRow(*row) for row in rows]
 
+    @classmethod
+    def names(cls, project_id: int, ids: set[int]) -> dict[int, str]:
+        """The names, by id, of those of the categories that have one."""
+        named = cls.select(cls.id, cls.name).where(
+            cls.project == project_id, cls.id.in_(ids), cls.name.is_null(False)
+        )
+        return dict(named.tuples())
+
 
 _page = page_by(Category.id, (Category.id, Category.name))

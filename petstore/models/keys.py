@@ -1,23 +1,14 @@
-"""API keys: issued, found, rotated, revoked, banned."""
+"""API keys: issued, rotated, revoked, banned."""
 
-import hmac
-from typing import NamedTuple, Self
+from typing import Self
 
-from peewee import (
-    BigAutoField,
-    BigIntegerField,
-    BlobField,
-    ForeignKeyField,
-    Query,
-    TextField,
-)
+from peewee import BigAutoField, BigIntegerField, BlobField, ForeignKeyField, TextField
 
 from petstore import clock
 from petstore.database import BaseModel, data
 from petstore.events import emit
 from petstore.models.credentials import digest_of, new_key, prefix_of
 from petstore.models.projects import Project
-from petstore.statements import slot, statement
 
 
 class KeyNotActive(Exception):
@@ -62,6 +53,11 @@ class Key(BaseModel):
         return cls.get_or_none(cls.prefix == prefix)
 
     @classmethod
+    def find(cls, project_id: int, prefix: str) -> Self | None:
+        """The key of that prefix, if it is the project's."""
+        return cls.get_or_none(cls.project == project_id, cls.prefix == prefix)
+
+    @classmethod
     def listed(cls, project: Project | None) -> list[Self]:
         """The keys of a project, or of all, oldest first."""
         keys = cls.select(cls, Project).join(Project).order_by(cls.id)
@@ -72,6 +68,18 @@ class Key(BaseModel):
         """When the key stops by itself: its own expiry or the end of its grace."""
         ends = [end for end in (self.expires_ms, self.retires_ms) if end is not None]
         return min(ends, default=None)
+
+    @property
+    def state(self) -> str:
+        """One word: active, retiring, banned, expired, retired or revoked."""
+        now = clock.now_ms()
+        if self.revoked_ms is not None:
+            return "revoked"
+        if self.ends_ms is not None and self.ends_ms <= now:
+            return "retired" if self.ends_ms == self.retires_ms else "expired"
+        if now < (self.banned_until_ms or 0):
+            return "banned"
+        return "active" if self.retires_ms is None else "retiring"
 
     def rotate(self, grace_seconds: int) -> str:
         """Issue the successor; this key works until the grace ends.
@@ -121,65 +129,3 @@ class Key(BaseModel):
         with data.atomic():
             for key_id, instant in sorted(used_ms.items()):
                 cls.update(last_used_ms=instant).where(cls.id == key_id).execute()
-
-
-class Caller(NamedTuple):
-    """The key of a request and the project that it acts for."""
-
-    key_id: int
-    prefix: str
-    digest: bytes
-    last_used_ms: int | None
-    expires_ms: int | None
-    retires_ms: int | None
-    revoked_ms: int | None
-    banned_until_ms: int | None
-    project_id: int
-    slug: str
-    plan: str
-    per_minute: int | None
-    per_day: int | None
-
-    @classmethod
-    def of(cls, key: str) -> Self | None:
-        """Whom a key speaks for; a mistyped one is refused without a look-up."""
-        prefix = prefix_of(key)
-        if prefix is None:
-            return None
-        for row in _caller(prefix=prefix):
-            caller = cls(*row)
-            is_right = hmac.compare_digest(bytes(caller.digest), digest_of(key))
-            if is_right and caller.is_active(clock.now_ms()):
-                return caller
-        return None
-
-    def is_active(self, now: int) -> bool:
-        """Whether the key is neither revoked nor expired nor past its grace."""
-        return (
-            self.revoked_ms is None
-            and (self.expires_ms is None or now < self.expires_ms)
-            and (self.retires_ms is None or now < self.retires_ms)
-        )
-
-
-@statement(data)
-def _caller() -> Query:
-    return (
-        Key.select(
-            Key.id,
-            Key.prefix,
-            Key.digest,
-            Key.last_used_ms,
-            Key.expires_ms,
-            Key.retires_ms,
-            Key.revoked_ms,
-            Key.banned_until_ms,
-            Project.id,
-            Project.slug,
-            Project.plan,
-            Project.per_minute,
-            Project.per_day,
-        )
-        .join(Project)
-        .where(Key.prefix == slot("prefix"))
-    )

@@ -21,6 +21,14 @@ class Usage(CounterModel):
     class Meta:
         primary_key = CompositeKey("subject", "day")
 
+    @classmethod
+    def of_days(cls, subject: str, days: range) -> list[tuple[int, int, int]]:
+        """Day, served and refused, for those of the days that have a row."""
+        rows = cls.select(cls.day, cls.served, cls.refused).where(
+            cls.subject == subject, cls.day.between(days[0], days[-1])
+        )
+        return list(rows.tuples())
+
 
 class Strike(CounterModel):
     """The refusals of a key that count towards its ban, in one minute."""

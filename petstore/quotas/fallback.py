@@ -1,11 +1,13 @@
 """What holds while the counter store is away: said once, back by itself."""
 
 import time
+from typing import Any
 
 from petstore.events import emit
 from petstore.quotas.stores import CounterStorage
 from petstore.quotas.stores.memory import MemoryCounters
-from petstore.quotas.windows import Claim, Tally
+from petstore.quotas.subjects import Subject
+from petstore.quotas.windows import Claim, Day, Tally
 
 # How long the store is left alone after a failure, so that few requests wait for it.
 RETRY_AFTER_SECONDS = 0.5
@@ -22,21 +24,23 @@ class FallbackCounters:
 
     def take(self, claim: Claim) -> Tally:
         """Count a request in both windows or in neither; see `CounterStorage`."""
-        if self._may_ask():
-            try:
-                return self._regained(self._store.take(claim))
-            except self._store.base_exceptions as error:
-                self._lose(error)
-        return self._memory.take(claim)
+        return self._ask("take", claim)
 
     def look(self, claim: Claim) -> Tally:
         """The figures without counting; see `CounterStorage`."""
+        return self._ask("look", claim)
+
+    def history(self, subject: Subject, days: range) -> list[Day]:
+        """What is still known of the days; see `CounterStorage`."""
+        return self._ask("history", subject, days)
+
+    def _ask(self, question: str, *arguments: Any) -> Any:
         if self._may_ask():
             try:
-                return self._regained(self._store.look(claim))
+                return self._regained(getattr(self._store, question)(*arguments))
             except self._store.base_exceptions as error:
                 self._lose(error)
-        return self._memory.look(claim)
+        return getattr(self._memory, question)(*arguments)
 
     def _may_ask(self) -> bool:
         return not self.is_away or time.monotonic() >= self._retry_at
@@ -47,8 +51,8 @@ class FallbackCounters:
             self.is_away = True
             emit("counters_lost", reason=str(error))
 
-    def _regained(self, tally: Tally) -> Tally:
+    def _regained(self, answer: Any) -> Any:
         if self.is_away:
             self.is_away = False
             emit("counters_regained")
-        return tally
+        return answer

@@ -1,12 +1,12 @@
 """The one place where a request is allowed or refused."""
 
-from petstore.models.keys import Caller
+from petstore.models.callers import Caller
 from petstore.quotas.bans import BanRule
 from petstore.quotas.fallback import FallbackCounters
-from petstore.quotas.plans import quota_of
+from petstore.quotas.plans import FAILED_SIGN_INS, quota_of
 from petstore.quotas.stores import open_store
-from petstore.quotas.subjects import subject_of
-from petstore.quotas.windows import Claim, Decision, decide
+from petstore.quotas.subjects import sign_in_subject, subject_of
+from petstore.quotas.windows import Claim, Day, Decision, decide
 from petstore.settings import Settings
 
 
@@ -24,14 +24,35 @@ class Limiter:
         tally = self._counters.take(claim)
         return decide(claim, tally, self._bans.banned_until_ms(claim, tally))
 
-    def look(self, address: str | None) -> Decision:
-        """The figures of an address, without counting."""
-        claim = _claim(None, address)
+    def look(self, caller: Caller | None, address: str | None) -> Decision:
+        """The same figures, without counting."""
+        claim = _claim(caller, address)
+        return decide(claim, self._counters.look(claim), claim.banned_until_ms)
+
+    def history(self, caller: Caller, days: range) -> list[Day]:
+        """What the caller's project used on each of the days, by the store's count."""
+        known = self._counters.history(subject_of(caller, None), days)
+        by_day = {day.day: day for day in known}
+        return [by_day.get(day) or Day(day, 0, 0) for day in days]
+
+    def take_failed_sign_in(self, address: str | None) -> Decision:
+        """Count a sign-in that failed; refused when there were too many before it."""
+        claim = Claim(sign_in_subject(address), FAILED_SIGN_INS)
+        return decide(claim, self._counters.take(claim), banned_until_ms=0)
+
+    def look_at_failed_sign_ins(self, address: str | None) -> Decision:
+        """How many more sign-ins of the address may fail."""
+        claim = Claim(sign_in_subject(address), FAILED_SIGN_INS)
         return decide(claim, self._counters.look(claim), banned_until_ms=0)
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the counter store did not answer when it was asked last."""
+        return self._counters.is_away
 
     def is_degraded(self) -> bool:
         """Whether requests are counted by each worker for itself at the moment."""
-        self.look(None)
+        self.look(None, None)
         return self._counters.is_away
 
 

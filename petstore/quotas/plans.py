@@ -4,7 +4,7 @@ from typing import NamedTuple, Self
 
 from limits import RateLimitItemPerDay, RateLimitItemPerMinute
 
-from petstore.models.keys import Caller
+from petstore.models.callers import Caller
 from petstore.models.projects import Project
 
 
@@ -25,6 +25,7 @@ QUOTAS = {
     "pro": Quota.of(300, 10_000),
     "business": Quota.of(1_000, 100_000),
 }
+FAILED_SIGN_INS = Quota.of(10, 100)  # of one address, on the dashboard
 
 
 def quota_of(holder: Caller | Project | None) -> Quota:

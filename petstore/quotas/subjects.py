@@ -3,7 +3,7 @@
 import ipaddress
 from typing import NamedTuple
 
-from petstore.models.keys import Caller
+from petstore.models.callers import Caller
 
 IPV6_SITE_BITS = 64
 USAGE_KEPT_DAYS = 31
@@ -22,6 +22,11 @@ def subject_of(caller: Caller | None, address: str | None) -> Subject:
     if caller is not None:
         return Subject(f"project:{caller.project_id}", USAGE_KEPT_DAYS)
     return Subject(f"address:{_site(address or '')}", STRANGER_KEPT_DAYS)
+
+
+def sign_in_subject(address: str | None) -> Subject:
+    """The same address as one that fails to sign in, counted apart from its calls."""
+    return Subject(f"sign-in:{_site(address or '')}", STRANGER_KEPT_DAYS)
 
 
 def _site(address: str) -> str:

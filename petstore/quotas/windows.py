@@ -29,6 +29,14 @@ class Tally(NamedTuple):
     strikes: int = 0
 
 
+class Day(NamedTuple):
+    """The requests of a subject on one UTC day, counted from 1970-01-01."""
+
+    day: int
+    served: int
+    refused: int
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """One limit, what was served of it, and when it begins anew."""

@@ -10,7 +10,7 @@ from petstore.models.usage import Strike, Usage
 from petstore.quotas.plans import Quota
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
-from petstore.quotas.windows import Claim, Tally
+from petstore.quotas.windows import Claim, Day, Tally
 from petstore.statements import slot, statement
 
 SWEPT_AT_ONCE = 10
@@ -47,6 +47,10 @@ class DatabaseStorage(CounterStorage):
         )
         is_present = minute == now // MS_PER_MINUTE
         return Tally(False, minute_served if is_present else 0, served or 0, now)
+
+    def history(self, subject: Subject, days: range) -> list[Day]:
+        """What is still known of the days; see `CounterStorage`."""
+        return [Day(*row) for row in Usage.of_days(subject.name, days)]
 
     def check(self) -> bool:
         """Whether the store answers."""

@@ -8,7 +8,8 @@ from redis.retry import Retry
 
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
-from petstore.quotas.windows import Claim, Tally
+from petstore.quotas.subjects import Subject
+from petstore.quotas.windows import Claim, Day, Tally
 
 TIMEOUT_SECONDS = 0.1
 CLOCK = (
@@ -88,6 +89,17 @@ class RedisStorage(limits.storage.RedisStorage, CounterStorage):
     def look(self, claim: Claim) -> Tally:
         """The figures without counting; see `CounterStorage`."""
         return self._run(self._look, claim)
+
+    def history(self, subject: Subject, days: range) -> list[Day]:
+        """What is still known of the days, in one round trip."""
+        key = self.prefixed_key(f"{{{subject.name}}}")
+        pipeline = self.storage.pipeline(transaction=False)
+        for day in days:
+            pipeline.hmget(f"{key}:{day}", "served", "refused")
+        return [
+            Day(day, int(served or 0), int(refused or 0))
+            for day, (served, refused) in zip(days, pipeline.execute(), strict=True)
+        ]
 
     def _run(self, script: Any, claim: Claim, *arguments: int | str) -> Tally:
         key = self.prefixed_key(f"{{{claim.subject.name}}}")

@@ -4,7 +4,8 @@ from abc import abstractmethod
 
 from limits.storage import Storage
 
-from petstore.quotas.windows import Claim, Tally
+from petstore.quotas.subjects import Subject
+from petstore.quotas.windows import Claim, Day, Tally
 
 # A refusal counts towards a ban when the key's previous one is this long ago.
 STRIKE_PAUSE_MS = 1000
@@ -20,3 +21,7 @@ class CounterStorage(Storage):
     @abstractmethod
     def look(self, claim: Claim) -> Tally:
         """The same figures without counting."""
+
+    @abstractmethod
+    def history(self, subject: Subject, days: range) -> list[Day]:
+        """What is still known of the days (since 1970-01-01), in any order."""

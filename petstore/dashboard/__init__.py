@@ -1,0 +1,26 @@
+"""/dashboard: pages for people, who sign in with a key of their project."""
+
+from flask import Flask
+
+from petstore.dashboard import (
+    animals,
+    assets,
+    failures,
+    keys,
+    orders,
+    overview,
+    pages,
+    sessions,
+    sign_in,
+)
+from petstore.settings import Settings
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    """Register the pages and what they share."""
+    sessions.init_app(app, settings)
+    failures.init_app(app)
+    pages.init_app(app)
+    assets.init_app(app)
+    for page in (sign_in, overview, animals, orders, keys):
+        app.register_blueprint(page.bp)

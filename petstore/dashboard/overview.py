@@ -1,0 +1,27 @@
+"""/dashboard: the plan, the quota now, and the requests of the last 30 days."""
+
+from flask import current_app, g, render_template
+
+from petstore.clock import MS_PER_DAY
+from petstore.dashboard.chart import Chart
+from petstore.dashboard.pages import pages
+
+SHOWN_DAYS = 30
+
+bp = pages("overview", __name__, "")
+
+
+@bp.get("/")
+@bp.get("")
+def overview() -> str:
+    """How much the project uses of what it may."""
+    limiter = current_app.extensions["limiter"]
+    quota = limiter.look(g.caller, None)
+    today = quota.now_ms // MS_PER_DAY
+    days = limiter.history(g.caller, range(today - SHOWN_DAYS + 1, today + 1))
+    return render_template(
+        "overview.html",
+        quota=quota,
+        chart=Chart.of(days),
+        is_degraded=limiter.is_away,
+    )

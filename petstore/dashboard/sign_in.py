@@ -1,0 +1,83 @@
+"""/dashboard/sign-in and /dashboard/sign-out."""
+
+from flask import (
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+
+from petstore.dashboard import sessions
+from petstore.dashboard.forms import EMPTY, Form
+from petstore.dashboard.pages import pages
+from petstore.dashboard.words import duration
+from petstore.errors import RateLimitExceeded
+from petstore.events import emit
+from petstore.models.callers import Caller
+from petstore.quotas.windows import Decision
+
+WRONG = "is not valid: it is mistyped, revoked or expired"
+BANNED = "is banned for a while; wait, or sign in with another key"
+
+bp = pages("sign_in", __name__, "", is_public=True)
+
+
+@bp.get("/sign-in")
+def sign_in(form: Form = EMPTY) -> str:
+    """Ask for a key."""
+    return render_template("sign_in.html", form=form)
+
+
+@bp.post("/sign-in")
+def enter() -> Response:
+    """Begin a session with a key, unless too many before it were wrong."""
+    _refuse_guessing()
+    caller = sessions.at_home(Caller.of(request.form.get("key", "").strip()))
+    if caller is None or caller.is_banned:
+        return _reject(caller)
+    sessions.start(caller)
+    emit("signed_in", key=caller.prefix)
+    return redirect(url_for("overview.overview"), 303)
+
+
+@bp.post("/sign-out")
+def sign_out() -> Response:
+    """End the session."""
+    sessions.end()
+    return redirect(url_for("sign_in.sign_in"), 303)
+
+
+def _refuse_guessing() -> None:
+    limiter = current_app.extensions["limiter"]
+    failed = limiter.look_at_failed_sign_ins(request.remote_addr)
+    if not failed.tightest.remaining:
+        raise _too_many(failed)
+
+
+def _reject(caller: Caller | None) -> Response:
+    if caller:
+        return _ask_again(BANNED, 403)
+    limiter = current_app.extensions["limiter"]
+    failed = limiter.take_failed_sign_in(request.remote_addr)
+    emit("sign_in_failed", address=request.remote_addr)
+    if not failed.is_granted:
+        raise _too_many(failed)
+    return _ask_again(WRONG, 401)
+
+
+def _ask_again(fault: str, status: int) -> Response:
+    answer = make_response(sign_in(Form(faults={"key": fault})), status)
+    if status == 401:
+        answer.headers["WWW-Authenticate"] = 'Bearer realm="petstore"'
+    return answer
+
+
+def _too_many(failed: Decision) -> RateLimitExceeded:
+    seconds = failed.retry_after_seconds
+    return RateLimitExceeded(
+        f"Too many sign-ins from your address have failed; wait {duration(seconds)}.",
+        {"Retry-After": str(seconds)},
+    )

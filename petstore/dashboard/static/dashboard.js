@@ -1,0 +1,18 @@
+"use strict";
+
+// Copying is a convenience: without this script the texts can be selected.
+if (navigator.clipboard) {
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    const label = button.innerHTML;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(button.dataset.copy);
+        button.textContent = "Copied";
+      } catch {
+        button.textContent = "Select and copy it";
+      }
+      setTimeout(() => { button.innerHTML = label; }, 2000);
+    });
+  }
+}

@@ -1,0 +1,28 @@
+"""People at their browsers."""
+
+import pytest
+from flask import Flask
+
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from tests.dashboard.browser import Browser
+
+
+@pytest.fixture
+def visitor(app: Flask) -> Browser:
+    """Somebody who is not signed in."""
+    return Browser(app)
+
+
+@pytest.fixture
+def browser(app: Flask, key: str) -> Browser:
+    """Somebody who is signed in with the project's key."""
+    browser = Browser(app)
+    browser.sign_in(key)
+    return browser
+
+
+@pytest.fixture
+def rival_key(rival: Project) -> Key:
+    """A key of the rival."""
+    return Key.by_prefix(Key.issue(rival, label="Rival's own")[:16])

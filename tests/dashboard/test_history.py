@@ -1,0 +1,61 @@
+"""What the counter stores still know of the days before today."""
+
+import pytest
+from flask import Flask
+
+from petstore.clock import MS_PER_DAY
+from petstore.models.callers import Caller
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.quotas.limiter import Limiter
+from petstore.quotas.windows import Day
+from tests.clocks import NOON_MS, Clock
+
+TODAY = NOON_MS // MS_PER_DAY
+
+
+@pytest.fixture(params=["database", "redis"])
+def environ(environ: dict[str, str], request: pytest.FixtureRequest) -> dict[str, str]:
+    """The settings, with each counter store in turn."""
+    if request.param == "redis":
+        environ["REDIS_URL"] = request.getfixturevalue("redis_url")
+    return environ
+
+
+@pytest.fixture
+def caller(app: Flask) -> Caller:
+    """A key of a project with 3 requests a minute."""
+    project = Project.add("Shelter", None, Plan("enterprise", 3, 100))
+    return Caller.of(Key.issue(project))
+
+
+@pytest.fixture
+def limiter(app: Flask) -> Limiter:
+    return app.extensions["limiter"]
+
+
+def test_each_day_is_told_with_what_was_served_and_refused(
+    limiter: Limiter, caller: Caller, clock: Clock
+):
+    for _ in range(5):
+        limiter.take(caller, None)
+    clock.move(days=2)
+    limiter.take(caller, None)
+    assert limiter.history(caller, range(TODAY, TODAY + 3)) == [
+        Day(TODAY, 3, 2),
+        Day(TODAY + 1, 0, 0),
+        Day(TODAY + 2, 1, 0),
+    ]
+
+
+def test_a_day_is_known_for_thirty_days(limiter: Limiter, caller: Caller, clock: Clock):
+    limiter.take(caller, None)
+    clock.move(days=30)
+    limiter.take(caller, None)
+    days = limiter.history(caller, range(TODAY, TODAY + 31))
+    assert [day.served for day in (days[0], days[30])] == [1, 1]
+
+
+def test_another_project_has_its_own(limiter: Limiter, caller: Caller, rival: Project):
+    limiter.take(Caller.of(Key.issue(rival)), None)
+    assert limiter.history(caller, range(TODAY, TODAY + 1)) == [Day(TODAY, 0, 0)]

@@ -1,0 +1,131 @@
+"""Keys: issued and shown once, rotated, revoked, let in again (decisions 9)."""
+
+import re
+
+import pytest
+
+from petstore.clock import MS_PER_DAY
+from petstore.models.callers import Caller
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from tests.clocks import NOON_MS, Clock
+from tests.dashboard.browser import Browser, words
+
+KEYS = "/dashboard/keys"
+SHOWN = re.compile(r"pet_[0-9A-Za-z]{48}")
+
+
+@pytest.fixture
+def other(project: Project) -> Key:
+    """A key beside the one that the session names."""
+    return Key.by_prefix(Key.issue(project, label="Website")[:16])
+
+
+def act(browser: Browser, key: Key, deed: str, **fields: str) -> object:
+    page = f"{KEYS}/{key.prefix}"
+    return browser.submit(f"{page}/{deed}", on=KEYS, **fields)
+
+
+def test_an_issued_key_is_shown_and_works(browser: Browser, project: Project):
+    page = browser.submit(KEYS, on=KEYS, label="Website", days="30")
+    [new] = set(SHOWN.findall(page.text))
+    caller = Caller.of(new)
+    assert caller.project_id == project.id
+    assert caller.expires_ms == NOON_MS + 30 * MS_PER_DAY
+    assert Key.by_prefix(new[:16]).label == "Website"
+
+
+def test_it_is_shown_this_once(browser: Browser):
+    new = SHOWN.search(browser.submit(KEYS, on=KEYS).text)[0]
+    for page in (KEYS, f"{KEYS}/{new[:16]}"):
+        text = browser.get(page).text
+        assert new[:16] in text
+        assert new[16:] not in text
+
+
+def test_label_and_expiry_may_be_left_out(browser: Browser, key: str):
+    new = SHOWN.search(browser.submit(KEYS, on=KEYS, label=" ", days="").text)[0]
+    issued = Key.by_prefix(new[:16])
+    assert (issued.label, issued.expires_ms) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "fault"),
+    [
+        ("label", "x" * 201, "Label must have 1 to 200 characters."),
+        ("label", "a\x00b", "Label must not be blank and must not contain control"),
+        ("days", "0", "Days it works must be an integer from 1 to 36500."),
+        ("days", "-1", "Days it works must be"),
+        ("days", "1.5", "Days it works must be"),
+        ("days", "36501", "Days it works must be"),
+        ("days", "٣", "Days it works must be"),
+    ],
+)
+def test_a_form_at_fault_comes_back_with_what_was_typed(
+    browser: Browser, project: Project, field: str, text: str, fault: str
+):
+    page = browser.submit(KEYS, on=KEYS, **{field: text})
+    assert page.status_code == 400
+    assert fault in words(page)
+    assert f'value="{text}"' in page.text
+    assert len(Key.listed(project)) == 1
+
+
+def test_the_list_tells_how_each_key_stands(
+    browser: Browser, other: Key, project: Project, clock: Clock
+):
+    Key.by_prefix(Key.issue(project, expires_ms=clock.now_ms + 1)[:16])
+    Key.ban(other.id, clock.now_ms + 60_000)
+    clock.move(seconds=1)
+    shown = words(browser.get(KEYS))
+    assert "Website" in shown
+    assert re.search("Banned .* Active .* have ended \\(1\\) .* Expired", shown)
+
+
+def test_rotating_shows_the_successor_and_ends_the_old_key_after_its_grace(
+    browser: Browser, other: Key, clock: Clock
+):
+    page = act(browser, other, "rotate", grace="3600")
+    successor = SHOWN.search(page.text)[0]
+    assert Caller.of(successor).project_id == other.project_id
+    assert Key.by_prefix(other.prefix).state == "retiring"
+    clock.move(seconds=3600)
+    assert Key.by_prefix(other.prefix).state == "retired"
+
+
+def test_a_key_is_rotated_once(browser: Browser, other: Key, project: Project):
+    act(browser, other, "rotate", grace="3600")
+    answer = act(browser, other, "rotate", grace="3600")
+    assert "was revoked or rotated before" in words(browser.get(answer.location))
+    assert len(Key.listed(project)) == 3
+
+
+@pytest.mark.parametrize("grace", ["x", "-1", "31536001"])
+def test_a_grace_that_is_none_is_refused(browser: Browser, other: Key, grace: str):
+    assert act(browser, other, "rotate", grace=grace).status_code == 400
+    assert Key.by_prefix(other.prefix).state == "active"
+
+
+def test_revoking_ends_the_key_on_its_next_request(
+    browser: Browser, other: Key, project: Project
+):
+    answer = act(browser, other, "revoke")
+    assert answer.location == f"{KEYS}/{other.prefix}"
+    assert "The key is revoked" in words(browser.get(answer.location))
+    assert Caller.named(other.prefix) is None
+
+
+def test_unbanning_lets_the_key_in_again(browser: Browser, other: Key, clock: Clock):
+    Key.ban(other.id, clock.now_ms + 60_000)
+    assert "Banned until" in words(browser.get(f"{KEYS}/{other.prefix}"))
+    act(browser, other, "unban")
+    assert Key.by_prefix(other.prefix).state == "active"
+
+
+def test_revoking_the_key_of_the_session_ends_it(browser: Browser, key: str):
+    own = Key.by_prefix(key[:16])
+    assert "You are signed in with this key" in words(
+        browser.get(f"{KEYS}/{own.prefix}")
+    )
+    act(browser, own, "revoke")
+    assert browser.get(KEYS).location == "/dashboard/sign-in"

@@ -1,0 +1,30 @@
+"""The pages go on while the counter store is away, and say so."""
+
+import pytest
+
+from petstore.models.projects import Project
+from tests.dashboard.browser import Browser, words
+from tests.servers import free_port
+
+
+@pytest.fixture
+def environ(environ: dict[str, str]) -> dict[str, str]:
+    """The settings, with a Redis that is not there."""
+    return environ | {"REDIS_URL": f"redis://127.0.0.1:{free_port()}/0"}
+
+
+@pytest.fixture
+def clock(environ: dict[str, str]) -> None:
+    """The real time: nobody can move the clock of a store that is away."""
+
+
+def test_people_sign_in_and_see_that_figures_are_missing(visitor: Browser, key: str):
+    assert visitor.sign_in(key).status_code == 303
+    page = visitor.get("/dashboard")
+    assert page.status_code == 200
+    assert "The request counters cannot be reached" in words(page)
+
+
+def test_failed_sign_ins_are_still_counted(visitor: Browser, project: Project):
+    answers = [visitor.sign_in("wrong").status_code for _ in range(11)]
+    assert answers == [401] * 10 + [429]

@@ -1,0 +1,104 @@
+"""The overview: plan, both quotas, and 30 days of requests (decisions 9)."""
+
+import re
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore.dashboard.chart import Chart
+from petstore.models.projects import Plan, Project
+from petstore.quotas.windows import Day
+from tests.clocks import Clock
+from tests.dashboard.browser import Browser, words
+
+DAY_ROW = re.compile(r'row">([^<]+)</th><td class="number">(\S+?)</td>.*?>(\S+?)</td>')
+
+
+@pytest.fixture
+def project(app: Flask) -> Project:
+    """A tenant with 3 requests a minute and 8 a day."""
+    return Project.add("Shelter", None, Plan("enterprise", 3, 8))
+
+
+def call(client: FlaskClient, times: int) -> None:
+    for _ in range(times):
+        client.get("/v1/pets")
+
+
+def test_it_shows_the_plan_and_what_is_used_of_it(
+    client: FlaskClient, browser: Browser
+):
+    call(client, 2)
+    shown = words(browser.get("/dashboard"))
+    assert "Plan Enterprise" in shown
+    assert "2 of 3 requests 1 left · resets in 50 s" in shown
+    assert "2 of 8 requests 6 left · resets at 00:00 UTC, in 11 h 59 min" in shown
+
+
+def test_looking_costs_nothing(client: FlaskClient, browser: Browser):
+    for _ in range(5):
+        browser.get("/dashboard")
+    assert client.get("/v1/pets").headers["X-RateLimit-Remaining"] == "2"
+
+
+def test_each_day_has_its_requests(client: FlaskClient, browser: Browser, clock: Clock):
+    call(client, 5)
+    clock.move(days=1)
+    call(client, 1)
+    rows = DAY_ROW.findall(browser.get("/dashboard").text)
+    assert rows[:3] == [
+        ("18 Mar", "1", "0"),
+        ("17 Mar", "3", "2"),
+        ("16 Mar", "0", "0"),
+    ]
+    assert len(rows) == 30
+
+
+def test_a_day_is_shown_for_thirty_days(
+    client: FlaskClient, browser: Browser, clock: Clock
+):
+    call(client, 1)
+    clock.move(days=29)
+    assert "Served 1 " in words(browser.get("/dashboard"))
+    clock.move(days=1)
+    assert "Served 0 " in words(browser.get("/dashboard"))
+
+
+def test_requests_of_the_rival_are_not_shown(
+    rival_client: FlaskClient, browser: Browser
+):
+    call(rival_client, 2)
+    assert "Served 0 Refused 0" in words(browser.get("/dashboard"))
+
+
+def test_it_says_so_when_the_day_is_used_up(
+    client: FlaskClient, browser: Browser, clock: Clock
+):
+    for _ in range(3):
+        call(client, 3)
+        clock.move(seconds=60)
+    assert "Today's requests are used up" in words(browser.get("/dashboard"))
+
+
+@pytest.mark.parametrize(
+    ("served", "refused", "top"),
+    [
+        (0, 0, 10),
+        (7, 3, 10),
+        (7, 4, 15),
+        (10_000, 2_210, 15_000),
+        (10**12, 1, 15 * 10**11),
+    ],
+)
+def test_the_scale_fits_the_highest_day(served: int, refused: int, top: int):
+    [bar] = Chart.of([Day(20_000, served, refused)]).bars
+    assert Chart.of([bar.day]).top == top
+    assert bar.served == pytest.approx(served / top * 100, abs=0.01)
+
+
+def test_a_bar_tells_its_figures(client: FlaskClient, browser: Browser):
+    call(client, 4)
+    assert (
+        "<title>17 Mar: 3 served, 1 refused</title>" in browser.get("/dashboard").text
+    )

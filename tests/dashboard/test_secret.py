@@ -1,0 +1,54 @@
+"""SECRET_KEY signs the sessions; without it, one that is made once (decisions 3)."""
+
+import pytest
+from flask import Flask
+from flask.sessions import SecureCookieSessionInterface
+
+from petstore.models.secrets import Secret
+from petstore.settings import read_settings
+from tests.dashboard.browser import Browser
+
+
+@pytest.fixture(params=[None, "chosen by the operator"])
+def chosen(request: pytest.FixtureRequest) -> str | None:
+    return request.param
+
+
+@pytest.fixture
+def environ(environ: dict[str, str], chosen: str | None) -> dict[str, str]:
+    return environ | ({"SECRET_KEY": chosen} if chosen else {})
+
+
+def forged(browser: Browser, secret: str, key: str) -> int:
+    """The answer to a session of the key that was signed with the secret."""
+    signer = Flask("forger")
+    signer.secret_key = secret
+    signing = SecureCookieSessionInterface().get_signing_serializer(signer)
+    cookie = signing.dumps({"key": key[:16]})
+    browser.client.set_cookie("petstore_session", cookie, path="/dashboard")
+    return browser.get("/dashboard").status_code
+
+
+def test_it_signs_the_sessions(visitor: Browser, key: str, chosen: str | None):
+    secret = chosen or Secret.shared("sessions")
+    assert forged(visitor, secret, key) == 200
+
+
+@pytest.mark.parametrize("wrong", ["guessed", "None"])
+def test_no_other_does(visitor: Browser, key: str, wrong: str):
+    assert forged(visitor, wrong, key) == 303
+
+
+def test_it_is_made_once(app: Flask, chosen: str | None):
+    made = Secret.shared("sessions")
+    assert Secret.shared("sessions") == made
+    assert len(made) > 40
+
+
+def test_none_is_made_where_one_is_chosen(visitor: Browser, chosen: str | None):
+    visitor.get("/dashboard/sign-in")
+    assert Secret.select().count() == (0 if chosen else 1)
+
+
+def test_the_settings_do_not_show_it(environ: dict[str, str], chosen: str | None):
+    assert "chosen" not in repr(read_settings(environ))

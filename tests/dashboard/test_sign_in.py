@@ -1,0 +1,82 @@
+"""Signing in with an API key, and out again (decisions 9)."""
+
+import pytest
+from flask import Flask
+
+from petstore.models.credentials import _checksum as checksum_of
+from petstore.models.credentials import new_key
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from tests.clocks import Clock
+from tests.dashboard.browser import Browser, words
+
+PAGES = ("", "/", "/animals", "/orders", "/keys", "/keys/pet_0123456789ab")
+
+
+def test_a_key_of_the_project_opens_its_overview(visitor: Browser, key: str):
+    answer = visitor.sign_in(key)
+    assert (answer.status_code, answer.location) == (303, "/dashboard")
+    assert "Shelter" in words(visitor.get("/dashboard"))
+
+
+def test_blanks_around_a_pasted_key_do_no_harm(visitor: Browser, key: str):
+    assert visitor.sign_in(f" {key}\n").status_code == 303
+
+
+@pytest.mark.parametrize("wrong", ["", "x", "pet_", "<script>", "ключ", new_key()])
+def test_what_is_no_key_is_refused(visitor: Browser, project: Project, wrong: str):
+    answer = visitor.sign_in(wrong)
+    assert answer.status_code == 401
+    assert "API key is not valid" in words(answer)
+    assert visitor.get("/dashboard").location == "/dashboard/sign-in"
+
+
+def test_a_key_with_another_secret_is_refused(visitor: Browser, key: str):
+    body = key[:16] + new_key()[16:46]
+    assert visitor.sign_in(body + checksum_of(body)).status_code == 401
+
+
+def test_a_revoked_key_is_refused(visitor: Browser, key: str):
+    Key.by_prefix(key[:16]).revoke()
+    assert visitor.sign_in(key).status_code == 401
+
+
+def test_a_banned_key_is_refused_until_its_ban_ends(
+    visitor: Browser, key: str, clock: Clock
+):
+    Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms + 60_000)
+    answer = visitor.sign_in(key)
+    assert answer.status_code == 403
+    assert "banned for a while" in words(answer)
+    clock.move(seconds=60)
+    assert visitor.sign_in(key).status_code == 303
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_stranger_is_sent_to_sign_in(visitor: Browser, path: str):
+    answer = visitor.get(f"/dashboard{path}")
+    assert (answer.status_code, answer.location) == (303, "/dashboard/sign-in")
+
+
+def test_signing_out_ends_the_session(browser: Browser):
+    answer = browser.submit("/dashboard/sign-out", on="/dashboard")
+    assert answer.location == "/dashboard/sign-in"
+    assert browser.get("/dashboard").status_code == 303
+
+
+def test_the_key_is_on_no_page_and_in_no_cookie(browser: Browser, key: str):
+    pages = [browser.get(f"/dashboard{path}").text for path in ("", "/keys")]
+    cookie = browser.client.get_cookie("petstore_session", path="/dashboard")
+    assert all(key[16:] not in text for text in [*pages, cookie.value])
+
+
+def test_a_refused_key_is_not_shown_again(visitor: Browser, project: Project):
+    wrong = new_key()
+    assert wrong not in visitor.sign_in(wrong).text
+
+
+def test_a_bearer_key_opens_no_page(app: Flask, key: str):
+    answer = app.test_client().get(
+        "/dashboard", headers={"Authorization": f"Bearer {key}"}
+    )
+    assert answer.status_code == 303
