@@ -19,7 +19,7 @@ EVERYWHERE = re.compile(
 EVERY_PROJECT = Host(project_id=None)
 
 _NAME = re.compile(r"[a-z0-9.-]{1,253}")
-_ORIGIN = re.compile(r"[a-z]+://[^/?]*", re.IGNORECASE)
+_ORIGIN = re.compile(r"^[a-z]+://[^/?]*", re.IGNORECASE)
 
 
 def init_app(app: Flask, settings: Settings) -> None:

@@ -17,7 +17,7 @@ BASE = "pets.example.net"
 
 
 @pytest.fixture
-def dns() -> Iterator[DnsServer]:
+def nameserver() -> Iterator[DnsServer]:
     """A DNS server that knows no name."""
     with dns_server() as server:
         yield server
@@ -34,11 +34,13 @@ def proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TlsProxy]
 
 
 @pytest.fixture
-def environ(environ: dict[str, str], dns: DnsServer, proxy: TlsProxy) -> dict[str, str]:
+def environ(
+    environ: dict[str, str], nameserver: DnsServer, proxy: TlsProxy
+) -> dict[str, str]:
     """Settings that switch host routing on."""
     return environ | {
         "PETSTORE_BASE_DOMAIN": BASE,
-        "PETSTORE_DNS_SERVERS": str(dns.address),
+        "PETSTORE_DNS_SERVERS": str(nameserver.address),
         "PETSTORE_TLS_ADDRESS": str(proxy.address),
     }
 
