@@ -21,6 +21,7 @@ from petstore.settings import read_settings
 from tests import databases, servers
 from tests.clocks import Clock, make_stores_movable
 
+pytest_plugins = ["tests.hosts.fixtures"]
 make_stores_movable()
 
 

@@ -23,30 +23,51 @@ from petstore.models.projects import Project
 from petstore.settings import Settings
 
 MAX_THREADS = 16
+# DNS may take long to answer, and the process has requests to serve meanwhile.
+MAX_VERIFYING = 2
+
+
+class Busy(Exception):
+    """As many domains are being verified at this moment as may be."""
 
 
 class Inspection:
     """The eyes of the service; needs a base domain."""
 
     def __init__(self, settings: Settings) -> None:
+        self.base_domain = settings.base_domain
         self._settings = settings
         self._due_ms = 0
+        self._verifying = threading.Semaphore(MAX_VERIFYING)
         self._threads: set[threading.Thread] = set()
+
+    def address(self, project: Project) -> str:
+        """The generated subdomain of a project."""
+        return f"{project.slug}.{self.base_domain}"
 
     def wanted(self, domain: Domain) -> Wanted:
         """What DNS has to say of a domain."""
-        target = f"{domain.project.slug}.{self._settings.base_domain}"
-        return Wanted(domain.name, target, DomainToken.of(domain.project))
+        token = DomainToken.of(domain.project)
+        return Wanted(domain.name, self.address(domain.project), token)
 
-    def verify(self, domain: Domain) -> None:
-        """Ask DNS now; a domain that it proves gets its certificate afterwards."""
-        finding = self._ask_dns(domain)
+    def verify(self, domain: Domain) -> bool:
+        """Ask DNS now; a domain that it proves gets its certificate afterwards.
+
+        Raises `Busy`.
+        """
+        if not self._verifying.acquire(blocking=False):
+            raise Busy
+        try:
+            finding = self._ask_dns(domain)
+        finally:
+            self._verifying.release()
         if not finding.is_proved:
             note(domain, finding.text, is_proved=False)
-            return
+            return False
         prove(domain, finding.text)
         ask_certificate(domain)
         self._start(lambda: self._ask_proxy(domain))
+        return True
 
     def look_again(self, project: Project) -> None:
         """Look, without keeping anybody waiting, at what is due of the project."""

@@ -11,6 +11,9 @@ from petstore.models.domains import DomainRefused
 
 MAX_NAME_LENGTH = 253  # RFC 1035 section 2.3.4, the root's dot aside
 PROOF_LABEL = "_petstore"
+A_LABEL = "xn--"
+
+_PLAIN_LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 
 
 def normalised(text: str, base_domain: str) -> str:
@@ -35,8 +38,13 @@ def normalised(text: str, base_domain: str) -> str:
 
 
 def is_apex(name: str) -> bool:
-    """Whether the name is what its owner registered, directly below a public suffix."""
-    return _suffixes().privatesuffix(name) == name
+    """Whether the name is the one that its owner registered."""
+    return registered(name) == name
+
+
+def registered(name: str) -> str:
+    """What the owner registered, directly below a public suffix."""
+    return _suffixes().privatesuffix(name)
 
 
 def proof_name(name: str) -> str:
@@ -46,7 +54,8 @@ def proof_name(name: str) -> str:
 
 def readable(name: str) -> str:
     """The name as its owner writes it, with its own letters."""
-    return idna.decode(name)
+    labels = name.split(".")
+    return ".".join(idna.ulabel(x) if x.startswith(A_LABEL) else x for x in labels)
 
 
 def _refuse_other_things(typed: str) -> None:
@@ -85,13 +94,23 @@ def _ascii(typed: str) -> str:
     # Beyond this length no name is valid, and to look closer would take long.
     if len(typed) <= MAX_NAME_LENGTH + 1:
         try:
-            return idna.encode(typed, uts46=True, std3_rules=True).decode()
+            mapped = idna.uts46_remap(typed, std3_rules=True)
+            name = ".".join(map(_a_label, mapped.removesuffix(".").split(".")))
+            if len(name) <= MAX_NAME_LENGTH:
+                return name
         except idna.IDNAError:
             pass  # said below
     raise DomainRefused(
         "This is not a valid domain name: its parts have 1 to 63 letters, digits and "
         "inner hyphens, with dots between them, like shop.example.org."
     )
+
+
+def _a_label(label: str) -> str:
+    # IDNA refuses some names that are in use for good, like r3---a.example.org.
+    if _PLAIN_LABEL.fullmatch(label) and not label.startswith(A_LABEL):
+        return label
+    return idna.alabel(label).decode()
 
 
 @functools.cache

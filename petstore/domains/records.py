@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from petstore.domains.names import is_apex, proof_name
+from petstore.domains.names import is_apex, proof_name, registered
 
 TTL_SECONDS = 3600  # specification section 1
 
@@ -15,6 +15,12 @@ class Record(NamedTuple):
     name: str
     value: str
     ttl: int = TTL_SECONDS
+
+    @property
+    def label(self) -> str:
+        """The name as most providers want it: without the domain that it is part of."""
+        zone = registered(self.name)
+        return "@" if self.name == zone else self.name.removesuffix(f".{zone}")
 
 
 @dataclass(frozen=True, slots=True)

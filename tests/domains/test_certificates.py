@@ -9,7 +9,7 @@ import trustme
 from petstore.addresses import Address
 from petstore.domains import certificates
 from petstore.domains.certificates import shake_hands
-from tests.domains.tls_proxy import TlsProxy
+from tests.hosts.tls_proxy import TlsProxy
 
 NAME = "shop.example.org"
 THEN = datetime.datetime(2033, 5, 18, 3, 33, 20, tzinfo=datetime.UTC)

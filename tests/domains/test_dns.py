@@ -11,7 +11,7 @@ from petstore.addresses import Address
 from petstore.domains import resolver
 from petstore.domains.dns import Finding, look
 from petstore.domains.records import Wanted
-from tests.domains.dns_server import DnsServer, rrset
+from tests.hosts.dns_server import DnsServer, rrset
 
 TARGET = "shelter.pets.example.net"
 SHOP = Wanted("shop.example.org", TARGET, "token-1")

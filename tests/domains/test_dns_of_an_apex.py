@@ -4,7 +4,7 @@ import pytest
 
 from petstore.domains.dns import Finding, look
 from petstore.domains.records import Record, Wanted
-from tests.domains.dns_server import DnsServer
+from tests.hosts.dns_server import DnsServer
 
 TARGET = "shelter.pets.example.net"
 APEX = Wanted("example.org", TARGET, "token-1")

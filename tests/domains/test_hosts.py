@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.domains import Domain
 from petstore.models.projects import Plan, Project
-from tests.domains.conftest import BASE
+from tests.hosts.fixtures import BASE
 
 Own = Callable[[Project, str], Domain]
 

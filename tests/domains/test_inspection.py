@@ -7,10 +7,10 @@ from petstore.domains.inspection import Inspection
 from petstore.models.domains import Domain
 from petstore.models.projects import Plan, Project
 from tests.clocks import Clock
-from tests.domains.conftest import BASE
-from tests.domains.dns_server import DnsServer
 from tests.domains.test_hosts import Own
-from tests.domains.tls_proxy import TlsProxy
+from tests.hosts.dns_server import DnsServer
+from tests.hosts.fixtures import BASE
+from tests.hosts.tls_proxy import TlsProxy
 
 NAME = "shop.example.org"
 

@@ -4,7 +4,7 @@ import pytest
 
 from petstore.domains.names import is_apex, normalised, readable
 from petstore.models.domains import DomainRefused
-from tests.domains.conftest import BASE
+from tests.hosts.fixtures import BASE
 
 
 @pytest.mark.parametrize(

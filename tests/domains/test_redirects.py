@@ -5,8 +5,8 @@ from flask.testing import FlaskClient
 
 from petstore.models.domains import Domain
 from petstore.models.projects import Project
-from tests.domains.conftest import BASE
 from tests.domains.test_hosts import Own
+from tests.hosts.fixtures import BASE
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from flask.testing import FlaskClient
 
 from petstore.models.domains import Domain
 from petstore.models.projects import Plan, Project
-from tests.domains.conftest import BASE
 from tests.domains.test_hosts import Own
+from tests.hosts.fixtures import BASE
 
 
 def status(client: FlaskClient, domain: str, **headers: str) -> int:
