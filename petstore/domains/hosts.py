@@ -11,11 +11,12 @@ from petstore.errors import UnknownHost
 from petstore.models.hosts import Host
 from petstore.settings import Settings
 
-# What is served beside the API, on every host.
+# What is served on every host, and belongs to no project.
 EVERYWHERE = re.compile(
-    r"/(dashboard|docs|internal)(/.*)?|/(healthz|metrics|openapi\.json|readyz)",
-    re.DOTALL,
+    r"/(docs|internal)(/.*)?|/(healthz|metrics|openapi\.json|readyz)", re.DOTALL
 )
+# Served on every host too, but on a project's host to the holders of its keys alone.
+PAGES = re.compile(r"/dashboard(/.*)?", re.DOTALL)
 EVERY_PROJECT = Host(project_id=None)
 
 _NAME = re.compile(r"[a-z0-9.-]{1,253}")
@@ -35,9 +36,12 @@ def init_app(app: Flask, settings: Settings) -> None:
             return None
         inspection.pass_by()
         host = host_of(_host_name(), settings.base_domain)
+        if host:
+            g.host_project_id = host.project_id
+        if PAGES.fullmatch(request.path):
+            return None
         if host is None:
             raise UnknownHost("No project of this service answers at this host.")
-        g.host_project_id = host.project_id
         return _redirect(host.moved_to) if host.moved_to else None
 
 

@@ -144,3 +144,10 @@ def test_the_header_of_a_proxy_does_not_name_the_host(
 ):
     forwarded = {"Host": "example.org", "X-Forwarded-Host": BASE}
     assert client.get("/v1/pets", headers=forwarded).status_code == 421
+
+
+def test_pages_open_on_every_host(stranger: FlaskClient, project: Project, own: Own):
+    own(project, "shop.example.org")
+    own(project, "old.example.org")
+    for host in (BASE, "shop.example.org", "old.example.org", "example.org"):
+        assert status(stranger, host, "/dashboard/sign-in") == 200
