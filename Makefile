@@ -30,6 +30,14 @@ test: $(VENV)/test.stamp ## Run all tests, on SQLite, PostgreSQL and Redis
 bench: $(VENV)/test.stamp ## Measure the service beside yardsticks (needs wrk)
 	$(BIN)/python -m benchmarks.measure
 
+.PHONY: e2e
+e2e: $(VENV)/e2e.stamp ## Try it in a browser, with Caddy and a certificate authority
+	@for program in chromium caddy pebble pebble-challtestsrv; do \
+		command -v $$program > /dev/null || \
+			{ echo "$$program is missing: apt-get install chromium caddy pebble"; exit 1; }; \
+	done
+	$(BIN)/pytest tests/e2e
+
 .PHONY: lint
 lint: $(VENV)/test.stamp ## Check format and style
 	$(BIN)/ruff format --check .
@@ -40,6 +48,10 @@ $(BIN)/python:
 
 $(VENV)/run.stamp: requirements.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements-e2e.txt
 	@touch $@
 
 $(VENV)/test.stamp: requirements.txt tests/requirements.txt | $(BIN)/python

@@ -3,6 +3,7 @@
 from flask import Flask
 
 from petstore import api, cli, dashboard, database, docs, errors, ops, proxies
+from petstore.domains import hosts
 from petstore.edge import refusals
 from petstore.ops import logs
 from petstore.routing import Service
@@ -19,6 +20,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     proxies.init_app(app, settings)
     database.init_app(app, settings)
     errors.init_app(app)
+    hosts.init_app(app, settings)
     api.init_app(app, settings)
     docs.init_app(app, settings)
     dashboard.init_app(app, settings)

@@ -84,6 +84,12 @@ class IdempotencyKeyInUse(Failure):
     status, code = 409, "idempotency_key_in_use"
 
 
+class UnknownHost(Failure):
+    """No project answers at the host of the request."""
+
+    status, code = 421, "unknown_host"
+
+
 class IdempotencyKeyReused(Failure):
     """The key was used before, with another body."""
 

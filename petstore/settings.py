@@ -2,14 +2,18 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
+from petstore.addresses import Address, address, addresses, domain
+
 MAX_WORKERS = 8
+HTTPS_PORT = 443
 
 
 class SettingError(ValueError):
@@ -32,6 +36,9 @@ class Settings:
     production_url: str | None
     staging_url: str | None
     cors_origins: tuple[str, ...]
+    base_domain: str | None
+    dns_servers: tuple[Address, ...]
+    tls_address: Address | None
 
 
 def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
@@ -39,6 +46,7 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
 
     Raises `SettingError` for the first one that cannot be understood.
     """
+    base_domain = _parsed(environ, "PETSTORE_BASE_DOMAIN", domain)
     return Settings(
         database_url=_database_url(environ),
         prepared_statements=bool(
@@ -67,6 +75,10 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         production_url=_base_url(environ, "PETSTORE_PRODUCTION_URL"),
         staging_url=_base_url(environ, "PETSTORE_STAGING_URL"),
         cors_origins=_origins(environ),
+        base_domain=base_domain,
+        dns_servers=_parsed(environ, "PETSTORE_DNS_SERVERS", addresses),
+        tls_address=_parsed(environ, "PETSTORE_TLS_ADDRESS", address)
+        or (Address(base_domain, HTTPS_PORT) if base_domain else None),
     )
 
 
@@ -151,6 +163,13 @@ def _origins(environ: Mapping[str, str]) -> tuple[str, ...]:
                 f"https://app.example.org, separated by commas, not {origin!r}"
             )
     return tuple(origins)
+
+
+def _parsed(environ: Mapping[str, str], name: str, parse: Callable[[str], Any]) -> Any:
+    try:
+        return parse(environ.get(name) or "")
+    except ValueError as error:
+        raise SettingError(f"{name}: {error}") from None
 
 
 def _usable_cores() -> int:

@@ -21,6 +21,7 @@ from petstore.settings import read_settings
 from tests import databases, servers
 from tests.clocks import Clock, make_stores_movable
 
+pytest_plugins = ["tests.hosts.fixtures"]
 make_stores_movable()
 
 
@@ -115,8 +116,11 @@ def clock(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     """The service in this process."""
-    yield create_app(read_settings(environ))
+    app = create_app(read_settings(environ))
+    yield app
     _stop_timers()
+    if "inspection" in app.extensions:
+        app.extensions["inspection"].wait()
     last_used.flush()
     databases.close()
 

@@ -12,9 +12,10 @@ CHALLENGE = 'Bearer realm="petstore"'
 def identify() -> None:
     """Set `g.caller`, to None where no valid key was sent, without judging it yet."""
     token = _bearer_token()
-    g.caller = caller = Caller.of(token) if token else None
-    if caller:
-        last_used.note(caller)
+    caller = Caller.of(token) if token else None
+    g.caller = caller if caller and _is_at_home(caller) else None
+    if g.caller:
+        last_used.note(g.caller)
 
 
 def require_key() -> None:
@@ -23,13 +24,19 @@ def require_key() -> None:
         return
     if _bearer_token():
         raise InvalidKey(
-            "This API key is not valid: it is mistyped, revoked or expired.",
+            "This API key is not valid here: it is mistyped, revoked or expired, "
+            "or the host is not its project's.",
             {"WWW-Authenticate": f'{CHALLENGE}, error="invalid_token"'},
         )
     raise MissingKey(
         "An API key is needed: send the header Authorization: Bearer <API_KEY>.",
         {"WWW-Authenticate": CHALLENGE},
     )
+
+
+def _is_at_home(caller: Caller) -> bool:
+    """Whether the host of the request serves the project of the key."""
+    return g.get("host_project_id") in (None, caller.project_id)
 
 
 def _bearer_token() -> str:

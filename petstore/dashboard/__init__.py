@@ -5,6 +5,7 @@ from flask import Flask
 from petstore.dashboard import (
     animals,
     assets,
+    domains,
     failures,
     keys,
     orders,
@@ -22,5 +23,5 @@ def init_app(app: Flask, settings: Settings) -> None:
     failures.init_app(app)
     pages.init_app(app)
     assets.init_app(app)
-    for page in (sign_in, overview, animals, orders, keys):
+    for page in (sign_in, overview, animals, orders, keys, domains):
         app.register_blueprint(page.bp)

@@ -11,6 +11,7 @@ from petstore.database import BaseModel, data
 from petstore.events import emit
 
 PLANS = ("free", "pro", "business", "enterprise")
+PLANS_WITH_DOMAINS = ("pro", "business", "enterprise")
 MAX_SLUG_LENGTH = 63
 SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
@@ -61,6 +62,11 @@ class Project(BaseModel):
     def all_by_slug(cls) -> list[Self]:
         """Every project, in the order of the slugs."""
         return list(cls.select().order_by(cls.slug))
+
+    @property
+    def has_domains(self) -> bool:
+        """Whether the plan lets the project use domains of its own."""
+        return self.plan in PLANS_WITH_DOMAINS
 
     def change_plan(self, plan: "Plan") -> None:
         """Put the project on another plan, from its next request on."""

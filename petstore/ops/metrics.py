@@ -4,10 +4,11 @@ import functools
 import logging
 import time
 
-from flask import Blueprint, Flask, Response, abort, g, request
+from flask import Blueprint, Flask, Response, g, request
 from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, Histogram
 
 from petstore.ops import metric_files
+from petstore.ops.peers import require_direct_peer
 
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 UNCOUNTED = ("metrics", "health")  # blueprints of those who watch the service
@@ -51,8 +52,7 @@ def init_app(app: Flask) -> None:
 @bp.get("/metrics")
 def metrics() -> Response:
     """For a scraper beside the service; what came through a proxy finds nothing."""
-    if "X-Forwarded-For" in request.headers:
-        abort(404)
+    require_direct_peer()
     return Response(metric_files.render(), content_type=CONTENT_TYPE_LATEST)
 
 

@@ -16,3 +16,9 @@ if (navigator.clipboard) {
     });
   }
 }
+
+// What is being worked on is looked at again; without this script, by reloading.
+const underway = document.querySelector("[data-reload-seconds]");
+if (underway) {
+  setTimeout(() => location.reload(), underway.dataset.reloadSeconds * 1000);
+}

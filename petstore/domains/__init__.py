@@ -1,0 +1,1 @@
+"""Hosts of a project's own: their names, their DNS, their certificates."""

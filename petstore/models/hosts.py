@@ -1,0 +1,48 @@
+"""Whom a host name stands for: one look-up for each request, decided by the rows."""
+
+from typing import NamedTuple, Self
+
+from peewee import Query
+
+from petstore.database import data
+from petstore.models.domains import Domain, primary_name
+from petstore.models.projects import PLANS_WITH_DOMAINS, Project
+from petstore.statements import slot, statement
+
+
+class Host(NamedTuple):
+    """The project that a host serves, and where it wants its clients to go instead."""
+
+    project_id: int | None  # None: every project, the key decides
+    moved_to: str | None = None
+
+    @classmethod
+    def of_slug(cls, slug: str) -> Self | None:
+        """The generated subdomain of a project; it never redirects."""
+        rows = _by_slug(slug=slug)
+        return cls(*rows[0]) if rows else None
+
+    @classmethod
+    def of_domain(cls, name: str) -> Self | None:
+        """A verified domain of a project whose plan has domains."""
+        for project_id, primary in _by_name(name=name):
+            return cls(project_id, primary if primary != name else None)
+        return None
+
+
+@statement(data)
+def _by_slug() -> Query:
+    return Project.select(Project.id).where(Project.slug == slot("slug"))
+
+
+@statement(data)
+def _by_name() -> Query:
+    return (
+        Domain.select(Domain.project, primary_name())
+        .join(Project)
+        .where(
+            Domain.name == slot("name"),
+            Domain.verified_ms.is_null(False),
+            Project.plan.in_(PLANS_WITH_DOMAINS),
+        )
+    )

@@ -1,0 +1,153 @@
+"""Which project answers at which host (decisions, sections 3 and 9)."""
+
+from collections.abc import Callable
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.models.domains import Domain
+from petstore.models.projects import Plan, Project
+from tests.hosts.fixtures import BASE
+
+Own = Callable[[Project, str], Domain]
+
+
+def status(client: FlaskClient, host: str, path: str = "/v1/pets") -> int:
+    return client.get(path, headers={"Host": host}).status_code
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        BASE,
+        f"shelter.{BASE}",
+        f"SHELTER.{BASE.upper()}",
+        f"shelter.{BASE}.",
+        f"shelter.{BASE}:8443",
+    ],
+)
+def test_the_base_domain_and_the_generated_subdomain_serve(
+    client: FlaskClient, host: str
+):
+    assert status(client, host) == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        "127.0.0.1:8000",
+        "[::1]",
+        f"nobody.{BASE}",
+        f"shelter.shelter.{BASE}",
+        f"shelter-{BASE}",
+        f"{BASE}.example.org",
+        "shop.example.org",
+        "x" * 300,
+        "a_b.example.org",
+    ],
+)
+def test_an_unknown_host_is_misdirected(client: FlaskClient, host: str):
+    for path in ("/v1/pets", "/v1/nothing", "/v2", "/"):
+        answer = client.get(path, headers={"Host": host})
+        assert answer.status_code == 421
+        assert answer.json["code"] == "unknown_host"
+        assert set(answer.json) == {"code", "message", "status"}
+
+
+def test_an_unknown_host_shows_the_figures_of_the_address_and_counts_nothing(
+    stranger: FlaskClient, project: Project
+):
+    for _ in range(2):
+        answer = stranger.get("/v1/pets", headers={"Host": "shop.example.org"})
+        assert answer.headers["X-RateLimit-Remaining"] == "60"
+        assert (
+            answer.headers["RateLimit-Policy"]
+            == '"minute";q=60;w=60, "day";q=1000;w=86400'
+        )
+
+
+@pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "POST", "DELETE"])
+def test_an_unknown_host_is_misdirected_whatever_the_method(
+    client: FlaskClient, method: str
+):
+    answer = client.open("/v1/pets", method=method, headers={"Host": "example.org"})
+    assert answer.status_code == 421
+
+
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"]
+)
+def test_what_is_beside_the_api_answers_on_every_host(stranger: FlaskClient, path: str):
+    assert status(stranger, "anything.example.org", path) == 200
+
+
+def test_a_verified_domain_serves_its_project(
+    client: FlaskClient, project: Project, own: Own
+):
+    own(project, "shop.example.org")
+    assert status(client, "Shop.Example.org.:443") == 200
+
+
+def test_a_domain_that_is_added_but_not_verified_serves_nobody(
+    client: FlaskClient, project: Project
+):
+    Domain.add(project, "shop.example.org")
+    assert status(client, "shop.example.org") == 421
+
+
+def test_a_key_of_another_project_is_not_valid_here(
+    rival_client: FlaskClient, project: Project, own: Own
+):
+    own(project, "shop.example.org")
+    for host in (f"shelter.{BASE}", "shop.example.org"):
+        answer = rival_client.get("/v1/pets", headers={"Host": host})
+        assert answer.status_code == 401
+        assert answer.json["code"] == "invalid_api_key"
+        assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
+
+
+def test_a_key_of_another_project_is_counted_as_a_stranger(
+    rival_client: FlaskClient, project: Project
+):
+    host = {"Host": f"shelter.{BASE}"}
+    left = [
+        rival_client.get("/v1/pets", headers=host).headers["X-RateLimit-Remaining"]
+        for _ in range(2)
+    ]
+    assert left == ["59", "58"]
+    home = rival_client.get("/v1/pets", headers={"Host": BASE})
+    assert home.headers["X-RateLimit-Remaining"] == "999"
+
+
+def test_a_plan_lowered_to_free_stops_the_domains_until_it_is_raised_again(
+    client: FlaskClient, project: Project, own: Own
+):
+    own(project, "shop.example.org")
+    project.change_plan(Plan("free"))
+    assert status(client, "shop.example.org") == 421
+    assert status(client, f"shelter.{BASE}") == 200
+    project.change_plan(Plan("pro"))
+    assert status(client, "shop.example.org") == 200
+
+
+def test_a_removed_domain_is_gone_with_the_next_request(
+    client: FlaskClient, project: Project, own: Own
+):
+    domain = own(project, "shop.example.org")
+    domain.remove()
+    assert status(client, "shop.example.org") == 421
+
+
+def test_the_header_of_a_proxy_does_not_name_the_host(
+    client: FlaskClient, project: Project
+):
+    forwarded = {"Host": "example.org", "X-Forwarded-Host": BASE}
+    assert client.get("/v1/pets", headers=forwarded).status_code == 421
+
+
+def test_pages_open_on_every_host(stranger: FlaskClient, project: Project, own: Own):
+    own(project, "shop.example.org")
+    own(project, "old.example.org")
+    for host in (BASE, "shop.example.org", "old.example.org", "example.org"):
+        assert status(stranger, host, "/dashboard/sign-in") == 200

@@ -1,0 +1,92 @@
+"""How domains are written, and which cannot be added (decisions, section 9)."""
+
+import pytest
+
+from petstore.domains.names import is_apex, normalised, readable
+from petstore.models.domains import DomainRefused
+from tests.hosts.fixtures import BASE
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("shop.example.org", "shop.example.org"),
+        ("  Shop.EXAMPLE.org.\n", "shop.example.org"),
+        ("bücher.example.org", "xn--bcher-kva.example.org"),
+        ("XN--BCHER-KVA.example.org", "xn--bcher-kva.example.org"),
+        ("faß.example.org", "xn--fa-hia.example.org"),
+        ("shop。example。org", "shop.example.org"),
+        ("ＳＨＯＰ.example.org", "shop.example.org"),
+        ("4.example.org", "4.example.org"),
+        ("a" * 63 + ".example.org", "a" * 63 + ".example.org"),
+        ("me.github.io", "me.github.io"),
+        ("example.net", "example.net"),
+        (f"not-{BASE}", f"not-{BASE}"),
+    ],
+)
+def test_names_have_one_spelling(typed: str, name: str):
+    assert normalised(typed, BASE) == name
+
+
+@pytest.mark.parametrize(
+    ("typed", "advice"),
+    [
+        ("", "Enter a domain"),
+        (" ", "Enter a domain"),
+        ("*.example.org", "wildcard"),
+        ("https://shop.example.org", "the name alone"),
+        ("shop.example.org/v1", "the name alone"),
+        ("shop.example.org:443", "the name alone"),
+        ("me@example.org", "the name alone"),
+        ("192.0.2.1", "IP address"),
+        ("192.0.2.1.", "IP address"),
+        ("１９２.0.2.1", "IP address"),
+        ("192.0.2.1。", "IP address"),
+        ("0x7f.1", "IP address"),
+        ("3221225985", "IP address"),
+        ("2001:db8::1", "IP address"),
+        ("[2001:db8::1]", "IP address"),
+        ("org", "public suffix"),
+        ("co.uk", "public suffix"),
+        ("github.io", "public suffix"),
+        ("localhost", "public suffix"),
+        (BASE, "belongs to this service"),
+        (f"Shelter.{BASE.upper()}.", "belongs to this service"),
+        (f"a.b.{BASE}", "belongs to this service"),
+        ("a_b.example.org", "not a valid domain name"),
+        ("-a.example.org", "not a valid domain name"),
+        ("a..example.org", "not a valid domain name"),
+        ("shop.example.org..", "not a valid domain name"),
+        (".", "not a valid domain name"),
+        ("xn--a.example.org", "not a valid domain name"),
+        ("shop .example.org", "not a valid domain name"),
+        ("shop\0.example.org", "not a valid domain name"),
+        ("<b>.example.org", "not a valid domain name"),
+        ("☃.example.org", "not a valid domain name"),
+        ("a" * 64 + ".example.org", "not a valid domain name"),
+        ("a." * 125 + "example.org", "not a valid domain name"),
+        ("ü" * 100_000, "not a valid domain name"),
+    ],
+)
+def test_what_cannot_be_a_domain_is_refused_with_advice(typed: str, advice: str):
+    with pytest.raises(DomainRefused, match=advice):
+        normalised(typed, BASE)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("example.org", True),
+        ("shop.example.org", False),
+        ("example.co.uk", True),
+        ("www.example.co.uk", False),
+        ("me.github.io", True),
+        ("xn--bcher-kva.de", True),
+    ],
+)
+def test_an_apex_is_told_by_the_public_suffix_list(name: str, expected: bool):
+    assert is_apex(name) is expected
+
+
+def test_owners_see_their_own_letters():
+    assert readable("xn--bcher-kva.example.org") == "bücher.example.org"

@@ -1,0 +1,112 @@
+"""301 from a project's other domains to its primary one (specification section 1)."""
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.models.domains import Domain
+from petstore.models.projects import Project
+from tests.domains.test_hosts import Own
+from tests.hosts.fixtures import BASE
+
+
+@pytest.fixture
+def domains(project: Project, own: Own) -> list[Domain]:
+    return [own(project, name) for name in ("shop.example.org", "old.example.org")]
+
+
+def location(client: FlaskClient, host: str, path: str = "/v1/pets") -> str | None:
+    return client.get(path, headers={"Host": host}).headers.get("Location")
+
+
+def test_the_first_verified_domain_is_primary(
+    client: FlaskClient, domains: list[Domain]
+):
+    assert location(client, "shop.example.org") is None
+    assert location(client, "old.example.org") == "http://shop.example.org/v1/pets"
+
+
+def test_the_answer_is_301_and_not_to_be_stored(
+    client: FlaskClient, domains: list[Domain]
+):
+    answer = client.get("/v1/pets", headers={"Host": "old.example.org"})
+    assert answer.status_code == 301
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.data == b""
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/v1/pets?limit=1&after=2",
+        "/v1/p%65ts%2F?x=%C3%BC+%20%zz",
+        "/v1//pets",
+        "//evil.example/v1?to=https://evil.example",
+        "/nothing",
+        "/v1/pets?a='%3Cb%3E%22&c;",
+    ],
+)
+def test_path_and_query_are_kept_byte_by_byte(
+    client: FlaskClient, domains: list[Domain], target: str
+):
+    environ = {"RAW_URI": target, "HTTP_HOST": "old.example.org"}
+    answer = client.get("/", environ_overrides=environ)
+    assert answer.headers["Location"] == f"http://shop.example.org{target}"
+
+
+def test_a_target_with_scheme_and_host_does_not_lead_away(
+    client: FlaskClient, domains: list[Domain]
+):
+    raw = "http://evil.example/v1/pets?limit=1"
+    environ = {"RAW_URI": raw, "HTTP_HOST": "old.example.org"}
+    answer = client.get("/", environ_overrides=environ)
+    assert answer.headers["Location"] == "http://shop.example.org/v1/pets?limit=1"
+
+
+def test_scheme_and_port_are_kept(client: FlaskClient, domains: list[Domain]):
+    environ = {"wsgi.url_scheme": "https", "HTTP_HOST": "old.example.org:8443"}
+    answer = client.get("/v1/pets", environ_overrides=environ)
+    assert answer.headers["Location"] == "https://shop.example.org:8443/v1/pets"
+
+
+def test_it_comes_before_keys_and_quotas(stranger: FlaskClient, domains: list[Domain]):
+    for _ in range(2):
+        answer = stranger.post("/v1/pets", headers={"Host": "old.example.org"})
+        assert answer.status_code == 301
+        assert answer.headers["X-RateLimit-Remaining"] == "60"
+
+
+def test_another_domain_may_be_chosen(client: FlaskClient, domains: list[Domain]):
+    assert domains[1].choose()
+    assert location(client, "old.example.org") is None
+    assert location(client, "shop.example.org") == "http://old.example.org/v1/pets"
+    assert domains[0].choose()
+    assert location(client, "shop.example.org") is None
+
+
+def test_a_domain_that_is_not_verified_cannot_be_chosen(
+    client: FlaskClient, project: Project, domains: list[Domain]
+):
+    assert not Domain.add(project, "new.example.org").choose()
+    assert location(client, "shop.example.org") is None
+
+
+def test_when_the_primary_is_removed_the_next_one_serves(
+    client: FlaskClient, domains: list[Domain]
+):
+    domains[1].choose()
+    domains[1].remove()
+    answer = client.get("/v1/pets", headers={"Host": "shop.example.org"})
+    assert answer.status_code == 200
+
+
+def test_the_generated_subdomain_goes_on_serving(
+    client: FlaskClient, domains: list[Domain]
+):
+    answer = client.get("/v1/pets", headers={"Host": f"shelter.{BASE}"})
+    assert answer.status_code == 200
+
+
+def test_what_is_beside_the_api_does_not_redirect(
+    stranger: FlaskClient, domains: list[Domain]
+):
+    assert location(stranger, "old.example.org", "/docs") is None

@@ -1,0 +1,109 @@
+"""A real certificate authority (Pebble) and the DNS that it and the service ask."""
+
+import json
+import os
+import ssl
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import trustme
+
+from tests.servers import free_port, stop, wait_for_port
+
+
+@dataclass
+class Dns:
+    """pebble-challtestsrv: every name has the address 127.0.0.1, and what is put."""
+
+    address: str
+    management: str
+
+    def put_cname(self, name: str, target: str) -> None:
+        """Publish a CNAME record."""
+        self._post("set-cname", {"host": f"{name}.", "target": f"{target}."})
+
+    def _post(self, path: str, body: dict[str, str]) -> None:
+        request = urllib.request.Request(
+            f"{self.management}/{path}", json.dumps(body).encode()
+        )
+        with urllib.request.urlopen(request, timeout=5):
+            pass
+
+
+@dataclass
+class Authority:
+    """Pebble, and the files that make others trust it."""
+
+    directory: str
+    own_root: Path  # of its own interface
+    issued_root: Path  # of the certificates that it issues
+
+
+@contextmanager
+def dns(log: Path) -> Iterator[Dns]:
+    """A DNS server for as long as the block runs."""
+    port, management = free_port(), free_port()
+    command = ["pebble-challtestsrv", "-defaultIPv6", ""]
+    command += ["-dns01", f"127.0.0.1:{port}", "-management", f"127.0.0.1:{management}"]
+    command += ["-http01", "", "-https01", "", "-tlsalpn01", ""]
+    with running(command, log, management):
+        yield Dns(f"127.0.0.1:{port}", f"http://127.0.0.1:{management}")
+
+
+@contextmanager
+def authority(directory: Path, dns: Dns, http: int, https: int) -> Iterator[Authority]:
+    """An authority that checks names on these two ports."""
+    port, management = free_port(), free_port()
+    root = trustme.CA()
+    root.cert_pem.write_to_path(directory / "pebble-root.pem")
+    own = root.issue_cert("127.0.0.1")
+    own.cert_chain_pems[0].write_to_path(directory / "pebble.pem")
+    own.private_key_pem.write_to_path(directory / "pebble.key")
+    settings = {
+        "listenAddress": f"127.0.0.1:{port}",
+        "managementListenAddress": f"127.0.0.1:{management}",
+        "certificate": str(directory / "pebble.pem"),
+        "privateKey": str(directory / "pebble.key"),
+        "httpPort": http,
+        "tlsPort": https,
+        "ocspResponderURL": "",
+        "externalAccountBindingRequired": False,
+    }
+    config = directory / "pebble.json"
+    config.write_text(json.dumps({"pebble": settings}))
+    command = ["pebble", "-config", str(config), "-dnsserver", dns.address]
+    quick = {"PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "0"}
+    with running(command, directory / "pebble.log", port, quick):
+        wait_for_port(management)
+        issued = directory / "issued-root.pem"
+        issued.write_bytes(_fetch(f"https://127.0.0.1:{management}/roots/0", root))
+        yield Authority(
+            f"https://127.0.0.1:{port}/dir", directory / "pebble-root.pem", issued
+        )
+
+
+@contextmanager
+def running(
+    command: list[str], log: Path, port: int, environ: dict[str, str] | None = None
+) -> Iterator[subprocess.Popen]:
+    """A program that listens on the port for as long as the block runs."""
+    with log.open("a") as output:
+        process = subprocess.Popen(
+            command, env=os.environ | (environ or {}), stdout=output, stderr=output
+        )
+    try:
+        wait_for_port(port, process)
+        yield process
+    finally:
+        stop(process)
+
+
+def _fetch(url: str, root: trustme.CA) -> bytes:
+    context = ssl.create_default_context()
+    root.configure_trust(context)
+    with urllib.request.urlopen(url, timeout=5, context=context) as answer:
+        return answer.read()

@@ -1,0 +1,88 @@
+"""Caddy in front of the service, and a client that knows where it listens."""
+
+import http.client
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from tests.e2e.authority import Authority, running
+from tests.servers import ROOT, free_port
+
+
+@dataclass
+class Answer:
+    """What a client got."""
+
+    status: int
+    headers: http.client.HTTPMessage
+    text: str
+
+
+@dataclass
+class Front:
+    """The ports of Caddy, and whom its clients trust."""
+
+    http: int
+    https: int
+    trusted: Path
+
+    @classmethod
+    def anywhere(cls, trusted: Path) -> Self:
+        """One on ports that nobody listens on."""
+        return cls(free_port(), free_port(), trusted)
+
+    def get(self, host: str, path: str = "/v1/pets", **headers: str) -> Answer:
+        """GET https://HOST/PATH, over a certificate that is checked."""
+        context = ssl.create_default_context(cafile=str(self.trusted))
+        connection = _Connection(host, self.https, context)
+        sent = {name.replace("_", "-"): text for name, text in headers.items()}
+        try:
+            connection.request("GET", path, headers=sent)
+            answer = connection.getresponse()
+            return Answer(answer.status, answer.headers, answer.read().decode())
+        finally:
+            connection.close()
+
+
+@contextmanager
+def caddy(
+    directory: Path, front: Front, authority: Authority, environ: dict[str, str]
+) -> Iterator[None]:
+    """Caddy with deploy/Caddyfile, on ports and with the authority of the test."""
+    directory.mkdir(exist_ok=True)
+    settings = [
+        "{",
+        "admin off",
+        f"http_port {front.http}",
+        f"https_port {front.https}",
+        f"acme_ca {authority.directory}",
+        f"acme_ca_root {authority.own_root}",
+        f"storage file_system {directory / 'storage'}",
+    ]
+    delivered = (ROOT / "deploy" / "Caddyfile").read_text()
+    config = directory / "Caddyfile"
+    config.write_text(delivered.replace("\n{\n", "\n" + "\n".join(settings) + "\n", 1))
+    command = ["caddy", "run", "--config", str(config), "--adapter", "caddyfile"]
+    environ = {"HOME": str(directory)} | environ
+    with running(command, directory / "caddy.log", front.https, environ):
+        yield
+
+
+class _Connection(http.client.HTTPSConnection):
+    """A connection to Caddy that asks for another host, as if DNS had led here."""
+
+    def __init__(self, host: str, port: int, context: ssl.SSLContext) -> None:
+        super().__init__(host, timeout=60, context=context)
+        self._front = port
+
+    def connect(self) -> None:
+        raw = socket.create_connection(("127.0.0.1", self._front), self.timeout)
+        try:
+            self.sock = self._context.wrap_socket(raw, server_hostname=self.host)
+        except BaseException:
+            raw.close()
+            raise

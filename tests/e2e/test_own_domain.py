@@ -1,0 +1,89 @@
+"""The whole story: from the plan Free to a domain of one's own, and back."""
+
+import json
+import ssl
+import urllib.error
+import urllib.request
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import World
+from tests.e2e.front import Front, caddy
+from tests.e2e.people import BASE, add_domain, require_accessible, sign_in, verify
+
+SHOP, OLD = "shop.example.org", "old.example.org"
+TARGET = f"shelter.{BASE}"
+
+
+def test_from_dns_record_to_certificate_and_back(world: World, page: Page):
+    world.flask("projects", "create", "Shelter")
+    key = world.flask("keys", "create", "--project", "shelter")
+    bearer = {"Authorization": f"Bearer {key}"}
+
+    sign_in(page, key)
+    page.get_by_role("link", name="Settings").click()
+    expect(page.get_by_text("come with the plan Pro and above")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Domain")).to_have_count(0)
+    require_accessible(page)
+
+    world.flask("projects", "change", "shelter", "--plan", "pro")
+    add_domain(page, SHOP)
+    expect(page.get_by_text(TARGET, exact=True)).to_be_visible()
+    verify(page, f"{SHOP} has no CNAME record")
+    expect(page.get_by_text("Not verified")).to_be_visible()
+    require_accessible(page)
+    with pytest.raises(ssl.SSLError):
+        world.front.get(SHOP)
+
+    world.dns.put_cname(SHOP, TARGET)
+    verify(page, f"DNS is right: {SHOP} is yours.")
+    # Without another click: the page looks again by itself.
+    expect(page.get_by_text("Active from Pebble")).to_be_visible(timeout=30_000)
+    require_accessible(page)
+    answer = world.front.get(SHOP, **bearer)
+    assert (answer.status, answer.text) == (200, "[]")
+
+    add_domain(page, OLD)
+    world.dns.put_cname(OLD, TARGET)
+    verify(page, f"DNS is right: {OLD} is yours.")
+    expect(page.get_by_text("Active from Pebble")).to_be_visible(timeout=30_000)
+    moved = world.front.get(OLD, "/v1/pets?limit=1")
+    assert moved.status == 301
+    assert moved.headers["Location"] == f"https://{SHOP}/v1/pets?limit=1"
+    assert moved.headers["Cache-Control"] == "no-store"
+
+    page.get_by_role("button", name="Make primary").click()
+    expect(page.get_by_text(f"redirect to {OLD} now")).to_be_visible()
+    assert world.front.get(OLD, **bearer).status == 200
+    assert world.front.get(SHOP).headers["Location"] == f"https://{OLD}/v1/pets"
+
+    page.get_by_text("Remove this domain").click()
+    page.get_by_role("button", name="Yes, remove it").click()
+    expect(page.get_by_text(f"{OLD} is removed")).to_be_visible()
+    assert [direct(world, number, OLD) for number in (0, 1)] == [421, 421]
+    assert [direct(world, number, SHOP) for number in (0, 1)] == [401, 401]
+    # Caddy keeps the certificate that it has; one without it gets none any more.
+    assert world.front.get(OLD, **bearer).status == 421
+    assert [direct(world, number, BASE, ask(OLD)) for number in (0, 1)] == [404, 404]
+    fresh, place = Front.anywhere(world.front.trusted), world.directory / "fresh"
+    with (
+        caddy(place, fresh, world.authority, world.caddy_settings),
+        pytest.raises(ssl.SSLError),
+    ):
+        fresh.get(OLD)
+
+
+def ask(name: str) -> str:
+    return f"/internal/tls-allowed?domain={name}"
+
+
+def direct(world: World, number: int, host: str, path: str = "/v1/pets") -> int:
+    """The status with which one instance refuses."""
+    url = f"{world.instances[number].url}{path}"
+    request = urllib.request.Request(url, headers={"Host": host})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=5)
+    with refused.value:
+        assert json.load(refused.value)["status"] == refused.value.status
+    return refused.value.status

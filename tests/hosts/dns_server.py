@@ -1,0 +1,111 @@
+"""A DNS server in the process of the tests, which answers from a table."""
+
+import socket
+import socketserver
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import dns.flags
+import dns.message
+import dns.name
+import dns.rcode
+import dns.rdatatype
+import dns.rrset
+
+from petstore.addresses import Address
+
+TTL = 60
+Twist = Callable[[dns.message.Message, bool], dns.message.Message | None]
+
+
+class DnsServer:
+    """Names that are not in the table do not exist; a twist bends every answer."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.records: dict[str, dict[str, list[str]]] = {}
+        self.twist: Twist | None = None
+        self.asked: list[tuple[str, str]] = []
+
+    def put(self, name: str, kind: str, *values: str) -> None:
+        """Let the name have these records of that kind."""
+        self.records.setdefault(name, {})[kind] = list(values)
+
+    def answer(self, wire: bytes, *, is_tcp: bool) -> bytes | None:
+        """The answer to a question, as a recursive server gives it."""
+        query = dns.message.from_wire(wire)
+        [question] = query.question
+        name, kind = question.name.to_text(True), dns.rdatatype.to_text(question.rdtype)
+        self.asked.append((name, kind))
+        answer = dns.message.make_response(query)
+        if not self._fill(answer, name, kind):
+            answer.set_rcode(dns.rcode.NXDOMAIN)
+        if self.twist:
+            answer = self.twist(answer, is_tcp)
+        return answer and answer.to_wire()
+
+    def _fill(self, answer: dns.message.Message, name: str, kind: str) -> bool:
+        for _ in range(20):
+            records = self.records.get(name.lower())
+            if records is None:
+                return False
+            found = kind if kind in records else "CNAME"
+            if found not in records:
+                return True
+            answer.answer.append(rrset(name, found, *records[found]))
+            if found == kind:
+                return True
+            name = records["CNAME"][0].rstrip(".")
+        answer.set_rcode(dns.rcode.SERVFAIL)
+        return True
+
+
+def rrset(name: str, kind: str, *values: str) -> dns.rrset.RRset:
+    """Records of one name and kind; names in them are absolute."""
+    if kind == "CNAME":
+        values = tuple(f"{value.rstrip('.')}." for value in values)
+    return dns.rrset.from_text(f"{name}.", TTL, "IN", kind, *values)
+
+
+@contextmanager
+def dns_server() -> Iterator[DnsServer]:
+    """A server on UDP and TCP for as long as the block runs."""
+    udp, tcp = _sockets()
+    server = DnsServer(Address(*udp.server_address))
+    udp.dns = tcp.dns = server
+    threads = [
+        threading.Thread(target=part.serve_forever, args=(0.01,)) for part in (udp, tcp)
+    ]
+    for thread in threads:
+        thread.start()
+    yield server
+    for part, thread in zip((udp, tcp), threads, strict=True):
+        part.shutdown()
+        thread.join()
+        part.server_close()
+
+
+def _sockets() -> tuple[socketserver.BaseServer, socketserver.BaseServer]:
+    while True:
+        udp = socketserver.ThreadingUDPServer(("127.0.0.1", 0), _Datagram)
+        try:
+            return udp, socketserver.ThreadingTCPServer(udp.server_address, _Stream)
+        except OSError:  # the number is taken on TCP
+            udp.server_close()
+
+
+class _Datagram(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        wire, channel = self.request
+        if answer := self.server.dns.answer(wire, is_tcp=False):
+            channel.sendto(answer, self.client_address)
+
+
+class _Stream(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        self.request.settimeout(5)
+        length = int.from_bytes(self.request.recv(2, socket.MSG_WAITALL))
+        wire = self.request.recv(length, socket.MSG_WAITALL)
+        if answer := self.server.dns.answer(wire, is_tcp=True):
+            self.request.sendall(len(answer).to_bytes(2) + answer)

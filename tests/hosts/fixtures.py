@@ -1,0 +1,61 @@
+"""What tests of hosts and domains need: a base domain, a DNS server, a TLS proxy."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from petstore.domains.inspection import Inspection
+from petstore.models.domain_proofs import prove
+from petstore.models.domains import Domain
+from petstore.models.projects import Project
+from tests.hosts.dns_server import DnsServer, dns_server
+from tests.hosts.tls_proxy import TlsProxy, tls_proxy
+
+BASE = "pets.example.net"
+
+
+@pytest.fixture
+def nameserver() -> Iterator[DnsServer]:
+    """A DNS server that knows no name."""
+    with dns_server() as server:
+        yield server
+
+
+@pytest.fixture
+def proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TlsProxy]:
+    """A TLS proxy without certificates, whose authority the service trusts."""
+    with tls_proxy() as proxy:
+        trusted = tmp_path / "authority.pem"
+        proxy.authority.cert_pem.write_to_path(trusted)
+        monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+        yield proxy
+
+
+@pytest.fixture
+def host_settings(nameserver: DnsServer, proxy: TlsProxy) -> dict[str, str]:
+    """Settings that switch host routing on."""
+    return {
+        "PETSTORE_BASE_DOMAIN": BASE,
+        "PETSTORE_DNS_SERVERS": str(nameserver.address),
+        "PETSTORE_TLS_ADDRESS": str(proxy.address),
+    }
+
+
+@pytest.fixture
+def inspection(app: Flask) -> Inspection:
+    """The eyes of the service."""
+    return app.extensions["inspection"]
+
+
+@pytest.fixture
+def own(app: Flask) -> Callable[[Project, str], Domain]:
+    """Gives a project a verified domain."""
+
+    def own(project: Project, name: str) -> Domain:
+        domain = Domain.add(project, name)
+        prove(domain, "as it should be")
+        return Domain.find(project, domain.id)
+
+    return own

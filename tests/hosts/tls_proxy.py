@@ -1,0 +1,70 @@
+"""A TLS server in the process of the tests, in the place of the proxy."""
+
+import datetime
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import trustme
+
+from petstore.addresses import Address
+
+
+class TlsProxy:
+    """Shows the certificates that it was given, and remembers who was asked for."""
+
+    def __init__(self) -> None:
+        self.authority = trustme.CA(organization_name="Test Authority")
+        self.asked: list[str | None] = []
+        self.contexts: dict[str, ssl.SSLContext] = {}
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = Address(*self.listener.getsockname())
+
+    def issue(
+        self,
+        name: str,
+        expires: datetime.datetime | None = None,
+        authority: trustme.CA | None = None,
+        shown_for: str | None = None,
+    ) -> None:
+        """Show a certificate for the name from now on."""
+        issued = (authority or self.authority).issue_cert(name, not_after=expires)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        issued.configure_cert(context)
+        self.contexts[shown_for or name] = context
+
+    def serve(self) -> None:
+        """Shake hands until the listener is closed."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.sni_callback = self._choose
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            connection.settimeout(5)
+            with connection, suppress(OSError):
+                context.wrap_socket(connection, server_side=True).close()
+
+    def _choose(
+        self, channel: ssl.SSLObject, name: str | None, _: object
+    ) -> int | None:
+        self.asked.append(name)
+        if name not in self.contexts:
+            return ssl.ALERT_DESCRIPTION_INTERNAL_ERROR
+        channel.context = self.contexts[name]
+        return None
+
+
+@contextmanager
+def tls_proxy() -> Iterator[TlsProxy]:
+    """A proxy for as long as the block runs."""
+    proxy = TlsProxy()
+    thread = threading.Thread(target=proxy.serve)
+    thread.start()
+    yield proxy
+    proxy.listener.shutdown(socket.SHUT_RDWR)
+    proxy.listener.close()
+    thread.join()
