@@ -91,17 +91,18 @@ def gunicorn(directory: Path, environ: dict[str, str]) -> Iterator[Gunicorn]:
 
 def flask(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess:
     """Run the command line to its end."""
-    return _run(environ, "flask", *arguments)
+    return run(environ, "flask", *arguments)
 
 
 def refused_gunicorn(environ: dict[str, str]) -> subprocess.CompletedProcess:
     """Start a service that does not come up, and see what it leaves behind."""
-    return _run(environ, "gunicorn", "--bind", f"127.0.0.1:{free_port()}", "wsgi:app")
+    return run(environ, "gunicorn", "--bind", f"127.0.0.1:{free_port()}", "wsgi:app")
 
 
-def _run(
+def run(
     environ: dict[str, str], module: str, *arguments: str
 ) -> subprocess.CompletedProcess:
+    """Run a module to its end, as `python -m` does."""
     return subprocess.run(
         [sys.executable, "-m", module, *arguments],
         cwd=ROOT,

@@ -11,6 +11,7 @@ from tests import servers
 
 PASSWORD = "Geheimnis"
 NUMBERS = {  # each with the smallest and the greatest that it takes
+    "PETSTORE_PREPARED_STATEMENTS": ("prepared_statements", 0, 1),
     "PORT": ("port", 1, 65_535),
     "WEB_CONCURRENCY": ("workers", 1, 1000),
     "PETSTORE_TRUSTED_PROXIES": ("trusted_proxies", 0, 100),

@@ -74,7 +74,9 @@ def is_nothing_written() -> bool:
     ids=lambda body: repr(body[:48]),
 )
 def test_what_is_no_json_object_in_utf_8_is_refused(client: FlaskClient, body: bytes):
-    assert error_of(send(client, body)) == (400, "invalid_request")
+    answer = send(client, body)
+    assert error_of(answer) == (400, "invalid_request")
+    assert answer.json["message"].startswith("body: ")
     assert is_nothing_written()
 
 
