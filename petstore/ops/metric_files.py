@@ -8,11 +8,11 @@ import fcntl
 import glob
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client import REGISTRY, CollectorRegistry, Metric, generate_latest
 from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
@@ -24,15 +24,15 @@ def render() -> bytes:
     if DIRECTORY not in os.environ:
         return generate_latest(REGISTRY)
     registry = CollectorRegistry()
-    MultiProcessCollector(registry)
+    registry.register(_Files())
     with _alone(fcntl.LOCK_SH):
         return generate_latest(registry)
 
 
 def sweep(pid: int) -> None:
     """Add the counts of a dead worker to those of its predecessors."""
-    mark_process_dead(pid)
     with _alone(fcntl.LOCK_EX):
+        mark_process_dead(pid)
         for file in glob.glob(f"{os.environ[DIRECTORY]}/*_{pid}.db"):
             _merge(Path(file), Path(file.replace(f"_{pid}.db", "_dead.db")))
 
@@ -40,6 +40,13 @@ def sweep(pid: int) -> None:
 def discard() -> None:
     """Take the directory away when the service has ended."""
     shutil.rmtree(os.environ[DIRECTORY], ignore_errors=True)
+
+
+class _Files:
+    def collect(self) -> Iterable[Metric]:
+        files = Path(os.environ[DIRECTORY]).glob("*.db")
+        # A worker that is making a file has it empty for a moment.
+        return MultiProcessCollector.merge([str(f) for f in files if f.stat().st_size])
 
 
 def _merge(source: Path, target: Path) -> None:

@@ -46,7 +46,7 @@ def init_app(app: Flask) -> None:
     """Count each request once, when its answer is known."""
     app.after_request(_count)
     app.register_blueprint(bp)
-    logging.getLogger("petstore.events").addHandler(_EventCounter())
+    logging.getLogger("petstore.events").handlers = [_EventCounter()]
 
 
 @bp.get("/metrics")

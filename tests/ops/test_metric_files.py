@@ -68,6 +68,7 @@ def test_a_file_that_was_never_written_does_no_harm(service: Service, directory:
     service.ask()
     [pid, *_] = (worker.pid for worker in service.workers)
     (directory / f"summary_{pid}.db").touch()
+    assert counted(service) == 1
     kill_all(service)
     assert counted(service) == 1
     assert not (directory / f"summary_{pid}.db").exists()

@@ -1,0 +1,169 @@
+"""/metrics: what operators watch."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from subprocess import Popen
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.models.credentials import new_key
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.ops.metrics import COUNTER_STORE
+from tests import servers
+from tests.clocks import Clock
+from tests.ops.samples import Samples
+
+REX = {"name": "Rex", "categoryId": 7}
+REQUESTS = "petstore_requests_total"
+
+
+@pytest.fixture(autouse=True)
+def counter_store_up() -> None:
+    """What the test before has left is no matter of this one."""
+    COUNTER_STORE.set(1)
+
+
+@pytest.fixture
+def scrape(stranger: FlaskClient) -> Callable[[], Samples]:
+    """Reads /metrics, without a key."""
+    return lambda: Samples(stranger.get("/metrics").text)
+
+
+@pytest.fixture
+def grown(scrape: Callable[[], Samples]) -> Callable[..., float]:
+    """By how much a metric has grown in this test; all tests share one process."""
+    before = scrape()
+    return lambda *name, **labels: (
+        scrape().total(*name, **labels) - before.total(*name, **labels)
+    )
+
+
+def test_it_is_the_text_that_prometheus_reads(stranger: FlaskClient):
+    answer = stranger.get("/metrics")
+    assert answer.status_code == 200
+    assert answer.content_type.startswith("text/plain; version=")
+    assert "# TYPE petstore_requests_total counter\n" in answer.text
+
+
+@pytest.mark.parametrize("value", ["192.0.2.1", "", "127.0.0.1, 192.0.2.1"])
+def test_who_came_through_a_proxy_finds_nothing(stranger: FlaskClient, value: str):
+    answer = stranger.get("/metrics", headers={"X-Forwarded-For": value})
+    assert answer.status_code == 404
+    assert "petstore_requests" not in answer.text
+
+
+def test_requests_are_counted_by_operation_and_status(
+    client: FlaskClient, grown: Callable[..., float]
+):
+    for _ in range(3):
+        client.get("/v1/pets")
+    client.head("/v1/pets")
+    client.get("/v1/pets?limit=0")
+    client.post("/v1/pets", json=REX)
+    client.get("/v1/nowhere")
+    assert grown(REQUESTS, operation="list_pets", status="200") == 4
+    assert grown(REQUESTS, operation="list_pets", status="400") == 1
+    assert grown(REQUESTS, operation="create_pet", status="201") == 1
+    assert grown(REQUESTS, operation="unknown", status="404") == 1
+    assert grown(REQUESTS) == 7
+
+
+def test_paths_that_callers_invent_make_no_new_series(
+    stranger: FlaskClient, scrape: Callable[[], Samples]
+):
+    stranger.get("/v1/a")
+    before = len(scrape().by(REQUESTS, "operation"))
+    for path in ("/v1/b", "/v1/pets/x", "/c?d=e", "/v1/f/g"):
+        stranger.get(path)
+    assert len(scrape().by(REQUESTS, "operation")) == before
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/healthz", "/readyz"])
+def test_those_who_watch_are_not_counted(
+    stranger: FlaskClient, grown: Callable[..., float], path: str
+):
+    stranger.get(path)
+    assert grown(REQUESTS) == 0
+
+
+def test_the_time_of_each_request_is_in_the_histogram(
+    client: FlaskClient, grown: Callable[..., float]
+):
+    client.get("/v1/pets")
+    duration = "petstore_request_duration_seconds"
+    assert grown(f"{duration}_count", operation="list_pets") == 1
+    assert grown(f"{duration}_bucket", operation="list_pets", le="+Inf") == 1
+    assert 0 < grown(f"{duration}_sum", operation="list_pets") < 5
+
+
+def test_refusals_and_bans_are_counted(
+    client: FlaskClient, project: Project, clock: Clock, grown: Callable[..., float]
+):
+    project.change_plan(Plan("enterprise", 1, 10))
+    statuses = []
+    for _ in range(13):
+        statuses.append(client.get("/v1/pets").status_code)
+        clock.move(seconds=1)
+    assert statuses == [200] + 12 * [429]
+    assert grown("petstore_quota_refusals_total", reason="limit") == 10
+    assert grown("petstore_quota_refusals_total", reason="banned") == 2
+    assert grown("petstore_bans_total") == 1
+
+
+def test_it_tells_which_projects_still_call_what_is_deprecated(
+    client: FlaskClient, rival_client: FlaskClient, grown: Callable[..., float]
+):
+    pet_id = client.post("/v1/pets", json=REX).json["id"]
+    for _ in range(2):
+        client.get(f"/v1/pets/{pet_id}")
+    rival_client.get(f"/v1/pets/{pet_id}")
+    deprecated = "petstore_deprecated_requests_total"
+    assert grown(deprecated, operation="get_pet", project="shelter") == 2
+    assert grown(deprecated, operation="get_pet", project="rival") == 1
+    assert grown(deprecated) == 3
+
+
+def test_nothing_in_it_is_secret(client: FlaskClient, key: str, stranger: FlaskClient):
+    client.get("/v1/pets")
+    text = stranger.get("/metrics").text
+    assert key[:16] not in text
+    assert Key.select().get().digest.hex() not in text
+
+
+class TestWithoutTheDatabase:
+    @pytest.fixture
+    def database_url(self, tmp_path: Path) -> str:
+        return f"sqlite:///{tmp_path / 'missing' / 'petstore.db'}"
+
+    def test_requests_that_need_it_are_counted(
+        self,
+        client_of: Callable[[str], FlaskClient],
+        grown: Callable[..., float],
+    ):
+        answer = client_of(new_key()).get("/v1/pets")
+        assert answer.status_code == 503
+        assert grown("petstore_database_errors_total") == 1
+
+
+class TestTheCounterStore:
+    @pytest.fixture
+    def redis(
+        self, environ: dict[str, str], clock: Clock, tmp_path: Path
+    ) -> Iterator[Popen]:
+        port = servers.free_port()
+        environ["REDIS_URL"] = f"redis://127.0.0.1:{port}/0"
+        process = servers.start_redis(tmp_path, port)
+        clock.tell_redis(environ["REDIS_URL"])
+        yield process
+        servers.stop(process)
+
+    def test_is_up_until_it_is_lost(
+        self, redis: Popen, client: FlaskClient, scrape: Callable[[], Samples]
+    ):
+        client.get("/v1/pets")
+        assert scrape().total("petstore_counter_store_up") == 1
+        servers.stop(redis)
+        client.get("/v1/pets")
+        assert scrape().total("petstore_counter_store_up") == 0
