@@ -2,6 +2,7 @@
 
 import json
 import random
+import select
 import time
 import uuid
 from dataclasses import dataclass, field
@@ -46,6 +47,7 @@ class Client:
 
     def ask(self, method: str, path: str, body: object = None, **more: str) -> Answer:
         """Send a request."""
+        self._leave_if_left()
         sent_at = time.monotonic()
         content = None if body is None else json.dumps(body)
         try:
@@ -56,6 +58,12 @@ class Client:
             self.close()
             return Answer(None, None, sent_at, inf)
         return Answer(*answer, sent_at, time.monotonic())
+
+    def _leave_if_left(self) -> None:
+        # As any client does, for a server may hang up between two requests.
+        socket = self._connection.sock
+        if socket and select.select([socket], [], [], 0)[0]:
+            self.close()
 
     def add_pets(self, count: int) -> list[int]:
         """Add so many animals; the ids of those that were acknowledged."""
