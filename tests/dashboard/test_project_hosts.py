@@ -1,0 +1,46 @@
+"""On a project's own host the keys of others open nothing (decisions 9)."""
+
+import pytest
+from flask import Flask
+
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from tests.dashboard.browser import Browser
+from tests.hosts.fixtures import BASE
+
+
+@pytest.fixture
+def environ(environ: dict[str, str]) -> dict[str, str]:
+    """The settings, with host routing on."""
+    return environ | {"PETSTORE_BASE_DOMAIN": BASE}
+
+
+@pytest.mark.parametrize("host", [BASE, f"shelter.{BASE}"])
+def test_a_project_signs_in_at_its_host_and_at_the_base_domain(
+    app: Flask, key: str, host: str
+):
+    browser = Browser(app, base_url=f"https://{host}")
+    assert browser.sign_in(key).status_code == 303
+    assert browser.get("/dashboard").status_code == 200
+
+
+def test_a_key_of_another_project_is_no_valid_key_there(
+    app: Flask, project: Project, rival: Project
+):
+    browser = Browser(app, base_url=f"https://shelter.{BASE}")
+    assert browser.sign_in(Key.issue(rival)).status_code == 401
+
+
+def test_a_session_that_was_begun_elsewhere_is_over_there(
+    app: Flask, project: Project, rival: Project
+):
+    browser = Browser(app, base_url=f"https://rival.{BASE}")
+    browser.sign_in(Key.issue(rival))
+    cookie = browser.client.get_cookie(
+        "petstore_session", f"rival.{BASE}", path="/dashboard"
+    )
+    there = Browser(app, base_url=f"https://shelter.{BASE}")
+    there.client.set_cookie(
+        "petstore_session", cookie.value, domain=f"shelter.{BASE}", path="/dashboard"
+    )
+    assert there.get("/dashboard").location == "/dashboard/sign-in"
