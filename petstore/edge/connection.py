@@ -1,5 +1,6 @@
 """One client's connection: bytes in until a request is whole, bytes out until sent."""
 
+import select
 import socket
 import time
 from contextlib import suppress
@@ -42,6 +43,14 @@ class Connection:
     def give(self, seconds: float) -> None:
         """Set the time within which the client has to get on."""
         self.deadline = time.monotonic() + seconds
+
+    def is_late(self, now: float) -> bool:
+        """Whether the client's time is over.
+
+        What has come, and waits for a thread to begin with it, has come in time.
+        """
+        has_begun = self._received or self._request or self._outgoing or self.is_cut
+        return now > self.deadline and (bool(has_begun) or not self._has_unread())
 
     def read(self) -> bool:
         """Take what has come; False when the client has gone."""
@@ -109,6 +118,11 @@ class Connection:
         """
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_WR)
+
+    def _has_unread(self) -> bool:
+        arrived = select.poll()
+        arrived.register(self.socket, select.POLLIN)
+        return bool(arrived.poll(0))
 
     def _parse_head(self, cfg: Config) -> bool:
         if not has_whole_head(self._received):

@@ -32,17 +32,15 @@ class Connections:
     def close(self, connection: Connection) -> None:
         """End a connection."""
         with self._lock:
-            self._open.pop(connection.descriptor, None)
-            connection.socket.close()
+            self._close(connection)
 
     def close_late(self) -> None:
         """End those whose clients did not get on in time."""
         now = time.monotonic()
         with self._lock:
-            waiting = [c for c in self._open.values() if not c.is_busy]
-            late = [connection for connection in waiting if connection.deadline < now]
-        for connection in late:
-            self.close(connection)
+            for connection in list(self._open.values()):
+                if not connection.is_busy and connection.is_late(now):
+                    self._close(connection)
 
     def close_one(self) -> None:
         """Make room: end the one whose client has had the most time."""
@@ -57,3 +55,7 @@ class Connections:
         with self._lock:
             for connection in self._open.values():
                 connection.deadline = min(connection.deadline, end)
+
+    def _close(self, connection: Connection) -> None:
+        self._open.pop(connection.descriptor, None)
+        connection.socket.close()

@@ -1,0 +1,49 @@
+"""A request that waits for a thread is served in the end, however long that takes."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from petstore.database import open_databases
+from petstore.settings import read_settings
+from tests import databases, servers
+from tests.races.shops import Shop, at_once
+from tests.races.walkers import ORDERS
+
+CLIENTS = 12
+IDLE_SECONDS, BLOCKED_SECONDS = 1, 2.5
+
+
+@pytest.fixture
+def shop(race_stores: dict[str, str], tmp_path: Path) -> Iterator[Shop]:
+    """A service of few threads, whose idle connections end soon."""
+    environ = {"DATABASE_URL": race_stores["sqlite"], "WEB_CONCURRENCY": "1"}
+    options = {"GUNICORN_CMD_ARGS": f"--keep-alive {IDLE_SECONDS}"}
+    with servers.gunicorn(tmp_path, environ | options) as server:
+        open_databases(read_settings(environ))
+        shop = Shop.open(server)
+        yield shop
+        shop.close()
+        databases.close()
+
+
+def test_no_request_is_dropped_while_all_threads_wait(
+    shop: Shop, race_stores: dict[str, str]
+):
+    clients = [shop.client() for _ in range(CLIENTS)]
+    [pet] = clients[0].add_pets(1)
+    path = race_stores["sqlite"].removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path, check_same_thread=False)) as blocker:
+        at_once(clients, lambda _, client: client.ask("GET", ORDERS))
+        blocker.execute("BEGIN IMMEDIATE")
+        release = threading.Timer(BLOCKED_SECONDS, blocker.rollback)
+        release.start()
+        outcomes = at_once(
+            clients, lambda _, client: client.ask("POST", ORDERS, {"petId": pet})
+        )
+        release.join()
+    assert outcomes == [201] + ["pet_not_available"] * (CLIENTS - 1)
