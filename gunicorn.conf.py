@@ -1,6 +1,7 @@
 """How gunicorn serves `wsgi:app`."""
 
 import os
+import select
 import sys
 import tempfile
 from typing import NoReturn
@@ -33,7 +34,9 @@ except SettingError as error:
 
 bind = f"0.0.0.0:{settings.port}"
 workers = settings.workers
-worker_class = "petstore.edge.worker.EdgeWorker"
+# Our own worker needs epoll, which is Linux's; elsewhere gunicorn's does for trying out.
+is_linux = hasattr(select, "epoll")
+worker_class = "petstore.edge.worker.EdgeWorker" if is_linux else "gthread"
 threads = 2
 sendfile = False
 
