@@ -7,9 +7,9 @@ import tempfile
 from typing import NoReturn
 
 # prometheus-client looks for this directory when it is imported.
-os.environ.setdefault(
-    "PROMETHEUS_MULTIPROC_DIR", tempfile.mkdtemp(prefix="petstore-metrics-")
-)
+if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+    directory = tempfile.mkdtemp(prefix="petstore-metrics-")
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = directory
 
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
@@ -34,7 +34,7 @@ except SettingError as error:
 
 bind = f"0.0.0.0:{settings.port}"
 workers = settings.workers
-# Our own worker needs epoll, which is Linux's; elsewhere gunicorn's does for trying out.
+# Our own worker needs epoll, which is Linux's; elsewhere gunicorn's does to try it out.
 is_linux = hasattr(select, "epoll")
 worker_class = "petstore.edge.worker.EdgeWorker" if is_linux else "gthread"
 threads = 2
