@@ -7,7 +7,7 @@ import pytest
 from petstore.database import open_databases
 from petstore.settings import read_settings
 from tests import databases, servers
-from tests.races.shops import Shop, at_once, killed_workers, walk
+from tests.races.shops import Shop, at_once, killed_workers, renew, walk
 from tests.races.stories import faults
 from tests.races.walkers import ORDERS
 
@@ -46,6 +46,7 @@ def shop(server: servers.Gunicorn, environ: dict[str, str]) -> Iterator[Shop]:
 def test_of_all_who_order_an_animal_at_once_one_gets_it(shop: Shop):
     clients = [shop.client() for _ in range(CLIENTS)]
     for pet in clients[0].add_pets(ANIMALS):
+        renew(clients)
         outcomes = at_once(
             clients,
             lambda _, client, pet=pet: client.ask("POST", ORDERS, {"petId": pet}),
@@ -59,6 +60,7 @@ def test_of_all_who_close_an_order_at_once_one_decides(shop: Shop):
     clients = [shop.client() for _ in range(CLIENTS)]
     for pet in clients[0].add_pets(ANIMALS):
         order = clients[0].ask("POST", ORDERS, {"petId": pet}).body["id"]
+        renew(clients)
         outcomes = at_once(
             clients,
             lambda number, client, order=order: client.ask(
@@ -78,6 +80,7 @@ def test_of_all_who_close_an_order_at_once_one_decides(shop: Shop):
 def test_of_all_who_name_a_category_at_once_one_creates_it(shop: Shop):
     clients = [shop.client() for _ in range(CLIENTS)]
     for category in range(ANIMALS):
+        renew(clients)
         outcomes = at_once(
             clients,
             lambda number, client, category=category: client.ask(

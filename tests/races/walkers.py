@@ -45,6 +45,11 @@ class Client:
         """Hang up."""
         self._connection.close()
 
+    def renew(self) -> None:
+        """Connect anew; an idle connection may end at the moment it is used again."""
+        self.close()
+        self._connection.connect()
+
     def ask(self, method: str, path: str, body: object = None, **more: str) -> Answer:
         """Send a request."""
         self._leave_if_left()
