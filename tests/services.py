@@ -55,7 +55,8 @@ class Service:
 
     def lines(self) -> list[dict[str, Any]]:
         """What it has written on stdout and stderr; each line must be JSON."""
-        return [json.loads(line) for line in self.gunicorn.log.open("rb")]
+        with self.gunicorn.log.open("rb") as log:
+            return [json.loads(line) for line in log]
 
     def ask(
         self,

@@ -1,5 +1,6 @@
 """One line of JSON for each request and each event, or a plain one on a terminal."""
 
+import json
 import logging
 import os
 import re
@@ -64,6 +65,8 @@ class _LineHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         facts = getattr(record, "facts", {})
         line = {"event": record.getMessage(), "level": record.levelname} | facts
+        if "request_id" in (g or ()):
+            line["id"] = g.request_id
         if record.exc_info:
             line["exception"] = logging.Formatter().formatException(record.exc_info)
         # What a command prints on stdout is for the script that called it.
@@ -72,15 +75,24 @@ class _LineHandler(logging.Handler):
 
 def _write(descriptor: int, line: dict[str, Any]) -> None:
     line = {"time": clock.rfc3339(clock.now_ms())} | line
-    is_terminal = descriptor in _terminals
-    text = _plain(line) if is_terminal else orjson.dumps(line, default=str)
+    text = _plain(line) if descriptor in _terminals else _json(line)
     # One call to the system for a line, so that processes do not mix theirs. Where
     # nobody reads the log any more, requests go on.
     with suppress(OSError):
         os.write(descriptor, text + b"\n")
 
 
+def _json(line: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(line, default=str)
+    except TypeError:  # half a character, perhaps in the text of an error
+        return json.dumps(line, default=str).encode()
+
+
 def _plain(line: dict[str, Any]) -> bytes:
+    traceback = line.pop("exception", "")
     shown = {name: value for name, value in line.items() if value is not None}
     facts = "  ".join(f"{name}={value!s}" for name, value in shown.items())
-    return facts.encode(errors="backslashreplace")
+    # A terminal must not be told anything by a caller.
+    legible = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in facts)
+    return f"{legible}\n{traceback}".rstrip("\n").encode(errors="backslashreplace")

@@ -1,0 +1,128 @@
+"""What happens to keys and plans is told in lines of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from click.testing import Result
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore import clock as service_clock
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from tests.clocks import Clock
+from tests.servers import ROOT
+
+Told = Callable[[], list[dict[str, Any]]]
+TIME = "2027-03-17T12:00:10.000Z"
+
+
+@pytest.fixture
+def flask(app: Flask) -> Callable[..., Result]:
+    """Runs a command to its end."""
+    runner = app.test_cli_runner()
+    return lambda *arguments: runner.invoke(args=arguments)
+
+
+@pytest.fixture
+def told(key: str, capfd: pytest.CaptureFixture[str]) -> Told:
+    """Reads the events on stderr since the last time."""
+    capfd.readouterr()
+
+    def told() -> list[dict[str, Any]]:
+        out, err = capfd.readouterr()
+        assert out == ""
+        lines = [json.loads(line) for line in err.splitlines()]
+        assert {(line.pop("time"), line.pop("level")) for line in lines} <= {
+            (TIME, "INFO")
+        }
+        return lines
+
+    return told
+
+
+def test_creating_a_key_is_told_on_stderr(flask: Callable[..., Result], told: Told):
+    key = flask("keys", "create").stdout.strip()
+    assert told() == [{"event": "key_created", "key": key[:16]}]
+
+
+def test_rotating_a_key_is_told(flask: Callable[..., Result], told: Told, key: str):
+    successor = flask("keys", "rotate", key[:16]).stdout.strip()
+    assert told() == [
+        {"event": "key_rotated", "key": key[:16]},
+        {"event": "key_created", "key": successor[:16]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "event"), [("revoke", "key_revoked"), ("unban", "key_unbanned")]
+)
+def test_revoking_and_unbanning_a_key_are_told(
+    flask: Callable[..., Result], told: Told, key: str, command: str, event: str
+):
+    flask("keys", command, key[:16])
+    assert told() == [{"event": event, "key": key[:16]}]
+
+
+def test_a_change_of_plan_is_told(
+    flask: Callable[..., Result], told: Told, project: Project
+):
+    flask("projects", "change", project.slug, "--plan", "pro")
+    [event] = told()
+    assert event["event"] == "plan_changed"
+    assert (event["project"], event["plan"]) == ("shelter", "pro")
+
+
+def test_no_event_holds_a_key(
+    flask: Callable[..., Result], capfd: pytest.CaptureFixture[str], project: Project
+):
+    key = flask("keys", "create").stdout.strip()
+    successor = flask("keys", "rotate", key[:16]).stdout.strip()
+    out, err = capfd.readouterr()
+    digests = [row.digest.hex() for row in Key.select()]
+    for secret in (key[16:], successor[16:], *digests):
+        assert secret not in out + err
+
+
+def test_a_ban_is_told_once_with_the_request_that_brought_it(
+    client: FlaskClient,
+    key: str,
+    project: Project,
+    clock: Clock,
+    lines: Callable[[], list[dict[str, Any]]],
+):
+    project.change_plan(Plan("enterprise", 1, 10))
+    lines()
+    for _ in range(13):
+        answer = client.get("/v1/pets", headers={"X-Request-ID": f"at-{clock.now_ms}"})
+        if answer.status_code == 429 and answer.json["code"] == "api_key_banned":
+            break
+        clock.move(seconds=1)
+    [event] = [line for line in lines() if line["event"] == "key_banned"]
+    assert event["key"] == key[:16]
+    assert event["id"] == answer.headers["X-Request-ID"]
+    assert event["until_ms"] == clock.now_ms + 300 * service_clock.MS_PER_SECOND
+
+
+def test_on_a_terminal_a_person_can_read_it(project: Project, environ: dict[str, str]):
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "flask", "keys", "create"]
+    finished = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | environ,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+        check=True,
+    )
+    line = os.read(ours, 1024).decode()
+    os.close(ours)
+    os.close(theirs)
+    prefix = finished.stdout[:16]
+    assert line.endswith(f"event=key_created  level=INFO  key={prefix}\r\n")
