@@ -12,6 +12,7 @@ import petstore
 PACKAGE = Path(petstore.__file__).parent
 # From the ground up. What stands in one line does not know of each other.
 LAYERS = [
+    ["addresses"],
     ["settings"],
     ["clock"],
     ["errors"],
@@ -30,6 +31,7 @@ LAYERS = [
     ["petstore"],
 ]
 NO_FLASK = (
+    "addresses",
     "settings",
     "clock",
     "events",
