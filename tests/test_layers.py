@@ -31,6 +31,7 @@ LAYERS = [
     ["petstore"],
 ]
 NO_FLASK = (
+    "addresses",
     "settings",
     "clock",
     "events",
