@@ -35,6 +35,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     @app.after_request
     def leave(response: Response) -> Response:
         if is_api_path(request.path):
+            response.headers["Cache-Control"] = "no-store"
             quota.show(limiter, response)
             allow_origin(response)
         return response

@@ -143,3 +143,8 @@ def test_beside_v1_there_is_no_quota(client: FlaskClient, path: str):
     answer = client.get(path)
     assert (answer.status_code, answer.json["code"]) == (404, "not_found")
     assert not RATE_LIMIT_HEADERS & set(answer.headers.keys())
+
+
+@pytest.mark.parametrize("path", ["/v1/pets", "/v1/pets/1", "/v1/nowhere"])
+def test_no_answer_of_the_api_may_be_stored_on_its_way(client: FlaskClient, path: str):
+    assert client.get(path).headers["Cache-Control"] == "no-store"
