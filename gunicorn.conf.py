@@ -40,6 +40,9 @@ worker_class = "petstore.edge.worker.EdgeWorker" if is_linux else "gthread"
 threads = 2
 sendfile = False
 
+# The one that refuses folded headers, also where a faster one is installed.
+http_parser = "python"
+
 # Only the application decides which proxies are believed (PETSTORE_TRUSTED_PROXIES).
 forwarded_allow_ips = ""
 forwarder_headers = ""

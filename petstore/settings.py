@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +15,9 @@ from petstore.addresses import Address, address, addresses, domain
 
 MAX_WORKERS = 8
 HTTPS_PORT = 443
+
+# What follows the servers: the name of the master where sentinels watch it.
+_REDIS_PATHS = {"redis+cluster": "/?", "redis+sentinel": "/[A-Za-z0-9._-]+"}
 
 
 class SettingError(ValueError):
@@ -127,21 +131,36 @@ def _postgresql_url(url: str) -> str:
 
 def _redis_url(environ: Mapping[str, str]) -> str | None:
     url = environ.get("REDIS_URL")
-    if not url:
-        return None
-    try:
-        parts = urlsplit(url)
-        if (
-            parts.scheme in ("redis", "rediss")
-            and parts.hostname
-            and parts.port != 0
-            and re.fullmatch(r"(/[0-9]*)?", parts.path)
-        ):
-            return url
-    except ValueError:
-        pass
+    with suppress(ValueError):
+        if not url or _is_redis_server(url) or _are_redis_servers(url):
+            return url or None
     raise SettingError(
-        "REDIS_URL: must be redis://HOST:PORT/NUMBER or rediss://HOST:PORT/NUMBER"
+        "REDIS_URL: must be redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER, "
+        "redis+cluster://HOST:PORT,HOST:PORT or "
+        "redis+sentinel://HOST:PORT,HOST:PORT/NAME"
+    )
+
+
+def _is_redis_server(url: str) -> bool:
+    parts = urlsplit(url)
+    return bool(
+        parts.scheme in ("redis", "rediss")
+        and parts.hostname
+        and parts.port != 0
+        and re.fullmatch(r"(/[0-9]*)?", parts.path)
+    )
+
+
+def _are_redis_servers(url: str) -> bool:
+    parts = urlsplit(url)
+    return bool(
+        parts.scheme in _REDIS_PATHS
+        and re.fullmatch(_REDIS_PATHS[parts.scheme], parts.path)
+        and not parts.query
+        and all(
+            re.search(":[0-9]+$", server) and _is_redis_server(f"redis://{server}")
+            for server in parts.netloc.rpartition("@")[2].split(",")
+        )
     )
 
 

@@ -65,9 +65,18 @@ def test_a_database_is_a_file_or_a_postgresql_server(url: str, read: str):
 
 @pytest.mark.parametrize(
     "url",
-    ["redis://h", "redis://h/0", "redis://u:p%40@h:6380/3", "rediss://[::1]:6380/"],
+    [
+        "redis://h",
+        "redis://h/0",
+        "redis://u:p%40@h:6380/3",
+        "rediss://[::1]:6380/",
+        "redis+cluster://h:6379",
+        "redis+cluster://u:p%40@h:6379,10.0.0.2:6380,h-3.example.org:6381/",
+        "redis+sentinel://h:26379/petstore",
+        "redis+sentinel://:p%40@h:26379,i:26379/pet.store-1",
+    ],
 )
-def test_a_counter_store_is_a_redis_server(url: str):
+def test_a_counter_store_is_one_redis_or_several(url: str):
     assert read_settings({"REDIS_URL": url}).redis_url == url
 
 
@@ -125,6 +134,14 @@ def test_a_number_outside_its_range_is_refused(name: str):
         ("REDIS_URL", f"redis://:{PASSWORD}@h/x"),
         ("REDIS_URL", f"redis://:{PASSWORD}@h/0/1"),
         ("REDIS_URL", f"redis://:{PASSWORD}@[::1"),
+        ("REDIS_URL", f"redis+cluster://:{PASSWORD}@h"),
+        ("REDIS_URL", f"redis+cluster://:{PASSWORD}/@h:6379"),
+        ("REDIS_URL", f"redis+cluster://:{PASSWORD}@h:6379,i:0"),
+        ("REDIS_URL", f"redis+cluster://:{PASSWORD}@h:6379,i:65536"),
+        ("REDIS_URL", f"redis+cluster://:{PASSWORD}@h:6379/1"),
+        ("REDIS_URL", f"redis+sentinel://:{PASSWORD}@h:26379"),
+        ("REDIS_URL", f"redis+sentinel://:{PASSWORD}@h:26379/a/b"),
+        ("REDIS_URL", f"redis+sentinel://:{PASSWORD}@h:26379,i/a"),
         ("PETSTORE_PRODUCTION_URL", "api.example.org/v1"),
         ("PETSTORE_PRODUCTION_URL", "https://api.example.org"),
         ("PETSTORE_PRODUCTION_URL", "https://api.example.org/v1/"),

@@ -1,5 +1,6 @@
 """One client's connection: bytes in until a request is whole, bytes out until sent."""
 
+import io
 import select
 import socket
 import time
@@ -10,10 +11,11 @@ from gunicorn.config import Config
 from gunicorn.http.message import Request
 
 from petstore.edge.framing import (
+    MAX_BODY_BYTES,
     TOO_LONG,
     DirectRequest,
+    Framing,
     Received,
-    body_length,
     has_whole_head,
 )
 
@@ -30,19 +32,23 @@ class Connection:
         self.descriptor = client.fileno()
         self.address = address
         self.server = server
-        self.deadline = 0.0
+        self.since = self.deadline = 0.0
         self.is_busy = False  # a thread is working on it
         self.is_idle = False  # between two requests
         self.is_closing = False  # to be closed when all is sent
         self.is_cut = False  # the client may be sending what nobody will read
+        self.has_more = False  # further requests may have come already
+        self._lingers_until: float | None = None
         self._received = bytearray()
         self._outgoing = bytearray()
         self._request: Request | None = None
+        self._framing: Framing | None = None
         self._unreader = Received()
 
     def give(self, seconds: float) -> None:
         """Set the time within which the client has to get on."""
-        self.deadline = time.monotonic() + seconds
+        self.since = time.monotonic()
+        self.deadline = self.since + seconds
 
     def is_late(self, now: float) -> bool:
         """Whether the client's time is over.
@@ -69,7 +75,7 @@ class Connection:
         if self._request is None and not self._parse_head(cfg):
             return None
         request = self._request
-        length = body_length(request, self._received)
+        length = self._framing.end_of_body(self._received)
         if length is None:
             if request._expected_100_continue:
                 self.sendall(CONTINUE)
@@ -82,6 +88,8 @@ class Connection:
         else:
             self._unreader.feed(self._received[:length])
             del self._received[:length]
+        if self._framing.is_chunked:
+            _join_chunks(request, length == TOO_LONG)
         return request
 
     def sendall(self, data: bytes) -> None:
@@ -106,18 +114,25 @@ class Connection:
         """Whether nothing is waiting to be sent."""
         return not self._outgoing
 
+    def is_silent(self) -> bool:
+        """Whether nothing of a request has come, and no answer is on its way."""
+        return not (self._received or self._request or self._outgoing)
+
     def cut(self) -> None:
         """Read no further: what comes cannot be understood, or will not be needed."""
         self.is_cut = self.is_closing = True
         self._received.clear()
 
-    def stop_sending(self) -> None:
-        """Tell the client that this was all, and let it finish.
+    def linger(self, silent_seconds: float, seconds: float) -> None:
+        """Tell the client that this was all, and let it finish for a while.
 
         Closing while it still sends would take the answer away from it.
         """
-        with suppress(OSError):
-            self.socket.shutdown(socket.SHUT_WR)
+        if self._lingers_until is None:
+            self._lingers_until = time.monotonic() + seconds
+            with suppress(OSError):
+                self.socket.shutdown(socket.SHUT_WR)
+        self.give(min(silent_seconds, self._lingers_until - time.monotonic()))
 
     def _has_unread(self) -> bool:
         arrived = select.poll()
@@ -125,10 +140,22 @@ class Connection:
         return bool(arrived.poll(0))
 
     def _parse_head(self, cfg: Config) -> bool:
+        if self._received.startswith(b"\r\n"):  # RFC 9112 section 2.2
+            del self._received[:2]
         if not has_whole_head(self._received):
             return False
         self._unreader = Received()
         self._unreader.feed(self._received)
         self._request = DirectRequest(cfg, self._unreader, self.address)
         self._received = bytearray(self._unreader.take_buffered())
+        self._framing = Framing(self._request)
         return True
+
+
+def _join_chunks(request: Request, is_too_long: bool) -> None:
+    """Make it a request that says how long its body is, as the others do."""
+    body = b"" if is_too_long else request.body.read()
+    length = MAX_BODY_BYTES + 1 if is_too_long else len(body)
+    request.body = io.BytesIO(body)
+    request.headers = [h for h in request.headers if h[0] != "TRANSFER-ENCODING"]
+    request.headers.append(("CONTENT-LENGTH", str(length)))

@@ -22,11 +22,13 @@ class Connections:
             self._open[connection.descriptor] = connection
 
     def take(self, descriptor: int) -> Connection | None:
-        """Make a connection the caller's own, unless it is closed meanwhile."""
+        """Make a connection the caller's own, unless it is closed or taken."""
         with self._lock:
             connection = self._open.get(descriptor)
-            if connection:
-                connection.is_busy = True
+            # What polling said may be about an earlier socket of that number.
+            if connection is None or connection.is_busy:
+                return None
+            connection.is_busy = True
             return connection
 
     def close(self, connection: Connection) -> None:
@@ -38,23 +40,27 @@ class Connections:
         """End those whose clients did not get on in time."""
         now = time.monotonic()
         with self._lock:
-            for connection in list(self._open.values()):
-                if not connection.is_busy and connection.is_late(now):
+            for connection in self._waiting():
+                if connection.is_late(now):
                     self._close(connection)
 
     def close_one(self) -> None:
         """Make room: end the one whose client has had the most time."""
         with self._lock:
-            waiting = [c for c in self._open.values() if not c.is_busy]
-        if waiting:
-            self.close(min(waiting, key=lambda connection: connection.deadline))
+            waiting = self._waiting()
+            if waiting:
+                self._close(min(waiting, key=lambda connection: connection.since))
 
     def hurry(self, seconds: float) -> None:
-        """Give every client no more than so much time."""
+        """Give those who have asked nothing no more than so much time."""
         end = time.monotonic() + seconds
         with self._lock:
-            for connection in self._open.values():
-                connection.deadline = min(connection.deadline, end)
+            for connection in self._waiting():
+                if connection.is_silent():
+                    connection.deadline = min(connection.deadline, end)
+
+    def _waiting(self) -> list[Connection]:
+        return [c for c in self._open.values() if not c.is_busy]
 
     def _close(self, connection: Connection) -> None:
         self._open.pop(connection.descriptor, None)

@@ -5,6 +5,7 @@ application in place once a request is complete. Nothing is handed from thread t
 thread, and a client that sends half a request occupies a buffer and no more.
 """
 
+import errno
 import os
 import select
 import threading
@@ -25,7 +26,9 @@ REQUEST_SECONDS = 10.0  # for a request, from its first byte to its last
 SEND_SECONDS = 30.0
 LINGER_SECONDS = 2.0
 TURN_SECONDS = 0.5
+ANSWERS_IN_A_TURN = 8  # to requests of one client that did not wait for answers
 
+NO_DESCRIPTOR_LEFT = (errno.EMFILE, errno.ENFILE)
 ACCEPTABLE = select.EPOLLIN | select.EPOLLEXCLUSIVE
 READABLE = select.EPOLLIN | select.EPOLLONESHOT
 WRITABLE = select.EPOLLOUT | select.EPOLLONESHOT
@@ -99,7 +102,10 @@ class EdgeWorker(Worker):
     def _accept(self, listener: BaseSocket) -> bool:
         try:
             client, address = listener.accept()
-        except OSError:  # another process was faster, or the client has left
+        except OSError as error:
+            if error.errno in NO_DESCRIPTOR_LEFT:
+                self.connections.close_one()
+            # Else another process was faster, or the client has left.
             return False
         connection = Connection(client, address, listener.getsockname())
         connection.give(REQUEST_SECONDS)
@@ -120,19 +126,18 @@ class EdgeWorker(Worker):
     def _progress(self, connection: Connection) -> None:
         """Read, answer what is whole, send, and wait for what comes next."""
         if connection.has_sent():
-            if not connection.read():
+            if not connection.has_more and not connection.read():
                 self.connections.close(connection)
                 return
             if connection.is_idle:
                 connection.is_idle = False
                 connection.give(REQUEST_SECONDS)
-            self._answer_all(connection)
-        if not connection.flush():
+            connection.has_more = self._answer_some(connection)
+        if not connection.flush() or connection.has_more:
             connection.give(SEND_SECONDS)
             self._wait(connection, WRITABLE)
         elif connection.is_cut:
-            connection.stop_sending()
-            connection.give(LINGER_SECONDS)
+            connection.linger(LINGER_SECONDS, REQUEST_SECONDS)
             self._wait(connection, READABLE)
         elif connection.is_closing:
             self.connections.close(connection)
@@ -143,16 +148,21 @@ class EdgeWorker(Worker):
         connection.is_busy = False
         self.poller.modify(connection.descriptor, for_what)
 
-    def _answer_all(self, connection: Connection) -> None:
+    def _answer_some(self, connection: Connection) -> bool:
+        """Answer a few requests; whether others had to wait for their turn."""
         try:
-            while not connection.is_closing and (
-                request := connection.next_request(self.cfg)
-            ):
+            for _ in range(ANSWERS_IN_A_TURN):
+                request = connection.next_request(self.cfg)
+                if request is None:
+                    return False
                 self._answer(connection, request)
+                if connection.is_closing:
+                    return False
         except UNREADABLE as error:
             connection.cut()
             response, environ = stand_in(connection, self.cfg, refusal_of(error))
             self._run(environ, response)
+        return not connection.is_closing
 
     def _answer(self, connection: Connection, request: Request) -> None:
         response, environ = wsgi.create(

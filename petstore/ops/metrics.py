@@ -87,4 +87,4 @@ class _EventCounter(logging.Handler):
         if name in EVENTS:
             EVENTS[name].inc()
         elif name in ("counters_lost", "counters_regained"):
-            COUNTER_STORE.set(name == "counters_regained")
+            COUNTER_STORE.set(not record.facts["lost"])

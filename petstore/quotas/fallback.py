@@ -1,9 +1,12 @@
 """What holds while the counter store is away: said once, back by itself."""
 
+import threading
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from petstore.events import emit
+from petstore.quotas.plans import quota_of
 from petstore.quotas.stores import CounterStorage
 from petstore.quotas.stores.memory import MemoryCounters
 from petstore.quotas.subjects import Subject
@@ -13,46 +16,83 @@ from petstore.quotas.windows import Claim, Day, Tally
 RETRY_AFTER_SECONDS = 0.5
 
 
+class Outage(NamedTuple):
+    """A part of the store that did not answer, and a claim that it should count."""
+
+    claim: Claim
+    retry_at: float
+
+
 class FallbackCounters:
     """The counter store, and counters of this process in its place during an outage."""
 
     def __init__(self, store: CounterStorage, workers: int) -> None:
         self._store = store
         self._memory = MemoryCounters(workers)
-        self.is_away = False
-        self._retry_at = 0.0
+        self._outages: dict[str, Outage] = {}
+        self._lock = threading.Lock()
 
     def take(self, claim: Claim) -> Tally:
         """Count a request in both windows or in neither; see `CounterStorage`."""
-        return self._ask("take", claim)
+        return self._ask(self._store.take, claim) or self._memory.take(claim)
 
     def look(self, claim: Claim) -> Tally:
         """The figures without counting; see `CounterStorage`."""
-        return self._ask("look", claim)
+        return self._ask(self._store.look, claim) or self._memory.look(claim)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
         """What is still known of the days; see `CounterStorage`."""
-        return self._ask("history", subject, days)
 
-    def _ask(self, question: str, *arguments: Any) -> Any:
-        if self._may_ask():
-            try:
-                return self._regained(getattr(self._store, question)(*arguments))
-            except self._store.base_exceptions as error:
-                self._lose(error)
-        return getattr(self._memory, question)(*arguments)
+        def question(claim: Claim) -> list[Day]:
+            return self._store.history(claim.subject, days)
 
-    def _may_ask(self) -> bool:
-        return not self.is_away or time.monotonic() >= self._retry_at
+        known = self._ask(question, Claim(subject, quota_of(None)))
+        return self._memory.history(subject, days) if known is None else known
 
-    def _lose(self, error: Exception) -> None:
-        self._retry_at = time.monotonic() + RETRY_AFTER_SECONDS
-        if not self.is_away:
-            self.is_away = True
-            emit("counters_lost", reason=str(error))
+    @property
+    def is_away(self) -> bool:
+        """Whether any part of the store did not answer when it was asked last."""
+        return bool(self._outages)
 
-    def _regained(self, answer: Any) -> Any:
-        if self.is_away:
-            self.is_away = False
-            emit("counters_regained")
+    def ask_again(self) -> None:
+        """See whether the lost parts of the store are back."""
+        for outage in list(self._outages.values()):
+            self.look(outage.claim)
+
+    def _ask(self, question: Callable[[Claim], Any], claim: Claim) -> Any | None:
+        part = self._store.part_of(claim)
+        outage = self._outages.get(part)
+        if outage and time.monotonic() < outage.retry_at:
+            return None
+        try:
+            answer = question(claim)
+        except self._store.base_exceptions as error:
+            self._lose(part, claim, error)
+            return None
+        if self._outages:
+            self._regain(part)
         return answer
+
+    def _lose(self, part: str, claim: Claim, error: Exception) -> None:
+        retry_at = time.monotonic() + RETRY_AFTER_SECONDS
+        with self._lock:
+            is_news = part not in self._outages
+            self._outages[part] = Outage(claim, retry_at)
+        if is_news:
+            self._tell("counters_lost", part, reason=str(error))
+
+    def _regain(self, answered: str) -> None:
+        with self._lock:
+            regained = [
+                part
+                for part, outage in self._outages.items()
+                # One to which nothing leads any more has been replaced by another.
+                if part == answered or self._store.part_of(outage.claim) != part
+            ]
+            for part in regained:
+                del self._outages[part]
+        for part in regained:
+            self._tell("counters_regained", part)
+
+    def _tell(self, event: str, part: str, **facts: str) -> None:
+        emit(event, node=part or None, lost=len(self._outages), **facts)

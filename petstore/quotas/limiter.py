@@ -53,6 +53,7 @@ class Limiter:
     def is_degraded(self) -> bool:
         """Whether requests are counted by each worker for itself at the moment."""
         self.look(None, None)
+        self._counters.ask_again()
         return self._counters.is_away
 
 

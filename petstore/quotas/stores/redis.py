@@ -1,25 +1,36 @@
 """Counters in Redis: one script, one round trip a hit, by the clock of the server."""
 
+import functools
+import hashlib
+from collections.abc import Sequence
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import limits.storage
+from redis import Redis
 from redis.backoff import NoBackoff
+from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
+from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
 
 TIMEOUT_SECONDS = 0.1
+# A hit that was sent may have been counted: sending it again is no repair.
+NO_RETRY = Retry(NoBackoff(), 0)
 CLOCK = (
     "local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)"
 )
 
-# A subject has a hash for each day; KEYS share its hash tag and so a cluster's slot.
+# A subject has a hash for each day; all its keys share a hash tag, so a cluster's slot.
+# KEYS[1] is today's by the clock of the caller, whom the server corrects.
 _FIGURES = f"""
 {{clock}}
-local day_key = KEYS[1] .. ':' .. math.floor(now / {MS_PER_DAY})
+local subject = string.match(KEYS[1], '^(.*):')
+local day_key = subject .. ':' .. math.floor(now / {MS_PER_DAY})
 local minute = math.floor(now / {MS_PER_MINUTE})
 local seen = redis.call('HMGET', day_key, 'minute', 'minute_served', 'served')
 local minute_served = tonumber(seen[1]) == minute and tonumber(seen[2]) or 0
@@ -44,7 +55,7 @@ redis.call('HINCRBY', day_key, 'refused', 1)
 if strike == '' then
   return {{{{0, minute_served, served, now, 0}}}}
 end
-local key = KEYS[1] .. ':key:' .. strike
+local key = subject .. ':key:' .. strike
 local last = redis.call('HMGET', key, 'minute', 'strikes', 'refused_ms')
 local strikes = tonumber(last[1]) == minute and tonumber(last[2]) or 0
 local counts = now >= banned_until
@@ -55,29 +66,58 @@ redis.call('PEXPIRE', key, (kept_days + 1) * {MS_PER_DAY})
 return {{{{0, minute_served, served, now, counts and strikes or 0}}}}
 """
 
+_HISTORY = """
+local subject = string.match(KEYS[1], '^(.*):')
+local days = {{}}
+for day = tonumber(ARGV[1]), tonumber(ARGV[2]) do
+  local seen = redis.call('HMGET', subject .. ':' .. day, 'served', 'refused')
+  table.insert(days, {{day, tonumber(seen[1]) or 0, tonumber(seen[2]) or 0}})
+end
+return days
+"""
 
-class RedisStorage(limits.storage.RedisStorage, CounterStorage):
-    """Exact over all hosts: Redis runs one script at a time."""
 
-    STORAGE_SCHEME = ["petstore+redis", "petstore+rediss"]
+class Script:
+    """Text in Lua that a server is sent once and then called by its digest."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.digest = hashlib.sha1(
+            self.text.encode(), usedforsecurity=False
+        ).hexdigest()
+
+    def run(self, server: Redis, key: str, arguments: Sequence[int | str]) -> list[int]:
+        """Its answer; the server keeps the text from the first call on."""
+        try:
+            return server.evalsha(self.digest, 1, key, *arguments)
+        except NoScriptError:
+            return server.eval(self.text, 1, key, *arguments)
+
+
+@functools.cache
+def _script(template: str) -> Script:
+    return Script(template.format(clock=CLOCK))
+
+
+class RedisCounters:
+    """What counts in Redis, whichever way leads to the server that has the key."""
+
+    key_prefix = "petstore"
 
     def __init__(self, uri: str, **options: Any) -> None:
         super().__init__(
             uri.removeprefix("petstore+"),
-            key_prefix="petstore",
+            key_prefix=self.key_prefix,
             socket_timeout=TIMEOUT_SECONDS,
             socket_connect_timeout=TIMEOUT_SECONDS,
-            # A hit that was sent may have been counted: sending it again is no repair.
-            retry=Retry(NoBackoff(), 0),
+            retry=NO_RETRY,
             **options,
         )
-        self._take = self.storage.register_script(_TAKE.format(clock=CLOCK))
-        self._look = self.storage.register_script(_LOOK.format(clock=CLOCK))
 
     def take(self, claim: Claim) -> Tally:
         """Count a request in both windows or in neither; see `CounterStorage`."""
-        return self._run(
-            self._take,
+        return self._tally(
+            _script(_TAKE),
             claim,
             claim.quota.minute.amount,
             claim.quota.day.amount,
@@ -88,20 +128,36 @@ class RedisStorage(limits.storage.RedisStorage, CounterStorage):
 
     def look(self, claim: Claim) -> Tally:
         """The figures without counting; see `CounterStorage`."""
-        return self._run(self._look, claim)
+        return self._tally(_script(_LOOK), claim)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
         """What is still known of the days, in one round trip."""
-        key = self.prefixed_key(f"{{{subject.name}}}")
-        pipeline = self.storage.pipeline(transaction=False)
-        for day in days:
-            pipeline.hmget(f"{key}:{day}", "served", "refused")
-        return [
-            Day(day, int(served or 0), int(refused or 0))
-            for day, (served, refused) in zip(days, pipeline.execute(), strict=True)
-        ]
+        first_and_last = (days.start, days.stop - 1)
+        rows = self._run(_script(_HISTORY), self._key(subject), first_and_last)
+        return [Day(*row) for row in rows]
 
-    def _run(self, script: Any, claim: Claim, *arguments: int | str) -> Tally:
-        key = self.prefixed_key(f"{{{claim.subject.name}}}")
-        is_granted, *figures = script(keys=[key], args=arguments)
+    def _tally(self, script: Script, claim: Claim, *arguments: int | str) -> Tally:
+        is_granted, *figures = self._run(script, self._key(claim.subject), arguments)
         return Tally(bool(is_granted), *figures)
+
+    def _key(self, subject: Subject) -> str:
+        today = clock.now_ms() // MS_PER_DAY
+        return self.prefixed_key(f"{{{subject.name}}}:{today}")
+
+    def _run(
+        self, script: Script, key: str, arguments: Sequence[int | str]
+    ) -> list[int]:
+        return script.run(self.storage, key, arguments)
+
+
+def credentials(uri: str) -> dict[str, str]:
+    """User and password of an address, as they are meant."""
+    parts = urlsplit(uri)
+    sent = {"username": parts.username, "password": parts.password}
+    return {name: unquote(value) for name, value in sent.items() if value}
+
+
+class RedisStorage(RedisCounters, limits.storage.RedisStorage, CounterStorage):
+    """Exact over all hosts: Redis runs one script at a time."""
+
+    STORAGE_SCHEME = ["petstore+redis", "petstore+rediss"]

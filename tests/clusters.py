@@ -1,0 +1,163 @@
+"""Several Redis servers: a cluster of three nodes, a master that a sentinel watches."""
+
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import redis
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
+
+from tests import servers
+
+NODES = 3
+BUS_OFFSET = 10_000  # from a node's port to the one on which it talks to the others
+NODE_TIMEOUT_MS = 500
+SETTLED_WITHIN_SECONDS = 20
+STEP = -(-REDIS_CLUSTER_HASH_SLOTS // NODES)
+SLOTS = [
+    range(first, min(first + STEP, REDIS_CLUSTER_HASH_SLOTS))
+    for first in range(0, REDIS_CLUSTER_HASH_SLOTS, STEP)
+]
+
+
+@dataclass
+class Server:
+    """A Redis server that goes away and comes back on its port."""
+
+    port: int
+    directory: Path
+    options: tuple[str, ...] = ()
+    process: subprocess.Popen | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Host and port."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def client(self) -> redis.Redis:
+        """For questions to this server alone."""
+        return redis.Redis(port=self.port, decode_responses=True)
+
+    @property
+    def id(self) -> str:
+        """How the other nodes of its cluster call it."""
+        return self.client.cluster("MYID")
+
+    def start(self) -> None:
+        """Start it, with what it has kept in its directory."""
+        self.directory.mkdir(exist_ok=True)
+        self.process = servers.start_redis(self.directory, self.port, *self.options)
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        self.process.kill()
+        self.process.wait()
+
+    def hang(self) -> None:
+        """Let it take connections and answer none."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let it answer again."""
+        self.process.send_signal(signal.SIGCONT)
+
+
+@dataclass
+class Cluster:
+    """Three nodes, each with a third of the slots and without a replica."""
+
+    nodes: list[Server]
+
+    @property
+    def url(self) -> str:
+        """The setting that leads to it."""
+        return "redis+cluster://" + ",".join(node.name for node in self.nodes)
+
+    def node_of(self, subject: str) -> Server:
+        """The node that counts a subject."""
+        slot = key_slot(subject.encode())
+        [place] = [place for place, slots in enumerate(SLOTS) if slot in slots]
+        return self.nodes[place]
+
+    @contextmanager
+    def moving(self, subject: str, target: Server) -> Iterator[None]:
+        """Give a subject's slot to another node, slowly, and in the end give it back.
+
+        While the block runs, what was counted is still with the old node.
+        """
+        slot, source = key_slot(subject.encode()), self.node_of(subject)
+        for giver, taker in ((source, target), (target, source)):
+            taker.client.cluster("SETSLOT", slot, "IMPORTING", giver.id)
+            giver.client.cluster("SETSLOT", slot, "MIGRATING", taker.id)
+            if giver is source:
+                yield
+            for key in giver.client.cluster("GETKEYSINSLOT", slot, 100):
+                giver.client.migrate("127.0.0.1", taker.port, key, 0, 5000)
+            for node in self.nodes:
+                node.client.cluster("SETSLOT", slot, "NODE", taker.id)
+
+    def wait_until_whole(self) -> None:
+        """Return when each node knows that all are there."""
+        for node in self.nodes:
+            until(lambda node=node: _is_whole(node.client))
+
+
+@contextmanager
+def cluster(directory: Path) -> Iterator[Cluster]:
+    """A Redis Cluster for as long as the block runs."""
+    options = ("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no")
+    options += ("--cluster-node-timeout", str(NODE_TIMEOUT_MS))
+    with ExitStack() as stack:
+        nodes = [
+            stack.enter_context(
+                running(Server(_node_port(), directory / str(number), options))
+            )
+            for number in range(NODES)
+        ]
+        for node, slots in zip(nodes, SLOTS, strict=True):
+            node.client.execute_command("CLUSTER ADDSLOTS", *slots)
+            node.client.execute_command("CLUSTER MEET", "127.0.0.1", nodes[0].port)
+        cluster = Cluster(nodes)
+        cluster.wait_until_whole()
+        yield cluster
+
+
+@contextmanager
+def running(server: Server) -> Iterator[Server]:
+    """A server for as long as the block runs, whatever becomes of it meanwhile."""
+    server.start()
+    try:
+        yield server
+    finally:
+        with suppress(ProcessLookupError):
+            server.go_on()
+        servers.stop(server.process)
+
+
+def _node_port() -> int:
+    while True:
+        port = servers.free_port()
+        with suppress(OverflowError, OSError), socket.socket() as bus:
+            bus.bind(("127.0.0.1", port + BUS_OFFSET))
+            return port
+
+
+def _is_whole(node: redis.Redis) -> bool:
+    facts = node.execute_command("CLUSTER INFO")
+    return facts["cluster_state"] == "ok" and facts["cluster_slots_ok"] == str(
+        REDIS_CLUSTER_HASH_SLOTS
+    )
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Return when it is so."""
+    deadline = time.monotonic() + SETTLED_WITHIN_SECONDS
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

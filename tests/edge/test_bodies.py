@@ -1,0 +1,114 @@
+"""Where a body ends, however it is sent."""
+
+import json
+
+import pytest
+
+from tests.edge.wire import Wire, chunks, get, post
+
+PET = json.dumps({"name": "Rex", "categoryId": 7}).encode()
+CHUNKED = "Transfer-Encoding: chunked"
+LENGTH = f"Content-Length: {len(PET)}"
+LIMIT = 64 * 1024
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        chunks(PET),
+        chunks(*(PET[i : i + 1] for i in range(len(PET)))),
+        b"%x;name=value\r\n%s\r\n0\r\n\r\n" % (len(PET), PET),
+        b"000%X\r\n%s\r\n000\r\n\r\n" % (len(PET), PET),
+        b"%x\r\n%s\r\n0\r\nX-Sum: 1\r\n\r\n" % (len(PET), PET),
+    ],
+)
+def test_a_chunked_body_is_put_together(wire: Wire, key: str, body: bytes):
+    wire.send(post(key, CHUNKED) + body + get(key))
+    assert wire.answer().status == 201
+    assert wire.answer().json[0]["name"] == "Rex"
+
+
+def test_a_request_may_come_in_any_number_of_pieces(wire: Wire, key: str):
+    sent = post(key, CHUNKED) + chunks(PET[:9], PET[9:]) + get(key)
+    wire.send(*(sent[i : i + 3] for i in range(0, len(sent), 3)))
+    assert [wire.answer().status, wire.answer().status] == [201, 200]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"zz\r\n",
+        b"-5\r\n",
+        b"+5\r\n",
+        b"0x20\r\n" + PET + b"\r\n0\r\n\r\n",
+        b"2_0\r\n" + PET + b"\r\n0\r\n\r\n",
+        b" 20\r\n" + PET + b"\r\n0\r\n\r\n",
+        b"20;a\rb\r\n" + PET + b"\r\n0\r\n\r\n",
+        b"20\r\n" + PET + b"XX0\r\n\r\n",
+        b"20\n" + PET + b"\n0\n\n",
+        b"\r\n" + PET,
+        b"5" * 2000,
+        b"20\r\n" + PET + b"\r\n0\r\nContent-Length: 9\r\n\r\n",
+        b"20\r\n" + PET + b"\r\n0\r\nno trailer\r\n\r\n",
+    ],
+)
+def test_chunks_that_are_none_are_an_invalid_request(wire: Wire, key: str, body: bytes):
+    answer = wire.send(post(key, CHUNKED) + body + get(key)).answer()
+    assert (answer.status, answer.json["code"]) == (400, "invalid_request")
+    assert wire.is_closed()
+
+
+@pytest.mark.parametrize("line", [f"Content-Length: {LIMIT + 1}", CHUNKED])
+def test_a_body_beyond_the_limit_is_too_large_and_the_next_request_is_read(
+    wire: Wire, key: str, line: str
+):
+    padded = PET + b" " * (LIMIT + 1 - len(PET))
+    body = chunks(padded) if line == CHUNKED else padded
+    answer = wire.send(post(key, line) + body + get(key)).answer()
+    assert (answer.status, answer.json["code"]) == (413, "body_too_large")
+    assert wire.answer().json == []
+
+
+@pytest.mark.parametrize("line", [f"Content-Length: {LIMIT}", CHUNKED])
+def test_a_body_of_the_limit_is_accepted(wire: Wire, key: str, line: str):
+    padded = PET + b" " * (LIMIT - len(PET))
+    body = chunks(padded) if line == CHUNKED else padded
+    assert wire.send(post(key, line) + body).answer().status == 201
+
+
+@pytest.mark.parametrize(
+    ("line", "body"),
+    [
+        ("Content-Length: 1000000000000", b"x" * 100),
+        (CHUNKED, b"ffffffffffffffff\r\nx"),
+        (CHUNKED, chunks(b"x" * 1_100_000)),
+    ],
+)
+def test_of_a_body_far_beyond_the_limit_nothing_is_awaited(
+    wire: Wire, key: str, line: str, body: bytes
+):
+    answer = wire.send(post(key, line) + body).answer()
+    assert (answer.status, answer.json["code"]) == (413, "body_too_large")
+    assert wire.is_closed()
+
+
+def test_who_asks_before_sending_a_body_is_told_to_go_on(wire: Wire, key: str):
+    wire.send(post(key, LENGTH, "Expect: 100-continue"))
+    assert [wire.line(), wire.line()] == ["HTTP/1.1 100 Continue", ""]
+    assert wire.send(PET).answer().status == 201
+
+
+def test_who_does_not_wait_for_that_gets_the_answer_all_the_same(wire: Wire, key: str):
+    wire.send(post(key, LENGTH, "Expect: 100-continue") + PET)
+    assert wire.answer().status in (100, 201)
+
+
+def test_who_asks_before_sending_far_too_much_is_refused_at_once(wire: Wire, key: str):
+    head = post(key, "Content-Length: 9999999", "Expect: 100-continue")
+    assert wire.send(head).answer().status == 413
+    assert wire.is_closed()
+
+
+def test_a_get_may_have_a_body_that_nobody_reads(wire: Wire, key: str):
+    wire.send(get(key, "Content-Length: 5") + b"GET /" + get(key))
+    assert [wire.answer().status, wire.answer().status] == [200, 200]

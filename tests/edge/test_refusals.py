@@ -1,0 +1,142 @@
+"""What cannot be read is answered like everything else, and its connection ended."""
+
+import json
+
+import pytest
+
+from tests.answers import RATE_LIMIT_HEADERS
+from tests.edge.wire import Answer, Wire, chunks, get, post
+from tests.servers import Gunicorn
+
+PET = b'{"name": "Rex", "categoryId": 7}'
+KEY = "none"
+
+
+def error_of(answer: Answer) -> tuple[int, str]:
+    """The status and the code of an Error body with all that belongs to it."""
+    assert answer.headers.keys() >= RATE_LIMIT_HEADERS | {"X-Request-ID"}
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Connection"] == "close"
+    assert set(answer.json) == {"code", "message", "status"}
+    assert answer.json["status"] == answer.status
+    return answer.status, answer.json["code"]
+
+
+UNREADABLE = {
+    "no request line": b"GARBAGE\r\n\r\n",
+    "the answer of HTTP/0.9": b"GET /v1/pets\r\n\r\n",
+    "a version of the future": b"GET /v1/pets HTTP/9.9\r\nHost: x\r\n\r\n",
+    "the preface of HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "TLS": bytes.fromhex("16030101fc010001f80303") + b"\x7f" * 100,
+    "a method in lower case": b"get /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a request line without end": b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n",
+    "line feeds alone": b"GET /v1/pets HTTP/1.1\nHost: x\n\n",
+    "no host": b"GET /v1/pets HTTP/1.1\r\n\r\n",
+    "two hosts": get(KEY, "Host: y"),
+    "a host that is none": b"GET /v1/pets HTTP/1.1\r\nHost: a b/c\r\n\r\n",
+    "an address that is none": b"GET http://[::1/v1 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a header without a name": get(KEY, ": x"),
+    "a header without a colon": get(KEY, "x"),
+    "a space before the colon": get(KEY, "X : y"),
+    "NUL in a header": get(KEY, "X: a\0b"),
+    "NUL in a name": get(KEY, "X\0: a"),
+    "a lonely carriage return": get(KEY, "X: a\rb"),
+    "a folded header": get(KEY, "X: a", " b"),
+    "a folded first header": b"GET /v1/pets HTTP/1.1\r\n Host: x\r\n\r\n",
+    "an expectation that is unknown": get(KEY, "Expect: the-best"),
+}
+
+
+@pytest.mark.parametrize("sent", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_what_is_no_http_is_an_invalid_request(wire: Wire, sent: bytes):
+    assert error_of(wire.send(sent).answer()) == (400, "invalid_request")
+    assert wire.is_closed()
+
+
+# Each might hide a second request from a proxy in front that reads it otherwise.
+SMUGGLED = {
+    "two lengths": ["Content-Length: 32", "Content-Length: 33"],
+    "one length twice": ["Content-Length: 32", "Content-Length: 32"],
+    "a list of lengths": ["Content-Length: 32, 32"],
+    "a signed length": ["Content-Length: +32"],
+    "a negative length": ["Content-Length: -1"],
+    "a length with a space": ["Content-Length: 3 2"],
+    "a length in other digits": ["Content-Length: \xb3\xb2"],
+    "a length of 5,000 digits": ["Content-Length: " + "9" * 5000],
+    "a length and chunks": ["Content-Length: 32", "Transfer-Encoding: chunked"],
+    "chunks and a length": ["Transfer-Encoding: chunked", "Content-Length: 32"],
+    "chunks in chunks": ["Transfer-Encoding: chunked, chunked"],
+    "chunks twice": ["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"],
+    "chunks that are not last": ["Transfer-Encoding: chunked, identity"],
+    "identity and a length": ["Transfer-Encoding: identity", "Content-Length: 32"],
+    "compressed chunks": ["Transfer-Encoding: gzip, chunked"],
+    "compressed, of a length": ["Transfer-Encoding: gzip", "Content-Length: 32"],
+    "an unknown coding": ["Transfer-Encoding: xchunked"],
+    "no coding": ["Transfer-Encoding:"],
+    "a space before the colon": ["Transfer-Encoding : chunked"],
+    "a vertical tab": ["Transfer-Encoding: \x0bchunked"],
+    "a quoted coding": ['Transfer-Encoding: "chunked"'],
+}
+
+
+@pytest.mark.parametrize("lines", SMUGGLED.values(), ids=SMUGGLED.keys())
+def test_a_body_whose_end_is_ambiguous_is_refused(wire: Wire, lines: list[str]):
+    is_chunked = "chunked" in lines[-1]
+    wire.send(post(KEY, *lines) + (chunks(PET) if is_chunked else PET) + get(KEY))
+    assert error_of(wire.answer()) == (400, "invalid_request")
+    assert wire.is_closed()
+
+
+def test_chunks_are_unknown_to_http_1_0(wire: Wire):
+    head = post(KEY, "Transfer-Encoding: chunked").replace(b"HTTP/1.1", b"HTTP/1.0")
+    assert error_of(wire.send(head).answer()) == (400, "invalid_request")
+    assert wire.is_closed()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        get(KEY, "X: " + "a" * 9000),
+        get(KEY, *["X: y"] * 101),
+        get(KEY, *["X: y"] * 20_000)[:-2],
+        b"A" * 70_000,
+    ],
+)
+def test_headers_that_are_too_large_or_too_many_are_said_to_be(wire: Wire, sent: bytes):
+    assert error_of(wire.send(sent).answer()) == (431, "headers_too_large")
+    assert wire.is_closed()
+
+
+def test_what_was_asked_before_is_answered_before(wire: Wire, key: str):
+    wire.send(get(key) * 3 + b"BAD\r\n\r\n" + get(key))
+    assert [wire.answer().status for _ in range(3)] == [200, 200, 200]
+    assert error_of(wire.answer()) == (400, "invalid_request")
+    assert wire.is_closed()
+
+
+def test_a_refusal_costs_its_address_nothing(wire: Wire, service: Gunicorn):
+    first = wire.send(b"BAD\r\n\r\n").answer()
+    with Wire(service.url) as other:
+        second = other.send(b"BAD\r\n\r\n").answer()
+    left = "X-RateLimit-Remaining"
+    assert first.headers[left] == second.headers[left]
+
+
+def test_a_refusal_is_logged_once_and_counted_once(wire: Wire, service: Gunicorn):
+    before = refusals_counted(service)
+    request_id = wire.send(b"BAD\r\n\r\n").answer().headers["X-Request-ID"]
+    lines = [
+        json.loads(line)
+        for line in service.log.read_text().splitlines()
+        if request_id in line
+    ]
+    assert [(line["event"], line["status"]) for line in lines] == [("request", 400)]
+    assert refusals_counted(service) == before + 1
+
+
+def refusals_counted(service: Gunicorn) -> float:
+    with Wire(service.url) as wire:
+        metrics = wire.send(get(KEY, path="/metrics")).answer().content.decode()
+    name = 'petstore_requests_total{operation="unknown",status="400"} '
+    [line] = [line for line in metrics.splitlines() if line.startswith(name)] or ["0 0"]
+    return float(line.split(" ")[1])

@@ -1,0 +1,165 @@
+"""Counters in a Redis Cluster: exact, and a lost node takes nothing from the others."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from urllib.request import urlopen
+
+import pytest
+
+from tests.clusters import Cluster, cluster, until
+from tests.faults.conftest import Serve
+from tests.load import load
+from tests.races.clients import Answer, Client, ask_at_once, served_by_minute
+from tests.servers import Gunicorn
+
+CLIENTS = 24
+LIMIT = 20
+# A quarter of a second for the store, and something for a machine that is busy.
+PATIENCE_SECONDS = 0.5
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with cluster(tmp_path_factory.mktemp("cluster")) as nodes:
+        yield nodes
+
+
+@pytest.fixture
+def whole(nodes: Cluster) -> Cluster:
+    """The cluster, empty and with all its nodes."""
+    nodes.wait_until_whole()
+    for node in nodes.nodes:
+        node.client.flushall()
+    return nodes
+
+
+@pytest.fixture
+def service(serve: Serve, whole: Cluster) -> Gunicorn:
+    return serve(REDIS_URL=whole.url)
+
+
+@pytest.fixture
+def keys(issue: Callable, whole: Cluster) -> dict[int, str]:
+    """A key of a project on each node, by the place of the node."""
+    keys = {}
+    while len(keys) < len(whole.nodes):
+        project, key = issue()
+        keys[whole.nodes.index(whole.node_of(f"project:{project}"))] = key
+    return keys
+
+
+def counters_of(service: Gunicorn) -> str:
+    with urlopen(f"{service.url}/readyz", timeout=5) as answer:
+        return json.load(answer)["counters"]
+
+
+def get(service: Gunicorn, key: str) -> Answer:
+    with Client(service.url, key) as client:
+        return client.get()
+
+
+def events(service: Gunicorn, name: str) -> list[dict]:
+    lines = [line for line in service.log.read_text().splitlines() if name in line]
+    return [json.loads(line) for line in lines]
+
+
+def test_two_hosts_serve_exactly_the_limit(
+    serve: Serve, whole: Cluster, issue: Callable
+):
+    urls = [serve(REDIS_URL=whole.url).url for _ in range(2)] * (CLIENTS // 2)
+    for _ in range(6):
+        _, key = issue(per_minute=LIMIT)
+        for asked, served in served_by_minute(ask_at_once(urls, key)):
+            assert served == min(asked, LIMIT)
+
+
+def test_a_lost_node_costs_no_answer_and_no_count_of_the_others(
+    service: Gunicorn, whole: Cluster, keys: dict[int, str]
+):
+    with load(service.url, list(keys.values())) as clients:
+        clients.run(0.5)
+        whole.nodes[0].kill()
+        clients.run(1.5)
+        whole.nodes[0].start()
+        clients.run(0.5)
+    assert clients.statuses() == {200}
+    assert clients.slowest() < PATIENCE_SECONDS
+    for place in (1, 2):
+        left = clients.left(keys[place])
+        assert left == list(range(left[0], left[0] - len(left), -1))
+
+
+def test_a_node_that_does_not_answer_holds_nobody_up(
+    service: Gunicorn, whole: Cluster, keys: dict[int, str]
+):
+    with load(service.url, list(keys.values())) as clients:
+        clients.run(0.3)
+        whole.nodes[1].hang()
+        clients.run(1.2)
+        whole.nodes[1].go_on()
+    assert clients.statuses() == {200}
+    assert clients.slowest() < PATIENCE_SECONDS
+
+
+def test_a_node_counts_again_within_a_second_of_its_return(
+    service: Gunicorn, whole: Cluster, keys: dict[int, str]
+):
+    with load(service.url, [keys[0]]) as clients:
+        whole.nodes[0].kill()
+        clients.run(0.8)
+        whole.nodes[0].start()
+        whole.wait_until_whole()
+        returned_at = time.monotonic()
+        until(lambda: counters_of(service) == "ok")
+        # Each worker is asked, and one of them may be asked a little later.
+        assert time.monotonic() - returned_at < 1 + PATIENCE_SECONDS
+        clients.run(1)
+        left = clients.left(keys[0])[-20:]
+    assert left == list(range(left[0], left[0] - 20, -1))
+
+
+def test_each_worker_tells_once_of_the_outage_and_of_its_end(
+    serve: Serve, whole: Cluster, keys: dict[int, str]
+):
+    service = serve(REDIS_URL=whole.url, WEB_CONCURRENCY="1")
+    with load(service.url, list(keys.values())) as clients:
+        clients.run(0.3)
+        whole.nodes[2].kill()
+        clients.run(1.5)
+        assert counters_of(service) == "degraded"
+        whole.nodes[2].start()
+        until(lambda: counters_of(service) == "ok")
+    for name in ("counters_lost", "counters_regained"):
+        [event] = events(service, name)
+        assert event["node"] == whole.nodes[2].name
+
+
+def test_a_service_starts_without_its_cluster(
+    serve: Serve, whole: Cluster, keys: dict[int, str]
+):
+    for node in whole.nodes:
+        node.kill()
+    service = serve(REDIS_URL=whole.url)
+    assert get(service, keys[0]).status == 200
+    for node in whole.nodes:
+        node.start()
+    whole.wait_until_whole()
+    until(lambda: counters_of(service) == "ok")
+    assert get(service, keys[0]).status == 200
+
+
+def test_counts_go_along_when_a_slot_moves_to_another_node(
+    service: Gunicorn, whole: Cluster, issue: Callable
+):
+    project, key = issue()
+    subject = f"project:{project}"
+    source = whole.node_of(subject)
+    target = next(node for node in whole.nodes if node is not source)
+    with load(service.url, [key]) as clients:
+        clients.run(0.2)
+        with whole.moving(subject, target):
+            clients.run(0.3)
+        clients.run(0.3)
+    left = clients.left(key)
+    assert left == list(range(left[0], left[0] - len(left), -1))

@@ -1,0 +1,87 @@
+"""Counters in a Redis that a sentinel watches: another master takes over."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clusters import until
+from tests.faults.conftest import Serve
+from tests.load import load
+from tests.sentinels import Watched, watched
+from tests.servers import Gunicorn
+
+PATIENCE_SECONDS = 0.5  # a quarter for the store, and something for a busy machine
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[Watched]:
+    with watched(tmp_path) as redis:
+        yield redis
+
+
+@pytest.fixture
+def service(serve: Serve, redis: Watched) -> Gunicorn:
+    return serve(REDIS_URL=redis.url, WEB_CONCURRENCY="1")
+
+
+def counted(redis: Watched, project: int) -> int:
+    """What the replica knows of a project's requests."""
+    client = redis.replica.client
+    return sum(
+        int(client.hget(key, "served"))
+        for key in client.keys(f"petstore:{{project:{project}}}:*")
+        if ":key:" not in key
+    )
+
+
+def test_the_master_counts_and_its_replica_knows(
+    service: Gunicorn, redis: Watched, issue: Callable
+):
+    project, key = issue()
+    with load(service.url, [key]) as clients:
+        clients.run(0.2)
+    assert clients.statuses() == {200}
+    until(lambda: counted(redis, project) == len(clients.answers))
+
+
+def test_no_request_fails_while_another_server_becomes_the_master(
+    service: Gunicorn, redis: Watched, issue: Callable
+):
+    project, key = issue()
+    with load(service.url, [key]) as clients:
+        clients.run(0.2)
+        redis.master.kill()
+        before = counted(redis, project)
+        until(lambda: counted(redis, project) > before)
+        clients.run(0.2)
+    assert clients.statuses() == {200}
+    assert clients.slowest() < PATIENCE_SECONDS
+    left = clients.left(key)[-10:]
+    assert left == list(range(left[0], left[0] - 10, -1))
+    assert left[0] > 10**6 - 10**5  # the new master goes on from what it knew
+
+
+def test_a_master_that_does_not_answer_holds_nobody_up(
+    service: Gunicorn, redis: Watched, issue: Callable
+):
+    _, key = issue()
+    with load(service.url, [key]) as clients:
+        redis.master.hang()
+        clients.run(1.5)
+        redis.sentinel.hang()
+        clients.run(1.5)
+    assert clients.statuses() == {200}
+    assert clients.slowest() < PATIENCE_SECONDS
+
+
+def test_an_outage_is_logged_once(service: Gunicorn, redis: Watched, issue: Callable):
+    project, key = issue()
+    with load(service.url, [key]) as clients:
+        clients.run(0.2)
+        redis.master.kill()
+        before = counted(redis, project)
+        until(lambda: counted(redis, project) > before)
+        clients.run(0.5)
+    log = service.log.read_text()
+    assert log.count("counters_lost") == log.count("counters_regained") == 1
