@@ -11,6 +11,7 @@ from flask import (
     request,
     url_for,
 )
+from markupsafe import Markup, escape
 
 from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.pages import pages
@@ -21,6 +22,12 @@ from petstore.models.domains import Domain, DomainRefused
 
 bp = pages("domains", __name__, "/settings/domains")
 bp.add_app_template_filter(readable)
+
+
+@bp.app_template_filter()
+def breakable(name: str) -> Markup:
+    """A name that is broken at its dots where the line is too short for it."""
+    return escape(name).replace(".", Markup(".<wbr>"))
 
 
 @bp.before_request

@@ -13,6 +13,7 @@ DESCRIPTIONS = {
     410: "The operation was removed.",
     413: "The body is too large.",
     415: "The body is not application/json.",
+    421: "No project answers at the host of the request.",
     422: "The Idempotency-Key was used with another body.",
     429: "The rate limit is exceeded, or the key is banned for a while.",
     500: "Something failed on the side of the service.",

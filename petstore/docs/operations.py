@@ -14,7 +14,7 @@ from petstore.schemas.paging import PageQuery
 
 PREFIX = "/v1"
 TAGS = {"pets": ["Pets", "animals"], "orders": ["Store"], "categories": ["Store"]}
-EVERYWHERE = (400, 401, 429, 500, 503)
+EVERYWHERE = (400, 401, 421, 429, 500, 503)
 WITH_BODY = (413, 415)
 WITH_IDEMPOTENCY_KEY = (409, 422)
 JSON = "application/json"
