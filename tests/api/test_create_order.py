@@ -9,6 +9,8 @@ from tests.clocks import Clock
 ORDERS = "/v1/store/orders"
 JSON = {"Content-Type": "application/json"}
 NOWHERE = (400, "petId: names no animal")
+# What is refused at the door never meets the database.
+of_one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 @pytest.fixture
@@ -116,6 +118,7 @@ def test_an_id_that_no_animal_has_is_named(client: FlaskClient, pet_id: int):
     assert refusal_of(order(client, pet_id)) == NOWHERE
 
 
+@of_one_engine
 @pytest.mark.parametrize(
     ("body", "fault"),
     [

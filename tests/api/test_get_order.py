@@ -5,6 +5,8 @@ from flask.testing import FlaskClient
 
 ORDERS = "/v1/store/orders"
 PER_REQUEST = {"X-Request-ID", "X-RateLimit-Remaining", "RateLimit"}
+# What is refused at the door never meets the database.
+of_one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 def place(client: FlaskClient) -> dict:
@@ -44,18 +46,25 @@ def test_an_order_of_another_project_answers_as_one_that_does_not_exist(
     assert {one[0] for one, other in pairs if one != other} <= PER_REQUEST
 
 
+@pytest.mark.parametrize("order_id", [0, 2, 2**63 - 1])
+def test_an_id_that_no_order_has_is_not_found(client: FlaskClient, order_id: int):
+    place(client)
+    answer = client.get(f"{ORDERS}/{order_id}")
+    assert (answer.status_code, answer.json["code"]) == (404, "not_found")
+
+
+@of_one_engine
 @pytest.mark.parametrize(
     "order_id",
     [
-        *["0", "2", "9223372036854775807", "9223372036854775808", "1" * 400],
-        *["01", "+1", "-1", "1.0", "1e0", "x", "1/", "%31%00", "١", "1;", "1 ", ""],
+        *["9223372036854775808", "1" * 400, "01", "+1", "-1", "1.0", "1e0"],
+        *["x", "1/", "%31%00", "١", "1;", "1 ", ""],
     ],
 )
-def test_an_id_that_no_order_has_is_not_found(client: FlaskClient, order_id: str):
+def test_what_is_no_int64_is_not_found(client: FlaskClient, order_id: str):
     place(client)
     answer = client.get(f"{ORDERS}/{order_id}")
-    assert answer.status_code == 404
-    assert answer.json["code"] == "not_found"
+    assert (answer.status_code, answer.json["code"]) == (404, "not_found")
     assert set(answer.json) == {"code", "message", "status"}
 
 
@@ -66,6 +75,7 @@ def test_head_answers_as_get_does(client: FlaskClient):
     assert head.headers["Content-Length"] == get.headers["Content-Length"]
 
 
+@of_one_engine
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE"])
 def test_other_methods_are_told_which_there_are(client: FlaskClient, method: str):
     answer = client.open(f"{ORDERS}/{place(client)['id']}", method=method)

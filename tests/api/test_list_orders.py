@@ -15,6 +15,8 @@ STATUSES = ("placed", "completed", "cancelled")
 LIMIT = "limit: must be an integer from 1 to 100"
 AFTER = f"after: must be an integer from 0 to {2**63 - 1}"
 STATUS = "status: must be one of placed, completed, cancelled"
+# What is refused at the door never meets the database.
+of_one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 def add_orders(project: Project, *statuses: str) -> list[int]:
@@ -124,6 +126,7 @@ def test_the_list_goes_on_behind_any_id(
         assert ids(client.get(f"{ORDERS}?{query}").json) == expected
 
 
+@of_one_engine
 @pytest.mark.parametrize(
     ("query", "faults"),
     [
@@ -153,6 +156,7 @@ def test_a_wrong_parameter_is_refused_by_name(
     assert sorted(answer.json["message"].split("; ")) == sorted(faults.split("; "))
 
 
+@of_one_engine
 @pytest.mark.parametrize("path", [f"{ORDERS}/", "/v1//store/orders", "/v1/store"])
 def test_only_the_one_path_leads_there(client: FlaskClient, path: str):
     assert client.get(path).status_code == 404

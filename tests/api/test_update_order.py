@@ -10,6 +10,8 @@ ORDERS = "/v1/store/orders"
 JSON = {"Content-Type": "application/json"}
 ENDS = [("completed", "sold"), ("cancelled", "available")]
 PER_REQUEST = {"X-Request-ID", "X-RateLimit-Remaining", "RateLimit"}
+# What is refused at the door never meets the database.
+of_one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 def place(client: FlaskClient) -> dict:
@@ -109,6 +111,7 @@ def test_nor_does_a_closed_order_of_another_project_give_itself_away(
     assert close(rival_client, {"id": 1}, "completed").json == missing
 
 
+@of_one_engine
 @pytest.mark.parametrize(
     ("body", "fault"),
     [
@@ -134,6 +137,7 @@ def test_a_wrong_body_is_refused_by_name(client: FlaskClient, body: str, fault: 
     assert client.get(f"{ORDERS}/{order['id']}").json == order
 
 
+@of_one_engine
 @pytest.mark.parametrize("kind", ["application/merge-patch+json", "text/plain"])
 def test_only_plain_json_is_taken(client: FlaskClient, kind: str):
     order = place(client)
