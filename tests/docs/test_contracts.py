@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-EVERYWHERE = {"400", "401", "429", "500", "503"}
+EVERYWHERE = {"400", "401", "421", "429", "500", "503"}
 WITH_BODY = {"413", "415"}
 STATUSES = {
     "listPets": {"200"},
