@@ -133,3 +133,14 @@ def test_what_the_readme_tells_to_watch_is_there(app: Flask):
     told = {path for row in rows_of("Watching it") for path in code_in(row[0])}
     assert told <= {rule.rule for rule in app.url_map.iter_rules()}
     assert told
+
+
+def test_each_operation_has_a_test_file_of_its_name(app: Flask):
+    views = {
+        view.__name__
+        for view in app.view_functions.values()
+        if hasattr(view, "contract")
+    }
+    files = {path.stem for path in (ROOT / "tests" / "api").glob("test_*.py")}
+    assert len(views) == 9
+    assert {f"test_{view}" for view in views} <= files

@@ -21,7 +21,7 @@ DESCRIPTIONS = {
 }
 HEADERS = {
     401: ("WWW-Authenticate",),
-    409: ("Retry-After",),
+    409: ("Retry-After", "Idempotent-Replayed"),
     429: ("Retry-After",),
     503: ("Retry-After",),
 }

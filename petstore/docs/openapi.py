@@ -35,8 +35,10 @@ def init_app(app: Flask, settings: Settings) -> None:
 @bp.get("/openapi.json")
 def openapi() -> Response:
     """The interface description."""
+    # A Host header that cannot be one leaves a relative reference.
+    here = request.host_url if request.host else "/"
     servers = current_app.extensions["openapi_servers"] or [
-        _server(f"{request.host_url}v1", "Local")
+        _server(f"{here}v1", "Local")
     ]
     description = _describe(current_app._get_current_object()) | {"servers": servers}
     return Response(orjson.dumps(description), content_type="application/json")

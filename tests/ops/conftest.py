@@ -1,10 +1,15 @@
-"""What a process writes, line by line."""
+"""What operators have before them: lines of the log, and a Redis that may go."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from subprocess import Popen
 from typing import Any
 
 import pytest
+
+from tests import servers
+from tests.clocks import Clock
 
 
 @pytest.fixture
@@ -23,3 +28,14 @@ def lines(capfd: pytest.CaptureFixture[str]) -> Callable[[], list[dict[str, Any]
         return [json.loads(line) for line in lines]
 
     return lines
+
+
+@pytest.fixture
+def redis(environ: dict[str, str], clock: Clock, tmp_path: Path) -> Iterator[Popen]:
+    """A Redis server that counts; to be asked for before the application."""
+    port = servers.free_port()
+    environ["REDIS_URL"] = f"redis://127.0.0.1:{port}/0"
+    process = servers.start_redis(tmp_path, port)
+    clock.tell_redis(environ["REDIS_URL"])
+    yield process
+    servers.stop(process)

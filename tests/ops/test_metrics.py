@@ -1,6 +1,6 @@
 """/metrics: what operators watch."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import Popen
 
@@ -148,17 +148,6 @@ class TestWithoutTheDatabase:
 
 
 class TestTheCounterStore:
-    @pytest.fixture
-    def redis(
-        self, environ: dict[str, str], clock: Clock, tmp_path: Path
-    ) -> Iterator[Popen]:
-        port = servers.free_port()
-        environ["REDIS_URL"] = f"redis://127.0.0.1:{port}/0"
-        process = servers.start_redis(tmp_path, port)
-        clock.tell_redis(environ["REDIS_URL"])
-        yield process
-        servers.stop(process)
-
     def test_is_up_until_it_is_lost(
         self, redis: Popen, client: FlaskClient, scrape: Callable[[], Samples]
     ):
