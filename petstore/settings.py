@@ -1,23 +1,15 @@
 """The environment, read once, checked and frozen."""
 
 import os
-import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
-
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict
 
 from petstore.addresses import Address, address, addresses, domain
+from petstore.urls import base_url, database_url, origins, redis_url
 
 MAX_WORKERS = 8
 HTTPS_PORT = 443
-
-# What follows the servers: the name of the master where sentinels watch it.
-_REDIS_PATHS = {"redis+cluster": "/?", "redis+sentinel": "/[A-Za-z0-9._-]+"}
 
 
 class SettingError(ValueError):
@@ -52,13 +44,15 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
     """
     base_domain = _parsed(environ, "PETSTORE_BASE_DOMAIN", domain)
     return Settings(
-        database_url=_database_url(environ),
+        database_url=_parsed(
+            environ, "DATABASE_URL", database_url, default="sqlite:///petstore.db"
+        ),
         prepared_statements=bool(
             _integer(
                 environ, "PETSTORE_PREPARED_STATEMENTS", default=1, within=range(2)
             )
         ),
-        redis_url=_redis_url(environ),
+        redis_url=_parsed(environ, "REDIS_URL", redis_url),
         port=_integer(environ, "PORT", default=8000, within=range(1, 65_536)),
         workers=_integer(
             environ,
@@ -76,9 +70,9 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         ban_seconds=_integer(
             environ, "PETSTORE_BAN_SECONDS", default=300, within=range(1, 31_536_001)
         ),
-        production_url=_base_url(environ, "PETSTORE_PRODUCTION_URL"),
-        staging_url=_base_url(environ, "PETSTORE_STAGING_URL"),
-        cors_origins=_origins(environ),
+        production_url=_parsed(environ, "PETSTORE_PRODUCTION_URL", base_url),
+        staging_url=_parsed(environ, "PETSTORE_STAGING_URL", base_url),
+        cors_origins=_parsed(environ, "PETSTORE_CORS_ORIGINS", origins),
         base_domain=base_domain,
         dns_servers=_parsed(environ, "PETSTORE_DNS_SERVERS", addresses),
         tls_address=_parsed(environ, "PETSTORE_TLS_ADDRESS", address)
@@ -86,107 +80,14 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
     )
 
 
-def _database_url(environ: Mapping[str, str]) -> str:
-    url = environ.get("DATABASE_URL") or "sqlite:///petstore.db"
-    scheme, _, rest = url.partition("://")
-    if scheme == "sqlite" and rest.startswith("/"):
-        return _sqlite_url(url)
-    if scheme in ("postgres", "postgresql"):
-        return _postgresql_url(f"postgresql://{rest}")
-    raise SettingError(
-        "DATABASE_URL: must be sqlite:///FILE or "
-        "postgresql://USER:PASSWORD@HOST:PORT/NAME"
-    )
-
-
-def _sqlite_url(url: str) -> str:
-    path = url.removeprefix("sqlite:///")
-    if (
-        not path
-        or path.endswith("/")
-        or "?" in path
-        or ":memory:" in path
-        or "%00" in path
-    ):
-        raise SettingError(
-            "DATABASE_URL: sqlite:/// must be followed by the path of a file"
-        )
-    return url
-
-
-def _postgresql_url(url: str) -> str:
+def _parsed(
+    environ: Mapping[str, str],
+    name: str,
+    parse: Callable[[str], Any],
+    default: str = "",
+) -> Any:
     try:
-        parts = conninfo_to_dict(url)
-        int(str(parts.get("port", 5432)))
-    except (ProgrammingError, ValueError):
-        raise SettingError(
-            "DATABASE_URL: not a PostgreSQL address; it looks like "
-            "postgresql://USER:PASSWORD@HOST:PORT/NAME, with %XX for "
-            "special characters in user and password"
-        ) from None
-    if not parts.get("dbname"):
-        raise SettingError("DATABASE_URL: names no database after the host")
-    return url
-
-
-def _redis_url(environ: Mapping[str, str]) -> str | None:
-    url = environ.get("REDIS_URL")
-    with suppress(ValueError):
-        if not url or _is_redis_server(url) or _are_redis_servers(url):
-            return url or None
-    raise SettingError(
-        "REDIS_URL: must be redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER, "
-        "redis+cluster://HOST:PORT,HOST:PORT or "
-        "redis+sentinel://HOST:PORT,HOST:PORT/NAME"
-    )
-
-
-def _is_redis_server(url: str) -> bool:
-    parts = urlsplit(url)
-    return bool(
-        parts.scheme in ("redis", "rediss")
-        and parts.hostname
-        and parts.port != 0
-        and re.fullmatch(r"(/[0-9]*)?", parts.path)
-    )
-
-
-def _are_redis_servers(url: str) -> bool:
-    parts = urlsplit(url)
-    return bool(
-        parts.scheme in _REDIS_PATHS
-        and re.fullmatch(_REDIS_PATHS[parts.scheme], parts.path)
-        and not parts.query
-        and all(
-            re.search(":[0-9]+$", server) and _is_redis_server(f"redis://{server}")
-            for server in parts.netloc.rpartition("@")[2].split(",")
-        )
-    )
-
-
-def _base_url(environ: Mapping[str, str], name: str) -> str | None:
-    url = environ.get(name)
-    if url and not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+(/[!-~]*)?/v1", url):
-        raise SettingError(
-            f"{name}: must be an address like https://api.example.org/v1, not {url!r}"
-        )
-    return url or None
-
-
-def _origins(environ: Mapping[str, str]) -> tuple[str, ...]:
-    origins = (environ.get("PETSTORE_CORS_ORIGINS") or "*").split(",")
-    for origin in origins:
-        if origin != "*" and not re.fullmatch(r"https?://[a-z0-9.:\[\]-]+", origin):
-            raise SettingError(
-                "PETSTORE_CORS_ORIGINS: must be * or origins like "
-                f"https://app.example.org, separated by commas, not {origin!r}"
-            )
-    return tuple(origins)
-
-
-def _parsed(environ: Mapping[str, str], name: str, parse: Callable[[str], Any]) -> Any:
-    try:
-        return parse(environ.get(name) or "")
+        return parse(environ.get(name) or default)
     except ValueError as error:
         raise SettingError(f"{name}: {error}") from None
 
