@@ -1,13 +1,15 @@
 """The two databases, opened by URL: the data, and the quota counters beside it."""
 
 import os
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import peewee
 from flask import Flask, Response
 from peewee import Database, DatabaseProxy, Model
 
-from petstore.engines import Postgresql, Sqlite
+from petstore.engines.postgresql import Postgresql
+from petstore.engines.sqlite import Sqlite
 from petstore.errors import ServiceUnavailable, answer_failure
 from petstore.events import emit
 from petstore.settings import Settings
@@ -16,6 +18,18 @@ RETRY_AFTER_SECONDS = 1
 
 data = DatabaseProxy()
 counters = DatabaseProxy()
+
+
+class Databases(NamedTuple):
+    """The data and the counters of one service."""
+
+    data: Database
+    counters: Database
+
+    def close(self) -> None:
+        """Give up what this thread has opened."""
+        for database in dict.fromkeys(self):
+            database.disconnect()
 
 
 class BaseModel(Model):
@@ -44,17 +58,24 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 def open_databases(settings: Settings) -> None:
     """Name the databases of the settings; each connects when it is first asked."""
-    scheme, _, rest = settings.database_url.partition("://")
+    databases = databases_at(
+        settings.database_url, prepares_statements=settings.prepared_statements
+    )
+    data.initialize(databases.data)
+    counters.initialize(databases.counters)
+
+
+def databases_at(url: str, *, prepares_statements: bool) -> Databases:
+    """Both databases of a URL; with PostgreSQL they are one."""
+    scheme, _, rest = url.partition("://")
     if scheme == "sqlite":
         path = unquote(rest.removeprefix("/"))
-        data.initialize(Sqlite(path, synchronous="full"))
-        counters.initialize(Sqlite(f"{path}.counters", synchronous="normal"))
-    else:
-        database = Postgresql(
-            settings.database_url, prepares_statements=settings.prepared_statements
+        return Databases(
+            Sqlite(path, synchronous="full"),
+            Sqlite(f"{path}.counters", synchronous="normal"),
         )
-        data.initialize(database)
-        counters.initialize(database)
+    database = Postgresql(url, prepares_statements=prepares_statements)
+    return Databases(database, database)
 
 
 def release() -> None:
@@ -70,6 +91,7 @@ def is_sqlite(database: Database) -> bool:
 
 def _answer_outage(error: peewee.DatabaseError) -> Response:
     emit("database_error", reason=str(error))
+    data.recover()
     return answer_failure(
         ServiceUnavailable(
             "The database does not answer at the moment; please try again.",

@@ -7,6 +7,8 @@ import orjson
 from flask import Flask, Response, current_app, g, request
 from werkzeug.exceptions import HTTPException
 
+from petstore.responses import JsonResponse
+
 # The code of a failure that Flask or Werkzeug found, by status.
 CODES = {
     400: "invalid_request",
@@ -178,4 +180,4 @@ def _response(
             page.headers.update(headers)
             return page
     body = orjson.dumps({"code": code, "message": message, "status": status})
-    return Response(body, status, headers, mimetype="application/json")
+    return JsonResponse(body, status, headers)

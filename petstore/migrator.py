@@ -1,12 +1,14 @@
 """Brings both databases to the present schema, one locked step at a time."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import peewee
-from peewee import DatabaseProxy
+from peewee import Database
 from playhouse.migrations import Runner
 
-from petstore.database import counters, data
+from petstore.database import Databases, counters, data, is_sqlite
+from petstore.engines.silence import Connection
 
 # Any fixed number: it keeps `flask migrate` apart from itself, on PostgreSQL.
 MIGRATION_LOCK = -1
@@ -18,42 +20,77 @@ class NotMigrated(Exception):
     """The database is older than the code, or cannot be opened at all."""
 
 
-def migrate() -> list[str]:
+class Schema(NamedTuple):
+    """A database, where its steps are, and the table of those that were applied."""
+
+    database: Database
+    directory: Path
+    history: str
+
+    @property
+    def runner(self) -> Runner:
+        """What applies the steps."""
+        return Runner(self.database, str(self.directory), table_name=self.history)
+
+
+def migrate(databases: Databases | None = None) -> list[str]:
     """Apply what is pending, each step in a transaction; the names of the steps.
 
     Any number may run at once: each step is planned and applied under one lock.
     """
-    return _bring_up(data, _DIRECTORY, "migration") + _bring_up(
-        counters, _DIRECTORY / "counters", "counter_migration"
-    )
+    return [step for schema in _schemas(databases) for step in _bring_up(schema)]
 
 
 def require_migrated() -> None:
     """Raise `NotMigrated`, with a line for the operator, unless all is applied."""
-    try:
-        pending = [
-            *_pending(_runner(data, _DIRECTORY, "migration")),
-            *_pending(_runner(counters, _DIRECTORY / "counters", "counter_migration")),
-        ]
-    except peewee.DatabaseError as error:
-        reason = " ".join(str(error).split())
-        raise NotMigrated(f"DATABASE_URL: cannot open the database: {reason}") from None
-    if pending:
-        raise NotMigrated(
-            f"the database is not migrated ({pending[0]} is pending); "
-            "run `flask migrate` first"
-        )
+    for schema in _schemas(None):
+        try:
+            with Connection.patience():
+                pending = _pending(schema.runner)
+        except peewee.DatabaseError as error:
+            reason = " ".join(str(error).split())
+            raise NotMigrated(
+                f"DATABASE_URL: cannot open {_name_of(schema.database)}: {reason}"
+            ) from None
+        if pending:
+            raise NotMigrated(
+                f"the database is not migrated ({pending[0]} is pending); "
+                "run `flask migrate` first"
+            )
 
 
-def _bring_up(database: DatabaseProxy, directory: Path, history: str) -> list[str]:
-    runner = _runner(database, directory, history)
+def unknown_steps(databases: Databases) -> list[str]:
+    """What a newer version of the service has applied."""
+    return [
+        step.name
+        for schema in _schemas(databases)
+        for step in schema.runner.status()
+        if step.path is None
+    ]
+
+
+def _schemas(databases: Databases | None) -> list[Schema]:
+    databases = databases or Databases(data.obj, counters.obj)
+    return [
+        Schema(databases.data, _DIRECTORY, "migration"),
+        Schema(databases.counters, _DIRECTORY / "counters", "counter_migration"),
+    ]
+
+
+def _name_of(database: Database) -> str:
+    # The address of a server may hold a password; a path does not.
+    return database.database if is_sqlite(database) else "the database"
+
+
+def _bring_up(schema: Schema) -> list[str]:
+    runner = schema.runner
     applied = []
-    while step := _apply_next(database, runner):
+    while step := _apply_next(schema.database, runner):
         applied.append(step)
     return applied
 
 
-def _apply_next(database: DatabaseProxy, runner: Runner) -> str | None:
+def _apply_next(database: Database, runner: Runner) -> str | None:
     with database.atomic():
         database.lock_until_commit(MIGRATION_LOCK)
         pending = _pending(runner)
@@ -65,7 +102,3 @@ def _apply_next(database: DatabaseProxy, runner: Runner) -> str | None:
 
 def _pending(runner: Runner) -> list[str]:
     return [step.name for step in runner.status() if not step.applied]
-
-
-def _runner(database: DatabaseProxy, directory: Path, history: str) -> Runner:
-    return Runner(database.obj, str(directory), table_name=history)

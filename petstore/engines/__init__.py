@@ -1,0 +1,1 @@
+"""The two engines behind the one interface of Peewee."""

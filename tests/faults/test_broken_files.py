@@ -1,0 +1,131 @@
+"""Files of SQLite that are damaged, gone or in the wrong place."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests import databases, servers
+from tests.faults.conftest import Serve
+from tests.races.clients import Answer, Client
+from tests.servers import Gunicorn
+
+PAGE_BYTES = 4096
+
+
+@pytest.fixture
+def key(issue: Callable) -> str:
+    return issue()[1]
+
+
+def add(service: Gunicorn, key: str) -> Answer:
+    with Client(service.url, key) as client:
+        return client.post({"name": "Rex", "categoryId": 7})
+
+
+def get(service: Gunicorn, key: str) -> Answer:
+    with Client(service.url, key) as client:
+        return client.get()
+
+
+@pytest.mark.parametrize("suffix", ["", ".counters"])
+def test_a_service_does_not_start_on_a_file_that_is_no_database(
+    sqlite_url: str, tmp_path: Path, suffix: str
+):
+    file = tmp_path / f"petstore.db{suffix}"
+    file.write_bytes(b"garbage " * 4096)
+    ended = servers.refused_gunicorn({"DATABASE_URL": sqlite_url})
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == (
+        f"Error: DATABASE_URL: cannot open {file}: file is not a database"
+    )
+
+
+@pytest.mark.parametrize("place", ["/proc/petstore.db", "/nowhere/petstore.db"])
+def test_a_service_does_not_start_where_it_cannot_write(place: str):
+    ended = servers.refused_gunicorn({"DATABASE_URL": f"sqlite:///{place}"})
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == (
+        f"Error: DATABASE_URL: cannot open {place}: unable to open database file"
+    )
+
+
+def test_a_damaged_table_is_no_bug_of_the_service(
+    serve: Serve, key: str, tmp_path: Path
+):
+    service = serve()
+    for _ in range(3):
+        added = add(service, key).body["id"]
+    servers.stop(service.process)
+    with damaged(tmp_path / "petstore.db", "pet"):
+        other = serve()
+        answer = get(other, key)
+        assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
+        assert "malformed" in other.log.read_text()
+        servers.stop(other.process)
+    assert get(serve(), key).body[-1]["id"] == added
+
+
+def test_damaged_counters_stop_nobody(serve: Serve, key: str, tmp_path: Path):
+    servers.stop(serve().process)
+    with damaged(tmp_path / "petstore.db.counters", "usage"):
+        service = serve(WEB_CONCURRENCY="1")
+        assert add(service, key).status == 201
+        assert get(service, key).status == 200
+        log = service.log.read_text()
+        assert log.count("counters_lost") == 1
+        assert "Traceback" not in log
+
+
+def test_nothing_is_acknowledged_into_a_file_that_is_gone(
+    serve: Serve, key: str, tmp_path: Path
+):
+    service = serve(WEB_CONCURRENCY="1")
+    add(service, key)
+    away = (tmp_path / "petstore.db").rename(tmp_path / "away.db")
+    assert [add(service, key).status for _ in range(9)] == [503] * 9
+    assert get(service, key).status in (200, 503)  # a new thread cannot open it
+    assert "removed or replaced" in service.log.read_text()
+    away.rename(tmp_path / "petstore.db")
+    assert add(service, key).status == 201
+    assert len(get(service, key).body) == 2
+
+
+def test_a_write_ahead_log_that_was_cut_ends_with_its_last_whole_write(
+    serve: Serve, key: str, tmp_path: Path
+):
+    service = serve(WEB_CONCURRENCY="1")
+    added = [add(service, key).body["id"] for _ in range(5)]
+    databases.close()
+    [worker] = psutil.Process(service.process.pid).children()
+    for process in (service.process, worker):
+        process.kill()
+        process.wait()
+    wal = tmp_path / "petstore.db-wal"
+    with wal.open("r+b") as file:
+        file.truncate(wal.stat().st_size - 10_000)
+    other = serve()
+    kept = [pet["id"] for pet in get(other, key).body]
+    assert kept == added[: len(kept)]
+    assert len(kept) < len(added)
+    assert add(other, key).status == 201
+
+
+@contextmanager
+def damaged(path: Path, table: str) -> Iterator[None]:
+    """Garbage in the place of a table, until the end of the block."""
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        query = "SELECT rootpage FROM sqlite_master WHERE tbl_name = ?"
+        pages = [page for (page,) in database.execute(query, (table,))]
+    database.close()
+    whole = path.read_bytes()
+    with path.open("r+b") as file:
+        for page in pages:
+            file.seek((page - 1) * PAGE_BYTES)
+            file.write(b"\xff" * PAGE_BYTES)
+    yield
+    path.write_bytes(whole)

@@ -1,0 +1,125 @@
+"""A full disk: a clear answer, reads that go on, nothing lost, back by itself."""
+
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import psutil
+import pytest
+
+from petstore.database import data
+from tests.clusters import until
+from tests.faults.conftest import Serve
+from tests.load import day_left
+from tests.races.clients import Answer, Client
+from tests.servers import Gunicorn
+
+
+@pytest.fixture
+def key(issue: Callable) -> str:
+    return issue()[1]
+
+
+@pytest.fixture
+def service(serve: Serve, key: str) -> Gunicorn:
+    """A service that has served before."""
+    service = serve(WEB_CONCURRENCY="1")
+    assert ids(service, key) == []
+    return service
+
+
+def add(service: Gunicorn, key: str) -> Answer:
+    with Client(service.url, key) as client:
+        return client.post({"name": "Rex", "categoryId": 7})
+
+
+def left_after_adding(service: Gunicorn, key: str) -> int:
+    return day_left(add(service, key).headers["RateLimit"])
+
+
+def ids(service: Gunicorn, key: str) -> list[int]:
+    with Client(service.url, key) as client:
+        return [pet["id"] for pet in client.get("/v1/pets?limit=100").body]
+
+
+def worker_of(service: Gunicorn) -> psutil.Process:
+    [worker] = psutil.Process(service.process.pid).children()
+    return worker
+
+
+@contextmanager
+def full_disk(service: Gunicorn) -> Iterator[None]:
+    """Let no file of the service become any longer, its log included."""
+    pid, unlimited = worker_of(service).pid, resource.RLIM_INFINITY
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, unlimited))
+    yield
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
+
+
+def test_writes_on_a_full_disk_are_asked_to_come_again(service: Gunicorn, key: str):
+    add(service, key)
+    with full_disk(service):
+        answers = [add(service, key) for _ in range(6)]
+    for answer in answers:
+        assert (answer.status, answer.body["code"]) == (503, "service_unavailable")
+        assert answer.headers["Retry-After"] == "1"
+
+
+def test_reads_go_on_while_the_disk_is_full(service: Gunicorn, key: str):
+    added = [add(service, key).body["id"] for _ in range(3)]
+    with full_disk(service):
+        assert [ids(service, key) for _ in range(6)] == [added] * 6
+
+
+def test_what_was_acknowledged_is_there_after_the_disk_was_full(
+    service: Gunicorn, key: str
+):
+    before = [add(service, key).body["id"] for _ in range(3)]
+    with full_disk(service):
+        for _ in range(6):
+            add(service, key)
+    after = [add(service, key) for _ in range(6)]
+    assert {answer.status for answer in after} == {201}
+    assert ids(service, key) == before + [answer.body["id"] for answer in after]
+
+
+def test_counting_goes_on_where_it_was_before_the_disk_was_full(
+    service: Gunicorn, key: str
+):
+    before = [left_after_adding(service, key) for _ in range(6)]
+    with full_disk(service):
+        assert left_after_adding(service, key) > before[-1]  # by the worker's own count
+    until(lambda: left_after_adding(service, key) < before[-1])
+
+
+def test_no_worker_dies_and_no_bug_is_reported_while_the_disk_is_full(
+    service: Gunicorn, key: str
+):
+    worker = worker_of(service)
+    with full_disk(service):
+        add(service, key)
+    add(service, key)
+    assert worker_of(service) == worker
+    assert "Traceback" not in service.log.read_text()
+
+
+def test_what_is_mapped_into_memory_lies_on_no_disk(service: Gunicorn):
+    worker = worker_of(service)
+    mapped = [mapping.path for mapping in worker.memory_maps()]
+    counts = [path for path in mapped if path.endswith(f"_{worker.pid}.db")]
+    assert counts
+    assert all(path.startswith("/dev/shm/") for path in counts)
+
+
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_transaction_that_sqlite_itself_undid_fails_for_its_own_reason():
+    def commit_on_a_full_disk() -> None:
+        with data.atomic():
+            data.connection().execute("ROLLBACK")
+            raise OSError("full")
+
+    with pytest.raises(OSError, match="full"):
+        commit_on_a_full_disk()
+    with data.atomic():
+        data.execute_sql("SELECT 1")

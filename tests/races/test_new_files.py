@@ -1,0 +1,22 @@
+"""Several processes that open an SQLite file which none of them has used before."""
+
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+from petstore.engines.sqlite import Sqlite
+
+WRITING_SECONDS = 0.3
+
+
+def test_who_writes_a_file_in_its_old_mode_is_waited_for(tmp_path: Path):
+    path = tmp_path / "petstore.db"
+    with closing(sqlite3.connect(path, check_same_thread=False)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        end = threading.Timer(WRITING_SECONDS, writer.rollback)
+        end.start()
+        database = Sqlite(str(path), "full")
+        with database.connection_context():
+            assert database.journal_mode == "wal"
+        end.join()
