@@ -7,7 +7,7 @@ import redis
 from peewee import SQL
 
 from petstore import clock
-from petstore.engines import Postgresql
+from petstore.engines.postgresql import Postgresql
 from petstore.quotas.stores import redis as redis_store
 
 # Ten seconds into a minute, at noon.

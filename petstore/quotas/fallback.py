@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from petstore.events import emit
+from petstore.quotas import outages
 from petstore.quotas.plans import quota_of
 from petstore.quotas.stores import CounterStorage
 from petstore.quotas.stores.memory import MemoryCounters
@@ -26,8 +27,9 @@ class Outage(NamedTuple):
 class FallbackCounters:
     """The counter store, and counters of this process in its place during an outage."""
 
-    def __init__(self, store: CounterStorage, workers: int) -> None:
+    def __init__(self, store: CounterStorage, address: str, workers: int) -> None:
         self._store = store
+        self._address = address
         self._memory = MemoryCounters(workers)
         self._outages: dict[str, Outage] = {}
         self._lock = threading.Lock()
@@ -61,38 +63,49 @@ class FallbackCounters:
 
     def _ask(self, question: Callable[[Claim], Any], claim: Claim) -> Any | None:
         part = self._store.part_of(claim)
-        outage = self._outages.get(part)
-        if outage and time.monotonic() < outage.retry_at:
+        if part in self._outages and not self._is_due(part):
             return None
         try:
             answer = question(claim)
         except self._store.base_exceptions as error:
             self._lose(part, claim, error)
             return None
-        if self._outages:
+        if self._outages or outages.is_on(self._name(part)):
             self._regain(part)
         return answer
+
+    def _is_due(self, part: str) -> bool:
+        """Whether to ask; of a lost part one request does, and nobody waits for it."""
+        now = time.monotonic()
+        with self._lock:
+            outage = self._outages.get(part)
+            if outage is None:
+                return True
+            if now >= outage.retry_at:
+                retry_at = now + RETRY_AFTER_SECONDS
+                self._outages[part] = outage._replace(retry_at=retry_at)
+            return now >= outage.retry_at
 
     def _lose(self, part: str, claim: Claim, error: Exception) -> None:
         retry_at = time.monotonic() + RETRY_AFTER_SECONDS
         with self._lock:
-            is_news = part not in self._outages
             self._outages[part] = Outage(claim, retry_at)
+            is_news = outages.note_failure(self._name(part))
         if is_news:
-            self._tell("counters_lost", part, reason=str(error))
+            emit("counters_lost", node=part or None, reason=str(error))
 
     def _regain(self, answered: str) -> None:
         with self._lock:
-            regained = [
-                part
-                for part, outage in self._outages.items()
+            self._outages.pop(answered, None)
+            news = [answered] if outages.note_answer(self._name(answered)) else []
+            for part, outage in list(self._outages.items()):
                 # One to which nothing leads any more has been replaced by another.
-                if part == answered or self._store.part_of(outage.claim) != part
-            ]
-            for part in regained:
-                del self._outages[part]
-        for part in regained:
-            self._tell("counters_regained", part)
+                if self._store.part_of(outage.claim) != part:
+                    del self._outages[part]
+                    if outages.note_replacement(self._name(part)):
+                        news.append(part)
+        for part in news:
+            emit("counters_regained", node=part or None)
 
-    def _tell(self, event: str, part: str, **facts: str) -> None:
-        emit(event, node=part or None, lost=len(self._outages), **facts)
+    def _name(self, part: str) -> str:
+        return f"{self._address} {part}"

@@ -14,8 +14,9 @@ class Limiter:
     """Decides on requests, by the plans, the bans and the counter store."""
 
     def __init__(self, settings: Settings) -> None:
+        address = settings.redis_url or settings.database_url
         store = open_store(settings.redis_url)
-        self._counters = FallbackCounters(store, settings.workers)
+        self._counters = FallbackCounters(store, address, settings.workers)
         self._bans = BanRule.of(settings)
 
     def take(self, caller: Caller | None, address: str | None) -> Decision:

@@ -1,5 +1,6 @@
 """What each plan allows (specification section 8), as items of the limits library."""
 
+import functools
 from typing import NamedTuple, Self
 
 from limits import RateLimitItemPerDay, RateLimitItemPerMinute
@@ -15,6 +16,7 @@ class Quota(NamedTuple):
     day: RateLimitItemPerDay
 
     @classmethod
+    @functools.lru_cache(1024)
     def of(cls, per_minute: int, per_day: int) -> Self:
         """A quota of so many requests a minute and a day."""
         return cls(RateLimitItemPerMinute(per_minute), RateLimitItemPerDay(per_day))

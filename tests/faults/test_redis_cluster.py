@@ -119,17 +119,17 @@ def test_a_node_counts_again_within_a_second_of_its_return(
     assert left == list(range(left[0], left[0] - 20, -1))
 
 
-def test_each_worker_tells_once_of_the_outage_and_of_its_end(
-    serve: Serve, whole: Cluster, keys: dict[int, str]
+def test_the_workers_of_a_host_tell_once_of_the_outage_and_of_its_end(
+    service: Gunicorn, whole: Cluster, keys: dict[int, str]
 ):
-    service = serve(REDIS_URL=whole.url, WEB_CONCURRENCY="1")
     with load(service.url, list(keys.values())) as clients:
         clients.run(0.3)
         whole.nodes[2].kill()
         clients.run(1.5)
         assert counters_of(service) == "degraded"
         whole.nodes[2].start()
-        until(lambda: counters_of(service) == "ok")
+        until(lambda: events(service, "counters_regained"))
+        clients.run(1)
     for name in ("counters_lost", "counters_regained"):
         [event] = events(service, name)
         assert event["node"] == whole.nodes[2].name

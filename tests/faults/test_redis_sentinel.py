@@ -82,6 +82,7 @@ def test_an_outage_is_logged_once(service: Gunicorn, redis: Watched, issue: Call
         redis.master.kill()
         before = counted(redis, project)
         until(lambda: counted(redis, project) > before)
+        until(lambda: "counters_regained" in service.log.read_text())
         clients.run(0.5)
     log = service.log.read_text()
     assert log.count("counters_lost") == log.count("counters_regained") == 1

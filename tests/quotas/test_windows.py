@@ -33,20 +33,6 @@ def test_a_day_ends_with_the_utc_day(client: FlaskClient, clock: Clock):
     assert ask(client, 4) == [200, 200, 200, 429]
 
 
-@pytest.mark.parametrize("store", ["database"], indirect=True)
-def test_a_request_that_waited_beyond_its_minute_counts_in_the_next(
-    client: FlaskClient, clock: Clock
-):
-    # Redis asks for the time when a request's turn has come, a database before that.
-    clock.set_ms(MINUTE_END_MS)
-    assert ask(client, 2) == [200, 200]
-    clock.set_ms(MINUTE_END_MS - 1)
-    assert remaining(client.get(PETS)) == (0, 2)
-    assert ask(client) == [429]
-    clock.set_ms(MINUTE_END_MS)
-    assert ask(client) == [429]
-
-
 def test_the_day_remembers_what_its_minutes_served(client: FlaskClient, clock: Clock):
     left = []
     for _ in range(4):

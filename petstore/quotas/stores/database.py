@@ -6,9 +6,10 @@ from peewee import EXCLUDED, Case, Expression, Query, fn
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE, MS_PER_SECOND
 from petstore.database import counters
-from petstore.models.usage import Strike, Usage
+from petstore.models.usage import Usage
 from petstore.quotas.plans import Quota
-from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
+from petstore.quotas.stores.storage import CounterStorage
+from petstore.quotas.stores.strikes import strikes_of
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
 from petstore.statements import slot, statement
@@ -25,19 +26,11 @@ class DatabaseStorage(CounterStorage):
 
     def take(self, claim: Claim) -> Tally:
         """Count a request in both windows or in neither; see `CounterStorage`."""
-        [row] = _take(
-            subject=claim.subject.name,
-            kept_days=claim.subject.kept_days,
-            per_minute=claim.quota.minute.amount,
-            per_day=claim.quota.day.amount,
-            banned_until=claim.banned_until_ms,
-            now_ms=clock.now_ms(),
-        )
-        tally = Tally(*row)
+        tally = _tally(claim)
         if tally.is_granted and tally.day_served == 1:
             _sweep(today=tally.now_ms // MS_PER_DAY)
         elif not tally.is_granted and claim.key_id is not None:
-            return tally._replace(strikes=_strikes(claim, tally))
+            return tally._replace(strikes=strikes_of(claim, tally))
         return tally
 
     def look(self, claim: Claim) -> Tally:
@@ -45,7 +38,10 @@ class DatabaseStorage(CounterStorage):
         [(now, minute, minute_served, served)] = _look(
             subject=claim.subject.name, now_ms=clock.now_ms()
         )
-        is_present = minute == now // MS_PER_MINUTE
+        ahead = (minute or 0) - now // MS_PER_MINUTE
+        if ahead == 1:
+            now = minute * MS_PER_MINUTE
+        is_present = ahead in (0, 1)
         return Tally(False, minute_served if is_present else 0, served or 0, now)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
@@ -79,11 +75,28 @@ class DatabaseStorage(CounterStorage):
         return Usage.delete().execute()
 
 
+def _tally(claim: Claim) -> Tally:
+    try:
+        [row] = _take(
+            subject=claim.subject.name,
+            kept_days=claim.subject.kept_days,
+            per_minute=claim.quota.minute.amount,
+            per_day=claim.quota.day.amount,
+            banned_until=claim.banned_until_ms,
+            now_ms=clock.now_ms(),
+        )
+    except peewee.DatabaseError:
+        counters.recover()
+        raise
+    return Tally(*row)
+
+
 @statement(counters)
 def _take() -> Query:
     now = counters.now_ms
     minute, day = now / MS_PER_MINUTE, now / MS_PER_DAY
-    # A hit that waited for the row may find its minute over: it counts in the next.
+    # A hit that waited for the row may find its minute over, and so may one after the
+    # clock was set back: it counts in the next, so that no minute comes twice.
     is_late = Usage.minute == EXCLUDED.minute + 1
     minute_served = Case(
         None, [(is_late | (Usage.minute == EXCLUDED.minute), Usage.minute_served)], 0
@@ -127,49 +140,6 @@ def _look() -> Query:
     latest = (Usage.minute, Usage.minute_served, Usage.served)
     return Usage.select(counters.now_ms, *(fn.MAX(column) for column in latest)).where(
         Usage.subject == slot("subject"), Usage.day == counters.now_ms / MS_PER_DAY
-    )
-
-
-def _strikes(claim: Claim, tally: Tally) -> int:
-    """How many refusals count towards the key's ban; 0 when this one does not."""
-    rows = _strike(
-        key=claim.key_id,
-        minute=tally.now_ms // MS_PER_MINUTE,
-        now_ms=tally.now_ms,
-        banned_until=claim.banned_until_ms,
-    )
-    return next((strikes for strikes, counts in rows if counts), 0)
-
-
-@statement(counters)
-def _strike() -> Query:
-    now = EXCLUDED.refused_ms
-    counts = (now >= slot("banned_until")) & (
-        now - Strike.refused_ms >= STRIKE_PAUSE_MS
-    )
-    same_minute = Strike.minute == EXCLUDED.minute
-    return (
-        Strike.insert(
-            key_id=slot("key"),
-            minute=slot("minute"),
-            strikes=0,
-            refused_ms=slot("now_ms"),
-            counts=False,
-        )
-        .on_conflict(
-            conflict_target=[Strike.key_id],
-            update={
-                Strike.minute: EXCLUDED.minute,
-                Strike.strikes: Case(None, [(same_minute, Strike.strikes)], 0)
-                + _one_if(counts),
-                Strike.refused_ms: now,
-                Strike.counts: counts,
-            },
-            # One that was overtaken by a later refusal neither counts nor turns
-            # the time back.
-            where=now >= Strike.refused_ms,
-        )
-        .returning(Strike.strikes, Strike.counts)
     )
 
 

@@ -1,24 +1,30 @@
 """Counters in Redis: one script, one round trip a hit, by the clock of the server."""
 
 import functools
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import limits.storage
-from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError
 from redis.retry import Retry
 
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
+from petstore.quotas.stores.punctual import (
+    STEP_SECONDS,
+    Line,
+    PunctualConnection,
+    PunctualTLSConnection,
+    one_hit,
+)
+from petstore.quotas.stores.scripts import Script
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
+from petstore.turns import give_way
 
-TIMEOUT_SECONDS = 0.1
+TIMEOUT_SECONDS = STEP_SECONDS
 # A hit that was sent may have been counted: sending it again is no repair.
 NO_RETRY = Retry(NoBackoff(), 0)
 CLOCK = (
@@ -33,11 +39,16 @@ local subject = string.match(KEYS[1], '^(.*):')
 local day_key = subject .. ':' .. math.floor(now / {MS_PER_DAY})
 local minute = math.floor(now / {MS_PER_MINUTE})
 local seen = redis.call('HMGET', day_key, 'minute', 'minute_served', 'served')
+local counted_at = now
+if tonumber(seen[1]) == minute + 1 then -- the clock was set back: no minute comes twice
+  minute = minute + 1
+  counted_at = minute * {MS_PER_MINUTE}
+end
 local minute_served = tonumber(seen[1]) == minute and tonumber(seen[2]) or 0
 local served = tonumber(seen[3]) or 0
 """
 
-_LOOK = f"{_FIGURES} return {{{{0, minute_served, served, now, 0}}}}"
+_LOOK = f"{_FIGURES} return {{{{0, minute_served, served, counted_at, 0}}}}"
 
 _TAKE = f"""{_FIGURES}
 local per_minute, per_day, banned_until, kept_days, strike =
@@ -49,11 +60,11 @@ end
 if now >= banned_until and minute_served < per_minute and served < per_day then
   redis.call('HSET', day_key, 'minute', minute, 'minute_served', minute_served + 1,
     'served', served + 1)
-  return {{{{1, minute_served + 1, served + 1, now, 0}}}}
+  return {{{{1, minute_served + 1, served + 1, counted_at, 0}}}}
 end
 redis.call('HINCRBY', day_key, 'refused', 1)
 if strike == '' then
-  return {{{{0, minute_served, served, now, 0}}}}
+  return {{{{0, minute_served, served, counted_at, 0}}}}
 end
 local key = subject .. ':key:' .. strike
 local last = redis.call('HMGET', key, 'minute', 'strikes', 'refused_ms')
@@ -63,7 +74,7 @@ local counts = now >= banned_until
 if counts then strikes = strikes + 1 end
 redis.call('HSET', key, 'minute', minute, 'strikes', strikes, 'refused_ms', now)
 redis.call('PEXPIRE', key, (kept_days + 1) * {MS_PER_DAY})
-return {{{{0, minute_served, served, now, counts and strikes or 0}}}}
+return {{{{0, minute_served, served, counted_at, counts and strikes or 0}}}}
 """
 
 _HISTORY = """
@@ -75,23 +86,6 @@ for day = tonumber(ARGV[1]), tonumber(ARGV[2]) do
 end
 return days
 """
-
-
-class Script:
-    """Text in Lua that a server is sent once and then called by its digest."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.digest = hashlib.sha1(
-            self.text.encode(), usedforsecurity=False
-        ).hexdigest()
-
-    def run(self, server: Redis, key: str, arguments: Sequence[int | str]) -> list[int]:
-        """Its answer; the server keeps the text from the first call on."""
-        try:
-            return server.evalsha(self.digest, 1, key, *arguments)
-        except NoScriptError:
-            return server.eval(self.text, 1, key, *arguments)
 
 
 @functools.cache
@@ -111,6 +105,7 @@ class RedisCounters:
             socket_timeout=TIMEOUT_SECONDS,
             socket_connect_timeout=TIMEOUT_SECONDS,
             retry=NO_RETRY,
+            protocol=2,  # the one that needs no greeting
             **options,
         )
 
@@ -147,6 +142,7 @@ class RedisCounters:
     def _run(
         self, script: Script, key: str, arguments: Sequence[int | str]
     ) -> list[int]:
+        give_way()
         return script.run(self.storage, key, arguments)
 
 
@@ -161,3 +157,15 @@ class RedisStorage(RedisCounters, limits.storage.RedisStorage, CounterStorage):
     """Exact over all hosts: Redis runs one script at a time."""
 
     STORAGE_SCHEME = ["petstore+redis", "petstore+rediss"]
+
+    def __init__(self, uri: str) -> None:
+        is_encrypted = uri.startswith("petstore+rediss:")
+        way = PunctualTLSConnection if is_encrypted else PunctualConnection
+        super().__init__(uri, connection_class=way)
+        self._line = Line(self.storage.connection_pool)
+
+    def _run(
+        self, script: Script, key: str, arguments: Sequence[int | str]
+    ) -> list[int]:
+        with one_hit():
+            return script.run(self._line, key, arguments)

@@ -21,11 +21,12 @@ from redis.exceptions import (
 from petstore.quotas.stores.redis import (
     TIMEOUT_SECONDS,
     RedisCounters,
-    Script,
     credentials,
 )
+from petstore.quotas.stores.scripts import Script
 from petstore.quotas.stores.storage import CounterStorage
 from petstore.quotas.windows import Claim
+from petstore.turns import give_way
 
 # After these the map of the cluster may be out of date.
 UNREACHABLE = (ConnectionError, TimeoutError, ClusterDownError, RedisClusterException)
@@ -66,6 +67,7 @@ class RedisClusterStorage(
     def _run(
         self, script: Script, key: str, arguments: Sequence[int | str]
     ) -> list[int]:
+        give_way()
         if self.storage is None:
             self._explore().join(TIMEOUT_SECONDS)
             if self.storage is None:

@@ -1,0 +1,60 @@
+"""What a clock that is set back does to the windows of a quota."""
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore import clock as service_clock
+from tests.clocks import NOON_MS, Clock
+from tests.quotas.requests import PETS, ask, remaining, retry_after
+
+MINUTE_END_MS = NOON_MS + 50_000
+DAY_END_MS = service_clock.instant_ms(2027, 3, 18)
+
+
+def test_over_the_edge_of_a_minute_requests_count_in_the_later_one(
+    client: FlaskClient, clock: Clock
+):
+    # So does a request that took its time, and then waited beyond its minute.
+    clock.set_ms(MINUTE_END_MS)
+    assert ask(client, 2) == [200, 200]
+    clock.set_ms(MINUTE_END_MS - 1)
+    assert remaining(client.get(PETS)) == (0, 2)
+    assert retry_after(client.get(PETS)) == 60
+    clock.set_ms(MINUTE_END_MS)
+    assert ask(client) == [429]
+
+
+def test_within_a_minute_nothing_is_served_again(client: FlaskClient, clock: Clock):
+    assert ask(client, 3) == [200] * 3
+    clock.move(seconds=-9)
+    assert ask(client) == [429]
+
+
+def test_over_midnight_neither_day_is_served_again(client: FlaskClient, clock: Clock):
+    clock.set_ms(DAY_END_MS - 1)
+    assert ask(client, 2) == [200] * 2
+    clock.set_ms(DAY_END_MS)
+    assert ask(client, 2) == [200] * 2
+    clock.set_ms(DAY_END_MS - 1)
+    assert ask(client, 2) == [200, 429]
+    clock.set_ms(DAY_END_MS)
+    assert remaining(client.get(PETS)) == (0, 2)
+
+
+def test_further_back_the_minutes_count_anew_and_the_day_goes_on(
+    client: FlaskClient, clock: Clock
+):
+    assert ask(client, 4) == [200, 200, 200, 429]
+    clock.move(seconds=-300)
+    assert ask(client, 3) == [200, 200, 429]
+
+
+def test_a_look_shows_what_the_next_request_finds(
+    stranger: FlaskClient, app: Flask, clock: Clock
+):
+    clock.set_ms(MINUTE_END_MS)
+    ask(stranger, 2)
+    clock.set_ms(MINUTE_END_MS - 1)
+    seen = app.extensions["limiter"].look(None, "127.0.0.1")
+    assert (seen.minute.served, seen.day.served) == (2, 2)
+    assert seen.minute.resets_ms == MINUTE_END_MS + service_clock.MS_PER_MINUTE

@@ -1,0 +1,94 @@
+"""No hit waits for Redis longer than it may, whatever it waits for."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from redis.exceptions import RedisError
+
+from petstore.quotas.plans import quota_of
+from petstore.quotas.stores import CounterStorage, open_store
+from petstore.quotas.stores.punctual import HIT_SECONDS
+from petstore.quotas.subjects import Subject
+from petstore.quotas.windows import Claim
+from tests import servers
+from tests.clocks import Clock
+from tests.torture.proxies import Proxy, proxy
+
+CLAIM = Claim(Subject("somebody", 1), quota_of(None))
+BUSY_SECONDS = 0.2  # for a machine that has other things to do
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Iterator[Proxy]:
+    options = ("--requirepass", "p")
+    with servers.redis(tmp_path, *options) as url:
+        port = urlsplit(url).port
+        Clock().tell_redis(f"redis://:p@127.0.0.1:{port}/3")
+        with proxy(port) as network:
+            yield network
+
+
+def store_at(host: str, network: Proxy) -> CounterStorage:
+    return open_store(f"redis://:p@{host}:{network.port}/3")
+
+
+def test_all_steps_of_a_first_hit_share_one_time_limit(network: Proxy):
+    store = store_at("127.0.0.1", network)
+    network.delay = lambda: 0.08
+    started = time.monotonic()
+    with pytest.raises(RedisError):
+        store.take(CLAIM)
+    assert time.monotonic() - started < HIT_SECONDS + BUSY_SECONDS / 2
+
+
+def test_a_slow_server_is_waited_for(network: Proxy):
+    store = store_at("127.0.0.1", network)
+    store.take(CLAIM)
+    network.delay = lambda: 0.05
+    assert store.take(CLAIM).day_served == 2
+
+
+@pytest.fixture
+def resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Names are resolved while this is set."""
+    works, resolve = threading.Event(), socket.getaddrinfo
+
+    def answer(host: str, *args: object, **options: object) -> list:
+        if host == "redis.test":
+            works.wait()
+            host = "127.0.0.1"
+        return resolve(host, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer)
+    yield works
+    works.set()
+
+
+def test_a_resolver_that_does_not_answer_is_not_waited_for(
+    network: Proxy, resolver: threading.Event
+):
+    store = store_at("redis.test", network)
+    for _ in range(2):
+        started = time.monotonic()
+        with pytest.raises(RedisError):
+            store.take(CLAIM)
+        assert time.monotonic() - started < HIT_SECONDS + BUSY_SECONDS
+    resolver.set()
+    assert store.take(CLAIM).day_served == 1
+
+
+def test_an_address_is_remembered_for_when_the_resolver_is_away(
+    network: Proxy, resolver: threading.Event
+):
+    store = store_at("redis.test", network)
+    resolver.set()
+    store.take(CLAIM)
+    resolver.clear()
+    network.cut()
+    time.sleep(0.05)  # until the end of the connection has come
+    assert store.take(CLAIM).day_served == 2
