@@ -6,9 +6,14 @@ import sys
 import tempfile
 from typing import NoReturn
 
+# In memory, where there is such a place: whoever writes into a file that is mapped is
+# killed when the disk turns out to be full. (ruff: every file there is our own.)
+SHARED_MEMORY = "/dev/shm"  # noqa: S108
+memory = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
+
 # prometheus-client looks for this directory when it is imported.
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-    directory = tempfile.mkdtemp(prefix="petstore-metrics-")
+    directory = tempfile.mkdtemp(prefix=f"petstore-metrics-{os.getpid()}-", dir=memory)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = directory
 
 from gunicorn.arbiter import Arbiter
@@ -16,6 +21,7 @@ from gunicorn.workers.base import Worker
 
 from petstore.api.last_used import last_used
 from petstore.database import counters, data, open_databases
+from petstore.edge import door
 from petstore.migrator import NotMigrated, require_migrated
 from petstore.ops import metric_files
 from petstore.settings import SettingError, read_settings
@@ -37,7 +43,9 @@ workers = settings.workers
 # Our own worker needs epoll, which is Linux's; elsewhere gunicorn's does to try it out.
 is_linux = hasattr(select, "epoll")
 worker_class = "petstore.edge.worker.EdgeWorker" if is_linux else "gthread"
-threads = 2
+# One leads, the others take over while it waits; see petstore/turns.py.
+threads = 4
+worker_tmp_dir = memory
 sendfile = False
 
 # The one that refuses folded headers, also where a faster one is installed.
@@ -63,6 +71,7 @@ def on_starting(server: Arbiter) -> None:
 
 def child_exit(server: Arbiter, worker: Worker) -> None:
     """Keep what a dead worker has counted, without its files."""
+    door.leave(worker.age)
     try:
         metric_files.sweep(worker.pid)
     except Exception:

@@ -7,14 +7,15 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from gunicorn.config import Config
 from gunicorn.http.message import Request
 
+from petstore.edge.exchange import base_environ
 from petstore.edge.framing import (
     MAX_BODY_BYTES,
     TOO_LONG,
     DirectRequest,
     Framing,
+    Options,
     Received,
     has_whole_head,
 )
@@ -31,7 +32,7 @@ class Connection:
         self.socket = client
         self.descriptor = client.fileno()
         self.address = address
-        self.server = server
+        self.environ = base_environ(address, server)
         self.since = self.deadline = 0.0
         self.is_busy = False  # a thread is working on it
         self.is_idle = False  # between two requests
@@ -70,7 +71,7 @@ class Connection:
             self._received += received
         return bool(received)
 
-    def next_request(self, cfg: Config) -> Request | None:
+    def next_request(self, cfg: Options) -> Request | None:
         """The next request once it is whole; raises what gunicorn's parser raises."""
         if self._request is None and not self._parse_head(cfg):
             return None
@@ -78,7 +79,7 @@ class Connection:
         length = self._framing.end_of_body(self._received)
         if length is None:
             if request._expected_100_continue:
-                self.sendall(CONTINUE)
+                self.send(CONTINUE)
                 request._expected_100_continue = False
             return None
         self._request = None
@@ -92,11 +93,9 @@ class Connection:
             _join_chunks(request, length == TOO_LONG)
         return request
 
-    def sendall(self, data: bytes) -> None:
-        """Take what is to go, as gunicorn's Response asks of a socket."""
+    def send(self, data: bytes) -> None:
+        """Take what is to go."""
         self._outgoing += data
-
-    send = sendall
 
     def flush(self) -> bool:
         """Send as much as the client takes; whether that was all."""
@@ -139,7 +138,7 @@ class Connection:
         arrived.register(self.socket, select.POLLIN)
         return bool(arrived.poll(0))
 
-    def _parse_head(self, cfg: Config) -> bool:
+    def _parse_head(self, cfg: Options) -> bool:
         if self._received.startswith(b"\r\n"):  # RFC 9112 section 2.2
             del self._received[:2]
         if not has_whole_head(self._received):

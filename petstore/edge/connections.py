@@ -3,15 +3,18 @@
 import threading
 import time
 
+from petstore.edge import door
 from petstore.edge.connection import Connection
 
 
 class Connections:
     """The open connections by descriptor; a busy one belongs to one thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, worker: int) -> None:
+        self._worker = worker
         self._lock = threading.Lock()
         self._open: dict[int, Connection] = {}
+        door.note(worker, 0)
 
     def __len__(self) -> int:
         return len(self._open)
@@ -20,6 +23,7 @@ class Connections:
         """A client has connected."""
         with self._lock:
             self._open[connection.descriptor] = connection
+            door.note(self._worker, len(self._open))
 
     def take(self, descriptor: int) -> Connection | None:
         """Make a connection the caller's own, unless it is closed or taken."""
@@ -65,3 +69,4 @@ class Connections:
     def _close(self, connection: Connection) -> None:
         self._open.pop(connection.descriptor, None)
         connection.socket.close()
+        door.note(self._worker, len(self._open))

@@ -2,7 +2,10 @@
 
 import io
 import re
+from types import SimpleNamespace
+from typing import Self
 
+from gunicorn.config import Config
 from gunicorn.http.body import ChunkedReader, LengthReader
 from gunicorn.http.errors import (
     ChunkMissingTerminator,
@@ -36,6 +39,17 @@ UNREADABLE = (
 
 _BARE_LINE_FEED = re.compile(rb"(?<!\r)\n")
 _HOST = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]*")  # RFC 9110 section 7.2
+
+
+class Options(SimpleNamespace):
+    """gunicorn's settings as plain attributes, which its parser reads very often."""
+
+    is_ssl = False
+
+    @classmethod
+    def of(cls, cfg: Config) -> Self:
+        """A copy of the settings as they are."""
+        return cls(**{name: setting.get() for name, setting in cfg.settings.items()})
 
 
 class Received(Unreader):

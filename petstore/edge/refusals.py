@@ -1,14 +1,11 @@
 """What cannot be read is answered by the application, as everything else is."""
 
-from typing import Any
-
 from flask import Flask, request
-from gunicorn.config import Config
-from gunicorn.http import wsgi
 from gunicorn.http.errors import LimitRequestHeaders
 
 from petstore.edge.connection import Connection
-from petstore.edge.framing import DirectRequest, Received
+from petstore.edge.exchange import Exchange
+from petstore.edge.framing import DirectRequest, Options, Received
 from petstore.errors import Failure, HeadersTooLarge, InvalidRequest
 
 REFUSAL = "petstore.refusal"
@@ -28,18 +25,14 @@ def refusal_of(error: Exception) -> Failure:
     return InvalidRequest(f"The request is no HTTP: {type(error).__name__}.")
 
 
-def stand_in(
-    connection: Connection, cfg: Config, refusal: Failure
-) -> tuple[wsgi.Response, dict[str, Any]]:
-    """A response and an environ with which the application answers the refusal."""
+def stand_in(connection: Connection, cfg: Options, refusal: Failure) -> Exchange:
+    """An exchange in which the application answers the refusal."""
     received = Received()
     received.feed(STAND_IN)
     readable = DirectRequest(cfg, received, connection.address)
-    response, environ = wsgi.create(
-        readable, connection, connection.address, connection.server, cfg
-    )
-    environ[REFUSAL] = refusal
-    return response, environ
+    exchange = Exchange(readable, connection.environ)
+    exchange.environ[REFUSAL] = refusal
+    return exchange
 
 
 def _refuse() -> None:

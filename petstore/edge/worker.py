@@ -1,35 +1,39 @@
 """gunicorn's worker: no client holds a thread before its request is whole.
 
-Each thread waits for the next socket that is ready, accepts or reads, and runs the
-application in place once a request is complete. Nothing is handed from thread to
-thread, and a client that sends half a request occupies a buffer and no more.
+The thread that leads waits for the next socket that is ready, accepts or reads, and
+runs the application in place once a request is complete. Nothing is handed from thread
+to thread, and a client that sends half a request occupies a buffer and no more.
 """
 
 import errno
+import gc
 import os
 import select
 import threading
 import time
 from contextlib import suppress
 
-from gunicorn.http import wsgi
 from gunicorn.http.message import Request
 from gunicorn.sock import BaseSocket
 from gunicorn.workers.base import Worker
 
 from petstore.edge.connection import Connection
 from petstore.edge.connections import Connections
-from petstore.edge.framing import UNREADABLE
+from petstore.edge.door import Door
+from petstore.edge.exchange import Exchange
+from petstore.edge.framing import UNREADABLE, Options
 from petstore.edge.refusals import refusal_of, stand_in
+from petstore.turns import Turns, give_way
 
 REQUEST_SECONDS = 10.0  # for a request, from its first byte to its last
 SEND_SECONDS = 30.0
 LINGER_SECONDS = 2.0
 TURN_SECONDS = 0.5
+# How long new connections are left to workers that have fewer.
+STEP_BACK_SECONDS = 0.001
 ANSWERS_IN_A_TURN = 8  # to requests of one client that did not wait for answers
 
 NO_DESCRIPTOR_LEFT = (errno.EMFILE, errno.ENFILE)
-ACCEPTABLE = select.EPOLLIN | select.EPOLLEXCLUSIVE
 READABLE = select.EPOLLIN | select.EPOLLONESHOT
 WRITABLE = select.EPOLLOUT | select.EPOLLONESHOT
 
@@ -40,17 +44,18 @@ class EdgeWorker(Worker):
     def init_process(self) -> None:
         """Prepare in the worker's own process, and run."""
         self.poller = select.epoll()
-        self.connections = Connections()
-        self.listeners = {listener.fileno(): listener for listener in self.sockets}
+        self.connections = Connections(self.age)
+        self.options = Options.of(self.cfg)
+        self.door = Door(self.sockets, self.poller)
+        self.turns = Turns()
         self.looks_around_at = 0.0
         super().init_process()
 
     def run(self) -> None:
         """Serve until told to stop, then finish what was begun."""
+        # The application is no garbage: looking through it would stop everybody.
+        gc.freeze()
         self.poller.register(self.PIPE[0], select.EPOLLIN)
-        for descriptor, listener in self.listeners.items():
-            listener.setblocking(False)
-            self.poller.register(descriptor, ACCEPTABLE)
         helpers = [
             threading.Thread(target=self._take_turns, daemon=True)
             for _ in range(self.cfg.threads - 1)
@@ -60,6 +65,7 @@ class EdgeWorker(Worker):
         while self.alive:
             self._turn()
             self._look_around()
+        give_way()
         for helper in helpers:
             helper.join()
         self._finish()
@@ -67,14 +73,15 @@ class EdgeWorker(Worker):
     def _take_turns(self) -> None:
         while self.alive:
             self._turn()
+        give_way()
 
     def _finish(self) -> None:
         # Who has connected already is served; who stays connected without asking
         # anything gets a little time, since a request may be on its way.
-        for descriptor, listener in self.listeners.items():
+        for listener in self.sockets:
             while self._accept(listener):
                 pass
-            self.poller.unregister(descriptor)
+        self.door.close()
         self.connections.hurry(LINGER_SECONDS)
         while len(self.connections):
             self._turn()
@@ -90,9 +97,19 @@ class EdgeWorker(Worker):
                 self.alive = False
 
     def _turn(self) -> None:
-        for descriptor, _event in self.poller.poll(TURN_SECONDS, 1):
-            if descriptor in self.listeners:
-                self._accept(self.listeners[descriptor])
+        if not self.turns.lead(TURN_SECONDS):
+            return
+        steps_back = self.alive and not self.door.is_open
+        seconds = STEP_BACK_SECONDS if steps_back else TURN_SECONDS
+        events = self.poller.poll(seconds, 1)
+        if steps_back:
+            self.door.open()
+        for descriptor, _event in events:
+            if listener := self.door.socket_of(descriptor):
+                if self.door.is_left_to_others(len(self.connections)):
+                    self.door.close()
+                else:
+                    self._accept(listener)
             elif descriptor == self.PIPE[0]:
                 with suppress(BlockingIOError):
                     os.read(descriptor, 64)
@@ -152,7 +169,7 @@ class EdgeWorker(Worker):
         """Answer a few requests; whether others had to wait for their turn."""
         try:
             for _ in range(ANSWERS_IN_A_TURN):
-                request = connection.next_request(self.cfg)
+                request = connection.next_request(self.options)
                 if request is None:
                     return False
                 self._answer(connection, request)
@@ -160,30 +177,18 @@ class EdgeWorker(Worker):
                     return False
         except UNREADABLE as error:
             connection.cut()
-            response, environ = stand_in(connection, self.cfg, refusal_of(error))
-            self._run(environ, response)
+            exchange = stand_in(connection, self.options, refusal_of(error))
+            connection.send(exchange.run(self.wsgi))
         return not connection.is_closing
 
     def _answer(self, connection: Connection, request: Request) -> None:
-        response, environ = wsgi.create(
-            request, connection, connection.address, connection.server, self.cfg
-        )
+        exchange = Exchange(request, connection.environ)
         self.nr += 1
         if self.nr >= self.max_requests:
             self.alive = False
-        if connection.is_cut or not self.alive or not self.cfg.keepalive:
-            response.force_close()
-        self._run(environ, response)
-        connection.is_closing = response.should_close()
+        if connection.is_cut or not self.alive or not self.options.keepalive:
+            exchange.is_last = True
+        connection.send(exchange.run(self.wsgi))
+        connection.is_closing = exchange.is_last
         connection.is_idle = True
-        connection.give(self.cfg.keepalive)
-
-    def _run(self, environ: dict, response: wsgi.Response) -> None:
-        body = self.wsgi(environ, response.start_response)
-        try:
-            for part in body:
-                response.write(part)
-            response.close()
-        finally:
-            if hasattr(body, "close"):
-                body.close()
+        connection.give(self.options.keepalive)

@@ -57,6 +57,11 @@ def test_http_1_0_stays_where_it_asks_for_it(wire: Wire, key: str):
         assert (answer.status, answer.headers["Connection"]) == (200, "keep-alive")
 
 
+def test_no_version_of_the_future_is_promised(wire: Wire, key: str):
+    wire.send(get(key).replace(b"HTTP/1.1", b"HTTP/1.9"))
+    assert wire.line() == "HTTP/1.1 200 OK"
+
+
 def test_head_has_the_headers_of_get_and_no_body(wire: Wire, key: str):
     length = wire.send(get(key)).answer().headers["Content-Length"]
     answer = wire.send(get(key).replace(b"GET", b"HEAD")).answer(has_body=False)
