@@ -1,8 +1,8 @@
-"""flask migrate, projects and keys: the operator's command line."""
+"""flask migrate, projects, keys and data: the operator's command line."""
 
 from flask import Flask
 
-from petstore.cli import keys, migrate, projects
+from petstore.cli import data, keys, migrate, projects
 from petstore.cli.terse import CommandLine
 
 
@@ -12,3 +12,4 @@ def init_app(app: Flask) -> None:
     app.cli.add_command(migrate.migrate)
     app.cli.add_command(projects.projects)
     app.cli.add_command(keys.keys)
+    app.cli.add_command(data.data)

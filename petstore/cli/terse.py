@@ -9,7 +9,7 @@ import click
 import peewee
 from flask.cli import AppGroup
 
-from petstore.engines import Connection
+from petstore.engines.silence import Connection
 from petstore.migrator import NotMigrated, require_migrated
 
 # How Python passes on the bytes of an argument that it cannot decode.
@@ -33,8 +33,7 @@ class TerseCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, which unlike a request may take its time."""
-        Connection.statement_seconds = None
-        with _one_line():
+        with _one_line(), Connection.patience(statement_seconds=None):
             return super().invoke(ctx)
 
 

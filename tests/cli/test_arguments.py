@@ -28,6 +28,10 @@ WRONG = [
     (("keys", "rotate", "x", "--grace"), "Option '--grace' requires an argument."),
     (("keys", "revoke", "x", "y"), "Got unexpected extra argument (y)"),
     (("keys", "unban"), "Missing argument 'PREFIX'."),
+    (("data",), "Missing command."),
+    (("data", "backup"), "Missing argument 'FILE'."),
+    (("data", "backup", "a", "b"), "Got unexpected extra argument (b)"),
+    (("data", "copy"), "Missing argument 'DATABASE_URL'."),
 ]
 
 

@@ -1,0 +1,1 @@
+"""Copies of the data: into a file, and into another database."""

@@ -1,0 +1,135 @@
+"""flask data backup: one whole file of a service that goes on writing."""
+
+import os
+import shlex
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from petstore.database import data
+from tests import servers
+from tests.cli.outputs import refusal
+from tests.cli.writers import ids_of, writing
+from tests.races.clients import Client
+from tests.services import serving
+
+of_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+of_postgresql = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "backups").mkdir()
+    return tmp_path / "backups" / "today.db"
+
+
+def rows(file: Path, query: str) -> list[tuple]:
+    with closing(sqlite3.connect(file)) as database:
+        return database.execute(query).fetchall()
+
+
+def test_a_backup_under_load_holds_all_that_was_acknowledged_before(
+    sqlite_url: str, tmp_path: Path, file: Path
+):
+    environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "2"}
+    with serving(tmp_path, environ) as service, writing(service) as writers:
+        for number in range(3):
+            file = file.with_name(f"{number}.db")
+            before = set(writers.added)
+            ended = servers.flask(environ, "data", "backup", str(file))
+            assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+            kept = [pet for (pet,) in rows(file, "SELECT id FROM pet ORDER BY id")]
+            assert before <= set(kept)
+            assert kept == list(range(1, len(kept) + 1))
+            assert rows(file, "PRAGMA integrity_check") == [("ok",)]
+    assert writers.refused == []
+
+
+def test_a_service_on_a_backup_serves_and_goes_on(
+    sqlite_url: str, tmp_path: Path, file: Path
+):
+    environ = {"DATABASE_URL": sqlite_url}
+    with serving(tmp_path, environ) as service, writing(service) as writers:
+        before = set(writers.added)
+        servers.flask(environ, "data", "backup", str(file))
+    restored = {"DATABASE_URL": f"sqlite:///{file}"}
+    assert "run `flask migrate` first" in servers.refused_gunicorn(restored).stderr
+    assert servers.flask(restored, "migrate").stdout == "applied 0001_usage\n"
+    with serving(tmp_path, restored) as other:
+        kept = ids_of(other, service.key)
+        assert before <= set(kept)
+        with Client(other.url, service.key) as client:
+            added = client.post({"name": "Tom", "categoryId": 8}).body["id"]
+        assert added == max(kept) + 1
+
+
+@of_sqlite
+def test_a_backup_is_one_file_for_its_owner_alone(flask: Callable, file: Path):
+    assert flask("data", "backup", str(file)).exit_code == 0
+    assert list(file.parent.iterdir()) == [file]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert rows(file, "PRAGMA journal_mode") == [("delete",)]
+
+
+@of_sqlite
+def test_a_file_that_is_there_stays_as_it_is(flask: Callable, file: Path):
+    file.write_text("dear")
+    message = refusal(flask("data", "backup", str(file)))
+    assert message == f"There is a file {file} already."
+    assert file.read_text() == "dear"
+
+
+@of_sqlite
+@pytest.mark.parametrize("place", ["/nowhere/today.db", "/proc/today.db"])
+def test_a_place_where_no_file_can_be_is_one_line(flask: Callable, place: str):
+    result = flask("data", "backup", place)
+    assert (result.exit_code, result.stdout) == (1, "")
+    [line] = result.stderr.splitlines()
+    assert line.startswith("Error: There is no backup: ")
+
+
+@of_sqlite
+def test_of_a_damaged_database_there_is_no_backup(flask: Callable, file: Path):
+    query = "SELECT rootpage FROM sqlite_master WHERE name = 'pet_project_id_id'"
+    [page] = data.execute_sql(query).fetchone()
+    flask("projects", "create", "Shelter")
+    data.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    with Path(data.database).open("r+b") as source:
+        source.seek((page - 1) * 4096)
+        source.write(os.urandom(4096))
+    data.close()
+    result = flask("data", "backup", str(file))
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: There is no backup: ")
+    assert list(file.parent.iterdir()) == []
+
+
+def test_a_backup_that_finds_no_room_leaves_nothing(sqlite_url: str, file: Path):
+    # 40 KiB: room for what a connection needs, but not for the data.
+    command = [sys.executable, "-m", "flask", "data", "backup", str(file)]
+    ended = subprocess.run(
+        ["sh", "-c", f"ulimit -f 80; exec {shlex.join(command)}"],
+        cwd=servers.ROOT,
+        env=os.environ | {"DATABASE_URL": sqlite_url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("Error: There is no backup: ")
+    assert list(file.parent.iterdir()) == []
+
+
+@of_postgresql
+def test_postgresql_is_left_to_its_own_tool(flask: Callable, file: Path):
+    result = flask("data", "backup", str(file))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "Error: DATABASE_URL is PostgreSQL: back it up by pg_dump.\n"
+    )

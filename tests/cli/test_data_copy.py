@@ -1,0 +1,198 @@
+"""flask data copy: everything, into an empty database of either engine."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.copies import tables
+from petstore.copies.transfer import GROUPS
+from petstore.database import (
+    BaseModel,
+    CounterModel,
+    Databases,
+    counters,
+    data,
+    databases_at,
+)
+from petstore.models.domains import Domain
+from petstore.models.pets import Pet
+from petstore.models.projects import Project
+from petstore.models.secrets import Secret
+from tests import servers
+from tests.cli.outputs import printed, refusal
+from tests.cli.writers import ids_of, writing
+from tests.load import day_left
+from tests.races.clients import Client
+from tests.services import Service, serving
+
+of_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+to_sqlite = pytest.mark.parametrize("unmigrated_url", ["sqlite"], indirect=True)
+to_postgresql = pytest.mark.parametrize("unmigrated_url", ["postgresql"], indirect=True)
+NAMES = ["Rex", "\\N", r"\t", "O'Malley, 'the \"cat\"'", "Zoë 🐈", " x "]
+
+
+@pytest.fixture
+def target(unmigrated_url: str) -> Iterator[Databases]:
+    """The target, to look at."""
+    target = databases_at(unmigrated_url, prepares_statements=False)
+    yield target
+    target.close()
+
+
+def contents(databases: Databases) -> dict[str, list[tuple]]:
+    """Every row of every table."""
+    return {
+        table.__name__: sorted(tables.read(database, table), key=repr)
+        for group, database in zip(GROUPS, databases, strict=True)
+        for table in group
+    }
+
+
+def fill(client: FlaskClient, project: Project) -> None:
+    """At least one row in every table."""
+    for number, name in enumerate(NAMES):
+        body = {"name": name, "categoryId": number}
+        headers = {"Idempotency-Key": str(number)}
+        client.post("/v1/pets", json=body, headers=headers)
+    client.post("/v1/store/orders", json={"petId": 1})
+    Domain.add(project, "pets.example.org")
+    Secret.shared("sessions")
+    client.put("/v1/categories/1", json={"name": "Cats"})
+
+
+def test_each_table_is_copied():
+    data_tables, counter_tables = GROUPS
+    assert set(data_tables) == set(BaseModel.__subclasses__())
+    assert set(counter_tables) == set(CounterModel.__subclasses__())
+
+
+def test_all_rows_arrive_as_they_are(
+    flask: Callable,
+    client: FlaskClient,
+    project: Project,
+    unmigrated_url: str,
+    target: Databases,
+):
+    fill(client, project)
+    before = contents(Databases(data.obj, counters.obj))
+    count = sum(map(len, before.values()))
+    assert printed(flask("data", "copy", unmigrated_url)) == f"copied {count} rows"
+    assert contents(target) == before
+    assert [name for name, rows in before.items() if not rows] == ["Strike"]
+
+
+def test_no_id_is_given_out_twice_not_even_of_a_deleted_row(
+    flask: Callable,
+    client: FlaskClient,
+    project: Project,
+    unmigrated_url: str,
+    target: Databases,
+):
+    fill(client, project)
+    Pet.delete().where(Pet.id > 1).execute()
+    flask("data", "copy", unmigrated_url)
+    for table, last in [(Pet, len(NAMES)), (Project, 1), (Domain, 1)]:
+        assert tables.last_id(target.data, table) == last
+    columns = {"project": 1, "name": "Tom", "category_id": 1, "status": "sold"}
+    added = Pet.insert(columns).returning(Pet.id).execute(target.data)
+    assert next(iter(added)).id == len(NAMES) + 1
+
+
+@to_postgresql
+def test_a_service_that_moves_goes_on_where_it_was(
+    sqlite_url: str, unmigrated_url: str, tmp_path: Path
+):
+    environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "2"}
+    with serving(tmp_path, environ) as service, writing(service) as writers:
+        before = set(writers.added)
+        ended = servers.flask(environ, "data", "copy", unmigrated_url)
+        assert (ended.returncode, ended.stderr) == (0, "")
+    assert writers.refused == []
+    with serving(tmp_path, {"DATABASE_URL": unmigrated_url}) as moved:
+        kept = ids_of(moved, service.key)
+        assert before <= set(kept)
+        assert kept == list(range(1, len(kept) + 1))
+        assert add(moved, service.key) == max(kept) + 1
+
+
+def add(service: Service, key: str) -> int:
+    with Client(service.url, key) as client:
+        return client.post({"name": "Tom", "categoryId": 8}).body["id"]
+
+
+@to_postgresql
+def test_nobody_gets_a_quota_twice(
+    sqlite_url: str, unmigrated_url: str, tmp_path: Path
+):
+    environ = {"DATABASE_URL": sqlite_url}
+    with serving(tmp_path, environ) as service:
+        key = service.key
+        left = day_left(service.ask().headers["RateLimit"])
+        servers.flask(environ, "data", "copy", unmigrated_url)
+    environ = {"DATABASE_URL": unmigrated_url}
+    with servers.gunicorn(tmp_path, environ) as moved, Client(moved.url, key) as client:
+        assert day_left(client.get().headers["RateLimit"]) == left - 1
+
+
+def test_a_target_that_holds_a_row_is_refused(
+    flask: Callable, project: Project, unmigrated_url: str
+):
+    assert flask("data", "copy", unmigrated_url).exit_code == 0
+    assert refusal(flask("data", "copy", unmigrated_url)) == (
+        "Nothing is copied there: it is not empty: there are rows in project."
+    )
+
+
+def test_the_database_itself_is_refused(flask: Callable, database_url: str):
+    assert refusal(flask("data", "copy", database_url)) == (
+        "Nothing is copied there: it is the database of this service itself."
+    )
+
+
+@of_sqlite
+def test_a_target_of_a_newer_version_is_refused(
+    flask: Callable, unmigrated_url: str, target: Databases
+):
+    servers.flask({"DATABASE_URL": unmigrated_url}, "migrate")
+    target.data.execute_sql(
+        "INSERT INTO migration (name, applied) VALUES ('9999_later', '2027-01-01')"
+    )
+    target.close()
+    assert refusal(flask("data", "copy", unmigrated_url)) == (
+        "Nothing is copied there: it is of a newer version of the service (9999_later)."
+    )
+
+
+@of_sqlite
+@pytest.mark.parametrize("url", ["x", "mysql://u:Geheimnis@h/d", "sqlite:///", ""])
+def test_what_is_no_address_is_refused_and_not_shown(flask: Callable, url: str):
+    message = refusal(flask("data", "copy", url))
+    assert message.startswith("The argument DATABASE_URL: ")
+    assert "Geheimnis" not in message
+
+
+@of_sqlite
+def test_a_target_that_cannot_be_reached_is_one_line(flask: Callable):
+    result = flask("data", "copy", "postgresql://u:Geheimnis@127.0.0.1:1/d")
+    assert (result.exit_code, result.stdout) == (1, "")
+    [line] = result.stderr.splitlines()
+    assert line.startswith("Error: Nothing was copied: ")
+    assert "Geheimnis" not in line
+
+
+@of_sqlite
+@to_postgresql
+def test_a_copy_that_fails_leaves_nothing(
+    flask: Callable,
+    client: FlaskClient,
+    project: Project,
+    unmigrated_url: str,
+    target: Databases,
+):
+    fill(client, project)
+    data.execute_sql("UPDATE pet SET name = 'a' || char(0) WHERE id = 3")
+    result = flask("data", "copy", unmigrated_url)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert not any(contents(target).values())
