@@ -21,22 +21,25 @@ def init_app(app: Flask, settings: Settings) -> None:
 
     @app.before_request
     def enter() -> Response | None:
-        undo_stripped_slashes()
-        if not is_api_path(request.path):
+        # Each look through Flask's proxy costs more than what it finds.
+        asked = request._get_current_object()
+        undo_stripped_slashes(asked)
+        if not is_api_path(asked.path):
             return None
-        if request.method == "OPTIONS":
+        if asked.method == "OPTIONS":
             return cors.answer_options()
-        auth.identify()
-        quota.count(limiter)
+        auth.identify(asked)
+        quota.count(limiter, asked)
         # Only now, so that guessing keys is counted.
-        auth.require_key()
+        auth.require_key(asked)
         return None
 
     @app.after_request
     def leave(response: Response) -> Response:
-        if is_api_path(request.path):
+        asked = request._get_current_object()
+        if is_api_path(asked.path):
             response.headers["Cache-Control"] = "no-store"
-            quota.show(limiter, response)
+            quota.show(limiter, asked, response)
             allow_origin(response)
         return response
 

@@ -1,6 +1,6 @@
 """Who is calling: the bearer key of a request (specification section 5)."""
 
-from flask import g, request
+from flask import Request, g
 
 from petstore.api.last_used import last_used
 from petstore.errors import InvalidKey, MissingKey
@@ -9,20 +9,22 @@ from petstore.models.callers import Caller
 CHALLENGE = 'Bearer realm="petstore"'
 
 
-def identify() -> None:
+def identify(request: Request) -> None:
     """Set `g.caller`, to None where no valid key was sent, without judging it yet."""
-    token = _bearer_token()
+    token = _bearer_token(request)
     caller = Caller.of(token) if token else None
-    g.caller = caller if caller and _is_at_home(caller) else None
-    if g.caller:
-        last_used.note(g.caller)
+    if caller and not _is_at_home(caller):
+        caller = None
+    g.caller = caller
+    if caller:
+        last_used.note(caller)
 
 
-def require_key() -> None:
+def require_key(request: Request) -> None:
     """Refuse a stranger with 401 (RFC 6750 section 3)."""
     if g.caller:
         return
-    if _bearer_token():
+    if _bearer_token(request):
         raise InvalidKey(
             "This API key is not valid here: it is mistyped, revoked or expired, "
             "or the host is not its project's.",
@@ -39,7 +41,7 @@ def _is_at_home(caller: Caller) -> bool:
     return g.get("host_project_id") in (None, caller.project_id)
 
 
-def _bearer_token() -> str:
+def _bearer_token(request: Request) -> str:
     sent = request.environ.get("HTTP_AUTHORIZATION", "")
     scheme, _, token = sent.partition(" ")
     return token.strip(" ") if scheme.lower() == "bearer" else ""

@@ -13,6 +13,7 @@ from werkzeug.datastructures import MultiDict
 from petstore.api.bodies import read_object
 from petstore.api.faults import invalid
 from petstore.errors import Failure
+from petstore.responses import JsonResponse
 from petstore.schemas.dumping import dumper_of
 from petstore.schemas.fields import StrictSchema
 
@@ -61,11 +62,8 @@ class Contract:
             if self.body:
                 arguments |= _load(self.body, read_object())
             result = view(**arguments)
-            return Response(
-                orjson.dumps(dump(result.value)),
-                result.status,
-                result.headers,
-                content_type="application/json",
+            return JsonResponse(
+                orjson.dumps(dump(result.value)), result.status, result.headers
             )
 
         answer.contract = self

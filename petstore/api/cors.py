@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 from flask import Response, current_app, request
 
+from petstore.responses import put
+
 EXPOSED = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
     "RateLimit, RateLimit-Policy, Retry-After, Link, Location, "
@@ -42,5 +44,5 @@ def answer_options() -> Response:
 
 
 def _allow(response: Response, origin: str) -> None:
-    response.headers.add("Access-Control-Allow-Origin", origin)
-    response.headers.add("Access-Control-Expose-Headers", EXPOSED)
+    allowed = ("Access-Control-Allow-Origin", origin)
+    put(response, (allowed, ("Access-Control-Expose-Headers", EXPOSED)))

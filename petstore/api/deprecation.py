@@ -9,6 +9,7 @@ from flask import Response, after_this_request
 from petstore import clock
 from petstore.api.contract import View
 from petstore.errors import OperationRemoved
+from petstore.responses import put
 
 
 def deprecated(
@@ -28,7 +29,7 @@ def deprecated(
     }
 
     def announce(response: Response) -> Response:
-        response.headers.update(headers)
+        put(response, headers.items())
         return response
 
     def decorate(view: View) -> View:

@@ -17,6 +17,7 @@ from petstore.errors import (
     answer_failure,
 )
 from petstore.models.replies import Attempt, Reply, StillRunning
+from petstore.responses import JsonResponse
 
 HEADER = "Idempotency-Key"
 
@@ -81,10 +82,7 @@ def _replay(attempt: Attempt) -> Response:
         raise IdempotencyKeyReused(
             "This Idempotency-Key was used with another body; take a new key."
         )
-    response = Response(
-        bytes(reply.body), reply.status, content_type="application/json"
-    )
-    response.headers["Idempotent-Replayed"] = "true"
+    headers = {"Idempotent-Replayed": "true"}
     if reply.location:
-        response.headers["Location"] = reply.location
-    return response
+        headers["Location"] = reply.location
+    return JsonResponse(bytes(reply.body), reply.status, headers)

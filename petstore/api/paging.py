@@ -17,8 +17,9 @@ def page(rows: list[Any], limit: int) -> Answer:
     shown = rows[:limit]
     if len(rows) == len(shown):
         return Answer(shown)
-    here = f"{request.scheme}://{_host(request.environ)}{request.path}"
-    query = f"{_kept_parameters(request.query_string)}after={shown[-1].id}"
+    asked = request._get_current_object()
+    here = f"{asked.scheme}://{_host(asked.environ)}{asked.path}"
+    query = f"{_kept_parameters(asked.query_string)}after={shown[-1].id}"
     return Answer(shown, {"Link": f'<{here}?{query}>; rel="next"'})
 
 

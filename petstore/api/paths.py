@@ -1,6 +1,6 @@
 """The addresses under /v1."""
 
-from flask import request
+from flask import Request
 from werkzeug.exceptions import NotFound
 from werkzeug.routing import BaseConverter
 
@@ -19,7 +19,7 @@ class IdConverter(BaseConverter):
         return int(value)
 
 
-def undo_stripped_slashes() -> None:
+def undo_stripped_slashes(request: Request) -> None:
     """Let a path that begins with a doubled slash name nothing.
 
     Werkzeug takes //v1/pets for /v1/pets, whatever `merge_slashes` says.

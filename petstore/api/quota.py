@@ -1,27 +1,28 @@
 """Counts every request under /v1, strangers too, and shows the figures."""
 
-from flask import Response, g, request
+from flask import Request, Response, g
 
 from petstore.errors import KeyBanned, RateLimitExceeded
 from petstore.quotas.headers import render
 from petstore.quotas.limiter import Limiter
 from petstore.quotas.windows import Decision
+from petstore.responses import put
 
 
-def count(limiter: Limiter) -> None:
+def count(limiter: Limiter, request: Request) -> None:
     """Take the request from the quota of the caller, or of a stranger's address."""
     g.decision = decision = limiter.take(g.caller, request.remote_addr)
     if not decision.is_granted:
         raise _refusal(decision)
 
 
-def show(limiter: Limiter, response: Response) -> None:
+def show(limiter: Limiter, request: Request, response: Response) -> None:
     """Put the figures on an answer.
 
     Where it was given before the caller was known, they are those of the address.
     """
     decision = g.get("decision") or limiter.look(None, request.remote_addr)
-    response.headers.extend(render(decision))
+    put(response, render(decision))
 
 
 def _refusal(decision: Decision) -> RateLimitExceeded | KeyBanned:

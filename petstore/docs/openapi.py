@@ -11,6 +11,7 @@ from flask import Blueprint, Flask, Response, current_app, request
 from petstore.docs.failures import responses
 from petstore.docs.headers import HEADERS
 from petstore.docs.operations import operations
+from petstore.responses import JsonResponse
 from petstore.schemas.errors import ErrorSchema
 from petstore.schemas.fields import Integer
 from petstore.settings import Settings
@@ -41,7 +42,7 @@ def openapi() -> Response:
         _server(f"{here}v1", "Local")
     ]
     description = _describe(current_app._get_current_object()) | {"servers": servers}
-    return Response(orjson.dumps(description), content_type="application/json")
+    return JsonResponse(orjson.dumps(description))
 
 
 def _server(url: str, description: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from petstore.addresses import Address
 from petstore.clock import MS_PER_SECOND
+from petstore.turns import give_way
 
 HANDSHAKE_SECONDS = 120  # an authority may take a couple of minutes
 
@@ -27,6 +28,7 @@ class Certificate:
 def shake_hands(proxy: Address, domain: str) -> Certificate:
     """Ask the proxy for the domain's certificate, trusting whom clients trust."""
     context = ssl.create_default_context()
+    give_way()
     try:
         with (
             socket.create_connection(proxy, HANDSHAKE_SECONDS) as connection,

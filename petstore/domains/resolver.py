@@ -10,6 +10,7 @@ import dns.nameserver
 import dns.resolver
 
 from petstore.addresses import Address
+from petstore.turns import give_way
 
 LOOK_SECONDS = 10.0
 QUESTION_SECONDS = 4.0
@@ -47,6 +48,7 @@ class Resolver:
         return [text.decode(errors="replace").strip() for text in joined]
 
     def _ask(self, name: str, kind: str) -> list:
+        give_way()
         left = self._deadline - time.monotonic()
         try:
             if left <= 0:

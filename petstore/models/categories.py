@@ -2,11 +2,20 @@
 
 from typing import NamedTuple
 
-from peewee import BigIntegerField, CompositeKey, ForeignKeyField, TextField
+from peewee import (
+    BigIntegerField,
+    CompositeKey,
+    ForeignKeyField,
+    ModelInsert,
+    Query,
+    TextField,
+    Value,
+)
 
 from petstore.database import BaseModel, data
 from petstore.models.pages import page_by
 from petstore.models.projects import Project
+from petstore.statements import slot, statement
 
 
 class CategoryRow(NamedTuple):
@@ -29,8 +38,7 @@ class Category(BaseModel):
     @classmethod
     def ensure(cls, project_id: int, category_id: int, name: str | None = None) -> bool:
         """Let the category exist; whether it did not before."""
-        added = cls.insert(project=project_id, id=category_id, name=name)
-        return bool(added.on_conflict_ignore().as_rowcount().execute())
+        return bool(_ensure(project=project_id, category_id=category_id, name=name))
 
     @classmethod
     def rename(
@@ -49,7 +57,7 @@ class Category(BaseModel):
     def page(cls, project_id: int, *, after: int, limit: int) -> list[CategoryRow]:
         """Categories of the project by ascending id, from beyond `after` on."""
         rows = _page(project=project_id, after=after, limit=limit)
-        return [CategoryRow(*row) for row in rows]
+        return list(map(CategoryRow._make, rows))
 
     @classmethod
     def names(cls, project_id: int, ids: set[int]) -> dict[int, str]:
@@ -58,6 +66,20 @@ class Category(BaseModel):
             cls.project == project_id, cls.id.in_(ids), cls.name.is_null(False)
         )
         return dict(named.tuples())
+
+
+def ensuring(name: str | Value | None = None) -> ModelInsert:
+    """The query that lets a `category_id` of a `project` exist; a row if it is new."""
+    return (
+        Category.insert(project=slot("project"), id=slot("category_id"), name=name)
+        .on_conflict_ignore()
+        .returning(Category.id)
+    )
+
+
+@statement(data)
+def _ensure() -> Query:
+    return ensuring(slot("name"))
 
 
 _page = page_by(Category.id, (Category.id, Category.name))

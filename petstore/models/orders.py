@@ -2,7 +2,14 @@
 
 from typing import NamedTuple
 
-from peewee import BigAutoField, BigIntegerField, ForeignKeyField, Query, TextField
+from peewee import (
+    BigAutoField,
+    BigIntegerField,
+    Case,
+    ForeignKeyField,
+    Query,
+    TextField,
+)
 
 from petstore import clock
 from petstore.database import BaseModel, data
@@ -86,7 +93,7 @@ class Order(BaseModel):
         """Orders of the project by ascending id, from the first beyond `after` on."""
         page = _page if status is None else _page_by_status
         rows = page(project=project_id, after=after, status=status, limit=limit)
-        return [OrderRow(*row) for row in rows]
+        return list(map(OrderRow._make, rows))
 
     @classmethod
     def _close(
@@ -131,8 +138,11 @@ def _insert() -> Query:
 
 @statement(data)
 def _leave_placed() -> Query:
+    # The clock may have been set back since the order was placed.
+    is_back = Order.created_ms > slot("now")
+    updated_ms = Case(None, [(is_back, Order.created_ms)], slot("now"))
     return (
-        Order.update(status=slot("status"), updated_ms=slot("now"))
+        Order.update(status=slot("status"), updated_ms=updated_ms)
         .where(
             Order.project == slot("project"),
             Order.id == slot("id"),

@@ -13,6 +13,7 @@ import orjson
 from flask import Flask, Response, g, request
 
 from petstore import clock
+from petstore.responses import put
 
 STDOUT, STDERR = 1, 2
 REQUEST_ID = "X-Request-ID"
@@ -32,27 +33,29 @@ def init_app(app: Flask) -> None:
 
 
 def _begin() -> None:
-    g.started = time.perf_counter()
+    state = g._get_current_object()
+    state.started = time.perf_counter()
     sent = request.environ.get("HTTP_X_REQUEST_ID")
-    g.request_id = sent if sent and _SANE_ID.fullmatch(sent) else os.urandom(16).hex()
+    is_sane = sent and _SANE_ID.fullmatch(sent)
+    state.request_id = sent if is_sane else os.urandom(16).hex()
 
 
 def _end(response: Response) -> Response:
-    request_id = g.request_id
-    response.headers.add(REQUEST_ID, request_id)
-    caller, rule = g.get("caller"), request.url_rule
+    asked, state = request._get_current_object(), g._get_current_object()
+    put(response, ((REQUEST_ID, state.request_id),))
+    caller, rule = state.get("caller"), asked.url_rule
     _write(
         STDOUT,
         {
             "event": "request",
-            "id": request_id,
-            "method": request.method,
+            "id": state.request_id,
+            "method": asked.method,
             "route": rule.rule if rule else None,
             "status": response.status_code,
-            "duration_ms": round((time.perf_counter() - g.started) * 1000, 3),
+            "duration_ms": round((time.perf_counter() - state.started) * 1000, 3),
             "project": caller.slug if caller else None,
             "key": caller.prefix if caller else None,
-            "address": request.remote_addr,
+            "address": asked.remote_addr,
             "bytes": response.content_length,
         },
     )

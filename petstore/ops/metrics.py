@@ -34,6 +34,7 @@ COUNTER_STORE = Gauge(
     multiprocess_mode="livemin",
 )
 COUNTER_STORE.set(1)
+_shown = {"is_away": False}  # by this process
 EVENTS = {
     "key_banned": Counter("petstore_bans", "Keys that were banned."),
     "database_error": Counter("petstore_database_errors", "Requests without database."),
@@ -44,7 +45,14 @@ bp = Blueprint("metrics", __name__)
 
 def init_app(app: Flask) -> None:
     """Count each request once, when its answer is known."""
-    app.after_request(_count)
+    limiter = app.extensions["limiter"]
+
+    @app.after_request
+    def count(response: Response) -> Response:
+        _show_store(limiter.is_away)
+        _count(response)
+        return response
+
     app.register_blueprint(bp)
     logging.getLogger("petstore.events").handlers = [_EventCounter()]
 
@@ -56,18 +64,24 @@ def metrics() -> Response:
     return Response(metric_files.render(), content_type=CONTENT_TYPE_LATEST)
 
 
-def _count(response: Response) -> Response:
-    if request.blueprint in UNCOUNTED:
-        return response
-    operation = request.endpoint.rpartition(".")[2] if request.endpoint else "unknown"
+def _count(response: Response) -> None:
+    endpoint, state = request.endpoint, g._get_current_object()
+    blueprint, _, operation = (endpoint or ".unknown").rpartition(".")
+    if blueprint in UNCOUNTED:
+        return
     _requests(operation, response.status_code).inc()
-    _duration(operation).observe(time.perf_counter() - g.started)
-    decision, caller = g.get("decision"), g.get("caller")
+    _duration(operation).observe(time.perf_counter() - state.started)
+    decision, caller = state.get("decision"), state.get("caller")
     if decision and not decision.is_granted:
         REFUSALS.labels("banned" if decision.is_banned else "limit").inc()
     if caller and "Deprecation" in response.headers:
         DEPRECATED.labels(operation, caller.slug).inc()
-    return response
+
+
+def _show_store(is_away: bool) -> None:
+    if _shown["is_away"] != is_away:
+        _shown["is_away"] = is_away
+        COUNTER_STORE.set(not is_away)
 
 
 # Finding a child by its labels costs more than counting.
@@ -86,5 +100,3 @@ class _EventCounter(logging.Handler):
         name = record.getMessage()
         if name in EVENTS:
             EVENTS[name].inc()
-        elif name in ("counters_lost", "counters_regained"):
-            COUNTER_STORE.set(not record.facts["lost"])

@@ -64,6 +64,14 @@ def test_updated_at_moves_and_created_at_stays(client: FlaskClient, clock: Clock
     assert closed["updatedAt"] == "2027-03-17T12:01:40.500Z"
 
 
+def test_an_order_is_not_updated_before_it_was_created(
+    client: FlaskClient, clock: Clock
+):
+    order = place(client)
+    clock.move(seconds=-5)
+    assert close(client, order, "completed").json["updatedAt"] == order["createdAt"]
+
+
 @pytest.mark.parametrize("again", ["completed", "cancelled"])
 @pytest.mark.parametrize(("status", "pet_status"), ENDS)
 def test_a_closed_order_stays_as_it_is(
