@@ -27,8 +27,14 @@ test: $(VENV)/test.stamp ## Run all tests, on SQLite, PostgreSQL and Redis
 	$(BIN)/pytest
 
 .PHONY: bench
-bench: $(VENV)/test.stamp ## Measure the service beside yardsticks (needs wrk)
+bench: $(VENV)/test.stamp ## Measure speed beside yardsticks, growth and memory (needs wrk)
 	$(BIN)/python -m benchmarks.measure
+	$(BIN)/python -m benchmarks.growth
+	$(BIN)/python -m benchmarks.footprint
+
+.PHONY: torture
+torture: $(VENV)/test.stamp ## Break everything on purpose, for about half an hour
+	$(BIN)/python -m tests.torture
 
 .PHONY: e2e
 e2e: $(VENV)/e2e.stamp ## Try it in a browser, with Caddy and a certificate authority

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
 PATH = "/v1/pets?limit=1"
@@ -60,7 +60,7 @@ class Load:
                 answer = connection.getresponse()
                 answer.read()
                 status, left = answer.status, day_left(answer.headers["RateLimit"])
-            except OSError:
+            except (OSError, HTTPException):
                 status, left = 0, -1
             seconds = time.monotonic() - started
             self.answers.append(Answer(key, status, left, seconds))

@@ -64,15 +64,23 @@ class Gunicorn:
 @contextmanager
 def gunicorn(directory: Path, environ: dict[str, str]) -> Iterator[Gunicorn]:
     """The service as it runs in production, for as long as the block runs."""
-    port = free_port()
+    gunicorn = start_gunicorn(directory, environ, free_port())
+    try:
+        wait_for_port(int(gunicorn.environ["PORT"]), gunicorn.process)
+        yield gunicorn
+    finally:
+        stop(gunicorn.process)
+
+
+def start_gunicorn(directory: Path, environ: dict[str, str], port: int) -> Gunicorn:
+    """The service on that port, soon; to be stopped by the caller."""
     environ = os.environ | environ | {"PORT": str(port)}
     log = directory / f"gunicorn-{port}.log"
-    with log.open("w") as output:
+    with log.open("a") as output:
         process = subprocess.Popen(
             [
-                sys.executable,
-                "-m",
-                "gunicorn",
+                # Not `-m gunicorn`, which cannot start itself anew (SIGUSR2).
+                str(Path(sys.executable).with_name("gunicorn")),
                 "--bind",
                 f"127.0.0.1:{port}",
                 "wsgi:app",
@@ -82,11 +90,7 @@ def gunicorn(directory: Path, environ: dict[str, str]) -> Iterator[Gunicorn]:
             stdout=output,
             stderr=output,
         )
-    try:
-        wait_for_port(port, process)
-        yield Gunicorn(process, f"http://127.0.0.1:{port}", log, environ)
-    finally:
-        stop(process)
+    return Gunicorn(process, f"http://127.0.0.1:{port}", log, environ)
 
 
 def flask(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess:

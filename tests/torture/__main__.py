@@ -1,0 +1,57 @@
+"""The whole campaign: `make torture`, or `python -m tests.torture --seed 7 NAME …`.
+
+It prints a line for each fault and ends with 1 when a promise was broken. It aims at
+servers that it starts on loopback, and needs about half an hour.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.torture.campaign import Campaign, Outcome, Run
+from tests.torture.campaigns import CAMPAIGNS
+
+
+def main() -> int:
+    """Run the campaigns that were named, or all; the exit code."""
+    names = [campaign.name for campaign in CAMPAIGNS]
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--trials", type=int, help="instead of each one's own")
+    arguments.add_argument("names", nargs="*", metavar="NAME")
+    chosen = arguments.parse_args()
+    if unknown := set(chosen.names) - set(names):
+        arguments.error(f"no campaign is named {unknown.pop()}; there are {names}")
+    outcomes = [
+        _played(campaign, chosen.seed, chosen.trials or campaign.trials)
+        for campaign in CAMPAIGNS
+        if campaign.name in (chosen.names or names)
+    ]
+    return not all(outcome.is_good for outcome in outcomes)
+
+
+def _played(campaign: Campaign, seed: int, trials: int) -> Outcome:
+    dice = random.Random(f"{seed} {campaign.name}")
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="petstore-torture-") as directory:
+        try:
+            outcome = campaign.play(Run(trials, dice, Path(directory)))
+        except AssertionError as error:
+            outcome = Outcome(faults=[str(error)])
+    figures = "  ".join(f"{name} {value:g}" for name, value in outcome.figures.items())
+    print(
+        f"{campaign.name:24} {outcome.trials:7,} trials  {len(outcome.faults)} faults"
+        f"  {outcome.lost} lost  {outcome.duplicated} duplicated"
+        f"  {time.monotonic() - started:5.0f} s  {figures}",
+        flush=True,
+    )
+    for fault in outcome.faults[:10]:
+        print(f"    {fault}")
+    return outcome
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""PostgreSQL goes away and comes back, under load: 503 at once, and nothing is lost."""
+
+import time
+from collections import Counter
+from contextlib import ExitStack
+
+from tests.services import serving
+from tests.torture.campaign import Outcome, Run
+from tests.torture.postgres import Postgres, postgres
+from tests.torture.proxies import Proxy, proxy
+from tests.torture.pulse import pulse
+from tests.torture.shoppers import Answer, Shoppers, names_of, shoppers
+
+CLIENTS = 6
+WARM_SECONDS = 0.4
+AWAY_SECONDS = (0.05, 1.2)
+RECOVERED_WITHIN_SECONDS = 1.0
+PATIENCE_SECONDS = 0.3
+
+
+class Stage:
+    """The server, the network in front of it, and how both fail."""
+
+    def __init__(self, server: Postgres, network: Proxy, run: Run) -> None:
+        self._server, self._network, self._run = server, network, run
+        self.faults = [
+            lambda: self._stop("fast"),
+            self._black_hole,
+            self._cut,
+            self._hang,
+            lambda: self._stop("immediate"),
+        ]
+
+    def _stop(self, mode: str) -> None:
+        self._server.stop(mode)
+        self._wait()
+        self._server.start()
+
+    def _cut(self) -> None:
+        for _ in range(self._run.dice.randrange(1, 4)):
+            self._server.cut()
+
+    def _hang(self) -> None:
+        self._server.hang()
+        try:
+            self._wait()
+        finally:
+            self._server.go_on()
+
+    def _black_hole(self) -> None:
+        self._network.drop()
+        self._wait()
+        self._network.restore()
+
+    def _wait(self) -> None:
+        time.sleep(self._run.dice.uniform(*AWAY_SECONDS))
+
+
+def play(run: Run) -> Outcome:
+    """Stop, cut, hang and cut off a server, in turn."""
+    outcome = Outcome()
+    calm, recovery = 0, 0.0
+    with ExitStack() as stack:
+        server = stack.enter_context(postgres())
+        network = stack.enter_context(proxy(server.port))
+        environ = {"DATABASE_URL": server.url_at(network.port), "WEB_CONCURRENCY": "2"}
+        service = stack.enter_context(serving(run.directory, environ))
+        beats = stack.enter_context(pulse())
+        stage = Stage(server, network, run)
+        with shoppers(service.url, [service.key] * CLIENTS) as everybody:
+            for number in range(run.trials):
+                began_at = time.monotonic()
+                everybody.run(WARM_SECONDS)
+                stage.faults[number % len(stage.faults)]()
+                back_at = time.monotonic()
+                everybody.run(RECOVERED_WITHIN_SECONDS + WARM_SECONDS)
+                outcome.trials += 1
+                if beats.was_calm(began_at):
+                    calm += 1
+                    recovery = max(recovery, _recovery(everybody, back_at))
+                    outcome.faults += _late(everybody.since(began_at))
+        _count(outcome, everybody, names_of(service.url, service.key))
+        if "Traceback" in service.gunicorn.log.read_text():
+            outcome.faults.append("a traceback in the log")
+    if recovery > RECOVERED_WITHIN_SECONDS:
+        outcome.faults.append(f"not back after {recovery:.2f} s")
+    outcome.faults += _wrong(everybody.answers)
+    outcome.figures = {
+        "calm": calm,
+        "requests": len(everybody.answers),
+        "503s": sum(answer.status == 503 for answer in everybody.answers),
+        "slowest_ms": round(everybody.slowest() * 1000),
+        "back_after_ms": round(recovery * 1000),
+    }
+    return outcome
+
+
+def _recovery(everybody: Shoppers, back_at: float) -> float:
+    """How long after the server was back the last request was refused."""
+    answers = everybody.since(back_at)
+    return max([0, *(a.began_at - back_at for a in answers if a.status == 503)])
+
+
+def _late(answers: list[Answer]) -> list[str]:
+    late = [answer for answer in answers if answer.seconds > PATIENCE_SECONDS]
+    return [f"{a.status} after {a.seconds * 1000:.0f} ms" for a in late]
+
+
+def _wrong(answers: list[Answer]) -> list[str]:
+    return [
+        f"status {answer.status}"
+        for answer in answers
+        if answer.status not in (200, 201)
+        and not (answer.status == 503 and answer.headers["Retry-After"])
+    ]
+
+
+def _count(outcome: Outcome, everybody: Shoppers, names: list[str]) -> None:
+    kept = Counter(names)
+    outcome.lost = sum(not kept[name] for name in everybody.added)
+    outcome.duplicated = sum(times - 1 for times in kept.values())

@@ -1,0 +1,76 @@
+"""SIGKILL of workers and masters in the middle of writes."""
+
+from contextlib import ExitStack, closing, suppress
+from functools import partial
+
+import psutil
+from peewee import fn
+
+from petstore.database import open_databases
+from petstore.models.projects import Project
+from petstore.models.usage import Usage
+from petstore.settings import read_settings
+from tests import databases
+from tests.races.walkers import Client
+from tests.services import issue_key
+from tests.torture.campaign import Campaign, Outcome, Run
+from tests.torture.stage import Host, damage, database
+from tests.torture.waiting import wait_until
+from tests.torture.writers import Ledger, writing
+
+MASTERS = 0.1  # of the victims
+WRITES = range(1, 40)  # that are answered between two kills
+
+
+def _kills(engine: str, run: Run) -> Outcome:
+    outcome = Outcome()
+    with ExitStack() as stack:
+        url = stack.enter_context(database(engine, run))
+        environ = {"DATABASE_URL": url}
+        host = stack.enter_context(Host(run.directory, environ))
+        key = issue_key(environ)  # of a project that nobody else uses
+        with writing(lambda: Client(host.url, key), "rex") as ledger:
+            recoveries = [_kill(run, host, ledger) for _ in range(run.trials)]
+        outcome.trials = len(recoveries)
+        outcome.figures["slowest recovery"] = round(max(recoveries), 1)
+        outcome.faults += _miscounts(environ, ledger)
+        with closing(Client(host.url, key)) as client:
+            ledger.judge(client, outcome)
+    if engine == "sqlite":
+        outcome.faults += damage(run.directory)
+    return outcome
+
+
+def _kill(run: Run, host: Host, ledger: Ledger) -> float:
+    """Kill a process of the service; how long it took to answer again."""
+    goal = ledger.answered + run.dice.choice(WRITES)
+    wait_until(lambda: ledger.answered >= goal, "no write was answered")
+    if run.dice.random() < MASTERS:
+        return host.kill_master()
+    with suppress(psutil.NoSuchProcess, IndexError):
+        run.dice.choice(host.workers()).kill()
+    return host.wait_until_it_serves()
+
+
+def _miscounts(environ: dict[str, str], ledger: Ledger) -> list[str]:
+    """What is wrong with the counters: each answer counts, and nothing counts twice."""
+    open_databases(read_settings(environ))
+    try:
+        latest = Project.select(fn.MAX(Project.id)).scalar()
+        counted = (
+            Usage.select(fn.SUM(Usage.served))
+            .where(Usage.subject == f"project:{latest}")
+            .scalar()
+        )
+    finally:
+        databases.close()
+    sent = len(ledger.statuses)
+    if ledger.answered <= counted <= sent:
+        return []
+    return [f"{counted} counted, {ledger.answered} answered, {sent} sent"]
+
+
+KILLS = tuple(
+    Campaign(f"kills on {engine}", 300, 3, partial(_kills, engine))
+    for engine in ("sqlite", "postgresql")
+)

@@ -1,0 +1,109 @@
+"""Many `flask migrate` at once, killed before any statement, then run again."""
+
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from peewee import DatabaseProxy
+
+from petstore.database import counters, data, open_databases
+from petstore.settings import read_settings
+from tests import databases, servers
+from tests.torture.campaign import Campaign, Outcome, Run
+from tests.torture.migrators import LIVES, watched
+from tests.torture.stage import migrate, new_database, postgresql
+
+AT_ONCE = 20
+TRIALS = 120  # a few more than a migration has statements
+KILLED = str(-signal.SIGKILL)
+
+
+def _interruptions(engine: str, run: Run) -> Outcome:
+    outcome = Outcome()
+    with ExitStack() as stack:
+        new_url = partial(_new_file, run.directory)
+        if engine == "postgresql":
+            new_url = partial(new_database, stack.enter_context(postgresql(run)))
+        with new_url("undisturbed") as url:
+            statements: list[int] = []
+            with watched(statements.append):
+                migrate(url)
+            expected = _state(url)
+        first = run.dice.randrange(len(statements))
+        for trial in range(run.trials):
+            # One after the other, so that a long run kills before each of them.
+            deaths = _deaths(run, statements[(first + trial) % len(statements)])
+            with new_url(f"interrupted_{trial}") as url:
+                outcome.faults += _interrupt(url, deaths)
+                if _state(url) != expected:
+                    outcome.faults.append(f"other tables, after {deaths}")
+            outcome.trials += 1
+    return outcome
+
+
+def _deaths(run: Run, statement: int) -> list[int]:
+    """Who dies before that statement: one, some, or all."""
+    doomed = run.dice.choice([1, run.dice.randint(1, AT_ONCE), AT_ONCE])
+    deaths = [statement] * doomed + [LIVES] * (AT_ONCE - doomed)
+    run.dice.shuffle(deaths)
+    return deaths
+
+
+def _interrupt(url: str, deaths: list[int]) -> list[str]:
+    """Two waves of commands, of which only the second is left alone."""
+    module, environ = "tests.torture.migrators", {"DATABASE_URL": url}
+    ended = servers.run(environ, module, *map(str, deaths))
+    ended.check_returncode()
+    *told, codes, codes_again = ended.stdout.splitlines()
+    faults = [
+        f"one ended with {code}, in {deaths}"
+        for death, code in zip(deaths, codes.split(), strict=True)
+        if code != "0" and not (death and code == KILLED)
+    ]
+    if faults:
+        faults += ended.stderr.splitlines()[-1:]
+    if set(codes_again.split()) != {"0"}:
+        faults.append(f"run again: {codes_again}, after {deaths}")
+    steps = Counter(line for line in told if line.startswith("applied "))
+    return faults + [f"{step} twice" for step, times in steps.items() if times > 1]
+
+
+def _state(url: str) -> list[Any]:
+    """Tables, how many rows each has, and the steps on record."""
+    open_databases(read_settings({"DATABASE_URL": url}))
+    try:
+        return [
+            (databases.shape_of(database), _rows(database), _history(database, table))
+            for database, table in (
+                (data, "migration"),
+                (counters, "counter_migration"),
+            )
+        ]
+    finally:
+        databases.close()
+
+
+def _rows(database: DatabaseProxy) -> dict[str, int]:
+    return {
+        table: database.execute_sql(f'SELECT count(*) FROM "{table}"').fetchone()[0]
+        for table in database.get_tables()
+    }
+
+
+def _history(database: DatabaseProxy, table: str) -> list[tuple[str]]:
+    return database.execute_sql(f"SELECT name FROM {table} ORDER BY name").fetchall()
+
+
+@contextmanager
+def _new_file(directory: Path, name: str) -> Iterator[str]:
+    yield f"sqlite:///{directory / name}.db"
+
+
+MIGRATIONS = tuple(
+    Campaign(f"migrate on {engine}", TRIALS, 1, partial(_interruptions, engine))
+    for engine in ("sqlite", "postgresql")
+)

@@ -1,0 +1,10 @@
+"""What happens to the stores behind the service, and how often it is tried."""
+
+from tests.torture import cluster_outages, counter_outages, database_outages
+from tests.torture.campaign import Campaign
+
+OUTAGES = (
+    Campaign("counter outages", 30, 3, counter_outages.play),
+    Campaign("lost cluster nodes", 10, 1, cluster_outages.play),
+    Campaign("database outages", 20, 3, database_outages.play),
+)

