@@ -1,161 +1,117 @@
 """Requests per second of the service beside yardsticks, interleaved in one run.
 
     make bench
-    python -m benchmarks.measure --rounds 3 --seconds 1 --store sqlite
+    python -m benchmarks.measure --rounds 9 --store sqlite "list 20" get
 
 It needs wrk, and aims at servers that it starts on loopback. Every answer is checked
-before it is measured: status, number of animals, headers, counters that move, animals
-that are in the database. A figure is the median of the rounds; what counts is its
-ratio to the baseline (yardsticks/baseline.py: the same job by hand in one file).
+before it is measured: status, number of animals, headers, counters that move; and
+afterwards that what was acknowledged is in the database. What counts is the ratio to
+the baseline (yardsticks/baseline.py: the same job by hand in one file): the median of
+the ratios of all rounds. The other columns are medians, too.
 """
 
 import argparse
-import contextlib
-import json
-import os
-import re
-import statistics
-import subprocess
-import sys
-import tempfile
-import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
+from statistics import median
 
-from tests import servers
+from benchmarks.stage import STORES, Server, Stage, ask, fill, stage
+from benchmarks.wrk import Case, Figures, run
 
-YARDSTICKS = Path(__file__).parent / "yardsticks"
-ANIMALS = 150
-CASES = {
-    "list 20": "/v1/pets",
-    "list 100": "/v1/pets?limit=100",
-    "by status": "/v1/pets?status=pending",
-    "get": "/v1/pets/1",
-    "create": "/v1/pets",
-}
 FEATURES = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
-CREATE = """wrk.method = "POST"
-wrk.body = '{"name": "Rex", "categoryId": 7}'
-wrk.headers["Content-Type"] = "application/json"
-"""
-UNLIMITED = ("--plan", "enterprise", "--per-minute", "1000000000", "--per-day")
+CASES = {
+    "list 20": Case(),
+    "list 100": Case("/v1/pets?limit=100"),
+    "by status": Case("/v1/pets?status=pending"),
+    "get": Case("/v1/pets/1"),
+    "create": Case(posts=True),
+    "401": Case(key="mistyped", is_refused=True),
+    "429": Case(key="used up", is_refused=True),
+}
+YARDSTICKS = ("baseline", "constant", "bare")
+HEADS = "to baseline  2 workers  p50 ms  p99/p50  CPU us (baseline)  requests/s"
+
+Rounds = list[dict[str, Figures]]
 
 
 def main() -> None:
     """Measure on one store or on both, and print a line a case."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--rounds", type=int, default=5)
-    arguments.add_argument("--seconds", type=int, default=2)
-    arguments.add_argument("--workers", type=int, default=1)
-    arguments.add_argument("--store", choices=("sqlite", "postgresql"))
+    arguments.add_argument("--rounds", type=int, default=7)
+    arguments.add_argument("--seconds", type=int, default=1)
+    arguments.add_argument("--store", choices=STORES)
+    arguments.add_argument("cases", nargs="*", metavar="CASE")
     chosen = arguments.parse_args()
-    for store in [chosen.store] if chosen.store else ["sqlite", "postgresql"]:
-        with (
-            tempfile.TemporaryDirectory() as directory,
-            contextlib.ExitStack() as stack,
-        ):
-            environ = _environ(store, Path(directory), stack)
-            key = _prepared(environ)
-            urls = {
-                "service": stack.enter_context(_service(Path(directory), environ)),
-                "baseline": stack.enter_context(_yardstick("baseline", environ)),
-                "flask": stack.enter_context(_yardstick("constant", environ)),
-                "wsgi": stack.enter_context(_yardstick("bare", environ)),
+    if unknown := set(chosen.cases) - set(CASES):
+        arguments.error(f"no case is {unknown.pop()}; there are {', '.join(CASES)}")
+    for store in [chosen.store] if chosen.store else STORES:
+        with stage(store) as place:
+            _measure(place, store, chosen)
+
+
+def _measure(place: Stage, store: str, chosen: argparse.Namespace) -> None:
+    keys = {"ample": place.key("ample"), "used up": place.key("used up", per_day="1")}
+    keys["mistyped"] = keys["ample"][::-1]
+    servers = {"service": place.service(), "2 workers": place.service(workers=2)}
+    servers |= {name: place.yardstick(name) for name in YARDSTICKS}
+    fill(servers["service"], keys["ample"])
+    for name in ("service", "baseline"):
+        ask(f"{servers[name].url}/v1/pets", keys["used up"])
+    for name in ("service", "2 workers", "baseline"):
+        _check(servers[name], keys["ample"])
+    print(f"{store:10}  {HEADS}", flush=True)
+    for name in chosen.cases or CASES:
+        case = CASES[name]
+        # Two of the yardsticks answer the same to everything.
+        asked = list(servers) if name == "list 20" else list(servers)[:3]
+        rounds = [
+            {
+                each: _run(place, servers[each], case, keys[case.key], chosen.seconds)
+                for each in asked
             }
-            _fill(urls["service"], key)
-            for name in ("service", "baseline"):
-                _check(urls[name], key)
-            _measure(store, urls, key, chosen)
+            for _ in range(chosen.rounds)
+        ]
+        print(f"{name:10}  {_line(rounds)}", flush=True)
 
 
-def _environ(store: str, directory: Path, stack: contextlib.ExitStack) -> dict:
-    environ = {"PETSTORE_BAN_AFTER": "1000000", "WEB_CONCURRENCY": "1"}
-    if store == "sqlite":
-        return environ | {"DATABASE_URL": f"sqlite:///{directory}/petstore.db"}
-    return environ | {
-        "DATABASE_URL": stack.enter_context(servers.postgresql()),
-        "REDIS_URL": stack.enter_context(servers.redis(directory)),
-    }
-
-
-def _prepared(environ: dict[str, str]) -> str:
-    servers.flask(environ, "migrate")
-    servers.flask(environ, "projects", "create", "bench", *UNLIMITED, "1000000000")
-    return servers.flask(environ, "keys", "create").stdout.strip()
-
-
-@contextlib.contextmanager
-def _service(directory: Path, environ: dict[str, str]) -> Iterator[str]:
-    with servers.gunicorn(directory, environ) as service:
-        yield service.url
-
-
-@contextlib.contextmanager
-def _yardstick(name: str, environ: dict[str, str]) -> Iterator[str]:
-    port = servers.free_port()
-    command = [sys.executable, "-m", "gunicorn", "--config", os.devnull]
-    command += ["--bind", f"127.0.0.1:{port}", "--no-control-socket", f"{name}:app"]
-    process = subprocess.Popen(
-        command, cwd=YARDSTICKS, env=os.environ | environ, stderr=subprocess.DEVNULL
-    )
-    try:
-        servers.wait_for_port(port, process)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        servers.stop(process)
-
-
-def _fill(url: str, key: str) -> None:
-    for number in range(ANIMALS):
-        status = ("available", "pending", "sold")[number % 3]
-        body = {"name": f"Rex {number}", "categoryId": number % 5, "status": status}
-        _ask(f"{url}/v1/pets", key, json.dumps(body).encode())
-
-
-def _check(url: str, key: str) -> None:
-    pets, before = _ask(f"{url}/v1/pets?limit=100", key)
+def _check(server: Server, key: str) -> None:
+    pets, before = ask(f"{server.url}/v1/pets?limit=100", key)
     assert len(pets) == 100, "a list of 100 holds 100 animals"
     assert all(name in before for name in FEATURES), "the quota is shown"
-    made, after = _ask(f"{url}/v1/pets", key, b'{"name": "Rex", "categoryId": 7}')
+    rex = {"name": "Rex", "categoryId": 7}
+    made, after = ask(f"{server.url}/v1/pets", key, rex)
     moved = int(before["X-RateLimit-Remaining"]) - int(after["X-RateLimit-Remaining"])
     assert moved == 1, "the counter moves"
-    found, _ = _ask(f"{url}/v1/pets/{made['id']}", key)
+    found, _ = ask(f"{server.url}/v1/pets/{made['id']}", key)
     assert found == made, "what was created is there"
 
 
-def _ask(url: str, key: str, body: bytes | None = None) -> tuple:
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    request = urllib.request.Request(url, body, headers)
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.load(answer), answer.headers
+def _run(place: Stage, server: Server, case: Case, key: str, seconds: int) -> Figures:
+    before = place.animals() if case.posts else 0
+    figures = run(server, case, key, seconds)
+    if case.posts:
+        assert place.animals() - before >= figures.requests, "all are in the database"
+    assert figures.refused == case.is_refused * figures.requests, figures
+    return figures
 
 
-def _measure(store: str, urls: dict, key: str, chosen: argparse.Namespace) -> None:
-    for case, path in CASES.items():
-        rates: dict[str, list[float]] = {name: [] for name in urls}
-        for _ in range(chosen.rounds):
-            for name, url in urls.items():
-                if name in ("flask", "wsgi"):  # which answer one thing only
-                    rates[name].append(_rate(f"{url}/v1/pets", key, "", chosen.seconds))
-                else:
-                    rates[name].append(_rate(url + path, key, case, chosen.seconds))
-        medians = {name: statistics.median(rates[name]) for name in urls}
-        ratio = medians["service"] / medians["baseline"]
-        shown = "  ".join(f"{name} {rate:7,.0f}" for name, rate in medians.items())
-        print(f"{store:10}  {case:9}  {ratio:5.2f} x baseline   {shown}", flush=True)
+def _line(rounds: Rounds) -> str:
+    service = [each["service"] for each in rounds]
+    rates = "  ".join(
+        f"{name} {median(each[name].rate for each in rounds):,.0f}"
+        for name in rounds[0]
+    )
+    baseline_us = median(each["baseline"].cpu_us for each in rounds)
+    return (
+        f"{_ratio(rounds, 'service', 'baseline'):11.2f}"
+        f"{_ratio(rounds, '2 workers', 'service'):11.2f}"
+        f"{median(figures.p50_ms for figures in service):8.2f}"
+        f"{median(figures.p99_ms / figures.p50_ms for figures in service):9.2f}"
+        f"{median(figures.cpu_us for figures in service):8.0f}"
+        f" ({baseline_us:.0f})      {rates}"
+    )
 
 
-def _rate(url: str, key: str, case: str, seconds: int) -> float:
-    command = ["wrk", "-t1", "-c16", f"-d{seconds}s", url]
-    command += ["-H", f"Authorization: Bearer {key}"]
-    with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
-        if case == "create":
-            script.write(CREATE)
-            script.flush()
-            command += ["-s", script.name]
-        shown = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "Non-2xx" not in shown.stdout, shown.stdout
-    return float(re.search(r"Requests/sec:\s+([0-9.]+)", shown.stdout)[1])
+def _ratio(rounds: Rounds, one: str, other: str) -> float:
+    return median(each[one].rate / each[other].rate for each in rounds)
 
 
 if __name__ == "__main__":
