@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from petstore import clock as service_clock
 from petstore import create_app, migrator
 from petstore.api.last_used import last_used
-from petstore.database import open_databases
+from petstore.database import databases_at
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
@@ -177,8 +177,9 @@ def stranger(client_of: Callable[[str | None], FlaskClient]) -> FlaskClient:
 
 
 def _migrate(url: str) -> None:
-    open_databases(read_settings({"DATABASE_URL": url}))
-    migrator.migrate()
+    # Not by the names that the service uses, which may be those of a test already.
+    databases = databases_at(url, prepares_statements=True)
+    migrator.migrate(databases)
     databases.close()
 
 

@@ -12,11 +12,13 @@ import petstore
 PACKAGE = Path(petstore.__file__).parent
 # From the ground up. What stands in one line does not know of each other.
 LAYERS = [
-    ["addresses"],
+    ["addresses", "urls"],
     ["settings"],
     ["clock"],
+    ["responses"],
     ["errors"],
     ["events"],
+    ["turns"],
     ["edge", "routing"],
     ["statements"],
     ["engines"],
@@ -24,6 +26,7 @@ LAYERS = [
     ["migrator"],
     ["proxies"],
     ["models"],
+    ["copies"],
     ["schemas"],
     ["quotas"],
     ["domains"],
@@ -32,6 +35,7 @@ LAYERS = [
 ]
 NO_FLASK = (
     "addresses",
+    "urls",
     "settings",
     "clock",
     "events",
@@ -39,6 +43,7 @@ NO_FLASK = (
     "engines",
     "migrator",
     "models",
+    "copies",
     "schemas",
 )
 HEIGHTS = {name: height for height, names in enumerate(LAYERS) for name in names}

@@ -26,8 +26,18 @@ VERSIONS = ["HTTP/1.1"] * 40 + [
     "HTTP/x",
     "http/1.1",
 ]
+HOSTS = ["x"] * 20 + [
+    "",
+    "[::1",
+    "a..b",
+    "x" * 300 + ":99999",
+    "x:-1",
+    "$(id)",
+    "ä",
+    '"',
+]
 NAMES = [
-    *("Host", "Authorization", "X-Request-ID", "X-Forwarded-For", "X-Forwarded-Proto"),
+    *("Authorization", "X-Request-ID", "X-Forwarded-For", "X-Forwarded-Proto"),
     *("Forwarded", "Content-Type", "Content-Encoding", "Accept", "Cookie", "Origin"),
     *("Idempotency-Key", "Referer", "User-Agent", "Upgrade", "Range", "Script-Name"),
     *("X-Forwarded-Host", "If-None-Match", "If-Modified-Since", "Accept-Encoding"),
@@ -38,7 +48,7 @@ VALUES = [
     *(FORGED.replace("\n", "%0a"), "Bearer", "Bearer pet_" + "0" * 48, "Basic eDp5"),
     *("Bearer \x80\xff", "127.0.0.1", "::1, a, b", "application/json", "gzip", "*/*"),
     *("application/json; charset=utf-7", "text/plain", "websocket", "bytes=0-,-1"),
-    *("[::1", "a..b", "x" * 300 + ":99999", "localhost:-1", "W/\x22x\x22", "$(id)"),
+    *("W/\x22x\x22", "$(id)", "%s%n", "../../etc/passwd", "1" * 400, "-1", "\xff"),
     *("Thu, 99 Foo 2030", "session=\x22", "a=b; a=c; ;;=", "\t", "é=\u00ad"),
 ]
 BODIES = [
@@ -78,6 +88,8 @@ def _request(chance: random.Random, key: str) -> bytes:
         headers.append(f"Content-Length: {len(body)}")
     if chance.random() < 0.6:
         headers.append("Content-Type: application/json")
+    if chance.random() < 0.95:
+        headers.append(f"Host: {chance.choice(HOSTS)}")
     headers.append("Connection: close")
     chance.shuffle(headers)
     head = "\r\n".join([f"{method} {chance.choice(PATHS)} {version}", *headers, "", ""])

@@ -43,5 +43,8 @@ def test_each_hostile_request_is_one_line_that_can_be_read(service: Service):
     assert [line["event"] for line in lines] == COUNT * ["request"]
     logged = [(line["status"], line["id"]) for line in lines]
     assert logged == [(status, head["X-Request-ID"]) for status, head in answers]
-    assert {status for status, _ in answers} < {*range(200, 505)} - {500, 503}
+    statuses = {status for status, _ in answers}
+    # Many come as far as the application, and nothing breaks it.
+    assert statuses >= {200, 400, 401, 404, 405}
+    assert max(statuses) < 500
     assert service.ask().status == 200

@@ -101,6 +101,19 @@ def test_no_caller_writes_lines_of_his_own(stranger: FlaskClient, lines: Lines):
     assert line["address"] == forged
 
 
+def test_no_caller_tells_a_terminal_anything(
+    stranger: FlaskClient,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(logs, "_terminals", {logs.STDOUT})
+    forged = "\x1b[2J\n\x9b31m\u202e"
+    stranger.get("/v1/pets", environ_overrides={"REMOTE_ADDR": forged})
+    out = capfd.readouterr().out
+    assert r"address=\x1b[2J\n\x9b31m\u202e" in out
+    assert out.removesuffix("\n").isprintable()
+
+
 def test_nothing_secret_is_written(
     client: FlaskClient,
     key: str,
