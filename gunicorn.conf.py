@@ -43,7 +43,8 @@ workers = settings.workers
 # Our own worker needs epoll, which is Linux's; elsewhere gunicorn's does to try it out.
 is_linux = hasattr(select, "epoll")
 worker_class = "petstore.edge.worker.EdgeWorker" if is_linux else "gthread"
-# One leads, the others take over while it waits; see petstore/turns.py.
+# Requests in progress at once: while some wait for a store, another is worked on, all
+# in one thread (petstore/fibers.py). Each may hold a connection to PostgreSQL.
 threads = 4
 worker_tmp_dir = memory
 sendfile = False

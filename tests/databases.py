@@ -9,8 +9,8 @@ def close() -> None:
     """Close every connection of this thread, and those that nobody uses."""
     for database in {data.obj, counters.obj}:
         database.close()
-        if hasattr(database, "close_idle"):
-            database.close_idle()
+        if hasattr(database, "disconnect"):
+            database.disconnect()
 
 
 def shape_of(database: object) -> Shape:

@@ -109,5 +109,5 @@ def issue_key(environ: dict[str, str], plan: Plan | None = None) -> str:
     finally:
         for database in {data.obj, counters.obj}:
             database.close()
-            if hasattr(database, "close_idle"):
-                database.close_idle()
+            if hasattr(database, "disconnect"):
+                database.disconnect()

@@ -18,7 +18,7 @@ LAYERS = [
     ["responses"],
     ["errors"],
     ["events"],
-    ["turns"],
+    ["fibers"],
     ["edge", "routing"],
     ["statements"],
     ["engines"],

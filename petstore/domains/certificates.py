@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from petstore.addresses import Address
 from petstore.clock import MS_PER_SECOND
-from petstore.turns import give_way
 
 HANDSHAKE_SECONDS = 120  # an authority may take a couple of minutes
 
@@ -28,7 +27,6 @@ class Certificate:
 def shake_hands(proxy: Address, domain: str) -> Certificate:
     """Ask the proxy for the domain's certificate, trusting whom clients trust."""
     context = ssl.create_default_context()
-    give_way()
     try:
         with (
             socket.create_connection(proxy, HANDSHAKE_SECONDS) as connection,

@@ -10,7 +10,7 @@ import dns.nameserver
 import dns.resolver
 
 from petstore.addresses import Address
-from petstore.turns import give_way
+from petstore.fibers import elsewhere
 
 LOOK_SECONDS = 10.0
 QUESTION_SECONDS = 4.0
@@ -48,15 +48,12 @@ class Resolver:
         return [text.decode(errors="replace").strip() for text in joined]
 
     def _ask(self, name: str, kind: str) -> list:
-        give_way()
         left = self._deadline - time.monotonic()
         try:
             if left <= 0:
                 raise dns.exception.Timeout
             lifetime = min(left, QUESTION_SECONDS)
-            answer = self._resolver().resolve(
-                f"{name}.", kind, lifetime=lifetime, raise_on_no_answer=False
-            )
+            answer = elsewhere(self._resolve, name, kind, lifetime)
         except dns.resolver.NXDOMAIN:
             raise NoSuchName from None
         except dns.exception.Timeout:
@@ -65,12 +62,14 @@ class Resolver:
             raise Unanswered("has DNS servers that answer with an error") from None
         return list(answer.rrset or ())
 
-    def _resolver(self) -> dns.resolver.Resolver:
+    def _resolve(self, name: str, kind: str, seconds: float) -> dns.resolver.Answer:
         resolver = dns.resolver.Resolver(configure=not self._servers)
         if self._servers:
             resolver.nameservers = list(_nameservers(self._servers))
         resolver.timeout = TRY_SECONDS
-        return resolver
+        return resolver.resolve(
+            f"{name}.", kind, lifetime=seconds, raise_on_no_answer=False
+        )
 
 
 def _nameservers(

@@ -1,7 +1,6 @@
 """One client's connection: bytes in until a request is whole, bytes out until sent."""
 
 import io
-import select
 import socket
 import time
 from contextlib import suppress
@@ -19,6 +18,7 @@ from petstore.edge.framing import (
     Received,
     has_whole_head,
 )
+from petstore.fibers import has_come
 
 READ_BYTES = 64 * 1024
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -56,8 +56,10 @@ class Connection:
 
         What has come, and waits for a thread to begin with it, has come in time.
         """
+        if now <= self.deadline:
+            return False
         has_begun = self._received or self._request or self._outgoing or self.is_cut
-        return now > self.deadline and (bool(has_begun) or not self._has_unread())
+        return bool(has_begun) or not has_come(self.descriptor)
 
     def read(self) -> bool:
         """Take what has come; False when the client has gone."""
@@ -132,11 +134,6 @@ class Connection:
             with suppress(OSError):
                 self.socket.shutdown(socket.SHUT_WR)
         self.give(min(silent_seconds, self._lingers_until - time.monotonic()))
-
-    def _has_unread(self) -> bool:
-        arrived = select.poll()
-        arrived.register(self.socket, select.POLLIN)
-        return bool(arrived.poll(0))
 
     def _parse_head(self, cfg: Options) -> bool:
         if self._received.startswith(b"\r\n"):  # RFC 9112 section 2.2

@@ -1,6 +1,5 @@
 """All connections of a worker, which its threads share."""
 
-import threading
 import time
 
 from petstore.edge import door
@@ -12,7 +11,6 @@ class Connections:
 
     def __init__(self, worker: int) -> None:
         self._worker = worker
-        self._lock = threading.Lock()
         self._open: dict[int, Connection] = {}
         door.note(worker, 0)
 
@@ -21,47 +19,41 @@ class Connections:
 
     def add(self, connection: Connection) -> None:
         """A client has connected."""
-        with self._lock:
-            self._open[connection.descriptor] = connection
-            door.note(self._worker, len(self._open))
+        self._open[connection.descriptor] = connection
+        door.note(self._worker, len(self._open))
 
     def take(self, descriptor: int) -> Connection | None:
         """Make a connection the caller's own, unless it is closed or taken."""
-        with self._lock:
-            connection = self._open.get(descriptor)
-            # What polling said may be about an earlier socket of that number.
-            if connection is None or connection.is_busy:
-                return None
-            connection.is_busy = True
-            return connection
+        connection = self._open.get(descriptor)
+        # What polling said may be about an earlier socket of that number.
+        if connection is None or connection.is_busy:
+            return None
+        connection.is_busy = True
+        return connection
 
     def close(self, connection: Connection) -> None:
         """End a connection."""
-        with self._lock:
-            self._close(connection)
+        self._close(connection)
 
     def close_late(self) -> None:
         """End those whose clients did not get on in time."""
         now = time.monotonic()
-        with self._lock:
-            for connection in self._waiting():
-                if connection.is_late(now):
-                    self._close(connection)
+        for connection in self._waiting():
+            if connection.is_late(now):
+                self._close(connection)
 
     def close_one(self) -> None:
         """Make room: end the one whose client has had the most time."""
-        with self._lock:
-            waiting = self._waiting()
-            if waiting:
-                self._close(min(waiting, key=lambda connection: connection.since))
+        waiting = self._waiting()
+        if waiting:
+            self._close(min(waiting, key=lambda connection: connection.since))
 
     def hurry(self, seconds: float) -> None:
         """Give those who have asked nothing no more than so much time."""
         end = time.monotonic() + seconds
-        with self._lock:
-            for connection in self._waiting():
-                if connection.is_silent():
-                    connection.deadline = min(connection.deadline, end)
+        for connection in self._waiting():
+            if connection.is_silent():
+                connection.deadline = min(connection.deadline, end)
 
     def _waiting(self) -> list[Connection]:
         return [c for c in self._open.values() if not c.is_busy]

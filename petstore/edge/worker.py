@@ -9,7 +9,6 @@ import errno
 import gc
 import os
 import select
-import threading
 import time
 from contextlib import suppress
 
@@ -23,7 +22,7 @@ from petstore.edge.door import Door
 from petstore.edge.exchange import Exchange
 from petstore.edge.framing import UNREADABLE, Options
 from petstore.edge.refusals import refusal_of, stand_in
-from petstore.turns import Turns, give_way
+from petstore.fibers import LOOK_SECONDS, Fibers
 
 REQUEST_SECONDS = 10.0  # for a request, from its first byte to its last
 SEND_SECONDS = 30.0
@@ -47,7 +46,7 @@ class EdgeWorker(Worker):
         self.connections = Connections(self.age)
         self.options = Options.of(self.cfg)
         self.door = Door(self.sockets, self.poller)
-        self.turns = Turns()
+        self.fibers = Fibers(self.poller, self.cfg.threads)
         self.looks_around_at = 0.0
         super().init_process()
 
@@ -56,24 +55,10 @@ class EdgeWorker(Worker):
         # The application is no garbage: looking through it would stop everybody.
         gc.freeze()
         self.poller.register(self.PIPE[0], select.EPOLLIN)
-        helpers = [
-            threading.Thread(target=self._take_turns, daemon=True)
-            for _ in range(self.cfg.threads - 1)
-        ]
-        for helper in helpers:
-            helper.start()
         while self.alive:
             self._turn()
             self._look_around()
-        give_way()
-        for helper in helpers:
-            helper.join()
         self._finish()
-
-    def _take_turns(self) -> None:
-        while self.alive:
-            self._turn()
-        give_way()
 
     def _finish(self) -> None:
         # Who has connected already is served; who stays connected without asking
@@ -97,15 +82,17 @@ class EdgeWorker(Worker):
                 self.alive = False
 
     def _turn(self) -> None:
-        if not self.turns.lead(TURN_SECONDS):
-            return
         steps_back = self.alive and not self.door.is_open
         seconds = STEP_BACK_SECONDS if steps_back else TURN_SECONDS
-        events = self.poller.poll(seconds, 1)
+        if len(self.fibers):
+            seconds = min(seconds, LOOK_SECONDS)
+        found = self.poller.poll(seconds, 1)
         if steps_back:
             self.door.open()
-        for descriptor, _event in events:
-            if listener := self.door.socket_of(descriptor):
+        for descriptor, events in found:
+            if self.fibers.go_on(descriptor, events):
+                pass
+            elif listener := self.door.socket_of(descriptor):
                 if self.door.is_left_to_others(len(self.connections)):
                     self.door.close()
                 else:
@@ -114,7 +101,9 @@ class EdgeWorker(Worker):
                 with suppress(BlockingIOError):
                     os.read(descriptor, 64)
             elif connection := self.connections.take(descriptor):
-                self._serve(connection)
+                self.fibers.start(self._serve, connection)
+        if len(self.fibers):
+            self.fibers.give_up()
 
     def _accept(self, listener: BaseSocket) -> bool:
         try:

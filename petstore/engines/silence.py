@@ -1,15 +1,16 @@
 """A connection to PostgreSQL that nobody waits for when the server is silent."""
 
+import select
 import socket
 import struct
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import psycopg
 
-from petstore.turns import SHORT_WAIT_SECONDS, give_way
+from petstore.fibers import elsewhere, wait_for
 
 # A server that says nothing for so long while a connection is made is given up; while
 # it works on a statement, it is asked whether it is there, since it may have to wait.
@@ -21,6 +22,16 @@ CONNECT_SECONDS = 2
 
 # "Do you speak TLS?", which every server answers, before it asks who is there.
 SSL_REQUEST = struct.pack("!ii", 8, 80877103)
+
+
+# What a step of psycopg waits for, and is told of, in the words of `select.epoll`.
+READ, WRITE, BOTH = 1, 2, 3
+EVENTS = {
+    READ: select.EPOLLIN,
+    WRITE: select.EPOLLOUT,
+    BOTH: select.EPOLLIN | select.EPOLLOUT,
+}
+READY = {select.EPOLLIN: READ, select.EPOLLOUT: WRITE}
 
 
 class Connection(psycopg.Connection):
@@ -43,20 +54,33 @@ class Connection(psycopg.Connection):
 
     def wait(self, gen: Any, **options: Any) -> Any:
         """Run a step of the protocol, unless the server falls silent."""
-        if not self.is_patient:
-            gen = _attend(gen, self._require_server)
-            options["interval"] = SHORT_WAIT_SECONDS
         try:
-            return super().wait(gen, timeout=self.statement_seconds, **options)
+            if self.is_patient:
+                return super().wait(gen, timeout=self.statement_seconds, **options)
+            waits_for = next(gen)
+            ends_at = time.monotonic() + STATEMENT_SECONDS
+            while True:
+                waits_for = gen.send(self._listen(waits_for, ends_at))
+        except StopIteration as end:
+            return end.value
         except psycopg.errors._WaitTimeout:
             self.close()
             raise psycopg.OperationalError("the server took too long") from None
+
+    def _listen(self, waits_for: int, ends_at: float) -> int:
+        descriptor, events = self.pgconn.socket, EVENTS[waits_for]
+        while not (found := wait_for(descriptor, events, SILENT_SECONDS)):
+            if time.monotonic() > ends_at:
+                raise psycopg.errors._WaitTimeout
+            self._require_server()
+        return READY.get(found, BOTH)  # a lost connection is found by either
 
     def fell_silent(self) -> None:
         """Called when the server was given up."""
 
     def _require_server(self) -> None:
-        if not answers(self.info.host, self.info.hostaddr, self.info.port):
+        place = self.info.host, self.info.hostaddr, self.info.port
+        if not elsewhere(answers, *place):
             self.close()
             self.fell_silent()
             _give_up()
@@ -65,7 +89,7 @@ class Connection(psycopg.Connection):
     def _connect_gen(cls, conninfo: str = "") -> Generator:
         connecting = super()._connect_gen(conninfo)
         if not cls.is_patient:
-            connecting = _attend(connecting, _give_up)
+            connecting = _attend(connecting)
         return (yield from connecting)
 
 
@@ -86,8 +110,8 @@ def answers(host: str, address: str, port: int) -> bool:
         return False
 
 
-def _attend(gen: Generator, ask_after: Callable[[], None]) -> Generator:
-    """A step of the protocol that asks after the server when it is silent."""
+def _attend(gen: Generator) -> Generator:
+    """The steps of connecting, until the server falls silent."""
     ready = None
     heard_at = time.monotonic()
     while True:
@@ -99,9 +123,8 @@ def _attend(gen: Generator, ask_after: Callable[[], None]) -> Generator:
         if ready:
             heard_at = time.monotonic()
             continue
-        give_way()
         if time.monotonic() - heard_at >= SILENT_SECONDS:
-            ask_after()
+            _give_up()
 
 
 def _give_up() -> NoReturn:

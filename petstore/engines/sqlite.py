@@ -9,7 +9,6 @@ import peewee
 from peewee import __exception_wrapper__
 
 from petstore.statements import slot
-from petstore.turns import give_way
 
 BUSY_SECONDS = 30
 RETRY_SECONDS = 0.01
@@ -109,9 +108,7 @@ class Sqlite(peewee.SqliteDatabase):
         tenth of a second; in a queue they go on as soon as they can.
         """
         self._place.require()
-        if not self._writers.acquire(blocking=False):
-            give_way()
-            self._writers.acquire()
+        self._writers.acquire()
         try:
             super().begin(lock_type)
         except BaseException:

@@ -113,5 +113,5 @@ def test_the_server_ends_the_transaction_of_a_client_that_is_lost(database_url: 
     database = Postgresql(database_url, prepares_statements=True)
     [setting] = database.execute_sql("SHOW idle_in_transaction_session_timeout")
     database.close()
-    database.close_idle()
+    database.disconnect()
     assert setting == ("2s",)

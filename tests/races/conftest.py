@@ -90,5 +90,5 @@ def key_of(service: Service) -> Iterator[Callable[[Plan], str]]:
     yield lambda plan: Key.issue(Project.add("Shelter", None, plan))
     data.close()
     counters.close()
-    if hasattr(data.obj, "close_idle"):
-        data.close_idle()
+    if hasattr(data.obj, "disconnect"):
+        data.disconnect()

@@ -1,22 +1,25 @@
 """Connections to Redis for which no hit waits longer than it may."""
 
 import os
+import select
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from redis import Connection, ConnectionPool, SSLConnection
-from redis.exceptions import ConnectionError, ResponseError
+from redis.exceptions import ResponseError, TimeoutError
 
-from petstore.turns import SHORT_WAIT_SECONDS, give_way
+from petstore.fibers import elsewhere, has_come, wait_for
 
 STEP_SECONDS = 0.1
 HIT_SECONDS = 0.15
 
-_present = threading.local()
+_ends_at: ContextVar[float | None] = ContextVar("ends_at", default=None)
 _addresses: dict[str, list[str]] = {}
 _lookups: dict[str, threading.Thread] = {}
 
@@ -24,18 +27,17 @@ _lookups: dict[str, threading.Thread] = {}
 @contextmanager
 def one_hit() -> Iterator[None]:
     """Let all that Redis is asked in the block take as long as one hit may."""
-    _present.ends_at = time.monotonic() + HIT_SECONDS
+    token = _ends_at.set(time.monotonic() + HIT_SECONDS)
     try:
         yield
     finally:
-        _present.ends_at = None
+        _ends_at.reset(token)
 
 
 class PunctualConnection(Connection):
     """Finding the server, connecting, signing in and asking share one time limit."""
 
     def _connect(self) -> socket.socket:
-        give_way()
         name, error = self.host, OSError(f"no address of {self.host} is known")
         try:
             for self.host in _addresses_of(name):
@@ -51,21 +53,32 @@ class PunctualConnection(Connection):
     def read_response(self, *args: Any, **options: Any) -> Any:
         """The answer, when it comes in time."""
         options.setdefault("timeout", _seconds_left())
-        if not self.can_read(SHORT_WAIT_SECONDS):
-            give_way()
         return super().read_response(*args, **options)
+
+    def ask(self, *command: Any) -> Any:
+        """Send a command, and let others go on until its answer has come."""
+        # What has come without being asked for is the end: the server is leaving.
+        if self.is_connected and has_come(self._sock.fileno()):
+            self.disconnect()
+        if not self.is_connected:
+            elsewhere(self.connect)
+        self.send_command(*command)
+        if not wait_for(self._sock.fileno(), select.EPOLLIN, _seconds_left()):
+            raise TimeoutError("no answer in time")
+        return self.read_response()
 
 
 class PunctualTLSConnection(SSLConnection, PunctualConnection):
     """The same, encrypted."""
 
 
-class Line(threading.local):
-    """A connection of each thread's own, which spares it the way through a pool."""
+class Lines:
+    """Connections that are lent for one command each."""
 
     def __init__(self, pool: ConnectionPool) -> None:
         self._pool = pool
-        self._process = 0  # a connection must not be shared by parent and child
+        self._idle: deque[PunctualConnection] = deque()
+        self._process = os.getpid()
 
     def evalsha(self, *arguments: Any) -> Any:
         """Run a script that the server has."""
@@ -76,33 +89,31 @@ class Line(threading.local):
         return self._ask("EVAL", *arguments)
 
     def _ask(self, *command: Any) -> Any:
-        if self._process != os.getpid():
-            self._connection = self._pool.get_connection()
-            self._process = os.getpid()
-        connection = self._connection
+        connection = self._lend()
         try:
-            if connection.is_connected and _is_over(connection):
-                connection.disconnect()
-            connection.send_command(*command)
-            return connection.read_response()
+            return connection.ask(*command)
         except ResponseError:
             raise
         except BaseException:
             # A late answer must not be taken for that of the next command.
             connection.disconnect()
             raise
+        finally:
+            self._idle.append(connection)
 
-
-def _is_over(connection: Connection) -> bool:
-    """Whether the server has said something without being asked, as when it ends."""
-    try:
-        return connection.can_read()
-    except ConnectionError:
-        return True
+    def _lend(self) -> PunctualConnection:
+        if self._process != os.getpid():
+            # A connection must not be shared by parent and child.
+            self._idle.clear()
+            self._process = os.getpid()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._pool.make_connection()
 
 
 def _seconds_left() -> float:
-    ends_at = getattr(_present, "ends_at", None)
+    ends_at = _ends_at.get()
     if ends_at is None:
         return STEP_SECONDS
     return max(0.001, min(STEP_SECONDS, ends_at - time.monotonic()))

@@ -11,9 +11,10 @@ from redis.retry import Retry
 
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
+from petstore.fibers import elsewhere
 from petstore.quotas.stores.punctual import (
     STEP_SECONDS,
-    Line,
+    Lines,
     PunctualConnection,
     PunctualTLSConnection,
     one_hit,
@@ -22,7 +23,6 @@ from petstore.quotas.stores.scripts import Script
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
-from petstore.turns import give_way
 
 TIMEOUT_SECONDS = STEP_SECONDS
 # A hit that was sent may have been counted: sending it again is no repair.
@@ -142,8 +142,7 @@ class RedisCounters:
     def _run(
         self, script: Script, key: str, arguments: Sequence[int | str]
     ) -> list[int]:
-        give_way()
-        return script.run(self.storage, key, arguments)
+        return elsewhere(script.run, self.storage, key, arguments)
 
 
 def credentials(uri: str) -> dict[str, str]:
@@ -162,10 +161,10 @@ class RedisStorage(RedisCounters, limits.storage.RedisStorage, CounterStorage):
         is_encrypted = uri.startswith("petstore+rediss:")
         way = PunctualTLSConnection if is_encrypted else PunctualConnection
         super().__init__(uri, connection_class=way)
-        self._line = Line(self.storage.connection_pool)
+        self._lines = Lines(self.storage.connection_pool)
 
     def _run(
         self, script: Script, key: str, arguments: Sequence[int | str]
     ) -> list[int]:
         with one_hit():
-            return script.run(self._line, key, arguments)
+            return script.run(self._lines, key, arguments)

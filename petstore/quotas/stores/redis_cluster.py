@@ -18,6 +18,7 @@ from redis.exceptions import (
     TimeoutError,
 )
 
+from petstore.fibers import elsewhere
 from petstore.quotas.stores.redis import (
     TIMEOUT_SECONDS,
     RedisCounters,
@@ -26,7 +27,6 @@ from petstore.quotas.stores.redis import (
 from petstore.quotas.stores.scripts import Script
 from petstore.quotas.stores.storage import CounterStorage
 from petstore.quotas.windows import Claim
-from petstore.turns import give_way
 
 # After these the map of the cluster may be out of date.
 UNREACHABLE = (ConnectionError, TimeoutError, ClusterDownError, RedisClusterException)
@@ -67,7 +67,11 @@ class RedisClusterStorage(
     def _run(
         self, script: Script, key: str, arguments: Sequence[int | str]
     ) -> list[int]:
-        give_way()
+        return elsewhere(self._ask, script, key, arguments)
+
+    def _ask(
+        self, script: Script, key: str, arguments: Sequence[int | str]
+    ) -> list[int]:
         if self.storage is None:
             self._explore().join(TIMEOUT_SECONDS)
             if self.storage is None:
