@@ -28,27 +28,41 @@ class Statement:
         database = self._database.obj
         written = self._written.get(type(database))
         if written is None:
-            written = self._written[type(database)] = _Written(*self._write().sql())
-        if written.constants:
-            values |= written.constants
+            written = _Written(*self._write().sql(), database.param)
+            self._written[type(database)] = written
         parameters = [values[name] for name in written.names]
         return database.execute_sql(written.sql, parameters).fetchall()
 
 
 class _Written:
-    """SQL, the names of its parameters, and the values of those that never change."""
+    """SQL in which only slots are parameters, and their names in that order."""
 
-    def __init__(self, sql: str, parameters: list[Any]) -> None:
-        self.sql = sql
-        self.constants = {
-            f"constant {place}": value
-            for place, value in enumerate(parameters)
-            if type(value) is not _Slot
-        }
-        self.names = [
-            value if type(value) is _Slot else f"constant {place}"
-            for place, value in enumerate(parameters)
-        ]
+    def __init__(self, sql: str, parameters: list[Any], mark: str) -> None:
+        self.names: list[str] = []
+        beginning, *pieces = sql.split(mark)
+        self.sql = beginning
+        for value, piece in zip(parameters, pieces, strict=True):
+            self.sql += self._place(value, mark) + piece
+
+    def _place(self, value: Any, mark: str) -> str:
+        if type(value) is not _Slot:
+            return _literal(value)
+        if mark != "?":
+            self.names.append(value)
+            return mark
+        # SQLite numbers its parameters: what stands in many places is given once.
+        if value not in self.names:
+            self.names.append(value)
+        return f"?{self.names.index(value) + 1}"
+
+
+def _literal(value: int | str | None) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, int):
+        return str(value)
+    quoted = value.replace("'", "''")
+    return f"'{quoted}'"
 
 
 def statement(database: DatabaseProxy) -> Callable[[Callable[[], Query]], Statement]:

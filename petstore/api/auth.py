@@ -13,9 +13,10 @@ def identify(request: Request) -> None:
     """Set `g.caller`, to None where no valid key was sent, without judging it yet."""
     token = _bearer_token(request)
     caller = Caller.of(token) if token else None
-    if caller and not _is_at_home(caller):
-        caller = None
-    g.caller = caller
+    state = g._get_current_object()
+    if caller and state.get("host_project_id") not in (None, caller.project_id):
+        caller = None  # the host of the request serves another project
+    state.caller = caller
     if caller:
         last_used.note(caller)
 
@@ -34,11 +35,6 @@ def require_key(request: Request) -> None:
         "An API key is needed: send the header Authorization: Bearer <API_KEY>.",
         {"WWW-Authenticate": CHALLENGE},
     )
-
-
-def _is_at_home(caller: Caller) -> bool:
-    """Whether the host of the request serves the project of the key."""
-    return g.get("host_project_id") in (None, caller.project_id)
 
 
 def _bearer_token(request: Request) -> str:

@@ -44,9 +44,7 @@ def _parse(body: bytes) -> Any:
         # Strict on encoding, surrogates, NaN and nesting, but blind to a member that
         # stands twice and to digits beyond a double; those the second reading sees.
         orjson.loads(body)
-        return json.loads(
-            body.decode(), object_pairs_hook=_unrepeated, parse_float=Decimal
-        )
+        return _exact.decode(body.decode())
     except (ValueError, ArithmeticError, RecursionError):
         raise InvalidRequest("body: is not valid JSON in UTF-8") from None
 
@@ -57,3 +55,6 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         return members
     times = Counter(name for name, _ in pairs)
     raise invalid({name: ["stands twice"] for name in times if times[name] > 1})
+
+
+_exact = json.JSONDecoder(object_pairs_hook=_unrepeated, parse_float=Decimal)

@@ -11,7 +11,8 @@ from petstore.responses import put
 
 def count(limiter: Limiter, request: Request) -> None:
     """Take the request from the quota of the caller, or of a stranger's address."""
-    g.decision = decision = limiter.take(g.caller, request.remote_addr)
+    state = g._get_current_object()
+    state.decision = decision = limiter.take(state.caller, request.remote_addr)
     if not decision.is_granted:
         raise _refusal(decision)
 

@@ -34,7 +34,7 @@ class Connection:
         self.address = address
         self.environ = base_environ(address, server)
         self.since = self.deadline = 0.0
-        self.is_busy = False  # a thread is working on it
+        self.is_busy = False  # its request is in progress
         self.is_idle = False  # between two requests
         self.is_closing = False  # to be closed when all is sent
         self.is_cut = False  # the client may be sending what nobody will read

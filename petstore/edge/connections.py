@@ -1,4 +1,4 @@
-"""All connections of a worker, which its threads share."""
+"""All connections of a worker."""
 
 import time
 
@@ -7,7 +7,7 @@ from petstore.edge.connection import Connection
 
 
 class Connections:
-    """The open connections by descriptor; a busy one belongs to one thread."""
+    """The open connections by descriptor; a busy one has a request in progress."""
 
     def __init__(self, worker: int) -> None:
         self._worker = worker
@@ -33,20 +33,22 @@ class Connections:
 
     def close(self, connection: Connection) -> None:
         """End a connection."""
-        self._close(connection)
+        self._open.pop(connection.descriptor, None)
+        connection.socket.close()
+        door.note(self._worker, len(self._open))
 
     def close_late(self) -> None:
         """End those whose clients did not get on in time."""
         now = time.monotonic()
         for connection in self._waiting():
             if connection.is_late(now):
-                self._close(connection)
+                self.close(connection)
 
     def close_one(self) -> None:
         """Make room: end the one whose client has had the most time."""
         waiting = self._waiting()
         if waiting:
-            self._close(min(waiting, key=lambda connection: connection.since))
+            self.close(min(waiting, key=lambda connection: connection.since))
 
     def hurry(self, seconds: float) -> None:
         """Give those who have asked nothing no more than so much time."""
@@ -57,8 +59,3 @@ class Connections:
 
     def _waiting(self) -> list[Connection]:
         return [c for c in self._open.values() if not c.is_busy]
-
-    def _close(self, connection: Connection) -> None:
-        self._open.pop(connection.descriptor, None)
-        connection.socket.close()
-        door.note(self._worker, len(self._open))

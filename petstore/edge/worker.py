@@ -1,8 +1,8 @@
-"""gunicorn's worker: no client holds a thread before its request is whole.
+"""gunicorn's worker: no client holds up another before its request is whole.
 
-The thread that leads waits for the next socket that is ready, accepts or reads, and
-runs the application in place once a request is complete. Nothing is handed from thread
-to thread, and a client that sends half a request occupies a buffer and no more.
+One thread waits for the next socket that is ready, accepts or reads, and runs the
+application once a request is complete. A client that sends half a request occupies a
+buffer and no more; a request that waits for a store lets others go on.
 """
 
 import errno
@@ -38,7 +38,7 @@ WRITABLE = select.EPOLLOUT | select.EPOLLONESHOT
 
 
 class EdgeWorker(Worker):
-    """Serves HTTP/1.1 with `threads` threads, and many more connections than that."""
+    """Serves HTTP/1.1: `threads` requests at once, and many more connections."""
 
     def init_process(self) -> None:
         """Prepare in the worker's own process, and run."""

@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-import threading
 import time
 
 import peewee
@@ -71,7 +70,6 @@ class Sqlite(peewee.SqliteDatabase):
     now_ms = slot("now_ms")
 
     def __init__(self, path: str, synchronous: str) -> None:
-        self._writers = threading.Lock()
         self._place = Place(path)
         super().__init__(
             path,
@@ -102,32 +100,19 @@ class Sqlite(peewee.SqliteDatabase):
                 return
 
     def begin(self, lock_type: str | None = None) -> None:
-        """Begin a transaction, one thread at a time.
+        """Begin a transaction, in the file that is still there."""
+        self.require_place()
+        super().begin(lock_type)
 
-        SQLite lets the threads of a process wait for each other in naps of up to a
-        tenth of a second; in a queue they go on as soon as they can.
-        """
+    def require_place(self) -> None:
+        """Raise unless what is written now will be found."""
         self._place.require()
-        self._writers.acquire()
-        try:
-            super().begin(lock_type)
-        except BaseException:
-            self._writers.release()
-            raise
-
-    def commit(self) -> None:
-        """Commit, and let the next one in; a failed commit is followed by rollback."""
-        super().commit()
-        self._writers.release()
 
     def rollback(self) -> None:
-        """Undo the transaction, and let the next one in."""
-        try:
-            # After some failures (a full disk) SQLite has undone it already.
-            if self.connection().in_transaction:
-                super().rollback()
-        finally:
-            self._writers.release()
+        """Undo the transaction."""
+        # After some failures (a full disk) SQLite has undone it already.
+        if self.connection().in_transaction:
+            super().rollback()
 
     def lock_until_commit(self, _number: int) -> None:
         """Nothing to do: BEGIN IMMEDIATE has already shut out every other writer."""

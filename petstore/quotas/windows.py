@@ -1,6 +1,5 @@
 """The two windows of a quota at one moment, and what they mean for a request."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from limits import RateLimitItem
@@ -37,8 +36,7 @@ class Day(NamedTuple):
     refused: int
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """One limit, what was served of it, and when it begins anew."""
 
     item: RateLimitItem
@@ -52,8 +50,7 @@ class Window:
         return max(0, self.item.amount - self.served)
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """Whether a request is served, and the figures that go into its answer."""
 
     is_granted: bool

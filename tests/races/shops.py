@@ -17,6 +17,7 @@ from petstore.models.projects import Plan, Project
 from tests.races.walkers import ORDERS, Answer, Client, Walk, Walker
 from tests.servers import Gunicorn
 
+FIRST_KILL_AFTER_SECONDS = 0.1  # a walk may be over soon
 PAUSE_BETWEEN_KILLS_SECONDS = 0.4
 UNLIMITED = Plan("enterprise", 10**9, 10**9)
 
@@ -87,7 +88,9 @@ def killed_workers(server: Gunicorn, seed: int) -> Iterator[list[int]]:
     over, killed, mind = threading.Event(), [], random.Random(seed)
 
     def kill() -> None:
-        while not over.wait(PAUSE_BETWEEN_KILLS_SECONDS):
+        pause = FIRST_KILL_AFTER_SECONDS
+        while not over.wait(pause):
+            pause = PAUSE_BETWEEN_KILLS_SECONDS
             workers = psutil.Process(server.process.pid).children()
             if workers:
                 victim = mind.choice(workers).pid
