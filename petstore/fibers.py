@@ -113,7 +113,8 @@ def elsewhere(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         call = _helpers.submit(copy_context().run, function, *arguments)
         call.add_done_callback(lambda _: os.eventfd_write(bell, 1))
-        wait_for(bell, select.EPOLLIN)
+        while not has_come(bell):  # nor may it be closed before it has rung
+            wait_for(bell, select.EPOLLIN)
     finally:
         os.close(bell)
     return call.result()
