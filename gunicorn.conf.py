@@ -44,7 +44,8 @@ workers = settings.workers
 is_linux = hasattr(select, "epoll")
 worker_class = "petstore.edge.worker.EdgeWorker" if is_linux else "gthread"
 # Requests in progress at once: while some wait for a store, another is worked on, all
-# in one thread (petstore/fibers.py). Each may hold a connection to PostgreSQL.
+# in one thread (petstore/fibers.py). Each may hold a connection to PostgreSQL. Two do
+# for lists; more than four served no more, at 16 connections and at 4.
 threads = 4
 worker_tmp_dir = memory
 sendfile = False

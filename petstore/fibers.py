@@ -30,7 +30,7 @@ class _Fiber(greenlet):
 class Fibers:
     """What a worker has in progress."""
 
-    def __init__(self, poller: select.epoll, most: int) -> None:
+    def __init__(self, poller: "select.epoll", most: int) -> None:
         self._poller = poller
         self._due: deque[tuple[Callable[[Any], None], Any]] = deque()
         self._waiting: dict[int, _Fiber] = {}
@@ -88,7 +88,7 @@ class Fibers:
 
 
 def wait_for(descriptor: int, events: int, seconds: float = inf) -> int:
-    """Wait until one of the events of `select.epoll` happens; 0 where none does."""
+    """Wait until one of the events of `select.poll` happens; 0 where none does."""
     present = getcurrent()
     if isinstance(present, _Fiber):
         return present.fibers.wait(present, descriptor, events, seconds)
@@ -114,7 +114,7 @@ def elsewhere(function: Callable[..., Any], *arguments: Any) -> Any:
         call = _helpers.submit(copy_context().run, function, *arguments)
         call.add_done_callback(lambda _: os.eventfd_write(bell, 1))
         while not has_come(bell):  # nor may it be closed before it has rung
-            wait_for(bell, select.EPOLLIN)
+            wait_for(bell, select.POLLIN)
     finally:
         os.close(bell)
     return call.result()

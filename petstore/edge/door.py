@@ -11,7 +11,6 @@ import select
 from gunicorn.sock import BaseSocket
 
 SLOTS = 64  # more workers than that share them
-ACCEPTABLE = select.EPOLLIN | select.EPOLLEXCLUSIVE
 
 # 0 where there is no worker, else one more than its connections.
 _shares = memoryview(mmap.mmap(-1, SLOTS * 4)).cast("I")
@@ -30,12 +29,13 @@ def leave(number: int) -> None:
 class Door:
     """The listening sockets of a worker, which a poller watches while it is open."""
 
-    def __init__(self, sockets: list[BaseSocket], poller: select.epoll) -> None:
+    def __init__(self, sockets: list[BaseSocket], poller: "select.epoll") -> None:
         self._poller = poller
         self._sockets = {each.fileno(): each for each in sockets}
         for each in sockets:
             each.setblocking(False)
         self.is_open = False
+        self._acceptable = select.EPOLLIN | select.EPOLLEXCLUSIVE
         self._has_stepped_back = False
 
     def open(self) -> None:
@@ -43,7 +43,7 @@ class Door:
         if not self.is_open:
             self.is_open = True
             for descriptor in self._sockets:
-                self._poller.register(descriptor, ACCEPTABLE)
+                self._poller.register(descriptor, self._acceptable)
 
     def close(self) -> None:
         """Let nobody in."""

@@ -24,14 +24,14 @@ CONNECT_SECONDS = 2
 SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 
 
-# What a step of psycopg waits for, and is told of, in the words of `select.epoll`.
+# What a step of psycopg waits for, and is told of, in the words of `select.poll`.
 READ, WRITE, BOTH = 1, 2, 3
 EVENTS = {
-    READ: select.EPOLLIN,
-    WRITE: select.EPOLLOUT,
-    BOTH: select.EPOLLIN | select.EPOLLOUT,
+    READ: select.POLLIN,
+    WRITE: select.POLLOUT,
+    BOTH: select.POLLIN | select.POLLOUT,
 }
-READY = {select.EPOLLIN: READ, select.EPOLLOUT: WRITE}
+READY = {select.POLLIN: READ, select.POLLOUT: WRITE}
 
 
 class Connection(psycopg.Connection):

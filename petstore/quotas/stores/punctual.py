@@ -63,7 +63,7 @@ class PunctualConnection(Connection):
         if not self.is_connected:
             elsewhere(self.connect)
         self.send_command(*command)
-        if not wait_for(self._sock.fileno(), select.EPOLLIN, _seconds_left()):
+        if not wait_for(self._sock.fileno(), select.POLLIN, _seconds_left()):
             raise TimeoutError("no answer in time")
         return self.read_response()
 
