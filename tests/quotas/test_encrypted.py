@@ -1,0 +1,68 @@
+"""Redis behind TLS counts as any other does."""
+
+import socket
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import trustme
+from redis.exceptions import RedisError
+
+from petstore.quotas.plans import quota_of
+from petstore.quotas.stores import CounterStorage, open_store
+from petstore.quotas.subjects import Subject
+from petstore.quotas.windows import Claim
+from tests import servers
+from tests.clocks import Clock
+from tests.torture.proxies import Proxy
+
+CLAIM = Claim(Subject("somebody", 1), quota_of(None))
+
+
+class Encrypted(Proxy):
+    """Speaks TLS with clients, and with the port behind it as plainly as ever."""
+
+    def __init__(self, target: int, authority: trustme.CA) -> None:
+        self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        authority.issue_cert("127.0.0.1").configure_cert(self._context)
+        super().__init__(target)
+
+    def _join(self, client: socket.socket) -> None:
+        try:
+            channel = self._context.wrap_socket(client, server_side=True)
+        except ssl.SSLError:
+            client.close()
+            return
+        super()._join(channel)
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[int]:
+    with servers.redis(tmp_path, "--requirepass", "p") as url:
+        plain = urlsplit(url).port
+        Clock().tell_redis(f"redis://:p@127.0.0.1:{plain}/3")
+        network = Encrypted(plain, trustme.CA())
+        yield network.port
+        network.close()
+
+
+@pytest.fixture
+def store(port: int) -> CounterStorage:
+    return open_store(f"rediss://:p@127.0.0.1:{port}/3?ssl_cert_reqs=none")
+
+
+def test_each_hit_counts(store: CounterStorage):
+    assert [store.take(CLAIM).day_served for _ in range(20)] == list(range(1, 21))
+
+
+def test_one_connection_serves_them_all(store: CounterStorage):
+    for _ in range(20):
+        store.take(CLAIM)
+    assert len(store.storage.client_list()) == 2  # the hits', and this one
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(port: int):
+    with pytest.raises(RedisError):
+        open_store(f"rediss://:p@127.0.0.1:{port}/3").take(CLAIM)
