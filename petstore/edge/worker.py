@@ -32,9 +32,10 @@ TURN_SECONDS = 0.5
 # How long new connections are left to workers that have fewer.
 STEP_BACK_SECONDS = 0.001
 ANSWERS_IN_A_TURN = 8  # to requests of one client that did not wait for answers
-# The answers of a turn are sent together: to wake the other side, or a proxy, for each
-# takes a tenth of the time of a request.
+# The answers of a turn are sent together, unless it takes long: to wake the other side
+# for each takes a tenth of the time of a request.
 EVENTS_IN_A_TURN = 8
+HOLD_SECONDS = 0.002
 
 NO_DESCRIPTOR_LEFT = (errno.EMFILE, errno.ENFILE)
 READABLE = select.EPOLLIN | select.EPOLLONESHOT
@@ -62,7 +63,6 @@ class EdgeWorker(Worker):
         self.poller.register(self.PIPE[0], select.EPOLLIN)
         while self.alive:
             self._turn()
-            self._look_around()
         self._finish()
 
     def _finish(self) -> None:
@@ -75,7 +75,6 @@ class EdgeWorker(Worker):
         self.connections.hurry(LINGER_SECONDS)
         while len(self.connections):
             self._turn()
-            self._look_around()
 
     def _look_around(self) -> None:
         now = time.monotonic()
@@ -94,24 +93,34 @@ class EdgeWorker(Worker):
         found = self.poller.poll(seconds, EVENTS_IN_A_TURN)
         if steps_back:
             self.door.open()
+        send_at = time.monotonic() + HOLD_SECONDS
         for descriptor, events in found:
-            if self.fibers.go_on(descriptor, events):
-                pass
-            elif listener := self.door.socket_of(descriptor):
-                if self.door.is_left_to_others(len(self.connections)):
-                    self.door.close()
-                else:
-                    self._accept(listener)
-            elif descriptor == self.PIPE[0]:
-                with suppress(BlockingIOError):
-                    os.read(descriptor, 64)
-            elif connection := self.connections.take(descriptor):
-                self.fibers.start(self._serve, connection)
+            self._take_up(descriptor, events)
+            if time.monotonic() >= send_at:
+                self._send_answers()
         if len(self.fibers):
             self.fibers.give_up()
+        self._send_answers()
+
+    def _take_up(self, descriptor: int, events: int) -> None:
+        if self.fibers.go_on(descriptor, events):
+            pass
+        elif listener := self.door.socket_of(descriptor):
+            if self.door.is_left_to_others(len(self.connections)):
+                self.door.close()
+            else:
+                self._accept(listener)
+        elif descriptor == self.PIPE[0]:
+            with suppress(BlockingIOError):
+                os.read(descriptor, 64)
+        elif connection := self.connections.take(descriptor):
+            self.fibers.start(self._serve, connection)
+
+    def _send_answers(self) -> None:
         for connection in self.answered:
             self._try(self._send_off, connection)
         self.answered.clear()
+        self._look_around()
 
     def _accept(self, listener: BaseSocket) -> bool:
         try:
