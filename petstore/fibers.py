@@ -32,7 +32,7 @@ class Fibers:
 
     def __init__(self, poller: "select.epoll", most: int) -> None:
         self._poller = poller
-        self._due: deque[tuple[Callable[[Any], None], Any]] = deque()
+        self._due: deque[tuple[Callable[..., None], tuple]] = deque()
         self._waiting: dict[int, _Fiber] = {}
         self._look_at = 0.0
         # They are kept: a new one costs a call to the system for its stack.
@@ -43,9 +43,9 @@ class Fibers:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def start(self, function: Callable[[Any], None], argument: Any) -> None:
+    def start(self, function: Callable[..., None], *arguments: Any) -> None:
         """Call the function, as soon as there are not too many in progress."""
-        self._due.append((function, argument))
+        self._due.append((function, arguments))
         if self._free:
             self._free.pop().switch()
 
@@ -81,8 +81,8 @@ class Fibers:
         present = getcurrent()
         while True:
             while self._due:
-                function, argument = self._due.popleft()
-                function(argument)
+                function, arguments = self._due.popleft()
+                function(*arguments)
             self._free.append(present)
             present.parent.switch()
 

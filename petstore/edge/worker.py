@@ -29,8 +29,7 @@ REQUEST_SECONDS = 10.0  # for a request, from its first byte to its last
 SEND_SECONDS = 30.0
 LINGER_SECONDS = 2.0
 TURN_SECONDS = 0.5
-# How long new connections are left to workers that have fewer.
-STEP_BACK_SECONDS = 0.001
+STEP_BACK_SECONDS = 0.001  # new connections are left to workers that have fewer
 ANSWERS_IN_A_TURN = 8  # to requests of one client that did not wait for answers
 # The answers of a turn are sent together, unless it takes long: to wake the other side
 # for each takes a tenth of the time of a request.
@@ -104,8 +103,8 @@ class EdgeWorker(Worker):
 
     def _take_up(self, descriptor: int, events: int) -> None:
         if self.fibers.go_on(descriptor, events):
-            pass
-        elif listener := self.door.socket_of(descriptor):
+            return
+        if listener := self.door.socket_of(descriptor):
             if self.door.is_left_to_others(len(self.connections)):
                 self.door.close()
             else:
@@ -114,7 +113,7 @@ class EdgeWorker(Worker):
             with suppress(BlockingIOError):
                 os.read(descriptor, 64)
         elif connection := self.connections.take(descriptor):
-            self.fibers.start(self._serve, connection)
+            self.fibers.start(self._try, self._progress, connection)
 
     def _send_answers(self) -> None:
         for connection in self.answered:
@@ -138,9 +137,6 @@ class EdgeWorker(Worker):
         self.poller.register(client, READABLE)
         return True
 
-    def _serve(self, connection: Connection) -> None:
-        self._try(self._progress, connection)
-
     def _try(self, step: Callable[[Connection], None], connection: Connection) -> None:
         try:
             step(connection)
@@ -163,20 +159,17 @@ class EdgeWorker(Worker):
 
     def _send_off(self, connection: Connection) -> None:
         """Send, and wait for what comes next."""
+        waits_for = READABLE
         if not connection.flush() or connection.has_more:
             connection.give(SEND_SECONDS)
-            self._wait(connection, WRITABLE)
+            waits_for = WRITABLE
         elif connection.is_cut:
             connection.linger(LINGER_SECONDS, REQUEST_SECONDS)
-            self._wait(connection, READABLE)
         elif connection.is_closing:
             self.connections.close(connection)
-        else:
-            self._wait(connection, READABLE)
-
-    def _wait(self, connection: Connection, for_what: int) -> None:
+            return
         connection.is_busy = False
-        self.poller.modify(connection.descriptor, for_what)
+        self.poller.modify(connection.descriptor, waits_for)
 
     def _answer_some(self, connection: Connection) -> bool:
         """Answer a few requests; whether others had to wait for their turn."""

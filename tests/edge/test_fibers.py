@@ -24,7 +24,7 @@ class Loop:
 
     def start(self, function: Callable[[], object]) -> None:
         """Begin a function, and write down what it returns."""
-        self.fibers.start(lambda _: self.story.append(function()), None)
+        self.fibers.start(lambda: self.story.append(function()))
 
     def run(self) -> None:
         """Until nobody waits any more."""
