@@ -75,7 +75,8 @@ class Fibers:
             self._poller.modify(descriptor, events | select.EPOLLONESHOT)
         except FileNotFoundError:
             self._poller.register(descriptor, events | select.EPOLLONESHOT)
-        return fiber.parent.switch()
+        # What came while the whole process stood still has come in time.
+        return fiber.parent.switch() or _poll(descriptor, events, 0)
 
     def _work(self) -> None:
         present = getcurrent()
@@ -92,17 +93,19 @@ def wait_for(descriptor: int, events: int, seconds: float = inf) -> int:
     present = getcurrent()
     if isinstance(present, _Fiber):
         return present.fibers.wait(present, descriptor, events, seconds)
-    arrived = select.poll()
-    arrived.register(descriptor, events)
-    found = arrived.poll(None if seconds == inf else seconds * 1000)
-    return found[0][1] if found else 0
+    return _poll(descriptor, events, None if seconds == inf else seconds * 1000)
 
 
 def has_come(descriptor: int) -> bool:
     """Whether there is something to read, or the end, without waiting for it."""
-    arrived = select.poll()
-    arrived.register(descriptor, select.POLLIN)
-    return bool(arrived.poll(0))
+    return bool(_poll(descriptor, select.POLLIN, 0))
+
+
+def _poll(descriptor: int, events: int, milliseconds: float | None) -> int:
+    poller = select.poll()
+    poller.register(descriptor, events)
+    found = poller.poll(milliseconds)
+    return found[0][1] if found else 0
 
 
 def elsewhere(function: Callable[..., Any], *arguments: Any) -> Any:

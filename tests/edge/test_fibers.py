@@ -87,6 +87,14 @@ def test_nobody_waits_longer_than_said(loop, pipe):
     assert loop.story == ["patient in vain"]
 
 
+def test_what_came_while_the_process_stood_still_has_come_in_time(loop, pipe):
+    end, to_end = pipe()
+    loop.start(reading("patient", end, 0))
+    os.write(to_end, b"a")
+    loop.fibers.give_up()
+    assert loop.story == ["patient a"]
+
+
 def test_so_many_are_in_progress_and_no_more(loop, pipe):
     pipes = [pipe() for _ in range(MOST)]
     for number, (end, _) in enumerate(pipes):
