@@ -79,7 +79,7 @@ def databases_at(url: str, *, prepares_statements: bool) -> Databases:
 
 
 def release() -> None:
-    """Give back what this thread borrowed."""
+    """Give back what the request borrowed."""
     data.release()
     counters.release()
 

@@ -8,9 +8,7 @@ Shape = dict[str, tuple[list, list, list]]
 def close() -> None:
     """Close every connection of this thread, and those that nobody uses."""
     for database in {data.obj, counters.obj}:
-        database.close()
-        if hasattr(database, "disconnect"):
-            database.disconnect()
+        database.disconnect()
 
 
 def shape_of(database: object) -> Shape:

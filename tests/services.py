@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from petstore.database import counters, data, open_databases
+from petstore.database import open_databases
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests import servers
+from tests import databases, servers
 
 AMPLE = 10**9
 TIMEOUT_SECONDS = 30
@@ -107,7 +107,4 @@ def issue_key(environ: dict[str, str], plan: Plan | None = None) -> str:
         plan = plan or Plan("enterprise", AMPLE, AMPLE)
         return Key.issue(Project.add("Shelter", None, plan))
     finally:
-        for database in {data.obj, counters.obj}:
-            database.close()
-            if hasattr(database, "disconnect"):
-                database.disconnect()
+        databases.close()

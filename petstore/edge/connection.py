@@ -54,7 +54,7 @@ class Connection:
     def is_late(self, now: float) -> bool:
         """Whether the client's time is over.
 
-        What has come, and waits for a thread to begin with it, has come in time.
+        What has come, and waits for its turn, has come in time.
         """
         if now <= self.deadline:
             return False

@@ -9,11 +9,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from petstore.database import counters, data, open_databases
+from petstore.database import open_databases
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests import servers
+from tests import databases, servers
 
 # What runs: databases and counter stores, gunicorns, workers of each.
 DEPLOYMENTS = {
@@ -88,7 +88,4 @@ def key_of(service: Service) -> Iterator[Callable[[Plan], str]]:
     """Makes a project on a plan; its key."""
     open_databases(read_settings(service.environ))
     yield lambda plan: Key.issue(Project.add("Shelter", None, plan))
-    data.close()
-    counters.close()
-    if hasattr(data.obj, "disconnect"):
-        data.disconnect()
+    databases.close()
