@@ -1,7 +1,6 @@
 """How gunicorn serves `wsgi:app`."""
 
 import os
-import select
 import sys
 import tempfile
 from typing import NoReturn
@@ -21,7 +20,7 @@ from gunicorn.workers.base import Worker
 
 from petstore.api.last_used import last_used
 from petstore.database import counters, data, open_databases
-from petstore.edge import door
+from petstore.edge import shares
 from petstore.migrator import NotMigrated, require_migrated
 from petstore.ops import metric_files
 from petstore.settings import SettingError, read_settings
@@ -40,18 +39,9 @@ except SettingError as error:
 
 bind = f"0.0.0.0:{settings.port}"
 workers = settings.workers
-# Our own worker needs epoll, which is Linux's; elsewhere gunicorn's does to try it out.
-is_linux = hasattr(select, "epoll")
-worker_class = "petstore.edge.worker.EdgeWorker" if is_linux else "gthread"
-# Requests in progress at once: while some wait for a store, another is worked on, all
-# in one thread (petstore/fibers.py). Each may hold a connection to PostgreSQL. Two do
-# for lists; more than four served no more, at 16 connections and at 4.
-threads = 4
+worker_class = "petstore.edge.worker.EdgeWorker"
+worker_connections = 16_384  # at most; fewer where the system allows fewer descriptors
 worker_tmp_dir = memory
-sendfile = False
-
-# The one that refuses folded headers, also where a faster one is installed.
-http_parser = "python"
 
 # Only the application decides which proxies are believed (PETSTORE_TRUSTED_PROXIES).
 forwarded_allow_ips = ""
@@ -73,7 +63,7 @@ def on_starting(server: Arbiter) -> None:
 
 def child_exit(server: Arbiter, worker: Worker) -> None:
     """Keep what a dead worker has counted, without its files."""
-    door.leave(worker.age)
+    shares.withdraw(worker.age)
     try:
         metric_files.sweep(worker.pid)
     except Exception:

@@ -4,7 +4,6 @@ from flask import Flask
 
 from petstore import api, cli, dashboard, database, docs, errors, ops, proxies
 from petstore.domains import hosts
-from petstore.edge import refusals
 from petstore.ops import logs
 from petstore.routing import Service
 from petstore.settings import Settings, read_settings
@@ -16,7 +15,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     app = Service(__name__, static_folder=None)
     app.url_map.merge_slashes = False
     logs.init_app(app)
-    refusals.init_app(app)
     proxies.init_app(app, settings)
     database.init_app(app, settings)
     errors.init_app(app)

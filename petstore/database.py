@@ -9,8 +9,8 @@ from flask import Flask, Response
 from peewee import Database, DatabaseProxy, Model
 
 from petstore.engines.postgresql import Postgresql
-from petstore.engines.sqlite import Sqlite
-from petstore.errors import ServiceUnavailable, answer_failure
+from petstore.engines.sqlite import Sqlite, SqliteCounters
+from petstore.errors import ServiceUnavailable, answer_bug, answer_failure
 from petstore.events import emit
 from petstore.settings import Settings
 
@@ -52,8 +52,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     """Open both databases, and give connections back after each request."""
     open_databases(settings)
     app.teardown_appcontext(lambda _error: release())
-    app.register_error_handler(peewee.DatabaseError, _answer_outage)
-    app.register_error_handler(peewee.InterfaceError, _answer_outage)
+    app.register_error_handler(peewee.PeeweeException, _answer_outage)
 
 
 def open_databases(settings: Settings) -> None:
@@ -72,7 +71,7 @@ def databases_at(url: str, *, prepares_statements: bool) -> Databases:
         path = unquote(rest.removeprefix("/"))
         return Databases(
             Sqlite(path, synchronous="full"),
-            Sqlite(f"{path}.counters", synchronous="normal"),
+            SqliteCounters(f"{path}.counters"),
         )
     database = Postgresql(url, prepares_statements=prepares_statements)
     return Databases(database, database)
@@ -89,7 +88,15 @@ def is_sqlite(database: Database) -> bool:
     return isinstance(database, peewee.SqliteDatabase)
 
 
-def _answer_outage(error: peewee.DatabaseError) -> Response:
+def be_patient() -> None:
+    """Wait for the databases for as long as it takes, as a command may."""
+    data.be_patient()
+    counters.be_patient()
+
+
+def _answer_outage(error: peewee.PeeweeException) -> Response:
+    if not data.is_outage(error):
+        return answer_bug(error)
     emit("database_error", reason=str(error))
     data.recover()
     return answer_failure(

@@ -134,12 +134,17 @@ class ServiceUnavailable(Failure):
     status, code = 503, "service_unavailable"
 
 
+# Where a server puts the failure of a request that it could not read.
+REFUSAL = "petstore.refusal"
+
+
 def init_app(app: Flask) -> None:
     """Answer every failure with the Error body (specification section 7)."""
+    app.before_request(_refuse)
     app.extensions["failure_pages"] = []
     app.register_error_handler(Failure, answer_failure)
     app.register_error_handler(HTTPException, _answer_http_exception)
-    app.register_error_handler(Exception, _answer_bug)
+    app.register_error_handler(Exception, answer_bug)
 
 
 def show_as_pages(
@@ -154,6 +159,11 @@ def answer_failure(failure: Failure) -> Response:
     return _response(failure.status, failure.code, failure.message, failure.headers)
 
 
+def _refuse() -> None:
+    if REFUSAL in request.environ:
+        raise request.environ[REFUSAL]
+
+
 def _answer_http_exception(error: HTTPException) -> Response:
     status = error.code or 500
     code = CODES.get(status, CODES[400] if status < 500 else CODES[500])
@@ -165,7 +175,8 @@ def _answer_http_exception(error: HTTPException) -> Response:
     return _response(status, code, message, headers)
 
 
-def _answer_bug(error: Exception) -> Response:
+def answer_bug(error: Exception) -> Response:
+    """The response to what should not have happened, which the log tells of."""
     current_app.logger.error("internal_error", exc_info=error)
     message = f"Something failed on this side; quote {g.request_id} to its operators."
     return _response(500, CODES[500], message, {})

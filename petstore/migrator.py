@@ -8,7 +8,6 @@ from peewee import Database
 from playhouse.migrations import Runner
 
 from petstore.database import Databases, counters, data, is_sqlite
-from petstore.engines.silence import Connection
 
 # Any fixed number: it keeps `flask migrate` apart from itself, on PostgreSQL.
 MIGRATION_LOCK = -1
@@ -45,8 +44,7 @@ def require_migrated() -> None:
     """Raise `NotMigrated`, with a line for the operator, unless all is applied."""
     for schema in _schemas(None):
         try:
-            with Connection.patience():
-                pending = _pending(schema.runner)
+            pending = _pending(schema.runner)
         except peewee.DatabaseError as error:
             reason = " ".join(str(error).split())
             raise NotMigrated(

@@ -16,11 +16,22 @@ def slot(name: str) -> Value:
 
 
 class Statement:
-    """A query of one database that returns rows."""
+    """A query of one database that returns rows.
 
-    def __init__(self, database: DatabaseProxy, write: Callable[[], Query]) -> None:
+    A timely one writes on PostgreSQL, and nothing once the slot `deadline` has passed:
+    it needs no transaction to be undone when its client has given up.
+    """
+
+    def __init__(
+        self,
+        database: DatabaseProxy,
+        write: Callable[[], Query],
+        *,
+        is_timely: bool = False,
+    ) -> None:
         self._database = database
         self._write = write
+        self._is_timely = is_timely
         self._written: dict[type, _Written] = {}
 
     def __call__(self, **values: Any) -> list[tuple]:
@@ -30,7 +41,11 @@ class Statement:
         if written is None:
             written = _Written(*self._write().sql(), database.param)
             self._written[type(database)] = written
+        if self._is_timely:
+            values["deadline"] = database.deadline()
         parameters = [values[name] for name in written.names]
+        if self._is_timely:
+            return database.execute_timely(written.sql, parameters).fetchall()
         return database.execute_sql(written.sql, parameters).fetchall()
 
 
@@ -65,6 +80,8 @@ def _literal(value: int | str | None) -> str:
     return f"'{quoted}'"
 
 
-def statement(database: DatabaseProxy) -> Callable[[Callable[[], Query]], Statement]:
+def statement(
+    database: DatabaseProxy, *, is_timely: bool = False
+) -> Callable[[Callable[[], Query]], Statement]:
     """Make the decorated function, which builds a query, a `Statement`."""
-    return lambda write: Statement(database, write)
+    return lambda write: Statement(database, write, is_timely=is_timely)

@@ -122,6 +122,7 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     if "inspection" in app.extensions:
         app.extensions["inspection"].wait()
     last_used.flush()
+    app.extensions["limiter"].close()
     databases.close()
 
 

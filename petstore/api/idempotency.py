@@ -33,7 +33,7 @@ def idempotent(view: View) -> View:
         if attempt is None:
             return view(**arguments)
         try:
-            with data.atomic():
+            with data.writing(attempt.project):
                 if not Reply.claim(attempt):
                     return _replay(attempt)
                 response = _carry_out(view, arguments)

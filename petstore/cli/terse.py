@@ -9,7 +9,7 @@ import click
 import peewee
 from flask.cli import AppGroup
 
-from petstore.engines.silence import Connection
+from petstore.database import be_patient
 from petstore.migrator import NotMigrated, require_migrated
 
 # How Python passes on the bytes of an argument that it cannot decode.
@@ -33,7 +33,8 @@ class TerseCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, which unlike a request may take its time."""
-        with _one_line(), Connection.patience(statement_seconds=None):
+        with _one_line():
+            be_patient()
             return super().invoke(ctx)
 
 
@@ -48,6 +49,7 @@ class TerseGroup(TerseCommand, AppGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, unless the schema is older than the code."""
         with _one_line():
+            be_patient()
             require_migrated()
             return super().invoke(ctx)
 

@@ -10,7 +10,7 @@ import dns.nameserver
 import dns.resolver
 
 from petstore.addresses import Address
-from petstore.fibers import elsewhere
+from petstore.waiting import run_in_thread
 
 LOOK_SECONDS = 10.0
 QUESTION_SECONDS = 4.0
@@ -53,7 +53,7 @@ class Resolver:
             if left <= 0:
                 raise dns.exception.Timeout
             lifetime = min(left, QUESTION_SECONDS)
-            answer = elsewhere(self._resolve, name, kind, lifetime)
+            answer = run_in_thread(self._resolve, name, kind, lifetime)
         except dns.resolver.NXDOMAIN:
             raise NoSuchName from None
         except dns.exception.Timeout:

@@ -1,157 +1,241 @@
-"""One client's connection: bytes in until a request is whole, bytes out until sent."""
+"""One client's connection: a request is read, answered, and only then the next one."""
 
-import io
-import socket
-import time
-from contextlib import suppress
-from typing import Any
+import asyncio
+import math
+import sys
+from typing import Any, Protocol
 
-from gunicorn.http.message import Request
+from petstore import waiting
+from petstore.edge.request import RequestReader
+from petstore.edge.response import Application, Response
+from petstore.errors import REFUSAL, Failure
 
-from petstore.edge.exchange import base_environ
-from petstore.edge.framing import (
-    MAX_BODY_BYTES,
-    TOO_LONG,
-    DirectRequest,
-    Framing,
-    Options,
-    Received,
-    has_whole_head,
-)
-from petstore.fibers import has_come
+REQUEST_SECONDS = 10.0  # for a request, from its first byte to its last
+SEND_SECONDS = 30.0  # for a client to take 64 KiB of a response
+LINGER_SECONDS = 2.0  # for a client to notice that the connection ends
+MAX_BUFFER_BYTES = 64 * 1024  # each way
+REQUESTS_IN_A_TURN = 8  # of one client that does not wait for responses
 
-READ_BYTES = 64 * 1024
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-class Connection:
-    """A socket that never blocks, what came of the next request, and what is to go."""
+class Server(Protocol):
+    """What a connection needs of the worker that has accepted it."""
 
-    def __init__(self, client: socket.socket, address: Any, server: Any) -> None:
-        client.setblocking(False)
-        self.socket = client
-        self.descriptor = client.fileno()
-        self.address = address
-        self.environ = base_environ(address, server)
-        self.since = self.deadline = 0.0
-        self.is_busy = False  # its request is in progress
-        self.is_idle = False  # between two requests
-        self.is_closing = False  # to be closed when all is sent
-        self.is_cut = False  # the client may be sending what nobody will read
-        self.has_more = False  # further requests may have come already
-        self._lingers_until: float | None = None
-        self._received = bytearray()
-        self._outgoing = bytearray()
-        self._request: Request | None = None
-        self._framing: Framing | None = None
-        self._unreader = Received()
+    application: Application
+    keep_alive_seconds: float
+    is_stopping: bool
 
-    def give(self, seconds: float) -> None:
-        """Set the time within which the client has to get on."""
-        self.since = time.monotonic()
-        self.deadline = self.since + seconds
+    def count_request(self) -> None:
+        """Note that a request begins to be answered."""
 
-    def is_late(self, now: float) -> bool:
-        """Whether the client's time is over.
+    def adopt(self, connection: "Connection") -> None:
+        """Note that a client has connected."""
 
-        What has come, and waits for its turn, has come in time.
-        """
-        if now <= self.deadline:
-            return False
-        has_begun = self._received or self._request or self._outgoing or self.is_cut
-        return bool(has_begun) or not has_come(self.descriptor)
+    def rest(self, connection: "Connection") -> None:
+        """Note that a connection waits for its next request."""
 
-    def read(self) -> bool:
-        """Take what has come; False when the client has gone."""
-        try:
-            received = self.socket.recv(READ_BYTES)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        if not self.is_cut:
-            self._received += received
-        return bool(received)
+    def forget(self, connection: "Connection") -> None:
+        """Note that a connection has ended."""
 
-    def next_request(self, cfg: Options) -> Request | None:
-        """The next request once it is whole; raises what gunicorn's parser raises."""
-        if self._request is None and not self._parse_head(cfg):
-            return None
-        request = self._request
-        length = self._framing.end_of_body(self._received)
-        if length is None:
-            if request._expected_100_continue:
-                self.send(CONTINUE)
-                request._expected_100_continue = False
-            return None
-        self._request = None
-        if length == TOO_LONG:
-            request._expected_100_continue = False
-            self.cut()
+    def report_bug(self) -> None:
+        """Log the exception that is being handled."""
+
+
+class Connection(asyncio.Protocol):
+    """A client, the bytes that it has sent, and the time that it has left."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._loop = asyncio.get_running_loop()
+        self._received = b""  # what has not been read of it
+        self._is_answering = False
+        self._is_last = False  # no request is read after the present one
+        self._is_refused = False  # the client may be sending what nobody reads
+        self._is_lingering = False
+        self._has_ended = False  # the client sends no more
+        self._room: asyncio.Future | None = None  # until the client takes something
+        self._task: asyncio.Task | None = None
+        self.deadline = math.inf
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is the client's turn."""
+        return self.deadline < math.inf
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is between two requests."""
+        return not (self._is_answering or self._received or self._reader.has_begun)
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        self._transport.abort()
+
+    def limit(self, seconds: float) -> None:
+        """Let the client have this much time at most."""
+        self.deadline = min(self.deadline, self._loop.time() + seconds)
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Called by the loop."""
+        transport.set_write_buffer_limits(MAX_BUFFER_BYTES)
+        self._transport = transport
+        self._reader = RequestReader(_base_environ(transport))
+        self._give(REQUEST_SECONDS)
+        self._server.adopt(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Called by the loop."""
+        self._server.forget(self)
+        self._make_room()
+
+    def data_received(self, data: bytes) -> None:
+        """Called by the loop."""
+        if self._is_lingering:
+            return
+        self._received += data
+        if not self._is_answering:
+            if not self._reader.has_begun:
+                self._give(REQUEST_SECONDS)
+            self._read_on()
+        elif len(self._received) > MAX_BUFFER_BYTES:
+            self._transport.pause_reading()
+
+    def eof_received(self) -> bool:
+        """Called by the loop; a client that has sent its last byte is answered."""
+        self._has_ended = True
+        if not self._is_answering:
+            self._transport.close()
+        return True
+
+    def pause_writing(self) -> None:
+        """Called by the loop when the client does not take what is sent."""
+        self._room = self._loop.create_future()
+        self._give(SEND_SECONDS)
+
+    def resume_writing(self) -> None:
+        """Called by the loop when the client has taken most of it."""
+        self.deadline = math.inf
+        if self._is_lingering:
+            self._give(LINGER_SECONDS)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        if self._room:
+            self._room.set_result(None)
+            self._room = None
+
+    def _give(self, seconds: float) -> None:
+        self.deadline = self._loop.time() + seconds
+
+    def _read_on(self, _finished: object = None) -> None:
+        """Answer what has arrived, unless the client has to take something first."""
+        for _ in range(REQUESTS_IN_A_TURN):
+            if self._is_answering or self._transport.is_closing():
+                return
+            if not self._received:
+                break
+            self._read()
         else:
-            self._unreader.feed(self._received[:length])
-            del self._received[:length]
-        if self._framing.is_chunked:
-            _join_chunks(request, length == TOO_LONG)
-        return request
+            self._loop.call_soon(self._read_on)
+            return
+        if self._has_ended:
+            self._transport.close()
+        elif not self._transport.is_reading():
+            self._transport.resume_reading()
 
-    def send(self, data: bytes) -> None:
-        """Take what is to go."""
-        self._outgoing += data
-
-    def flush(self) -> bool:
-        """Send as much as the client takes; whether that was all."""
+    def _read(self) -> None:
         try:
-            while self._outgoing:
-                del self._outgoing[: self.socket.send(self._outgoing)]
-        except BlockingIOError:
-            return False
-        except OSError:
-            self._outgoing.clear()
-            self.is_closing = True
-        return True
+            count = self._reader.read(self._received)
+        except Failure as refusal:
+            self._refuse(refusal)
+            return
+        self._received = self._received[count:]
+        if self._reader.is_complete:
+            self._is_last = self._reader.is_last
+            self._is_refused = self._reader.has_skipped_body
+            self._answer(self._reader.take())
+        elif self._reader.expects_continue:
+            self._reader.expects_continue = False
+            self._transport.write(CONTINUE)
 
-    def has_sent(self) -> bool:
-        """Whether nothing is waiting to be sent."""
-        return not self._outgoing
+    def _refuse(self, refusal: Failure) -> None:
+        """Let the application answer what cannot be read, as it answers all else."""
+        self._is_last = self._is_refused = True
+        stand_in = {"REQUEST_METHOD": "GET", "PATH_INFO": "/v1", "QUERY_STRING": ""}
+        stand_in |= {"SERVER_PROTOCOL": "HTTP/1.1", "RAW_URI": "/v1", REFUSAL: refusal}
+        self._answer(_base_environ(self._transport) | stand_in)
 
-    def is_silent(self) -> bool:
-        """Whether nothing of a request has come, and no answer is on its way."""
-        return not (self._received or self._request or self._outgoing)
+    def _answer(self, environ: dict[str, Any]) -> None:
+        self._is_answering, self.deadline = True, math.inf
+        self._server.count_request()
+        if self._server.is_stopping or not self._server.keep_alive_seconds:
+            self._is_last = True
+        self._task = waiting.start(self._respond, environ)
+        if self._task:
+            self._task.add_done_callback(self._finish)
+            self._task.add_done_callback(self._read_on)
+        else:
+            self._finish()
 
-    def cut(self) -> None:
-        """Read no further: what comes cannot be understood, or will not be needed."""
-        self.is_cut = self.is_closing = True
-        self._received.clear()
+    def _respond(self, environ: dict[str, Any]) -> None:
+        response = Response(environ, is_last=self._is_last)
+        try:
+            for piece in response.pieces(self._server.application):
+                if self._room:
+                    waiting.wait(self._room)
+                if self._transport.is_closing():  # the client has gone
+                    return
+                self._transport.write(piece)
+        except Exception:
+            self._server.report_bug()
+            self._transport.abort()
 
-    def linger(self, silent_seconds: float, seconds: float) -> None:
-        """Tell the client that this was all, and let it finish for a while.
+    def _finish(self, _finished: object = None) -> None:
+        """Go on to the next request when the client has taken the response."""
+        if self._room:
+            self._room.add_done_callback(self._finish)
+            self._room.add_done_callback(self._read_on)
+            return
+        self._is_answering = False
+        if self._transport.is_closing():
+            return
+        if not self._is_last:
+            self._give(self._server.keep_alive_seconds)
+            self._server.rest(self)
+        elif self._has_ended or not (self._is_refused or self._received):
+            self._transport.close()
+        else:
+            self._linger()
 
-        Closing while it still sends would take the answer away from it.
-        """
-        if self._lingers_until is None:
-            self._lingers_until = time.monotonic() + seconds
-            with suppress(OSError):
-                self.socket.shutdown(socket.SHUT_WR)
-        self.give(min(silent_seconds, self._lingers_until - time.monotonic()))
-
-    def _parse_head(self, cfg: Options) -> bool:
-        if self._received.startswith(b"\r\n"):  # RFC 9112 section 2.2
-            del self._received[:2]
-        if not has_whole_head(self._received):
-            return False
-        self._unreader = Received()
-        self._unreader.feed(self._received)
-        self._request = DirectRequest(cfg, self._unreader, self.address)
-        self._received = bytearray(self._unreader.take_buffered())
-        self._framing = Framing(self._request)
-        return True
+    def _linger(self) -> None:
+        # Closing while the client still sends would take the response from it
+        # (RFC 9112 section 9.6).
+        self._is_lingering, self._received = True, b""
+        self._transport.write_eof()
+        self._transport.resume_reading()
+        self._give(LINGER_SECONDS)
 
 
-def _join_chunks(request: Request, is_too_long: bool) -> None:
-    """Make it a request that says how long its body is, as the others do."""
-    body = b"" if is_too_long else request.body.read()
-    length = MAX_BODY_BYTES + 1 if is_too_long else len(body)
-    request.body = io.BytesIO(body)
-    request.headers = [h for h in request.headers if h[0] != "TRANSFER-ENCODING"]
-    request.headers.append(("CONTENT-LENGTH", str(length)))
+def _base_environ(transport: asyncio.Transport) -> dict[str, Any]:
+    """What holds for every request of a connection."""
+    # A Unix socket has a path for an address, and its clients have none.
+    remote, local = (
+        name if isinstance(name, tuple) else ("", "")
+        for name in map(transport.get_extra_info, ("peername", "sockname"))
+    )
+    return {
+        "REMOTE_ADDR": remote[0],
+        "REMOTE_PORT": str(remote[1]),
+        "SERVER_NAME": local[0] or "localhost",
+        "SERVER_PORT": str(local[1]),
+        "SCRIPT_NAME": "",
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": "http",
+        "wsgi.errors": sys.stderr,
+        "wsgi.input": None,
+        "wsgi.input_terminated": True,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }

@@ -1,200 +1,168 @@
-"""gunicorn's worker: no client holds up another before its request is whole.
+"""gunicorn's worker: an event loop that accepts, and ends without losing a request."""
 
-One thread waits for the next socket that is ready, accepts or reads, and runs the
-application once a request is complete. A client that sends half a request occupies a
-buffer and no more; a request that waits for a store lets others go on.
-"""
-
+import asyncio
 import errno
 import gc
 import os
-import select
-import time
-from collections.abc import Callable
-from contextlib import suppress
+import resource
+import signal
+from concurrent.futures import ThreadPoolExecutor
 
-from gunicorn.http.message import Request
+import uvloop
 from gunicorn.sock import BaseSocket
 from gunicorn.workers.base import Worker
 
-from petstore.edge.connection import Connection
-from petstore.edge.connections import Connections
-from petstore.edge.door import Door
-from petstore.edge.exchange import Exchange
-from petstore.edge.framing import UNREADABLE, Options
-from petstore.edge.refusals import refusal_of, stand_in
-from petstore.fibers import LOOK_SECONDS, Fibers
+from petstore.edge import shares
+from petstore.edge.connection import LINGER_SECONDS, Connection
 
-REQUEST_SECONDS = 10.0  # for a request, from its first byte to its last
-SEND_SECONDS = 30.0
-LINGER_SECONDS = 2.0
-TURN_SECONDS = 0.5
+TICK_SECONDS = 0.5
 STEP_BACK_SECONDS = 0.001  # new connections are left to workers that have fewer
-ANSWERS_IN_A_TURN = 8  # to requests of one client that did not wait for answers
-# The answers of a turn are sent together, unless it takes long: to wake the other side
-# for each takes a tenth of the time of a request.
-EVENTS_IN_A_TURN = 8
-HOLD_SECONDS = 0.002
+SPARE_DESCRIPTORS = 48  # for files and stores
+MAX_THREADS = 32  # for calls that block
 
 NO_DESCRIPTOR_LEFT = (errno.EMFILE, errno.ENFILE)
-READABLE = select.EPOLLIN | select.EPOLLONESHOT
-WRITABLE = select.EPOLLOUT | select.EPOLLONESHOT
 
 
 class EdgeWorker(Worker):
-    """Serves HTTP/1.1: `threads` requests at once, and many more connections."""
+    """Serves HTTP/1.1 to many connections in one thread."""
 
-    def init_process(self) -> None:
-        """Prepare in the worker's own process, and run."""
-        self.poller = select.epoll()
-        self.connections = Connections(self.age)
-        self.options = Options.of(self.cfg)
-        self.door = Door(self.sockets, self.poller)
-        self.fibers = Fibers(self.poller, self.cfg.threads)
-        self.answered: list[Connection] = []
-        self.looks_around_at = 0.0
-        super().init_process()
+    def init_signals(self) -> None:
+        """Leave the signals to the loop: before it runs, there is nothing to lose."""
+        for number in self.SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGABRT, self.handle_abort)
 
     def run(self) -> None:
         """Serve until told to stop, then finish what was begun."""
-        # The application is no garbage: looking through it would stop everybody.
+        # What is loaded now lives as long as the worker: it is no garbage.
         gc.freeze()
-        self.poller.register(self.PIPE[0], select.EPOLLIN)
-        while self.alive:
-            self._turn()
-        self._finish()
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(self._serve())
 
-    def _finish(self) -> None:
-        # Who has connected already is served; who stays connected without asking
-        # anything gets a little time, since a request may be on its way.
+    async def _serve(self) -> None:
+        self.application = self.wsgi
+        self.keep_alive_seconds = self.cfg.keepalive
+        self.is_stopping = False
+        self._loop = asyncio.get_running_loop()
+        self._loop.set_default_executor(ThreadPoolExecutor(MAX_THREADS))
+        self._stopped = asyncio.Event()
+        # In the order in which they began to wait for a request.
+        self._connections: dict[Connection, None] = {}
+        self._accepted: set[asyncio.Task] = set()
+        self._max_connections = min(self.cfg.worker_connections, _descriptors_to_use())
+        self._steps_back = False
+        self._loop.add_signal_handler(signal.SIGTERM, self._stop)
+        self._loop.add_signal_handler(signal.SIGUSR1, self.log.reopen_files)
+        for number in (signal.SIGINT, signal.SIGQUIT):
+            self._loop.add_signal_handler(number, self._stopped.set)
+        shares.publish(self.age, 0)
         for listener in self.sockets:
-            while self._accept(listener):
-                pass
-        self.door.close()
-        self.connections.hurry(LINGER_SECONDS)
-        while len(self.connections):
-            self._turn()
+            listener.setblocking(False)
+            self._listen(listener)
+        self._tick(self._loop.time())
+        await self._stopped.wait()
 
-    def _look_around(self) -> None:
-        now = time.monotonic()
-        if now >= self.looks_around_at:
-            self.looks_around_at = now + TURN_SECONDS
-            self.notify()
-            self.connections.close_late()
-            if self.ppid != os.getppid():
-                self.alive = False
+    def count_request(self) -> None:
+        """See `Server`."""
+        self.nr += 1
+        if self.nr >= self.max_requests and not self.is_stopping:
+            self._stop()
 
-    def _turn(self) -> None:
-        steps_back = self.alive and not self.door.is_open
-        seconds = STEP_BACK_SECONDS if steps_back else TURN_SECONDS
-        if len(self.fibers):
-            seconds = min(seconds, LOOK_SECONDS)
-        found = self.poller.poll(seconds, EVENTS_IN_A_TURN)
-        if steps_back:
-            self.door.open()
-        send_at = time.monotonic() + HOLD_SECONDS
-        for descriptor, events in found:
-            self._take_up(descriptor, events)
-            if time.monotonic() >= send_at:
-                self._send_answers()
-        if len(self.fibers):
-            self.fibers.give_up()
-        self._send_answers()
+    def rest(self, connection: Connection) -> None:
+        """See `Server`."""
+        self._connections.pop(connection, None)
+        self._connections[connection] = None
+        if self.is_stopping:
+            connection.limit(LINGER_SECONDS)
 
-    def _take_up(self, descriptor: int, events: int) -> None:
-        if self.fibers.go_on(descriptor, events):
-            return
-        if listener := self.door.socket_of(descriptor):
-            if self.door.is_left_to_others(len(self.connections)):
-                self.door.close()
-            else:
-                self._accept(listener)
-        elif descriptor == self.PIPE[0]:
-            with suppress(BlockingIOError):
-                os.read(descriptor, 64)
-        elif connection := self.connections.take(descriptor):
-            self.fibers.start(self._try, self._progress, connection)
+    def forget(self, connection: Connection) -> None:
+        """See `Server`."""
+        del self._connections[connection]
+        shares.publish(self.age, len(self._connections))
+        self._stop_if_done()
 
-    def _send_answers(self) -> None:
-        for connection in self.answered:
-            self._try(self._send_off, connection)
-        self.answered.clear()
-        self._look_around()
+    def report_bug(self) -> None:
+        """See `Server`."""
+        self.log.exception("unexpected failure at the edge")
+
+    def _listen(self, listener: BaseSocket) -> None:
+        if not self.is_stopping:
+            self._loop.add_reader(listener, self._accept_share, listener)
+
+    def _accept_share(self, listener: BaseSocket) -> None:
+        # A worker with fewer connections is given a moment, but no more than one: it
+        # may be too busy to accept.
+        others_have_fewer = shares.have_fewer(len(self._connections))
+        self._steps_back = others_have_fewer and not self._steps_back
+        if self._steps_back:
+            self._loop.remove_reader(listener)
+            self._loop.call_later(STEP_BACK_SECONDS, self._listen, listener)
+        else:
+            self._accept(listener)
 
     def _accept(self, listener: BaseSocket) -> bool:
         try:
-            client, address = listener.accept()
+            client, _ = listener.accept()
         except OSError as error:
             if error.errno in NO_DESCRIPTOR_LEFT:
-                self.connections.close_one()
-            # Else another process was faster, or the client has left.
-            return False
-        connection = Connection(client, address, listener.getsockname())
-        connection.give(REQUEST_SECONDS)
-        if len(self.connections) >= self.cfg.worker_connections:
-            self.connections.close_one()
-        self.connections.add(connection)
-        self.poller.register(client, READABLE)
+                self._make_room()
+            return False  # else another worker was faster, or the client has gone
+        if len(self._connections) >= self._max_connections:
+            self._make_room()
+        accepted = self._loop.create_task(
+            self._loop.connect_accepted_socket(lambda: Connection(self), client)
+        )
+        self._accepted.add(accepted)
+        accepted.add_done_callback(self._accepted.discard)
         return True
 
-    def _try(self, step: Callable[[Connection], None], connection: Connection) -> None:
-        try:
-            step(connection)
-        except Exception:
-            # A bug costs its own client the connection, and nobody else anything.
-            self.log.exception("unexpected failure at the edge")
-            self.connections.close(connection)
+    def adopt(self, connection: Connection) -> None:
+        """See `Server`."""
+        self.rest(connection)
+        shares.publish(self.age, len(self._connections))
 
-    def _progress(self, connection: Connection) -> None:
-        """Read, and answer what is whole."""
-        if connection.has_sent():
-            if not connection.has_more and not connection.read():
-                self.connections.close(connection)
+    def _make_room(self) -> None:
+        for connection in self._connections:
+            if connection.is_waiting:
+                connection.abort()
                 return
-            if connection.is_idle:
-                connection.is_idle = False
-                connection.give(REQUEST_SECONDS)
-            connection.has_more = self._answer_some(connection)
-        self.answered.append(connection)
 
-    def _send_off(self, connection: Connection) -> None:
-        """Send, and wait for what comes next."""
-        waits_for = READABLE
-        if not connection.flush() or connection.has_more:
-            connection.give(SEND_SECONDS)
-            waits_for = WRITABLE
-        elif connection.is_cut:
-            connection.linger(LINGER_SECONDS, REQUEST_SECONDS)
-        elif connection.is_closing:
-            self.connections.close(connection)
+    def _tick(self, due: float) -> None:
+        self.notify()
+        if os.getppid() != self.ppid:
+            self._stop()
+        now = self._loop.time()
+        # After a standstill, what clients have sent meanwhile is read first.
+        if now - due < TICK_SECONDS:
+            for connection in list(self._connections):
+                if connection.deadline <= now:
+                    connection.abort()
+        self._loop.call_later(TICK_SECONDS, self._tick, now + TICK_SECONDS)
+
+    def _stop(self) -> None:
+        """Accept what has connected, and let clients finish what they have begun."""
+        if self.is_stopping:
             return
-        connection.is_busy = False
-        self.poller.modify(connection.descriptor, waits_for)
+        self.is_stopping = True
+        shares.withdraw(self.age)
+        for listener in self.sockets:
+            self._loop.remove_reader(listener)
+            while self._accept(listener):
+                pass
+        for connection in self._connections:
+            if connection.is_idle:
+                connection.limit(LINGER_SECONDS)
+        self._stop_if_done()
 
-    def _answer_some(self, connection: Connection) -> bool:
-        """Answer a few requests; whether others had to wait for their turn."""
-        try:
-            for _ in range(ANSWERS_IN_A_TURN):
-                request = connection.next_request(self.options)
-                if request is None:
-                    return False
-                self._answer(connection, request)
-                if connection.is_closing:
-                    return False
-        except UNREADABLE as error:
-            connection.cut()
-            exchange = stand_in(connection, self.options, refusal_of(error))
-            connection.send(exchange.run(self.wsgi))
-        return not connection.is_closing
+    def _stop_if_done(self) -> None:
+        if self.is_stopping and not self._connections and not self._accepted:
+            self._stopped.set()
 
-    def _answer(self, connection: Connection, request: Request) -> None:
-        exchange = Exchange(request, connection.environ)
-        self.nr += 1
-        if self.nr >= self.max_requests:
-            self.alive = False
-        if connection.is_cut or not self.alive or not self.options.keepalive:
-            exchange.is_last = True
-        connection.send(exchange.run(self.wsgi))
-        connection.is_closing = exchange.is_last
-        connection.is_idle = True
-        connection.give(self.options.keepalive)
+
+def _descriptors_to_use() -> int:
+    """As many descriptors as the system allows, without those that files need."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    if most == resource.RLIM_INFINITY:
+        most = 1 << 20
+    return max(1, most - SPARE_DESCRIPTORS)

@@ -1,19 +1,62 @@
 """SQLite, embedded, on a file that may fail at any step, or be gone."""
 
+import asyncio
 import os
 import sqlite3
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import peewee
 from peewee import __exception_wrapper__
 
+from petstore import waiting
+from petstore.engines.group_commit import RETRY_SECONDS, GroupCommit, is_busy
+from petstore.engines.requests import READS, RequestDatabase
 from petstore.statements import slot
 
-BUSY_SECONDS = 30
-RETRY_SECONDS = 0.01
+BUSY_SECONDS = 5  # in threads; see GroupCommit for requests in an event loop
+PATIENT_SECONDS = 30  # in commands
+# A hit waits less for a lock than for a counter store that is away.
+HIT_BUSY_SECONDS = 0.2
+# The counters are checkpointed seldom, since that waits for the disk: 64 MiB.
+COUNTER_PAGES = 16_384
+
+# What SQLite reports of a disk or a file, not of a statement.
+OUTAGES = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_NOTADB,
+}
 
 
-class _Cursor(sqlite3.Cursor):
+class Rows:
+    """The cursor of a statement whose transaction has ended, with all its rows."""
+
+    def __init__(self, cursor: sqlite3.Cursor) -> None:
+        self._rows = iter(cursor.fetchall())
+        self.description = cursor.description
+        self.rowcount = cursor.rowcount
+        self.lastrowid = cursor.lastrowid
+
+    def fetchone(self) -> tuple | None:
+        """The next row, if there is one."""
+        return next(self._rows, None)
+
+    def fetchall(self) -> list[tuple]:
+        """The rows that are left."""
+        return list(self._rows)
+
+
+class Cursor(sqlite3.Cursor):
     """A statement that writes and returns rows may fail while these are fetched."""
 
     def fetchone(self) -> tuple | None:
@@ -27,35 +70,35 @@ class _Cursor(sqlite3.Cursor):
             return super().fetchall()
 
 
-class SqliteConnection(sqlite3.Connection):
+class Connection(sqlite3.Connection):
     """A connection whose failures are Peewee's."""
 
-    def cursor(self, factory: type[sqlite3.Cursor] = _Cursor) -> sqlite3.Cursor:
+    def cursor(self, factory: type[sqlite3.Cursor] = Cursor) -> sqlite3.Cursor:
         """What runs a statement."""
         return super().cursor(factory)
 
 
-class Place:
-    """Where a file was when it was first opened: what is told to another is lost."""
+class OpenedFile:
+    """The file that was opened first: what is written into another one is lost."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._found: tuple[int, int] | None = None
 
-    def note(self) -> None:
+    def remember(self) -> None:
         """Remember the file, the first time."""
-        self._found = self._found or self._file()
+        self._found = self._found or self._find()
 
-    def is_kept(self) -> bool:
-        """Whether the file is still there, if it has been noted."""
-        return self._found in (None, self._file())
+    def is_there(self) -> bool:
+        """Whether the file is still there, if it was ever opened."""
+        return self._found in (None, self._find())
 
     def require(self) -> None:
         """Raise unless the file is still there."""
-        if not self.is_kept():
+        if not self.is_there():
             raise peewee.OperationalError("the file has been removed or replaced")
 
-    def _file(self) -> tuple[int, int] | None:
+    def _find(self) -> tuple[int, int] | None:
         try:
             found = os.stat(self._path)
         except OSError:
@@ -63,81 +106,170 @@ class Place:
         return found.st_dev, found.st_ino
 
 
-class Sqlite(peewee.SqliteDatabase):
-    """A file in WAL mode; its connections stay open, one for each thread."""
+class Sqlite(RequestDatabase, peewee.SqliteDatabase):
+    """A file in WAL mode; each thread keeps a connection to it.
+
+    Requests of an event loop read on the connection of their thread, which never waits,
+    and write by a `GroupCommit`.
+    """
 
     # One machine, one clock: each run of a statement is given the process's time.
     now_ms = slot("now_ms")
+    busy_seconds: float = BUSY_SECONDS
 
-    def __init__(self, path: str, synchronous: str) -> None:
-        self._place = Place(path)
+    def __init__(self, path: str, **pragmas: str | int) -> None:
+        self._file = OpenedFile(path)
+        self._threads = threading.local()
+        self._group = GroupCommit(self._connect)
+        self._is_patient = False
+        pragmas = {"journal_mode": "wal", "foreign_keys": 1} | pragmas
         super().__init__(
             path,
-            pragmas={
-                "journal_mode": "wal",
-                "synchronous": synchronous,
-                "foreign_keys": 1,
-            },
-            timeout=BUSY_SECONDS,
-            lock_type="IMMEDIATE",
+            pragmas=pragmas,
             returning_clause=True,
-            factory=SqliteConnection,
+            check_same_thread=False,
+            factory=Connection,
         )
 
-    def _set_pragmas(self, conn: sqlite3.Connection) -> None:
-        # Who finds a new file while another makes it a WAL one is refused at once;
-        # for everything else SQLite waits.
-        ends_at = time.monotonic() + BUSY_SECONDS
-        while True:
-            try:
-                super()._set_pragmas(conn)
-            except sqlite3.OperationalError as error:
-                is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-                if not is_busy or time.monotonic() > ends_at:
-                    raise
-                time.sleep(RETRY_SECONDS)
-            else:
-                return
-
-    def begin(self, lock_type: str | None = None) -> None:
-        """Begin a transaction, in the file that is still there."""
-        self.require_place()
-        super().begin(lock_type)
-
-    def require_place(self) -> None:
-        """Raise unless what is written now will be found."""
-        self._place.require()
-
-    def rollback(self) -> None:
-        """Undo the transaction."""
-        # After some failures (a full disk) SQLite has undone it already.
-        if self.connection().in_transaction:
-            super().rollback()
+    @contextmanager
+    def writing(self, _number: int) -> Iterator[None]:
+        """A transaction, whatever the project: there is one writer at a time."""
+        with self.atomic():
+            yield
 
     def lock_until_commit(self, _number: int) -> None:
-        """Nothing to do: BEGIN IMMEDIATE has already shut out every other writer."""
+        """Nothing to do: a transaction has already shut out every other writer."""
 
-    def limit_waiting(self) -> None:
-        """Nothing to do: no transaction waits for another once it has begun."""
-
-    def has_waited_too_long(self, _error: peewee.OperationalError) -> bool:
-        """Never, for the same reason."""
+    def is_locked(self, _error: peewee.PeeweeException) -> bool:
+        """Never: no transaction waits for another once it has begun."""
         return False
+
+    def is_outage(self, error: peewee.PeeweeException) -> bool:
+        """Whether the file or its disk has failed, and not the statement."""
+        code = getattr(error.__context__, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
+        return isinstance(error, peewee.DatabaseError) and code & 0xFF in OUTAGES
+
+    def be_patient(self) -> None:
+        """Wait longer for locks, as a command may."""
+        self._is_patient = True
+        self.disconnect()
 
     def release(self) -> None:
         """Keep the connection for the thread's next request."""
 
     def disconnect(self) -> None:
-        """End the connection of this thread."""
-        self.close()
+        """End the connections of this thread."""
+        self._group.close()
+        connection = self._threads.__dict__.pop("connection", None)
+        if connection:
+            connection.close()
 
     def recover(self) -> None:
         """Open the file anew: what was opened on a read-only disk stays read-only."""
-        if self._place.is_kept():
-            self.close()
+        if self._file.is_there():
+            self.disconnect()
 
-    def _connect(self) -> SqliteConnection:
-        self._place.require()
+    def dispose(self) -> None:
+        """Forget all connections without a word: they are another process's."""
+        self._threads = threading.local()
+        self._group = GroupCommit(self._connect)
+
+    def connection(self) -> Connection:
+        """The connection of the present transaction, else that of the thread."""
+        return self._state.conn or self._own()
+
+    def cursor(self, named_cursor: None = None) -> sqlite3.Cursor:
+        """What runs a statement on that connection."""
+        return self.connection().cursor()
+
+    def begin(self, lock_type: str = "IMMEDIATE") -> None:
+        """Begin a transaction, in the file that is still there."""
+        self._file.require()
+        with __exception_wrapper__:
+            if waiting.can_await():
+                self._enter(self._group.begin())
+            else:
+                connection = self._own()
+                connection.execute(f"BEGIN {lock_type}")
+                self._enter(connection)
+
+    def commit(self) -> None:
+        """Return when what was written is on the disk."""
+        with __exception_wrapper__:
+            if waiting.can_await():
+                self._leave()  # of this request there is nothing left to roll back
+                self._group.commit()
+            else:
+                self._state.conn.execute("COMMIT")
+                self._leave()
+
+    def rollback(self) -> None:
+        """Undo the transaction."""
+        connection = self._leave()
+        if connection is None:
+            return
+        with __exception_wrapper__:
+            if waiting.can_await():
+                self._group.rollback()
+            # After some failures (a full disk) SQLite has undone it already.
+            elif connection.in_transaction:
+                connection.execute("ROLLBACK")
+
+    def _run(self, sql: str, params: Any) -> sqlite3.Cursor | Rows:
+        cursor = super()._run(sql, params)
+        # A statement that still has rows to return keeps a commit from happening.
+        return cursor if sql.startswith(READS) else Rows(cursor)
+
+    def _own(self) -> Connection:
+        """The connection of this thread."""
+        try:
+            return self._threads.connection
+        except AttributeError:
+            with __exception_wrapper__:
+                self._threads.connection = self._connect()
+            return self._threads.connection
+
+    def _connect(self) -> Connection:
+        self._file.require()
         connection = super()._connect()
-        self._place.note()
+        self._file.remember()
         return connection
+
+    def _set_pragmas(self, conn: sqlite3.Connection) -> None:
+        # While another process makes a new file a WAL one, this one is refused at
+        # once; for everything else SQLite waits.
+        ends_at = time.monotonic() + PATIENT_SECONDS
+        while True:
+            try:
+                super()._set_pragmas(conn)
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or time.monotonic() > ends_at:
+                    raise
+                time.sleep(RETRY_SECONDS)
+            else:
+                break
+        seconds = PATIENT_SECONDS if self._is_patient else self.busy_seconds
+        if waiting.can_await():
+            seconds = 0
+        conn.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+
+
+class SqliteCounters(Sqlite):
+    """Counters, whose hits are written one by one, without waiting for the disk."""
+
+    busy_seconds = HIT_BUSY_SECONDS
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, synchronous="normal", wal_autocheckpoint=COUNTER_PAGES)
+
+    def execute_sql(self, sql: str, params: Any = None) -> sqlite3.Cursor | Rows:
+        """Run a statement, and return its cursor."""
+        gives_up_at = time.monotonic() + HIT_BUSY_SECONDS
+        while True:
+            try:
+                return self._run(sql, params)
+            except peewee.OperationalError as error:
+                can_retry = waiting.can_await() and is_busy(error.__context__)
+                if not can_retry or time.monotonic() >= gives_up_at:
+                    raise
+            waiting.wait(asyncio.sleep(RETRY_SECONDS))

@@ -6,10 +6,8 @@ from peewee import (
     BigIntegerField,
     CompositeKey,
     ForeignKeyField,
-    ModelInsert,
     Query,
     TextField,
-    Value,
 )
 
 from petstore.database import BaseModel, data
@@ -45,7 +43,7 @@ class Category(BaseModel):
         cls, project_id: int, category_id: int, name: str | None
     ) -> tuple[CategoryRow, bool]:
         """Give the category a name, or take it away; whether it is new, too."""
-        with data.atomic():
+        with data.writing(project_id):
             is_new = cls.ensure(project_id, category_id, name)
             if not is_new:
                 cls.update(name=name).where(
@@ -68,18 +66,15 @@ class Category(BaseModel):
         return dict(named.tuples())
 
 
-def ensuring(name: str | Value | None = None) -> ModelInsert:
-    """The query that lets a `category_id` of a `project` exist; a row if it is new."""
+@statement(data)
+def _ensure() -> Query:
     return (
-        Category.insert(project=slot("project"), id=slot("category_id"), name=name)
+        Category.insert(
+            project=slot("project"), id=slot("category_id"), name=slot("name")
+        )
         .on_conflict_ignore()
         .returning(Category.id)
     )
-
-
-@statement(data)
-def _ensure() -> Query:
-    return ensuring(slot("name"))
 
 
 _page = page_by(Category.id, (Category.id, Category.name))

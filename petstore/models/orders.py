@@ -61,7 +61,7 @@ class Order(BaseModel):
         `NoSuchPet`. Orders are committed in the order of their ids, as animals are.
         """
         now = clock.now_ms()
-        with data.atomic():
+        with data.writing(project_id):
             data.lock_until_commit(project_id)
             if not Pet.move(project_id, pet_id, "available", "pending"):
                 if Pet.find(project_id, pet_id) is None:
@@ -100,7 +100,7 @@ class Order(BaseModel):
         cls, project_id: int, order_id: int, status: str, pet_status: str
     ) -> OrderRow:
         """Raises `OrderClosed` where that was done before, and `NotFound`."""
-        with data.atomic():
+        with data.writing(project_id):
             rows = _leave_placed(
                 project=project_id, id=order_id, status=status, now=clock.now_ms()
             )

@@ -15,7 +15,7 @@ from peewee import (
 )
 
 from petstore.database import BaseModel, data, is_sqlite
-from petstore.models.categories import Category, ensuring
+from petstore.models.categories import Category
 from petstore.models.pages import page_by
 from petstore.models.projects import Project
 from petstore.statements import slot, statement
@@ -60,8 +60,8 @@ class Pet(BaseModel):
             "category_id": category_id,
             "status": status,
         }
-        add = _add_alone if is_sqlite(data.obj) else _insert_in_turn
-        [(pet_id,)] = add(**values)
+        add = _add_to_sqlite if is_sqlite(data.obj) else _add_to_postgresql
+        [(pet_id,)] = add(values)
         return PetRow(pet_id, name, category_id, status)
 
     @classmethod
@@ -108,14 +108,18 @@ def _one() -> Query:
     )
 
 
-def _add_alone(**values: int | str) -> list[tuple]:
-    # SQLite lets one writer in at a time; and the category is known, but for once.
-    data.require_place()
-    if row := _insert_in_known(**values):
-        return row
-    with data.transaction():
+def _add_to_sqlite(values: dict[str, int | str]) -> list[tuple]:
+    with data.writing(values["project"]):
+        # The category is known, but for once.
+        if rows := _insert_in_known(**values):
+            return rows
         Category.ensure(values["project"], values["category_id"])
         return _insert_in_known(**values)
+
+
+def _add_to_postgresql(values: dict[str, int | str]) -> list[tuple]:
+    with data.turn(values["project"]):
+        return _insert_in_turn(**values)
 
 
 @statement(data)
@@ -127,16 +131,25 @@ def _insert_in_known() -> Query:
     return Pet.insert_from(known, list(values)).returning(Pet.id)
 
 
-@statement(data)
+@statement(data, is_timely=True)
 def _insert_in_turn() -> Query:
-    # Lock, category and animal in one round trip. The row comes from the scan of the
-    # lock, so that its id is drawn when the lock is held.
+    # Lock, category and animal in one round trip. The rows come from the scan of the
+    # lock, so that the id is drawn when the lock is held, and in time.
     lock = fn.pg_advisory_xact_lock(slot("project"))
     turn = Select(columns=[lock.alias("turn")]).cte("turn")
-    values = _written()
+    in_time = fn.clock_timestamp() < fn.to_timestamp(slot("deadline"))
+    timely = Select([turn], [turn.c.turn]).where(in_time).cte("timely")
+    values, category = _written(), (slot("project"), slot("category_id"))
+    known = (
+        Category.insert_from(
+            Select([timely], category), [Category.project, Category.id]
+        )
+        .on_conflict_ignore()
+        .returning(Category.id)
+    )
     return (
-        Pet.insert_from(Select([turn], list(values.values())), list(values))
-        .with_cte(turn, ensuring().cte("known"))
+        Pet.insert_from(Select([timely], list(values.values())), list(values))
+        .with_cte(turn, timely, known.cte("known"))
         .returning(Pet.id)
     )
 

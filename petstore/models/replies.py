@@ -59,11 +59,10 @@ class Reply(BaseModel):
         Raises `StillRunning`.
         """
         now = clock.now_ms()
-        data.limit_waiting()
         try:
             return bool(_claim(**attempt._asdict(), now=now, outdated=now - KEPT_MS))
         except peewee.OperationalError as error:
-            if data.has_waited_too_long(error):
+            if data.is_locked(error):
                 raise StillRunning from None
             raise
 

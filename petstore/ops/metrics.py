@@ -4,8 +4,8 @@ import functools
 import logging
 import time
 
-from flask import Blueprint, Flask, Response, g, request
-from prometheus_client import CONTENT_TYPE_LATEST, Counter, Gauge, Histogram
+from flask import Blueprint, Flask, Response, current_app, g, request
+from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram
 
 from petstore.ops import metric_files
 from petstore.ops.peers import require_direct_peer
@@ -28,13 +28,12 @@ DEPRECATED = Counter(
     "Calls of deprecated operations, by project.",
     ["operation", "project"],
 )
-COUNTER_STORE = Gauge(
-    "petstore_counter_store_up",
-    "1 while every worker reaches the counter store.",
-    multiprocess_mode="livemin",
-)
-COUNTER_STORE.set(1)
-_shown = {"is_away": False}  # by this process
+# Asked when it is read: what a worker has seen may be out of date.
+COUNTER_STORE_UP = """\
+# HELP petstore_counter_store_up 1 while the counter store answers.
+# TYPE petstore_counter_store_up gauge
+petstore_counter_store_up {}.0
+"""
 EVENTS = {
     "key_banned": Counter("petstore_bans", "Keys that were banned."),
     "database_error": Counter("petstore_database_errors", "Requests without database."),
@@ -45,14 +44,7 @@ bp = Blueprint("metrics", __name__)
 
 def init_app(app: Flask) -> None:
     """Count each request once, when its answer is known."""
-    limiter = app.extensions["limiter"]
-
-    @app.after_request
-    def count(response: Response) -> Response:
-        _show_store(limiter.is_away)
-        _count(response)
-        return response
-
+    app.after_request(_count)
     app.register_blueprint(bp)
     logging.getLogger("petstore.events").handlers = [_EventCounter()]
 
@@ -61,14 +53,16 @@ def init_app(app: Flask) -> None:
 def metrics() -> Response:
     """For a scraper beside the service; what came through a proxy finds nothing."""
     require_direct_peer()
-    return Response(metric_files.render(), content_type=CONTENT_TYPE_LATEST)
+    is_up = not current_app.extensions["limiter"].is_degraded()
+    lines = metric_files.render() + COUNTER_STORE_UP.format(int(is_up)).encode()
+    return Response(lines, content_type=CONTENT_TYPE_LATEST)
 
 
-def _count(response: Response) -> None:
+def _count(response: Response) -> Response:
     endpoint, state = request.endpoint, g._get_current_object()
     blueprint, _, operation = (endpoint or ".unknown").rpartition(".")
     if blueprint in UNCOUNTED:
-        return
+        return response
     _requests(operation, response.status_code).inc()
     _duration(operation).observe(time.perf_counter() - state.started)
     decision, caller = state.get("decision"), state.get("caller")
@@ -76,12 +70,7 @@ def _count(response: Response) -> None:
         REFUSALS.labels("banned" if decision.is_banned else "limit").inc()
     if caller and "Deprecation" in response.headers:
         DEPRECATED.labels(operation, caller.slug).inc()
-
-
-def _show_store(is_away: bool) -> None:
-    if _shown["is_away"] != is_away:
-        _shown["is_away"] = is_away
-        COUNTER_STORE.set(not is_away)
+    return response
 
 
 # Finding a child by its labels costs more than counting.

@@ -1,38 +1,35 @@
 """What holds while the counter store is away: said once, back by itself."""
 
-import threading
-import time
+import asyncio
+import hashlib
+import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
+from petstore import waiting
 from petstore.events import emit
-from petstore.quotas import outages
 from petstore.quotas.plans import quota_of
 from petstore.quotas.stores import CounterStorage
 from petstore.quotas.stores.memory import MemoryCounters
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
 
-# How long the store is left alone after a failure, so that few requests wait for it.
-RETRY_AFTER_SECONDS = 0.5
-
-
-class Outage(NamedTuple):
-    """A part of the store that did not answer, and a claim that it should count."""
-
-    claim: Claim
-    retry_at: float
+# How often a store that is away is asked, by one task and not by requests. It is back
+# when it answers twice: by then no hit is under way that it did not answer.
+ASK_SECONDS = 0.2
+ANSWERS_UNTIL_BACK = 2
 
 
 class FallbackCounters:
     """The counter store, and counters of this process in its place during an outage."""
 
-    def __init__(self, store: CounterStorage, address: str, workers: int) -> None:
+    def __init__(self, store: CounterStorage, workers: int) -> None:
         self._store = store
-        self._address = address
         self._memory = MemoryCounters(workers)
-        self._outages: dict[str, Outage] = {}
-        self._lock = threading.Lock()
+        self._away: set[str] = set()  # parts of the store
+        self._is_closed = False
 
     def take(self, claim: Claim) -> Tally:
         """Count a request in both windows or in neither; see `CounterStorage`."""
@@ -53,59 +50,83 @@ class FallbackCounters:
 
     @property
     def is_away(self) -> bool:
-        """Whether any part of the store did not answer when it was asked last."""
-        return bool(self._outages)
+        """Whether any part of the store is away."""
+        return bool(self._away)
 
-    def ask_again(self) -> None:
-        """See whether the lost parts of the store are back."""
-        for outage in list(self._outages.values()):
-            self.look(outage.claim)
+    def close(self) -> None:
+        """Ask no more, and end the connections."""
+        self._is_closed = True
+        self._store.close()
 
     def _ask(self, question: Callable[[Claim], Any], claim: Claim) -> Any | None:
         part = self._store.part_of(claim)
-        if part in self._outages and not self._is_due(part):
+        if part in self._away:
             return None
         try:
-            answer = question(claim)
-        except self._store.base_exceptions as error:
+            return question(claim)
+        except Exception as error:
+            if not self._store.is_outage(error):
+                raise
             self._lose(part, claim, error)
             return None
-        if self._outages or outages.is_on(self._name(part)):
-            self._regain(part)
-        return answer
-
-    def _is_due(self, part: str) -> bool:
-        """Whether to ask; of a lost part one request does, and nobody waits for it."""
-        now = time.monotonic()
-        with self._lock:
-            outage = self._outages.get(part)
-            if outage is None:
-                return True
-            if now >= outage.retry_at:
-                retry_at = now + RETRY_AFTER_SECONDS
-                self._outages[part] = outage._replace(retry_at=retry_at)
-            return now >= outage.retry_at
 
     def _lose(self, part: str, claim: Claim, error: Exception) -> None:
-        retry_at = time.monotonic() + RETRY_AFTER_SECONDS
-        with self._lock:
-            self._outages[part] = Outage(claim, retry_at)
-            is_news = outages.note_failure(self._name(part))
-        if is_news:
+        if part in self._away:
+            return
+        self._away.add(part)
+        if _is_first_to_lose(part):
             emit("counters_lost", node=part or None, reason=str(error))
+        waiting.start_beside(self._regain, part, claim)
 
-    def _regain(self, answered: str) -> None:
-        with self._lock:
-            self._outages.pop(answered, None)
-            news = [answered] if outages.note_answer(self._name(answered)) else []
-            for part, outage in list(self._outages.items()):
-                # One to which nothing leads any more has been replaced by another.
-                if self._store.part_of(outage.claim) != part:
-                    del self._outages[part]
-                    if outages.note_replacement(self._name(part)):
-                        news.append(part)
-        for part in news:
+    def _regain(self, part: str, claim: Claim) -> None:
+        """Ask until the part is back, or until another one has taken its place."""
+        answers = 0
+        while answers < ANSWERS_UNTIL_BACK and not self._is_closed:
+            waiting.wait(asyncio.sleep(ASK_SECONDS))
+            answers = answers + 1 if self._answers(claim) else 0
+        self._away.discard(part)
+        if _is_first_to_regain(part):
             emit("counters_regained", node=part or None)
 
-    def _name(self, part: str) -> str:
-        return f"{self._address} {part}"
+    def _answers(self, claim: Claim) -> bool:
+        try:
+            self._store.look(claim)
+        except Exception as error:
+            if not self._store.is_outage(error):
+                raise
+            return False
+        return True
+
+
+# Workers of one gunicorn have a directory in common. A file there, which one of them
+# makes and one takes away, lets a host say once that a part is away, and once that it
+# is back.
+
+
+def _is_first_to_lose(part: str) -> bool:
+    file = _file_of(part)
+    try:
+        if file:
+            file.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    except OSError:
+        pass  # said more than once is better than never
+    return True
+
+
+def _is_first_to_regain(part: str) -> bool:
+    file = _file_of(part)
+    with suppress(PermissionError):
+        try:
+            if file:
+                file.unlink()
+        except FileNotFoundError:
+            return False
+    return True
+
+
+def _file_of(part: str) -> Path | None:
+    directory = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+    name = hashlib.sha256(part.encode()).hexdigest()
+    return Path(directory, f"{name}.away") if directory else None

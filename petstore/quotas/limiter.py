@@ -14,9 +14,8 @@ class Limiter:
     """Decides on requests, by the plans, the bans and the counter store."""
 
     def __init__(self, settings: Settings) -> None:
-        address = settings.redis_url or settings.database_url
         store = open_store(settings.redis_url)
-        self._counters = FallbackCounters(store, address, settings.workers)
+        self._counters = FallbackCounters(store, settings.workers)
         self._bans = BanRule.of(settings)
 
     def take(self, caller: Caller | None, address: str | None) -> Decision:
@@ -46,16 +45,14 @@ class Limiter:
         claim = Claim(sign_in_subject(address), FAILED_SIGN_INS)
         return decide(claim, self._counters.look(claim), banned_until_ms=0)
 
-    @property
-    def is_away(self) -> bool:
-        """Whether the counter store did not answer when it was asked last."""
-        return self._counters.is_away
-
     def is_degraded(self) -> bool:
         """Whether requests are counted by each worker for itself at the moment."""
         self.look(None, None)
-        self._counters.ask_again()
         return self._counters.is_away
+
+    def close(self) -> None:
+        """End what the counter store has opened."""
+        self._counters.close()
 
 
 def _claim(caller: Caller | None, address: str | None) -> Claim:

@@ -4,10 +4,9 @@ import peewee
 from peewee import EXCLUDED, Case, Expression, Query, fn
 
 from petstore import clock
-from petstore.clock import MS_PER_DAY, MS_PER_MINUTE, MS_PER_SECOND
+from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
 from petstore.database import counters
 from petstore.models.usage import Usage
-from petstore.quotas.plans import Quota
 from petstore.quotas.stores.storage import CounterStorage
 from petstore.quotas.stores.strikes import strikes_of
 from petstore.quotas.subjects import Subject
@@ -15,14 +14,14 @@ from petstore.quotas.windows import Claim, Day, Tally
 from petstore.statements import slot, statement
 
 SWEPT_AT_ONCE = 10
-UNLIMITED = Quota.of(1 << 62, 1 << 62)
 
 
 class DatabaseStorage(CounterStorage):
     """Exact over all processes: the database lets one hit of a subject at a time in."""
 
-    STORAGE_SCHEME = ["petstore+database"]
-    base_exceptions = peewee.PeeweeException
+    def is_outage(self, error: Exception) -> bool:
+        """What the engine says of the error."""
+        return isinstance(error, peewee.PeeweeException) and counters.is_outage(error)
 
     def take(self, claim: Claim) -> Tally:
         """Count a request in both windows or in neither; see `CounterStorage`."""
@@ -47,32 +46,6 @@ class DatabaseStorage(CounterStorage):
     def history(self, subject: Subject, days: range) -> list[Day]:
         """What is still known of the days; see `CounterStorage`."""
         return [Day(*row) for row in Usage.of_days(subject.name, days)]
-
-    def check(self) -> bool:
-        """Whether the store answers."""
-        return bool(_look(subject="", now_ms=clock.now_ms()))
-
-    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        """Count requests of a subject without a limit; how many today has seen."""
-        claim = Claim(Subject(key, expiry * MS_PER_SECOND // MS_PER_DAY), UNLIMITED)
-        tallies = [self.take(claim) for _ in range(amount)]
-        return tallies[-1].day_served
-
-    def get(self, key: str) -> int:
-        """Requests of a subject that were served today."""
-        return _look(subject=key, now_ms=clock.now_ms())[0][-1] or 0
-
-    def get_expiry(self, key: str) -> float:
-        """When today ends, in seconds since the Unix epoch, whatever the subject."""
-        return (clock.now_ms() // MS_PER_DAY + 1) * MS_PER_DAY / MS_PER_SECOND
-
-    def clear(self, key: str) -> None:
-        """Forget a subject."""
-        Usage.delete().where(Usage.subject == key).execute()
-
-    def reset(self) -> int | None:
-        """Forget every subject; how many rows went."""
-        return Usage.delete().execute()
 
 
 def _tally(claim: Claim) -> Tally:

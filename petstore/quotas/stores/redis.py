@@ -2,31 +2,18 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any
-from urllib.parse import unquote, urlsplit
+from contextlib import suppress
 
-import limits.storage
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+from redis.asyncio import RedisCluster
+from redis.exceptions import ResponseError
 
-from petstore import clock
+from petstore import clock, waiting
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
-from petstore.fibers import elsewhere
-from petstore.quotas.stores.punctual import (
-    STEP_SECONDS,
-    Lines,
-    PunctualConnection,
-    PunctualTLSConnection,
-    one_hit,
-)
-from petstore.quotas.stores.scripts import Script
+from petstore.quotas.stores.redis_clients import UNAVAILABLE, Hits, Script, client_at
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
 
-TIMEOUT_SECONDS = STEP_SECONDS
-# A hit that was sent may have been counted: sending it again is no repair.
-NO_RETRY = Retry(NoBackoff(), 0)
 CLOCK = (
     "local t = redis.call('TIME'); local now = t[1] * 1000 + math.floor(t[2] / 1000)"
 )
@@ -90,24 +77,20 @@ return days
 
 @functools.cache
 def _script(template: str) -> Script:
-    return Script(template.format(clock=CLOCK))
+    return Script.of(template.format(clock=CLOCK))
 
 
-class RedisCounters:
-    """What counts in Redis, whichever way leads to the server that has the key."""
+class RedisStorage(CounterStorage):
+    """Exact over all hosts: Redis runs one script at a time."""
 
-    key_prefix = "petstore"
+    def __init__(self, url: str) -> None:
+        self._client = client_at(url)
+        self._hits = Hits(self._client)
 
-    def __init__(self, uri: str, **options: Any) -> None:
-        super().__init__(
-            uri.removeprefix("petstore+"),
-            key_prefix=self.key_prefix,
-            socket_timeout=TIMEOUT_SECONDS,
-            socket_connect_timeout=TIMEOUT_SECONDS,
-            retry=NO_RETRY,
-            protocol=2,  # the one that needs no greeting
-            **options,
-        )
+    def is_outage(self, error: Exception) -> bool:
+        """Anything that redis-py raises, but for a script that fails."""
+        is_bug = isinstance(error, ResponseError) and "script" in str(error)
+        return isinstance(error, UNAVAILABLE) and not is_bug
 
     def take(self, claim: Claim) -> Tally:
         """Count a request in both windows or in neither; see `CounterStorage`."""
@@ -128,43 +111,30 @@ class RedisCounters:
     def history(self, subject: Subject, days: range) -> list[Day]:
         """What is still known of the days, in one round trip."""
         first_and_last = (days.start, days.stop - 1)
-        rows = self._run(_script(_HISTORY), self._key(subject), first_and_last)
+        rows = self._run(_script(_HISTORY), _key(subject), first_and_last)
         return [Day(*row) for row in rows]
 
+    def part_of(self, claim: Claim) -> str:
+        """The node of a cluster that counts the claim; see `CounterStorage`."""
+        if isinstance(self._client, RedisCluster):
+            with suppress(*UNAVAILABLE, KeyError):
+                return self._client.get_node_from_key(_key(claim.subject)).name
+        return ""
+
+    def close(self) -> None:
+        """End the connections."""
+        waiting.wait(self._client.aclose())
+
     def _tally(self, script: Script, claim: Claim, *arguments: int | str) -> Tally:
-        is_granted, *figures = self._run(script, self._key(claim.subject), arguments)
+        is_granted, *figures = self._run(script, _key(claim.subject), arguments)
         return Tally(bool(is_granted), *figures)
 
-    def _key(self, subject: Subject) -> str:
-        today = clock.now_ms() // MS_PER_DAY
-        return self.prefixed_key(f"{{{subject.name}}}:{today}")
-
     def _run(
         self, script: Script, key: str, arguments: Sequence[int | str]
     ) -> list[int]:
-        return elsewhere(script.run, self.storage, key, arguments)
+        return waiting.wait(self._hits.send(script, key, arguments))
 
 
-def credentials(uri: str) -> dict[str, str]:
-    """User and password of an address, as they are meant."""
-    parts = urlsplit(uri)
-    sent = {"username": parts.username, "password": parts.password}
-    return {name: unquote(value) for name, value in sent.items() if value}
-
-
-class RedisStorage(RedisCounters, limits.storage.RedisStorage, CounterStorage):
-    """Exact over all hosts: Redis runs one script at a time."""
-
-    STORAGE_SCHEME = ["petstore+redis", "petstore+rediss"]
-
-    def __init__(self, uri: str) -> None:
-        is_encrypted = uri.startswith("petstore+rediss:")
-        way = PunctualTLSConnection if is_encrypted else PunctualConnection
-        super().__init__(uri, connection_class=way)
-        self._lines = Lines(self.storage.connection_pool)
-
-    def _run(
-        self, script: Script, key: str, arguments: Sequence[int | str]
-    ) -> list[int]:
-        with one_hit():
-            return script.run(self._lines, key, arguments)
+def _key(subject: Subject) -> str:
+    today = clock.now_ms() // MS_PER_DAY
+    return f"petstore:{{{subject.name}}}:{today}"

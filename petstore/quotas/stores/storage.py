@@ -1,8 +1,11 @@
-"""What a counter store is: a storage of the limits library that knows two windows."""
+"""What a counter store does.
 
-from abc import abstractmethod
+The strategies of the limits library hit one window after the other, so a request that
+the second one refuses has spent the first. Here both windows are decided in one atomic
+step, by the clock of the store; limits gives the windows themselves.
+"""
 
-from limits.storage import Storage
+from abc import ABC, abstractmethod
 
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
@@ -11,8 +14,12 @@ from petstore.quotas.windows import Claim, Day, Tally
 STRIKE_PAUSE_MS = 1000
 
 
-class CounterStorage(Storage):
-    """A storage that decides both windows of a claim in one atomic step."""
+class CounterStorage(ABC):
+    """Counters of a minute and a day for each subject."""
+
+    @abstractmethod
+    def is_outage(self, error: Exception) -> bool:
+        """Whether the error says that the store is away, and not that there is a bug."""
 
     @abstractmethod
     def take(self, claim: Claim) -> Tally:
@@ -29,3 +36,6 @@ class CounterStorage(Storage):
     def part_of(self, _claim: Claim) -> str:
         """The part of the store that counts the claim; parts fail one by one."""
         return ""
+
+    def close(self) -> None:
+        """End connections that are not shared with others."""

@@ -1,0 +1,235 @@
+"""Requests as httptools reads them, made what WSGI wants them to be (PEP 3333)."""
+
+import functools
+import io
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from httptools import (
+    HttpParserCallbackError,
+    HttpParserError,
+    HttpParserUpgrade,
+    HttpRequestParser,
+    parse_url,
+)
+
+from petstore.errors import HeadersTooLarge, InvalidRequest
+
+MAX_HEAD_BYTES = 64 * 1024
+MAX_HEADERS = 100
+MAX_BODY_BYTES = 64 * 1024
+# A chunk of one byte takes six; what is longer than that consists of extensions.
+MAX_CHUNKED_BYTES = 6 * MAX_BODY_BYTES
+
+END = b"\r\n\r\n"  # of a head, and of a body in chunks (RFC 9112 section 7.1)
+HOST_CHARACTERS = (  # RFC 3986 section 3.2, without a user
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~!$&'()*+,;=%:[]-"
+)
+
+
+class RequestReader:
+    """Reads the requests of a connection, one at a time, as their bytes arrive."""
+
+    def __init__(self, base_environ: dict[str, Any]) -> None:
+        self._base_environ = base_environ
+        self._parser = HttpRequestParser(self)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.is_complete = False  # all that the application needs has arrived
+        self.is_last = False  # the connection ends with this request
+        self.has_skipped_body = False  # since it is too large
+        self.expects_continue = False
+        self._environ: dict[str, Any] = {}
+        self._url = b""
+        self._header_count = 0
+        self._has_head = self._is_chunked = False
+        self._bytes_read = 0  # of the head, afterwards of the body as it is sent
+        self._bytes_left = 0  # of a body whose length is known
+        self._tail = b""  # the last three bytes, where the end may have begun
+        self._body = bytearray()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a part of a request has been read."""
+        return bool(self._tail)
+
+    def read(self, data: bytes) -> int:
+        """Read to the end of the present request, and return how far that is.
+
+        Raises `InvalidRequest` and `HeadersTooLarge`.
+        """
+        position = 0
+        try:
+            while position < len(data) and not self.is_complete:
+                end = self._end_of_piece(data, position)
+                self._feed(data[position:end])
+                position = end
+        except HttpParserCallbackError as error:
+            raise error.__context__ or error from None
+        except HttpParserError as error:
+            raise InvalidRequest(f"The request is no HTTP: {error}.") from None
+        return position
+
+    def take(self) -> dict[str, Any]:
+        """The environ of the complete request; the reader is free for the next one."""
+        environ = self._environ
+        environ["wsgi.input"] = io.BytesIO(self._body)
+        self._begin()
+        return environ
+
+    def _end_of_piece(self, data: bytes, position: int) -> int:
+        # The parser is given nothing of the next request, since it cannot be stopped.
+        if self._bytes_left:
+            return position + self._bytes_left
+        if self._tail:
+            end = (self._tail + data[position : position + 3]).find(END)
+            if end >= 0:
+                return position + end + len(END) - len(self._tail)
+        end = data.find(END, position)
+        return len(data) if end < 0 else end + len(END)
+
+    def _feed(self, piece: bytes) -> None:
+        self._bytes_read += len(piece)
+        self._bytes_left -= min(self._bytes_left, len(piece))
+        self._tail = (self._tail + piece)[-3:]
+        if not self._has_head and self._bytes_read > MAX_HEAD_BYTES:
+            raise HeadersTooLarge("The headers are too large.")
+        try:
+            self._parser.feed_data(piece)
+        except HttpParserUpgrade:
+            self._decline_upgrade()
+        if self._is_chunked and self._bytes_read > MAX_CHUNKED_BYTES:
+            self._skip_body()
+
+    def _decline_upgrade(self) -> None:
+        """Read on in HTTP/1.1, as RFC 9110 section 7.8 allows.
+
+        The parser has left the body to the other protocol; another parser reads it.
+        """
+        self._parser = HttpRequestParser(self)
+        if self._is_chunked:
+            self._parser.feed_data(
+                b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+            )
+            self.is_complete = False
+        elif self._bytes_left:
+            head = f"POST / HTTP/1.1\r\nContent-Length: {self._bytes_left}\r\n\r\n"
+            self._parser.feed_data(head.encode())
+            self.is_complete = False
+
+    def on_message_begin(self) -> None:
+        """Called by httptools."""
+        if not self._has_head:
+            self._environ = self._base_environ.copy()
+
+    def on_url(self, url: bytes) -> None:
+        """Called by httptools for each piece of the target."""
+        if not self._has_head:
+            self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Called by httptools; those that follow the body are not read."""
+        if self._has_head:
+            return
+        self._header_count += 1
+        if self._header_count > MAX_HEADERS:
+            raise HeadersTooLarge(f"There are more than {MAX_HEADERS} headers.")
+        key = _cgi_name(name)
+        if key in self._environ:
+            if key == "HTTP_HOST":
+                raise InvalidRequest("The request is no HTTP: it has two hosts.")
+            value = self._environ[key].encode("latin-1") + b"," + value
+        if key:
+            self._environ[key] = value.strip(b" \t").decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        """Called by httptools; refuses what another server could read differently."""
+        if self._has_head:
+            return
+        self._has_head, self._bytes_read = True, 0
+        self.is_last = not self._parser.should_keep_alive()
+        version = self._parser.get_http_version()
+        if version not in ("1.0", "1.1"):
+            raise InvalidRequest("The request is no HTTP/1.1.")
+        self._environ["SERVER_PROTOCOL"] = f"HTTP/{version}"
+        self._environ["REQUEST_METHOD"] = self._parser.get_method().decode()
+        self._add_target()
+        self._require_host(version)
+        self._find_body(version)
+
+    def on_body(self, body: bytes) -> None:
+        """Called by httptools for each piece of the body."""
+        self._body += body
+        if len(self._body) > MAX_BODY_BYTES:
+            self._skip_body()
+
+    def on_message_complete(self) -> None:
+        """Called by httptools after the last byte of a request."""
+        if not self.is_complete and self._is_chunked:
+            self._environ["CONTENT_LENGTH"] = str(len(self._body))
+        self.is_complete = True
+
+    def _add_target(self) -> None:
+        """Path and query, and the host of an absolute target (RFC 9112 section 3.2)."""
+        path, _, query = self._url.partition(b"?")
+        if not path.startswith(b"/") and path != b"*":
+            path = self._take_origin(path)
+        if b"%" in path:
+            path = unquote_to_bytes(path)
+        self._environ["RAW_URI"] = self._url.decode("latin-1")
+        self._environ["PATH_INFO"] = path.decode("latin-1")
+        self._environ["QUERY_STRING"] = query.decode("latin-1")
+
+    def _take_origin(self, target: bytes) -> bytes:
+        try:
+            url = parse_url(target)
+        except HttpParserError:
+            url = None
+        if url is None or url.schema not in (b"http", b"https") or url.userinfo:
+            raise InvalidRequest("The request is no HTTP: its target is no address.")
+        # What the client says in Host does not count beside an absolute target.
+        origin = target[: len(target) - len(url.path or b"")]
+        self._environ["HTTP_HOST"] = origin.partition(b"//")[2].decode("latin-1")
+        return url.path or b"/"
+
+    def _require_host(self, version: str) -> None:
+        host = self._environ.get("HTTP_HOST")
+        if host is None and version == "1.0":
+            return
+        if host is None or host.strip(HOST_CHARACTERS):
+            raise InvalidRequest("The request is no HTTP: it has no valid Host.")
+
+    def _find_body(self, version: str) -> None:
+        """RFC 9112 section 6.3; the parser itself refuses a length beside chunks."""
+        coding = self._environ.pop("HTTP_TRANSFER_ENCODING", None)
+        if coding is not None:
+            if version == "1.0" or coding.lower() != "chunked":
+                raise InvalidRequest("The request is no HTTP: unknown transfer coding.")
+            self._is_chunked = True
+        self._bytes_left = int(self._environ.get("CONTENT_LENGTH", 0))
+        if self._bytes_left > MAX_BODY_BYTES:
+            self._skip_body()
+        expectation = self._environ.get("HTTP_EXPECT")
+        if expectation and expectation.lower() != "100-continue":
+            raise InvalidRequest("The request expects what nobody here can do.")
+        self.expects_continue = bool(expectation) and version == "1.1"
+
+    def _skip_body(self) -> None:
+        """Let the application refuse the body by its size; the rest is not read."""
+        self._body.clear()
+        self._environ["CONTENT_LENGTH"] = str(max(self._bytes_left, MAX_BODY_BYTES + 1))
+        self._bytes_left = 0
+        self.is_complete = self.is_last = self.has_skipped_body = True
+
+
+@functools.lru_cache(1024)
+def _cgi_name(name: bytes) -> str | None:
+    """The name in the environ (RFC 3875 section 4.1); None for one with `_` in it.
+
+    It would pass for the one with a hyphen, which a proxy may have set.
+    """
+    key = name.decode("ascii").upper().replace("-", "_")
+    if b"_" in name:
+        return None
+    return key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"

@@ -1,0 +1,80 @@
+"""What the application answers, as bytes of HTTP/1.1 (PEP 3333, RFC 9112)."""
+
+import functools
+import time
+from collections.abc import Callable, Iterable, Iterator
+from email.utils import formatdate
+from typing import Any
+
+Application = Callable[[dict[str, Any], Callable], Iterable[bytes]]
+
+# A longer body is sent in pieces, as the client takes them.
+MAX_WHOLE_BYTES = 64 * 1024
+STATUSES_WITHOUT_BODY = ("1", "204", "304")
+
+
+class BrokenHeader(ValueError):
+    """A header holds a line break: a client would read it as two."""
+
+
+class Response:
+    """What the application answers to one request."""
+
+    def __init__(self, environ: dict[str, Any], *, is_last: bool) -> None:
+        self._environ = environ
+        self._is_last = is_last
+        self._status = ""
+        self._headers: list[tuple[str, str]] = []
+        self._written: list[bytes] = []
+
+    def pieces(self, application: Application) -> Iterator[bytes]:
+        """The response in pieces, mostly one.
+
+        Raises `BrokenHeader` and what the application raises.
+        """
+        parts = application(self._environ, self._start_response)
+        try:
+            length = self._length()
+            if length is None or length <= MAX_WHOLE_BYTES:
+                body = b"".join((*self._written, *parts))
+                yield self._head(len(body) if length is None else None) + body
+            else:
+                yield self._head(None)
+                yield from parts
+        finally:
+            if hasattr(parts, "close"):
+                parts.close()
+
+    def _start_response(
+        self, status: str, headers: list[tuple[str, str]], _exc_info: object = None
+    ) -> Callable[[bytes], None]:
+        self._status, self._headers = status, headers
+        return self._written.append
+
+    def _length(self) -> int | None:
+        """The length of the body, where the application says it."""
+        for name, value in self._headers:
+            if name == "Content-Length":
+                return int(value)
+        return None
+
+    def _head(self, length: int | None) -> bytes:
+        lines = [f"{name}: {value}" for name, value in self._headers]
+        if length is not None and self._may_have_body():
+            lines.append(f"Content-Length: {length}")
+        connection = "close" if self._is_last else "keep-alive"
+        start = (f"HTTP/1.1 {self._status}", f"Date: {_date(int(time.time()))}")
+        head = "\r\n".join((*start, f"Connection: {connection}", *lines, "\r\n"))
+        line_breaks = len(lines) + 4
+        if not head.count("\r") == head.count("\n") == line_breaks:
+            raise BrokenHeader(lines)
+        return head.encode("latin-1")
+
+    def _may_have_body(self) -> bool:
+        is_head = self._environ["REQUEST_METHOD"] == "HEAD"
+        return not is_head and not self._status.startswith(STATUSES_WITHOUT_BODY)
+
+
+@functools.lru_cache(2)
+def _date(second: int) -> str:
+    return formatdate(second, usegmt=True)

@@ -1,0 +1,28 @@
+"""How the workers of a host share new connections.
+
+A connection stays with the worker that accepted it, and the first worker to wake could
+accept a whole burst. So each tells the others how many it has, in memory that is made
+when this module is imported, which gunicorn.conf.py does before there are workers.
+"""
+
+import mmap
+
+SLOTS = 64  # more workers than that share them
+
+# 0 where there is no worker, else one more than its connections.
+_shares = memoryview(mmap.mmap(-1, SLOTS * 4)).cast("I")
+
+
+def publish(age: int, connections: int) -> None:
+    """Tell the others how many connections the worker of that age has."""
+    _shares[age % SLOTS] = connections + 1
+
+
+def withdraw(age: int) -> None:
+    """Note that the worker of that age takes no connections any more."""
+    _shares[age % SLOTS] = 0
+
+
+def have_fewer(connections: int) -> bool:
+    """Whether another worker has fewer connections than that."""
+    return any(0 < share <= connections for share in _shares.tolist())

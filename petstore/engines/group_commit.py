@@ -1,0 +1,123 @@
+"""Requests that write to SQLite at the same time share a transaction and its fsync."""
+
+import asyncio
+import functools
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from petstore import waiting
+
+BUSY_SECONDS = 2.0
+RETRY_SECONDS = 0.001
+
+
+class GroupCommit:
+    """The transaction that requests of one event loop share.
+
+    Each works in a savepoint of its own, and waits for the common commit before it is
+    answered. Nothing is awaited between its `begin` and its `commit` or `rollback`, so
+    no other request writes into its savepoint.
+    """
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._connect = connect
+        self._connection: sqlite3.Connection | None = None
+        # Waits for the disk while the event loop goes on.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
+        self._busy: asyncio.Future | None = None  # while it begins or is committed
+        self._outcome: asyncio.Future | None = None  # for requests that have finished
+
+    def begin(self) -> sqlite3.Connection:
+        """Begin the part of a request; its connection.
+
+        Raises `sqlite3.OperationalError` when the file is kept locked.
+        """
+        gives_up_at = time.monotonic() + BUSY_SECONDS
+        while self._busy:
+            waiting.wait(_until(self._busy, gives_up_at))
+        if self._connection is None:
+            self._connection = self._connect()
+        if not self._connection.in_transaction:
+            self._open(gives_up_at)
+        self._connection.execute("SAVEPOINT request")
+        return self._connection
+
+    def commit(self) -> None:
+        """Return when what the request has written is on the disk."""
+        self._connection.execute("RELEASE request")
+        loop = asyncio.get_running_loop()
+        if self._outcome is None:
+            self._outcome = loop.create_future()
+            # Requests that are being read in this turn of the loop may join.
+            loop.call_soon(self._commit)
+        failure = waiting.wait(self._outcome)
+        if failure:
+            raise sqlite3.OperationalError(f"the commit has failed: {failure}")
+
+    def rollback(self) -> None:
+        """Undo what the request has written, and nothing of the others."""
+        if not self._connection.in_transaction:
+            # After some failures (a full disk) SQLite has undone it all.
+            self._tell("another request has found the file broken")
+            return
+        self._connection.execute("ROLLBACK TO request")
+        self._connection.execute("RELEASE request")
+        if self._outcome is None:
+            self._connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the connection, unless it is in use; it is opened anew when needed."""
+        if self._connection and not self._busy and not self._connection.in_transaction:
+            self._connection.close()
+            self._connection = None
+
+    def _open(self, gives_up_at: float) -> None:
+        self._busy = asyncio.get_running_loop().create_future()
+        try:
+            while True:
+                try:
+                    self._connection.execute("BEGIN IMMEDIATE")
+                    return
+                except sqlite3.OperationalError as error:
+                    if not is_busy(error) or time.monotonic() >= gives_up_at:
+                        raise
+                waiting.wait(asyncio.sleep(RETRY_SECONDS))
+        finally:
+            self._free()
+
+    def _commit(self) -> None:
+        if self._outcome is None:  # a failure has ended the transaction
+            return
+        loop = asyncio.get_running_loop()
+        self._busy = loop.create_future()
+        commit = functools.partial(self._connection.execute, "COMMIT")
+        loop.run_in_executor(self._thread, commit).add_done_callback(self._end)
+
+    def _end(self, commit: asyncio.Future) -> None:
+        failure = commit.exception()
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        self._tell(failure)
+        self._free()
+
+    def _tell(self, failure: object) -> None:
+        if self._outcome:
+            self._outcome.set_result(failure)
+            self._outcome = None
+
+    def _free(self) -> None:
+        self._busy.set_result(None)
+        self._busy = None
+
+
+async def _until(free: asyncio.Future, gives_up_at: float) -> None:
+    await asyncio.wait([free], timeout=gives_up_at - time.monotonic())
+    if time.monotonic() >= gives_up_at:
+        raise sqlite3.OperationalError("the disk is busy")
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether another connection has locked the file."""
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY

@@ -1,0 +1,55 @@
+"""What both engines change in Peewee: many requests in a thread, and safe writes."""
+
+from contextvars import ContextVar
+from typing import Any
+
+from peewee import Database
+
+READS = ("SELECT", "PRAGMA", "EXPLAIN")
+
+
+class RequestDatabase(Database):
+    """A database that many requests use at once in one thread.
+
+    A statement that writes is carried out in a transaction even where it is alone. So
+    there is one place where a write becomes final, its COMMIT, and what is given up
+    before that is undone.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._states: ContextVar = ContextVar("state")
+        super().__init__(*args, thread_safe=False, **options)
+
+    @property
+    def _state(self) -> Any:
+        # Peewee keeps it for each thread, in which here are many requests.
+        try:
+            return self._states.get()
+        except LookupError:
+            state = self._state_class()
+            self._states.set(state)
+            return state
+
+    @_state.setter
+    def _state(self, state: object) -> None:
+        self._state_class = type(state)
+
+    def execute_sql(self, sql: str, params: Any = None) -> Any:
+        """Run a statement, and return its cursor."""
+        if self.in_transaction() or sql.startswith(READS):
+            return self._run(sql, params)
+        with self.atomic():
+            return self._run(sql, params)
+
+    def _run(self, sql: str, params: Any) -> Any:
+        return super().execute_sql(sql, params)
+
+    def _enter(self, connection: Any) -> None:
+        """Let the transaction that begins use a connection."""
+        self._state.conn, self._state.closed = connection, False
+
+    def _leave(self) -> Any:
+        """The connection of the transaction that has ended."""
+        connection, self._state.conn = self._state.conn, None
+        self._state.closed = True
+        return connection

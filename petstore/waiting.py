@@ -1,0 +1,107 @@
+"""Synchronous code that awaits while the event loop goes on.
+
+A request runs in a greenlet of its own. Where it has to wait, it hands an awaitable to
+the event loop, which works on other requests meanwhile and resumes it with the result.
+Where no loop runs a request (commands, threads, other servers), the same call waits.
+"""
+
+import asyncio
+import os
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from greenlet import getcurrent, greenlet
+
+Result = TypeVar("Result")
+
+
+class _Awaiting(greenlet):
+    """A greenlet that switches to its parent to have an awaitable awaited."""
+
+
+def start(function: Callable[..., None], *arguments: Any) -> asyncio.Task | None:
+    """Call a function that may wait; to be called from the event loop itself.
+
+    Returns the task that finishes the call, or None where it has finished already.
+    """
+    call = _Awaiting(function)
+    awaitable = call.switch(*arguments)
+    if call.dead:
+        return None
+    return asyncio.get_running_loop().create_task(_finish(call, awaitable))
+
+
+async def _finish(call: greenlet, awaitable: Awaitable) -> None:
+    while not call.dead:
+        try:
+            result = await awaitable
+        except BaseException as error:
+            awaitable = call.throw(error)
+        else:
+            awaitable = call.switch(result)
+
+
+def start_beside(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function that may wait, while the caller goes on."""
+    if can_await():
+        loop = asyncio.get_running_loop()
+        loop.call_soon(_start_and_keep, function, arguments)
+    else:
+        threading.Thread(target=function, args=arguments, daemon=True).start()
+
+
+def _start_and_keep(function: Callable[..., None], arguments: tuple) -> None:
+    task = start(function, *arguments)
+    if task:
+        _kept.add(task)  # the loop itself does not keep it alive
+        task.add_done_callback(_kept.discard)
+
+
+_kept: set[asyncio.Task] = set()
+
+
+def can_await() -> bool:
+    """Whether the caller runs in an event loop that goes on while it waits."""
+    return isinstance(getcurrent(), _Awaiting)
+
+
+def wait(awaitable: Awaitable[Result]) -> Result:
+    """The result of an awaitable; raises what it raises."""
+    present = getcurrent()
+    if isinstance(present, _Awaiting):
+        return present.parent.switch(awaitable)
+    loop = _background.loop()
+    return asyncio.run_coroutine_threadsafe(_await(awaitable), loop).result()
+
+
+def run_in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a function that blocks, in a thread where the event loop must go on."""
+    if not can_await():
+        return function(*arguments)
+    return wait(asyncio.get_running_loop().run_in_executor(None, function, *arguments))
+
+
+async def _await(awaitable: Awaitable[Result]) -> Result:
+    return await awaitable
+
+
+class _Background:
+    """An event loop in a thread, for callers that have none; made when first used."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The running loop."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, daemon=True).start()
+            return self._loop
+
+
+_background = _Background()
+# A thread does not live on in a child process.
+os.register_at_fork(after_in_child=_background.__init__)
