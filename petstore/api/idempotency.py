@@ -16,7 +16,7 @@ from petstore.errors import (
     InvalidRequest,
     answer_failure,
 )
-from petstore.models.replies import Attempt, Reply, StillRunning
+from petstore.models.replies import FIRST_MS, Attempt, Reply, StillRunning
 from petstore.responses import JsonResponse
 
 HEADER = "Idempotency-Key"
@@ -33,7 +33,7 @@ def idempotent(view: View) -> View:
         if attempt is None:
             return view(**arguments)
         try:
-            with data.writing(attempt.project):
+            with data.writing(attempt.project, lock_ms=FIRST_MS):
                 if not Reply.claim(attempt):
                     return _replay(attempt)
                 response = _carry_out(view, arguments)

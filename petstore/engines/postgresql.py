@@ -182,11 +182,14 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             turn.release()
 
     @contextmanager
-    def writing(self, number: int) -> Iterator[None]:
-        """A transaction that writes for that project."""
-        with nullcontext() if self.in_transaction() else self.turn(number):
-            with self.atomic():
-                yield
+    def writing(self, number: int, *, lock_ms: int = LOCK_MS) -> Iterator[None]:
+        """A transaction that writes for that project.
+
+        It waits so long for each lock that another transaction holds.
+        """
+        turn = nullcontext() if self.in_transaction() else self.turn(number)
+        with turn, self.atomic(lock_ms):
+            yield
 
     def deadline(self) -> float:
         """When a statement that begins now is given up, by the server's clock.
@@ -241,11 +244,11 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         """Forget all connections without a word: they are another process's."""
         self._idle.clear()
 
-    def begin(self) -> None:
+    def begin(self, lock_ms: int = LOCK_MS) -> None:
         """Begin a transaction, on a connection of its own."""
         connection = self._lend()
         try:
-            self._execute(connection, self._begin_sql())
+            self._execute(connection, self._begin_sql(lock_ms))
         except BaseException:
             self._take_back(connection)
             raise
@@ -265,12 +268,11 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         finally:
             self._take_back(connection)
 
-    def _begin_sql(self) -> str:
-        if self._owns_connections or self.is_patient:
+    def _begin_sql(self, lock_ms: int) -> str:
+        limits = LIMITS | {"lock_timeout": lock_ms}
+        if self.is_patient or (self._owns_connections and limits == LIMITS):
             return "BEGIN"
-        return "; ".join(
-            ["BEGIN", *(f"SET LOCAL {k} = {v}" for k, v in LIMITS.items())]
-        )
+        return f"BEGIN; {_settings(limits, 'SET LOCAL')}"
 
     def _run(self, sql: str, params: Any) -> psycopg.Cursor:
         if self.in_transaction():
@@ -346,9 +348,13 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             settings = {"idle_in_transaction_session_timeout": ABANDONED_MS}
             if not self.is_patient:
                 settings |= LIMITS
-            connection.execute("; ".join(f"SET {k} = {v}" for k, v in settings.items()))
+            connection.execute(_settings(settings, "SET"))
         if not self.is_patient:
             connection.seconds = STATEMENT_SECONDS
         [now] = connection.execute("SELECT extract(epoch FROM clock_timestamp())")
         self._clock_offset = float(now[0]) - time.monotonic()
         return connection
+
+
+def _settings(settings: dict[str, int], command: str) -> str:
+    return "; ".join(f"{command} {name} = {ms}" for name, ms in settings.items())

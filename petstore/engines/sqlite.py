@@ -132,7 +132,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         )
 
     @contextmanager
-    def writing(self, _number: int) -> Iterator[None]:
+    def writing(self, _number: int, **_limits: int) -> Iterator[None]:
         """A transaction, whatever the project: there is one writer at a time."""
         with self.atomic():
             yield

@@ -20,6 +20,8 @@ from petstore.statements import slot, statement
 
 KEPT_MS = clock.MS_PER_DAY
 SWEPT_AT_ONCE = 10
+# How long a copy waits for the first request of its key.
+FIRST_MS = 700
 
 
 class StillRunning(Exception):

@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from petstore.engines import postgresql
+from petstore.api import idempotency
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from petstore.models.replies import Reply
@@ -111,7 +111,7 @@ class TestWhileTheFirstIsStillRunning:
 
     @pytest.fixture(autouse=True)
     def short_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(postgresql, "MAX_LOCK_WAIT_MS", 100)
+        monkeypatch.setattr(idempotency, "FIRST_MS", 100)
 
     def test_a_copy_is_told_to_come_back(
         self, client: FlaskClient, first: psycopg.Connection

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from petstore.edge import worker
+from petstore.edge import connection, worker
 
-worker.REQUEST_SECONDS = 1.0
-worker.SEND_SECONDS = 1.0
-worker.LINGER_SECONDS = 0.5
+connection.REQUEST_SECONDS = 1.0
+connection.SEND_SECONDS = 1.0
+connection.LINGER_SECONDS = worker.LINGER_SECONDS = 0.5
 
 exec(Path("gunicorn.conf.py").read_text(encoding="utf-8"))

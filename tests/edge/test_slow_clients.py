@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
-from gunicorn.config import Config
 
-from petstore.edge.framing import DirectRequest, Framing, Received
 from tests.edge.wire import Wire, get, post
 from tests.servers import Gunicorn
 

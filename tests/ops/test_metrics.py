@@ -10,19 +10,12 @@ from flask.testing import FlaskClient
 from petstore.models.credentials import new_key
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.ops.metrics import COUNTER_STORE
 from tests import servers
 from tests.clocks import Clock
 from tests.ops.samples import Samples
 
 REX = {"name": "Rex", "categoryId": 7}
 REQUESTS = "petstore_requests_total"
-
-
-@pytest.fixture(autouse=True)
-def counter_store_up() -> None:
-    """What the test before has left is no matter of this one."""
-    COUNTER_STORE.set(1)
 
 
 @pytest.fixture
