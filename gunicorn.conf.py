@@ -57,8 +57,8 @@ def on_starting(server: Arbiter) -> None:
     except NotMigrated as error:
         refuse(error)
     finally:
-        data.close()
-        counters.close()
+        data.disconnect()
+        counters.disconnect()
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:

@@ -53,7 +53,7 @@ class LastUsed:
         except peewee.DatabaseError:
             pass  # the next use is noted again
         finally:
-            data.close()
+            data.disconnect()
 
 
 last_used = LastUsed()

@@ -113,5 +113,5 @@ class Inspection:
         except (peewee.DatabaseError, peewee.DoesNotExist):
             pass  # it is due again later; a domain may be removed meanwhile
         finally:
-            data.close()
+            data.disconnect()
             self._threads.discard(threading.current_thread())

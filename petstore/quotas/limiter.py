@@ -45,10 +45,15 @@ class Limiter:
         claim = Claim(sign_in_subject(address), FAILED_SIGN_INS)
         return decide(claim, self._counters.look(claim), banned_until_ms=0)
 
+    @property
+    def is_away(self) -> bool:
+        """Whether the counter store did not answer when it was asked last."""
+        return self._counters.is_away
+
     def is_degraded(self) -> bool:
         """Whether requests are counted by each worker for itself at the moment."""
         self.look(None, None)
-        return self._counters.is_away
+        return self.is_away
 
     def close(self) -> None:
         """End what the counter store has opened."""

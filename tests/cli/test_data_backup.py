@@ -103,7 +103,7 @@ def test_of_a_damaged_database_there_is_no_backup(flask: Callable, file: Path):
     with Path(data.database).open("r+b") as source:
         source.seek((page - 1) * 4096)
         source.write(os.urandom(4096))
-    data.close()
+    data.disconnect()
     result = flask("data", "backup", str(file))
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: There is no backup: ")

@@ -46,6 +46,6 @@ def begin(app: Flask, numbers: range) -> list[int]:
     client = app.test_client()
     addresses = [{"REMOTE_ADDR": f"192.0.2.{number}"} for number in numbers]
     answers = [client.get("/v1/pets", environ_base=a) for a in addresses]
-    counters.close()
-    data.close()
+    counters.disconnect()
+    data.disconnect()
     return [answer.status_code for answer in answers]
