@@ -1,5 +1,7 @@
 """/dashboard/settings/domains: the project's own hosts, from DNS to certificate."""
 
+from functools import partial
+
 from flask import (
     Response,
     current_app,
@@ -14,11 +16,13 @@ from flask import (
 from markupsafe import Markup, escape
 
 from petstore.dashboard.forms import EMPTY, Form
+from petstore.dashboard.lists import read_page
 from petstore.dashboard.pages import pages
 from petstore.domains.inspection import Busy, Inspection
 from petstore.domains.names import normalised, readable
 from petstore.errors import NotFound
 from petstore.models.domains import Domain, DomainRefused
+from petstore.schemas.paging import PageQuery
 
 bp = pages("domains", __name__, "/settings/domains")
 bp.add_app_template_filter(readable)
@@ -40,10 +44,10 @@ def require_base_domain() -> None:
 @bp.get("")
 def domains(form: Form = EMPTY) -> str:
     """The domains, and the way to another one."""
-    listed = Domain.listed(g.project)
-    _look_again(listed)
+    page = read_page(PageQuery(), partial(Domain.page, g.project))
+    _look_again(page.rows)
     return render_template(
-        "domains.html", domains=listed, inspection=_inspection(), form=form
+        "domains.html", page=page, inspection=_inspection(), form=form
     )
 
 
