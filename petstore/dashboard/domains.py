@@ -82,10 +82,13 @@ def verify_domain(domain_id: int) -> Response:
     try:
         is_proved = _inspection().verify(domain)
     except Busy:
-        busy = "Other domains are being verified. Try again in a few seconds."
+        busy = "DNS is still being asked about another domain. Try again in a moment."
         return _back_to(domain, busy, "warning")
     except Domain.DoesNotExist:
         raise NotFound("The domain was removed.") from None
+    if is_proved is None:
+        slow = "DNS has not answered yet. Open this page again in a few seconds."
+        return _back_to(domain, slow, "note")
     if not is_proved:
         return _back_to(domain, "DNS does not point here. See below why.", "bad")
     return _back_to(domain, f"DNS is right: {domain.name} is yours.")

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable
+from unittest.mock import Mock
 
 import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from petstore.domains.inspection import Inspection
+from petstore.domains.inspection import Busy, Inspection
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Project
@@ -138,6 +139,26 @@ def test_verify_leads_to_the_certificate_without_another_click(
     assert "Verified Primary" in page
     assert "Active from" in page
     assert "Test Authority" in page
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (lambda _: None, "DNS has not answered yet. Open this page again"),
+        (Mock(side_effect=Busy), "DNS is still being asked about another domain"),
+    ],
+)
+def test_while_dns_is_slow_the_page_says_so(
+    browser: Browser,
+    project: Project,
+    inspection: Inspection,
+    monkeypatch: pytest.MonkeyPatch,
+    verdict: Callable[[Domain], None],
+    said: str,
+):
+    monkeypatch.setattr(inspection, "verify", verdict)
+    domain = Domain.add(project, NAME)
+    assert said in words(send(browser, f"{page_of(domain)}/verify"))
 
 
 def test_another_domain_is_made_primary(browser: Browser, project: Project, own: Own):
