@@ -23,6 +23,7 @@ from petstore.database import counters, data, open_databases
 from petstore.edge import shares
 from petstore.migrator import NotMigrated, require_migrated
 from petstore.ops import metric_files
+from petstore.ops.start import warnings
 from petstore.settings import SettingError, read_settings
 
 
@@ -50,10 +51,12 @@ control_socket_disable = True
 
 
 def on_starting(server: Arbiter) -> None:
-    """Refuse to serve a database that is not migrated."""
+    """Refuse a database that is not migrated, and say what is open to too many."""
     open_databases(settings)
     try:
         require_migrated()
+        for warning in warnings(settings, server.cfg.address):
+            server.log.warning(warning)
     except NotMigrated as error:
         refuse(error)
     finally:

@@ -9,6 +9,7 @@ from petstore.addresses import Address, address, addresses, domain
 from petstore.urls import base_url, database_url, origins, redis_url
 
 MAX_WORKERS = 8
+MIN_SECRET_LENGTH = 16
 HTTPS_PORT = 443
 
 
@@ -20,9 +21,9 @@ class SettingError(ValueError):
 class Settings:
     """What the operator decides, typed."""
 
-    database_url: str
+    database_url: str = field(repr=False)  # like the next, it may hold a password
     prepared_statements: bool
-    redis_url: str | None
+    redis_url: str | None = field(repr=False)
     port: int
     workers: int
     secret_key: str | None = field(repr=False)
@@ -60,7 +61,7 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
             default=min(_usable_cores(), MAX_WORKERS),
             within=range(1, 1001),
         ),
-        secret_key=environ.get("SECRET_KEY") or None,
+        secret_key=_parsed(environ, "SECRET_KEY", _secret),
         trusted_proxies=_integer(
             environ, "PETSTORE_TRUSTED_PROXIES", default=0, within=range(101)
         ),
@@ -90,6 +91,12 @@ def _parsed(
         return parse(environ.get(name) or default)
     except ValueError as error:
         raise SettingError(f"{name}: {error}") from None
+
+
+def _secret(text: str) -> str | None:
+    if 0 < len(text) < MIN_SECRET_LENGTH:
+        raise ValueError(f"must have at least {MIN_SECRET_LENGTH} characters")
+    return text or None
 
 
 def _usable_cores() -> int:

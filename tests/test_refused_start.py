@@ -20,6 +20,7 @@ UNUSABLE = [
     ("DATABASE_URL", f"mysql://u:{PASSWORD}@h/d"),
     ("REDIS_URL", f"http://:{PASSWORD}@h"),
     ("PETSTORE_TRUSTED_PROXIES", "-1"),
+    ("SECRET_KEY", PASSWORD),
 ]
 
 
@@ -34,6 +35,16 @@ def test_it_stops_gunicorn_and_flask_alike_with_one_line(
     [line] = ended.stderr.splitlines()
     assert line.startswith(f"Error: {name}: ")
     assert PASSWORD not in line
+
+
+@pytest.mark.parametrize("workers", ["x", "0", "1.5", "-1"])
+def test_a_number_of_workers_that_is_none_stops_flask_too(
+    sqlite_url: str, workers: str
+):
+    ended = flask_migrate({"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": workers})
+    assert (ended.returncode, ended.stdout) == (1, "")
+    [line] = ended.stderr.splitlines()
+    assert line.startswith("Error: WEB_CONCURRENCY: must be ")
 
 
 @both

@@ -146,6 +146,8 @@ def test_a_number_outside_its_range_is_refused(name: str):
         ("REDIS_URL", f"redis+sentinel://:{PASSWORD}@h:26379"),
         ("REDIS_URL", f"redis+sentinel://:{PASSWORD}@h:26379/a/b"),
         ("REDIS_URL", f"redis+sentinel://:{PASSWORD}@h:26379,i/a"),
+        ("SECRET_KEY", "x"),
+        ("SECRET_KEY", f"{PASSWORD}123456"),
         ("PETSTORE_PRODUCTION_URL", "api.example.org/v1"),
         ("PETSTORE_PRODUCTION_URL", "https://api.example.org"),
         ("PETSTORE_PRODUCTION_URL", "https://api.example.org/v1/"),
@@ -166,3 +168,21 @@ def test_what_cannot_be_understood_is_refused_by_its_name(name: str, value: str)
     assert message.startswith(f"{name}: ")
     assert len(message.splitlines()) == 1
     assert PASSWORD not in message
+
+
+def test_a_secret_of_sixteen_characters_is_taken():
+    assert read_settings({"SECRET_KEY": "x" * 16}).secret_key == "x" * 16
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", f"postgresql://u:{PASSWORD}@h/d"),
+        ("REDIS_URL", f"rediss://:{PASSWORD}@h/0"),
+        ("SECRET_KEY", f"{PASSWORD} and more"),
+    ],
+)
+def test_no_password_is_shown_with_the_settings(name: str, value: str):
+    settings = read_settings({name: value})
+    assert PASSWORD not in repr(settings)
+    assert PASSWORD not in str(settings)

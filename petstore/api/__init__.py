@@ -5,9 +5,12 @@ from flask import Flask, Response, request
 from petstore.api import auth, categories, cors, orders, pets, quota
 from petstore.api.paths import IdConverter, is_api_path, undo_stripped_slashes
 from petstore.quotas.limiter import Limiter
+from petstore.responses import put
 from petstore.settings import Settings
 
 MAX_BODY_BYTES = 64 * 1024
+# A browser must take no answer for anything but JSON.
+NO_SNIFFING = (("X-Content-Type-Options", "nosniff"),)
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -39,6 +42,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         asked = request._get_current_object()
         if is_api_path(asked.path):
             response.headers["Cache-Control"] = "no-store"
+            put(response, NO_SNIFFING)
             quota.show(limiter, asked, response)
             allow_origin(response)
         return response

@@ -8,7 +8,7 @@ from petstore import clock
 from petstore.cli.projects import named_project
 from petstore.cli.tables import echo_table, moment
 from petstore.cli.terse import TerseGroup
-from petstore.models.keys import Key, KeyNotActive
+from petstore.models.keys import Key, KeyNotActive, TooManyKeys
 from petstore.models.projects import Project
 from petstore.schemas.fields import name_fault
 from petstore.schemas.keys import (
@@ -29,7 +29,11 @@ def create(slug: str | None, label: str | None, expires_in: float | None) -> Non
     if label is not None and (fault := name_fault(label)):
         raise click.UsageError(f"--label {fault}.")
     project = _only_project() if slug is None else named_project(slug)
-    click.echo(Key.issue(project, label=label, expires_ms=_expiry_ms(expires_in)))
+    try:
+        key = Key.issue(project, label=label, expires_ms=_expiry_ms(expires_in))
+    except TooManyKeys as refusal:
+        raise click.UsageError(f"{refusal}; revoke one first.") from None
+    click.echo(key)
 
 
 @keys.command("list")
@@ -71,6 +75,10 @@ def rotate(prefix: str, grace: int) -> None:
     except KeyNotActive:
         raise click.UsageError(
             f"The key {prefix} is revoked, expired or rotated already."
+        ) from None
+    except TooManyKeys as refusal:
+        raise click.UsageError(
+            f"{refusal}; revoke one first, or rotate with --grace 0."
         ) from None
 
 

@@ -16,15 +16,14 @@ class BackupFailed(Exception):
 def back_up(source: Database, file: Path) -> None:
     """Copy the data of SQLite as it is at one moment into a file that is new.
 
-    The file bears its name only when it is whole and on the disk. Raises
-    `BackupFailed`.
+    The file bears its name only when it is whole and on the disk, and no other loses
+    that name to it. Raises `BackupFailed`.
     """
     try:
         partial = _new_file_beside(file)
         try:
             _copy(source, partial)
-            _require_new(file)
-            partial.rename(file)
+            _name(partial, file)
             _sync(file.parent)
         finally:
             for rest in (partial, Path(f"{partial}-journal")):
@@ -42,9 +41,12 @@ def _new_file_beside(file: Path) -> Path:
     return Path(name)
 
 
-def _require_new(file: Path) -> None:
-    if os.path.lexists(file):
-        raise BackupFailed(f"there is a file {file} already")
+def _name(partial: Path, file: Path) -> None:
+    # Renaming would overwrite what has come meanwhile; a link is refused.
+    try:
+        file.hardlink_to(partial)
+    except FileExistsError:
+        raise BackupFailed(f"there is a file {file} already") from None
 
 
 def _copy(source: Database, file: Path) -> None:

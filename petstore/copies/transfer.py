@@ -16,11 +16,15 @@ from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.models.replies import Reply
 from petstore.models.secrets import Secret
+from petstore.models.sessions import Session
 from petstore.models.usage import Strike, Usage
 
 # Of the data and of the counters; what refers to another table comes after it.
 GROUPS = (
-    (Project, Key, Category, Pet, Order, DomainToken, Domain, Reply, Secret),
+    (
+        *(Project, Key, Category, Pet, Order),
+        *(DomainToken, Domain, Reply, Secret, Session),
+    ),
     (Usage, Strike),
 )
 

@@ -1,5 +1,7 @@
 """/dashboard/settings/domains: the project's own hosts, from DNS to certificate."""
 
+from functools import partial
+
 from flask import (
     Response,
     current_app,
@@ -14,11 +16,13 @@ from flask import (
 from markupsafe import Markup, escape
 
 from petstore.dashboard.forms import EMPTY, Form
+from petstore.dashboard.lists import read_page
 from petstore.dashboard.pages import pages
 from petstore.domains.inspection import Busy, Inspection
 from petstore.domains.names import normalised, readable
 from petstore.errors import NotFound
 from petstore.models.domains import Domain, DomainRefused
+from petstore.schemas.paging import PageQuery
 
 bp = pages("domains", __name__, "/settings/domains")
 bp.add_app_template_filter(readable)
@@ -40,10 +44,10 @@ def require_base_domain() -> None:
 @bp.get("")
 def domains(form: Form = EMPTY) -> str:
     """The domains, and the way to another one."""
-    listed = Domain.listed(g.project)
-    _look_again(listed)
+    page = read_page(PageQuery(), partial(Domain.page, g.project))
+    _look_again(page.rows)
     return render_template(
-        "domains.html", domains=listed, inspection=_inspection(), form=form
+        "domains.html", page=page, inspection=_inspection(), form=form
     )
 
 
@@ -78,10 +82,13 @@ def verify_domain(domain_id: int) -> Response:
     try:
         is_proved = _inspection().verify(domain)
     except Busy:
-        busy = "Other domains are being verified. Try again in a few seconds."
+        busy = "DNS is still being asked about another domain. Try again in a moment."
         return _back_to(domain, busy, "warning")
     except Domain.DoesNotExist:
         raise NotFound("The domain was removed.") from None
+    if is_proved is None:
+        slow = "DNS has not answered yet. Open this page again in a few seconds."
+        return _back_to(domain, slow, "note")
     if not is_proved:
         return _back_to(domain, "DNS does not point here. See below why.", "bad")
     return _back_to(domain, f"DNS is right: {domain.name} is yours.")

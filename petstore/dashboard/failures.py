@@ -13,7 +13,7 @@ TITLES = {
     404: "There is nothing here",
     405: "That did not work",
     413: "That is too much",
-    429: "Too many attempts",
+    429: "Too many requests",
     500: "Something failed on our side",
     503: "The service is away for a moment",
 }

@@ -1,35 +1,38 @@
 """/dashboard/keys: the project's keys, issued, rotated, revoked and let in again."""
 
+from functools import partial
+
 from flask import Response, flash, g, redirect, render_template, url_for
 
 from petstore import clock
 from petstore.dashboard import csrf
 from petstore.dashboard.forms import EMPTY, Form, takes
+from petstore.dashboard.lists import read_page
 from petstore.dashboard.pages import pages
 from petstore.errors import NotFound
-from petstore.models.keys import Key, KeyNotActive
-from petstore.schemas.keys import NewKeySchema, RotationSchema
-
-ENDED = ("expired", "retired", "revoked")
+from petstore.models.keys import Key, KeyNotActive, TooManyKeys
+from petstore.schemas.keys import STATUSES, KeyQuery, NewKeySchema, RotationSchema
 
 bp = pages("keys", __name__, "/keys")
 
 
 @bp.get("")
 def keys(form: Form = EMPTY) -> str:
-    """The keys, newest first: those that work, and those that do not any more."""
-    listed = Key.listed(g.project)[::-1]
-    working = [key for key in listed if key.state not in ENDED]
-    ended = [key for key in listed if key.state in ENDED]
-    return render_template("keys.html", working=working, ended=ended, form=form)
+    """The keys, newest first: those that work, or those that do not any more."""
+    page = read_page(KeyQuery(), partial(Key.page, g.caller.project_id))
+    return render_template("keys.html", page=page, statuses=STATUSES, form=form)
 
 
 @bp.post("")
 @takes(NewKeySchema(), again=keys)
-def issue_key(label: str | None, days: int | None) -> str:
+def issue_key(label: str | None, days: int | None) -> str | Response:
     """Issue a key and show it, this once."""
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
-    return _shown_once(Key.issue(g.project, label=label, expires_ms=expires_ms))
+    try:
+        return _shown_once(Key.issue(g.project, label=label, expires_ms=expires_ms))
+    except TooManyKeys as refusal:
+        flash(f"{refusal}. Revoke one first.", "bad")
+        return redirect(url_for("keys.keys"), 303)
 
 
 @bp.get("/<prefix>")
@@ -46,6 +49,9 @@ def rotate_key(prefix: str, grace: int) -> str | Response:
         return _shown_once(_own_key(prefix).rotate(grace))
     except KeyNotActive:
         return _back_to(prefix, "The key was revoked or rotated before.", "bad")
+    except TooManyKeys as refusal:
+        instead = "Revoke one first, or let the old key end now."
+        return _back_to(prefix, f"{refusal}. {instead}", "bad")
 
 
 @bp.post("/<prefix>/revoke")

@@ -22,27 +22,29 @@ class Page:
 
 def read_page(query: Schema, fetch: Callable[..., list[Any]]) -> Page:
     """The page that the address asks for, of the rows that `fetch` finds."""
-    asked = _load(query)
+    sent = {name: text for name, text in request.args.items() if text}
+    asked = _load(query, sent)
     limit, after, status = asked["limit"], asked["after"], asked.get("status")
-    rows = fetch(after=after, limit=limit + 1, status=status)
+    filters = {"status": status} if "status" in query.fields else {}
+    rows = fetch(after=after, limit=limit + 1, **filters)
     shown = rows[:limit]
     return Page(
         shown,
         status,
-        first_url=_url(after=None) if after else None,
-        next_url=_url(after=shown[-1].id) if len(rows) > limit else None,
+        first_url=_url(sent, after=None) if after else None,
+        next_url=_url(sent, after=shown[-1].id) if len(rows) > limit else None,
     )
 
 
-def _load(query: Schema) -> dict[str, Any]:
-    asked = {name: text for name, text in request.args.items() if text}
+def _load(query: Schema, sent: dict[str, str]) -> dict[str, Any]:
     try:
-        return query.load(asked)
+        return query.load(sent)
     except ValidationError:
         raise InvalidRequest(
             "The address of this list is mistyped. Choose the list from the pages."
         ) from None
 
 
-def _url(after: int | None) -> str:
-    return url_for(request.endpoint, **request.args | {"after": after})
+def _url(sent: dict[str, str], after: int | None) -> str:
+    # Only what the schema knows: other names may be options of `url_for`.
+    return url_for(request.endpoint, **sent | {"after": after})

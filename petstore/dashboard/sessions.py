@@ -1,4 +1,4 @@
-"""Who looks at the pages: a signed cookie that names a key, and never holds it."""
+"""Who looks at the pages: a signed cookie with a token that names a session."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -8,6 +8,7 @@ from flask import (
     Flask,
     Request,
     Response,
+    current_app,
     flash,
     g,
     redirect,
@@ -18,13 +19,19 @@ from flask import (
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 
 from petstore.dashboard.paths import PREFIX, is_dashboard_path
+from petstore.dashboard.words import duration
+from petstore.errors import RateLimitExceeded
 from petstore.models.callers import Caller
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
+from petstore.models.sessions import LASTS_MS, Session, digest_of
 from petstore.settings import Settings
 
-LASTS = timedelta(hours=12)
-KEY = "key"  # the member of the session that holds the prefix of the key
+TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
+OVER = (
+    "Your session is over: you signed out, it is twelve hours old, "
+    "or its key was revoked, banned or has ended."
+)
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -37,7 +44,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         # Strict would hide the session from a visit that begins on another site, and
         # the form that is shown instead would overwrite it.
         SESSION_COOKIE_SAMESITE="Lax",
-        PERMANENT_SESSION_LIFETIME=LASTS,
+        PERMANENT_SESSION_LIFETIME=timedelta(milliseconds=LASTS_MS),
     )
 
 
@@ -65,24 +72,41 @@ def load_secret(app: Flask) -> None:
 
 
 def start(caller: Caller) -> None:
-    """Sign in the holder of a key."""
-    session.clear()
-    session[KEY] = caller.prefix
+    """Sign in the holder of a key; a session of the same browser ends."""
+    end()
+    session[TOKEN] = Session.begin(caller)
 
 
 def end() -> None:
-    """Sign out."""
+    """Sign out, for every copy of the cookie."""
+    if TOKEN in session:
+        Session.end(session[TOKEN])
     session.clear()
 
 
 def require() -> Response | None:
-    """Let those in whose key works at this moment, and send others to sign in."""
-    caller = at_home(Caller.named(session[KEY])) if KEY in session else None
+    """Let those in who are signed in, and send others to do so."""
+    caller = _holder(session[TOKEN]) if TOKEN in session else None
     if caller is None or caller.is_banned:
         return _turn_away()
     g.project = Project.get_by_id(caller.project_id)
     g.caller = caller
     return None
+
+
+def _holder(token: str) -> Caller | None:
+    _count(token)
+    return at_home(Session.holder(token))
+
+
+def _count(token: str) -> None:
+    asked = current_app.extensions["limiter"].take_page(digest_of(token))
+    if not asked.is_granted:
+        seconds = asked.retry_after_seconds
+        raise RateLimitExceeded(
+            f"You have asked for too many pages; wait {duration(seconds)}.",
+            {"Retry-After": str(seconds)},
+        )
 
 
 def at_home(caller: Caller | None) -> Caller | None:
@@ -93,7 +117,7 @@ def at_home(caller: Caller | None) -> Caller | None:
 
 
 def _turn_away() -> Response:
-    if KEY in session:
+    if TOKEN in session:
         end()
-        flash("Your session is over: its key was revoked, banned or has ended.", "note")
+        flash(OVER, "note")
     return redirect(url_for("sign_in.sign_in"), 303)

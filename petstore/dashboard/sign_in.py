@@ -20,6 +20,7 @@ from petstore.models.callers import Caller
 from petstore.quotas.windows import Decision
 
 WRONG = "is not valid: it is mistyped, revoked or expired"
+FAILED = "Too many sign-ins from your address have failed"
 BANNED = "is banned for a while; wait, or sign in with another key"
 
 bp = pages("sign_in", __name__, "", is_public=True)
@@ -38,6 +39,7 @@ def enter() -> Response:
     caller = sessions.at_home(Caller.of(request.form.get("key", "").strip()))
     if caller is None or caller.is_banned:
         return _reject(caller)
+    _count(caller)
     sessions.start(caller)
     emit("signed_in", key=caller.prefix)
     return redirect(url_for("overview.overview"), 303)
@@ -45,7 +47,7 @@ def enter() -> Response:
 
 @bp.post("/sign-out")
 def sign_out() -> Response:
-    """End the session."""
+    """End the session, on every worker and host."""
     sessions.end()
     return redirect(url_for("sign_in.sign_in"), 303)
 
@@ -54,7 +56,13 @@ def _refuse_guessing() -> None:
     limiter = current_app.extensions["limiter"]
     failed = limiter.look_at_failed_sign_ins(request.remote_addr)
     if not failed.tightest.remaining:
-        raise _too_many(failed)
+        raise _too_many(failed, FAILED)
+
+
+def _count(caller: Caller) -> None:
+    begun = current_app.extensions["limiter"].take_sign_in(caller)
+    if not begun.is_granted:
+        raise _too_many(begun, "Too many people have signed in to your project")
 
 
 def _reject(caller: Caller | None) -> Response:
@@ -64,7 +72,7 @@ def _reject(caller: Caller | None) -> Response:
     failed = limiter.take_failed_sign_in(request.remote_addr)
     emit("sign_in_failed", address=request.remote_addr)
     if not failed.is_granted:
-        raise _too_many(failed)
+        raise _too_many(failed, FAILED)
     return _ask_again(WRONG, 401)
 
 
@@ -75,9 +83,8 @@ def _ask_again(fault: str, status: int) -> Response:
     return answer
 
 
-def _too_many(failed: Decision) -> RateLimitExceeded:
-    seconds = failed.retry_after_seconds
+def _too_many(counted: Decision, what: str) -> RateLimitExceeded:
+    seconds = counted.retry_after_seconds
     return RateLimitExceeded(
-        f"Too many sign-ins from your address have failed; wait {duration(seconds)}.",
-        {"Retry-After": str(seconds)},
+        f"{what}; wait {duration(seconds)}.", {"Retry-After": str(seconds)}
     )

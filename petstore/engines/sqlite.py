@@ -13,6 +13,7 @@ import peewee
 from peewee import __exception_wrapper__
 
 from petstore import waiting
+from petstore.engines.files import make_private
 from petstore.engines.group_commit import RETRY_SECONDS, GroupCommit, is_busy
 from petstore.engines.requests import READS, RequestDatabase
 from petstore.statements import slot
@@ -231,6 +232,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     def _connect(self) -> Connection:
         self._file.require()
+        make_private(self.database)
         connection = super()._connect()
         self._file.remember()
         return connection

@@ -1,6 +1,7 @@
 """Who calls: a key that works, and the project that it acts for."""
 
 import hmac
+from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 from peewee import Query
@@ -45,7 +46,12 @@ class Caller(NamedTuple):
 
         The prefix proves nothing: this is for who has shown the whole key before.
         """
-        for row in _caller(prefix=prefix):
+        return cls.active(_caller(prefix=prefix))
+
+    @classmethod
+    def active(cls, rows: Iterable[tuple]) -> Self | None:
+        """The caller whom the first row describes, if the key works at this moment."""
+        for row in rows:
             caller = cls(*row)
             if caller.is_active(clock.now_ms()):
                 return caller
@@ -65,24 +71,25 @@ class Caller(NamedTuple):
         )
 
 
+def callers() -> Query:
+    """The keys with their projects, in the columns of a `Caller`."""
+    return Key.select(
+        Key.id,
+        Key.prefix,
+        Key.digest,
+        Key.last_used_ms,
+        Key.expires_ms,
+        Key.retires_ms,
+        Key.revoked_ms,
+        Key.banned_until_ms,
+        Project.id,
+        Project.slug,
+        Project.plan,
+        Project.per_minute,
+        Project.per_day,
+    ).join(Project)
+
+
 @statement(data)
 def _caller() -> Query:
-    return (
-        Key.select(
-            Key.id,
-            Key.prefix,
-            Key.digest,
-            Key.last_used_ms,
-            Key.expires_ms,
-            Key.retires_ms,
-            Key.revoked_ms,
-            Key.banned_until_ms,
-            Project.id,
-            Project.slug,
-            Project.plan,
-            Project.per_minute,
-            Project.per_day,
-        )
-        .join(Project)
-        .where(Key.prefix == slot("prefix"))
-    )
+    return callers().where(Key.prefix == slot("prefix"))

@@ -15,6 +15,7 @@ _SHAPE = re.compile(
     f"(pet_[0-9A-Za-z]{{{LOOKUP_LENGTH}}}[0-9A-Za-z]{{{SECRET_LENGTH}}})"
     f"([0-9A-Za-z]{{{CHECKSUM_LENGTH}}})"
 )
+_PREFIX = re.compile(f"pet_[0-9A-Za-z]{{{LOOKUP_LENGTH}}}")
 _PREFIX_LENGTH = len("pet_") + LOOKUP_LENGTH
 
 
@@ -31,6 +32,11 @@ def prefix_of(key: str) -> str | None:
     if shape is None or _checksum(shape[1]) != shape[2]:
         return None
     return key[:_PREFIX_LENGTH]
+
+
+def is_prefix(text: str) -> bool:
+    """Whether a text has the shape of that part."""
+    return bool(_PREFIX.fullmatch(text))
 
 
 def digest_of(key: str) -> bytes:

@@ -15,8 +15,8 @@ from peewee import (
 
 from petstore import clock
 from petstore.database import BaseModel, data
-from petstore.events import emit
 from petstore.models.domain_tokens import DomainToken
+from petstore.models.events import emit_after_commit
 from petstore.models.projects import Project
 
 MAX_DOMAINS = 100  # of one project
@@ -56,23 +56,29 @@ class Domain(BaseModel):
         """
         if not project.has_domains:
             raise DomainRefused("A domain of your own needs the plan Pro or above.")
-        if cls.select().where(cls.project == project).count() >= MAX_DOMAINS:
-            raise DomainRefused(f"A project has {MAX_DOMAINS} domains at most.")
         try:
             with data.atomic():
-                DomainToken.ensure(project)
-                domain = cls.create(
-                    project=project, name=name, created_ms=clock.now_ms()
-                )
+                data.lock_until_commit(project.id)
+                domain = cls._add(project, name)
         except IntegrityError:
             raise DomainRefused(f"{name} is among your domains already.") from None
-        emit("domain_added", project=project.slug, domain=name)
         return cls.find(project, domain.id)
 
     @classmethod
-    def listed(cls, project: Project) -> list[Self]:
-        """The domains of the project, oldest first."""
-        return list(cls._known(cls.project == project).order_by(cls.id))
+    def _add(cls, project: Project, name: str) -> Self:
+        if cls.select().where(cls.project == project).count() >= MAX_DOMAINS:
+            raise DomainRefused(f"A project has {MAX_DOMAINS} domains at most.")
+        DomainToken.ensure(project)
+        emit_after_commit("domain_added", project=project.slug, domain=name)
+        return cls.create(project=project, name=name, created_ms=clock.now_ms())
+
+    @classmethod
+    def page(
+        cls, project: Project, *, after: int = 0, limit: int = MAX_DOMAINS
+    ) -> list[Self]:
+        """Domains of the project, oldest first, from beyond the id `after` on."""
+        domains = cls._known(cls.project == project, cls.id > after)
+        return list(domains.order_by(cls.id).limit(limit))
 
     @classmethod
     def find(cls, project: Project, domain_id: int) -> Self | None:
@@ -108,18 +114,25 @@ class Domain(BaseModel):
         """Make it the primary one; False while it is not verified."""
         with data.atomic():
             data.lock_until_commit(self.project_id)
+            before = Domain.find(self.project, self.id)
             if not self.change(Domain.verified_ms.is_null(False), is_chosen=True):
                 return False
             Domain.update(is_chosen=False).where(
                 Domain.project == self.project_id, Domain.id != self.id
             ).execute()
-        self.tell("domain_primary_changed")
+            if not (before and before.is_primary):
+                self.tell("domain_primary_changed")
         return True
 
     def remove(self) -> None:
-        """End the domain on its very next request."""
-        if Domain.delete().where(Domain.id == self.id).execute():
-            self.tell("domain_removed")
+        """End the domain on its very next request.
+
+        Only who has verified it makes it go out of service: who had merely added it,
+        or has lost it to another project, withdraws a wish.
+        """
+        removed = Domain.delete().where(Domain.id == self.id)
+        for row in list(removed.returning(Domain.verified_ms)):
+            self.tell("domain_removed" if row.verified_ms else "domain_withdrawn")
 
     def change(self, *conditions: Expression, **columns: Any) -> bool:
         """Write columns of the row, if it is there and the conditions hold."""
@@ -127,8 +140,9 @@ class Domain(BaseModel):
         return bool(changed.execute())
 
     def tell(self, event: str, **facts: str) -> None:
-        """Emit an event of the domain."""
-        emit(event, project=self.project.slug, domain=self.name, **facts)
+        """Emit an event of the domain, once what it tells of is committed."""
+        slug = self.project.slug
+        emit_after_commit(event, project=slug, domain=self.name, **facts)
 
 
 # Of all the projects that have added a domain, one has it.

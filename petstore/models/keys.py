@@ -2,17 +2,35 @@
 
 from typing import Self
 
-from peewee import BigAutoField, BigIntegerField, BlobField, ForeignKeyField, TextField
+from peewee import (
+    BigAutoField,
+    BigIntegerField,
+    BlobField,
+    Expression,
+    ForeignKeyField,
+    TextField,
+)
 
 from petstore import clock
 from petstore.database import BaseModel, data
-from petstore.events import emit
-from petstore.models.credentials import digest_of, new_key, prefix_of
+from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
+from petstore.models.events import emit_after_commit
 from petstore.models.projects import Project
+
+MAX_WORKING_KEYS = 100  # of one project
 
 
 class KeyNotActive(Exception):
     """The key was revoked or rotated before, or has expired."""
+
+
+class TooManyKeys(Exception):
+    """The project has as many keys that work as it may; the text says so."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"The project has {MAX_WORKING_KEYS} keys that work, and may not have more"
+        )
 
 
 class Key(BaseModel):
@@ -35,17 +53,40 @@ class Key(BaseModel):
 
     @classmethod
     def issue(cls, project: Project, **inherited: str | int | None) -> str:
-        """Create a key; its text is returned here and can never be read again."""
+        """Create a key; its text is returned here and can never be read again.
+
+        Raises `TooManyKeys`. Those who issue at once are counted one after the other.
+        """
+        with data.atomic():
+            data.lock_until_commit(project.id)
+            key = cls._add(project.id, **inherited)
+        return key
+
+    @classmethod
+    def _add(cls, project_id: int, **columns: str | int | None) -> str:
+        now = clock.now_ms()
+        working = cls.select().where(cls.project == project_id, cls.works_at(now))
+        if working.count() >= MAX_WORKING_KEYS:
+            raise TooManyKeys
         key = new_key()
         cls.create(
-            project=project,
+            project=project_id,
             prefix=prefix_of(key),
             digest=digest_of(key),
-            created_ms=clock.now_ms(),
-            **inherited,
+            created_ms=now,
+            **columns,
         )
-        emit("key_created", key=prefix_of(key))
+        emit_after_commit("key_created", key=prefix_of(key))
         return key
+
+    @classmethod
+    def works_at(cls, now: int) -> Expression:
+        """The condition that a key is neither revoked nor expired nor retired."""
+        return (
+            cls.revoked_ms.is_null()
+            & (cls.expires_ms.is_null() | (cls.expires_ms > now))
+            & (cls.retires_ms.is_null() | (cls.retires_ms > now))
+        )
 
     @classmethod
     def by_prefix(cls, prefix: str) -> Self | None:
@@ -55,6 +96,8 @@ class Key(BaseModel):
     @classmethod
     def find(cls, project_id: int, prefix: str) -> Self | None:
         """The key of that prefix, if it is the project's."""
+        if not is_prefix(prefix):
+            return None
         return cls.get_or_none(cls.project == project_id, cls.prefix == prefix)
 
     @classmethod
@@ -62,6 +105,21 @@ class Key(BaseModel):
         """The keys of a project, or of all, oldest first."""
         keys = cls.select(cls, Project).join(Project).order_by(cls.id)
         return list(keys.where(cls.project == project) if project else keys)
+
+    @classmethod
+    def page(
+        cls, project_id: int, *, after: int, limit: int, status: str
+    ) -> list[Self]:
+        """Keys of the project that work, or have ended, newest first.
+
+        The page begins behind the key with the id `after`; 0 stands for the first.
+        """
+        works = cls.works_at(clock.now_ms())
+        wanted = works if status == "working" else ~works
+        keys = cls.select().where(cls.project == project_id, wanted)
+        if after:
+            keys = keys.where(cls.id < after)
+        return list(keys.order_by(cls.id.desc()).limit(limit))
 
     @property
     def ends_ms(self) -> int | None:
@@ -84,44 +142,51 @@ class Key(BaseModel):
     def rotate(self, grace_seconds: int) -> str:
         """Issue the successor; this key works until the grace ends.
 
-        Raises `KeyNotActive` when the key no longer works or has a successor already.
+        Raises `KeyNotActive` when the key no longer works or has a successor already,
+        and `TooManyKeys`: during the grace both keys work and both are counted.
         """
         now = clock.now_ms()
-        retire = Key.update(retires_ms=now + grace_seconds * clock.MS_PER_SECOND).where(
-            Key.id == self.id,
-            Key.revoked_ms.is_null(),
-            Key.retires_ms.is_null(),
-            Key.expires_ms.is_null() | (Key.expires_ms > now),
-        )
         with data.atomic():
-            if not retire.execute():
+            data.lock_until_commit(self.project_id)
+            if not self._retire(now, now + grace_seconds * clock.MS_PER_SECOND):
                 raise KeyNotActive
             old = Key.get_by_id(self.id)
-            emit("key_rotated", key=old.prefix)
-            return Key.issue(
+            emit_after_commit("key_rotated", key=old.prefix)
+            return Key._add(
                 old.project_id,
                 label=old.label,
                 expires_ms=old.expires_ms,
                 banned_until_ms=old.banned_until_ms,
             )
 
+    def _retire(self, now: int, retires_ms: int) -> bool:
+        retire = Key.update(retires_ms=retires_ms).where(
+            Key.id == self.id, Key.retires_ms.is_null(), Key.works_at(now)
+        )
+        return bool(retire.execute())
+
     def revoke(self) -> None:
         """End the key on its very next request; a revoked one stays as it is."""
-        Key.update(revoked_ms=clock.now_ms()).where(
+        revoke = Key.update(revoked_ms=clock.now_ms()).where(
             Key.id == self.id, Key.revoked_ms.is_null()
-        ).execute()
-        emit("key_revoked", key=self.prefix)
+        )
+        if revoke.execute():
+            emit_after_commit("key_revoked", key=self.prefix)
 
     @classmethod
     def ban(cls, key_id: int, until_ms: int) -> None:
         """Refuse the key's requests, on every worker and host, until then."""
         cls.update(banned_until_ms=until_ms).where(cls.id == key_id).execute()
-        emit("key_banned", key=cls.get_by_id(key_id).prefix, until_ms=until_ms)
+        prefix = cls.get_by_id(key_id).prefix
+        emit_after_commit("key_banned", key=prefix, until_ms=until_ms)
 
     def unban(self) -> None:
         """Let a banned key in again at once."""
-        Key.update(banned_until_ms=None).where(Key.id == self.id).execute()
-        emit("key_unbanned", key=self.prefix)
+        unban = Key.update(banned_until_ms=None).where(
+            Key.id == self.id, Key.banned_until_ms > clock.now_ms()
+        )
+        if unban.execute():
+            emit_after_commit("key_unbanned", key=self.prefix)
 
     @classmethod
     def mark_used(cls, used_ms: dict[int, int]) -> None:

@@ -2,13 +2,21 @@
 
 import re
 import unicodedata
+from functools import reduce
+from operator import or_
 from typing import Self
 
-from peewee import BigAutoField, BigIntegerField, IntegrityError, TextField
+from peewee import (
+    BigAutoField,
+    BigIntegerField,
+    Expression,
+    IntegrityError,
+    TextField,
+)
 
 from petstore import clock
 from petstore.database import BaseModel, data
-from petstore.events import emit
+from petstore.models.events import emit_after_commit
 
 PLANS = ("free", "pro", "business", "enterprise")
 PLANS_WITH_DOMAINS = ("pro", "business", "enterprise")
@@ -70,8 +78,11 @@ class Project(BaseModel):
 
     def change_plan(self, plan: "Plan") -> None:
         """Put the project on another plan, from its next request on."""
-        type(self).update(**plan.columns).where(type(self).id == self.id).execute()
-        emit("plan_changed", project=self.slug, **plan.columns)
+        change = Project.update(**plan.columns).where(
+            Project.id == self.id, plan.differs()
+        )
+        if change.execute():
+            emit_after_commit("plan_changed", project=self.slug, **plan.columns)
 
 
 class Plan:
@@ -90,6 +101,11 @@ class Plan:
                 "--per-minute and --per-day go with enterprise"
             )
         self.columns = {"plan": name, "per_minute": per_minute, "per_day": per_day}
+
+    def differs(self) -> Expression:
+        """The condition that a project has another plan, or other numbers."""
+        columns = {name: value for name, value in self.columns.items() if value}
+        return reduce(or_, (getattr(Project, n) != v for n, v in columns.items()))
 
 
 def slug_from(name: str) -> str:

@@ -8,6 +8,7 @@ from peewee import (
     BigIntegerField,
     BlobField,
     CompositeKey,
+    Expression,
     ForeignKeyField,
     Query,
     TextField,
@@ -60,9 +61,8 @@ class Reply(BaseModel):
         waits here for its end, and the claim of one that is killed goes with it.
         Raises `StillRunning`.
         """
-        now = clock.now_ms()
         try:
-            return bool(_claim(**attempt._asdict(), now=now, outdated=now - KEPT_MS))
+            return bool(_claim(**attempt._asdict(), now_ms=clock.now_ms()))
         except peewee.OperationalError as error:
             if data.is_locked(error):
                 raise StillRunning from None
@@ -87,20 +87,13 @@ class Reply(BaseModel):
     @classmethod
     def sweep(cls) -> None:
         """Drop a few outdated answers; each new one pays for more than one old."""
-        outdated = (
-            cls.select(cls.project, cls.path, cls.key)
-            .where(cls.created_ms < clock.now_ms() - KEPT_MS)
-            .order_by(cls.created_ms)
-            .limit(SWEPT_AT_ONCE)
-        )
-        for project, path, key in list(outdated.tuples()):
-            cls.delete().where(
-                cls.project == project,
-                cls.path == path,
-                cls.key == key,
-                # A new attempt may have taken the place of the old one meanwhile.
-                cls.created_ms < clock.now_ms() - KEPT_MS,
-            ).execute()
+        for project, path, key in _outdated(now_ms=clock.now_ms()):
+            _drop(project=project, path=path, key=key, now_ms=clock.now_ms())
+
+
+def _is_outdated() -> Expression:
+    # By the clock of the database, which is one for all hosts.
+    return Reply.created_ms < data.now_ms - KEPT_MS
 
 
 @statement(data)
@@ -111,7 +104,7 @@ def _claim() -> Query:
             path=slot("path"),
             key=slot("key"),
             fingerprint=slot("fingerprint"),
-            created_ms=slot("now"),
+            created_ms=data.now_ms,
         )
         .on_conflict(
             conflict_target=[Reply.project, Reply.path, Reply.key],
@@ -119,7 +112,32 @@ def _claim() -> Query:
                 Reply.fingerprint: EXCLUDED.fingerprint,
                 Reply.created_ms: EXCLUDED.created_ms,
             },
-            where=Reply.created_ms < slot("outdated"),
+            where=_is_outdated(),
+        )
+        .returning(Reply.key)
+    )
+
+
+@statement(data)
+def _outdated() -> Query:
+    return (
+        Reply.select(Reply.project, Reply.path, Reply.key)
+        .where(_is_outdated())
+        .order_by(Reply.created_ms)
+        .limit(SWEPT_AT_ONCE)
+    )
+
+
+@statement(data)
+def _drop() -> Query:
+    return (
+        Reply.delete()
+        .where(
+            Reply.project == slot("project"),
+            Reply.path == slot("path"),
+            Reply.key == slot("key"),
+            # A new attempt may have taken the place of the old one meanwhile.
+            _is_outdated(),
         )
         .returning(Reply.key)
     )

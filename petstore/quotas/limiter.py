@@ -3,9 +3,14 @@
 from petstore.models.callers import Caller
 from petstore.quotas.bans import BanRule
 from petstore.quotas.fallback import FallbackCounters
-from petstore.quotas.plans import FAILED_SIGN_INS, quota_of
+from petstore.quotas.plans import FAILED_SIGN_INS, PAGES, SIGN_INS, quota_of
 from petstore.quotas.stores import open_store
-from petstore.quotas.subjects import sign_in_subject, subject_of
+from petstore.quotas.subjects import (
+    project_sign_in_subject,
+    session_subject,
+    sign_in_subject,
+    subject_of,
+)
 from petstore.quotas.windows import Claim, Day, Decision, decide
 from petstore.settings import Settings
 
@@ -37,13 +42,23 @@ class Limiter:
 
     def take_failed_sign_in(self, address: str | None) -> Decision:
         """Count a sign-in that failed; refused when there were too many before it."""
-        claim = Claim(sign_in_subject(address), FAILED_SIGN_INS)
-        return decide(claim, self._counters.take(claim), banned_until_ms=0)
+        return self._take(Claim(sign_in_subject(address), FAILED_SIGN_INS))
 
     def look_at_failed_sign_ins(self, address: str | None) -> Decision:
         """How many more sign-ins of the address may fail."""
         claim = Claim(sign_in_subject(address), FAILED_SIGN_INS)
         return decide(claim, self._counters.look(claim), banned_until_ms=0)
+
+    def take_sign_in(self, caller: Caller) -> Decision:
+        """Count a sign-in with a key that works."""
+        return self._take(Claim(project_sign_in_subject(caller), SIGN_INS))
+
+    def take_page(self, session: str) -> Decision:
+        """Count a request of a session, which is named by its digest."""
+        return self._take(Claim(session_subject(session), PAGES))
+
+    def _take(self, claim: Claim) -> Decision:
+        return decide(claim, self._counters.take(claim), banned_until_ms=0)
 
     @property
     def is_away(self) -> bool:

@@ -27,7 +27,10 @@ QUOTAS = {
     "pro": Quota.of(300, 10_000),
     "business": Quota.of(1_000, 100_000),
 }
-FAILED_SIGN_INS = Quota.of(10, 100)  # of one address, on the dashboard
+# On the dashboard.
+FAILED_SIGN_INS = Quota.of(10, 100)  # of one address
+SIGN_INS = Quota.of(60, 1_000)  # of one project, so that sessions are no way around
+PAGES = Quota.of(300, 20_000)  # of one session
 
 
 def quota_of(holder: Caller | Project | None) -> Quota:

@@ -29,6 +29,16 @@ def sign_in_subject(address: str | None) -> Subject:
     return Subject(f"sign-in:{_site(address or '')}", STRANGER_KEPT_DAYS)
 
 
+def project_sign_in_subject(caller: Caller) -> Subject:
+    """The project of a caller, as one that people sign in to."""
+    return Subject(f"sign-ins:{caller.project_id}", STRANGER_KEPT_DAYS)
+
+
+def session_subject(digest: str) -> Subject:
+    """A session of the dashboard, by the digest of its token."""
+    return Subject(f"session:{digest}", STRANGER_KEPT_DAYS)
+
+
 def _site(address: str) -> str:
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])

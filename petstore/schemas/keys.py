@@ -1,10 +1,18 @@
 """What is asked of keys that are issued and rotated."""
 
-from petstore.schemas.fields import Name, StrictSchema, UrlInteger
+from petstore.schemas.fields import Choice, Name, StrictSchema, UrlInteger
+from petstore.schemas.paging import PageQuery
 
 MAX_EXPIRY_DAYS = 36_500
 MAX_GRACE_SECONDS = 31_536_000
 DEFAULT_GRACE_SECONDS = 86_400
+STATUSES = ("working", "ended")
+
+
+class KeyQuery(PageQuery):
+    """Which keys a list shows."""
+
+    status = Choice(STATUSES, load_default="working")
 
 
 class NewKeySchema(StrictSchema):

@@ -148,3 +148,20 @@ def test_beside_v1_there_is_no_quota(client: FlaskClient, path: str):
 @pytest.mark.parametrize("path", ["/v1/pets", "/v1/pets/1", "/v1/nowhere"])
 def test_no_answer_of_the_api_may_be_stored_on_its_way(client: FlaskClient, path: str):
     assert client.get(path).headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1/pets"),
+        ("OPTIONS", "/v1/pets"),
+        ("DELETE", "/v1/pets"),
+        ("GET", "/v1/nowhere"),
+        ("POST", "/v1/pets"),
+    ],
+)
+def test_no_answer_of_the_api_is_taken_for_another_kind(
+    client: FlaskClient, method: str, path: str
+):
+    answer = client.open(path, method=method)
+    assert answer.headers.getlist("X-Content-Type-Options") == ["nosniff"]

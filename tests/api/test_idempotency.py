@@ -6,6 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from petstore import clock as service_clock
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
@@ -163,3 +164,17 @@ def test_the_sweep_leaves_what_is_still_good(client: FlaskClient, clock: Clock):
     clock.move(days=1)
     post(client, "new")
     assert Reply.select().count() == 2
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("days", [-2, 2])
+def test_a_host_whose_clock_is_wrong_keeps_and_sweeps_by_the_database_s(
+    client: FlaskClient, clock: Clock, monkeypatch: pytest.MonkeyPatch, days: int
+):
+    first = post(client, "a")
+    wrong_ms = clock.now_ms + days * service_clock.MS_PER_DAY
+    monkeypatch.setattr(service_clock, "now_ms", lambda: wrong_ms)
+    post(client, "b")  # sweeps
+    assert post(client, "a").data == first.data
+    clock.move(days=1, seconds=1)
+    assert post(client, "b").headers.get("Idempotent-Replayed") is None

@@ -47,8 +47,14 @@ def link_of(client: FlaskClient, project: Project, headers: dict[str, str]) -> s
         (1, "192.0.2.1", "192.0.2.1"),
         (1, "192.0.2.1, 192.0.2.2, 192.0.2.3", "192.0.2.3"),
         (1, "2001:db8:1:2:3::4", "2001:db8:1:2::"),
+        (1, "192.0.2.1:5678", "192.0.2.1"),
+        (1, "[2001:db8:1:2:3::4]:443", "2001:db8:1:2::"),
+        (1, "[2001:db8:1:2:3::4]", "2001:db8:1:2::"),
+        (1, "[::ffff:192.0.2.1]:1", "192.0.2.1"),
+        (1, "192.0.2.1:1, 192.0.2.2:2, 192.0.2.3:3", "192.0.2.3"),
         (2, None, PEER),
         (2, "192.0.2.1", PEER),
+        (2, "192.0.2.1:1, 192.0.2.2:2", "192.0.2.1"),
         (2, "192.0.2.1, 192.0.2.2", "192.0.2.1"),
         (2, "192.0.2.1, 192.0.2.2, 192.0.2.3", "192.0.2.2"),
         (2, "192.0.2.1,192.0.2.2,192.0.2.3", "192.0.2.2"),
@@ -62,11 +68,25 @@ def test_a_stranger_s_address_is_counted_from_the_right(
 
 
 @pytest.mark.parametrize("environ", [1], indirect=True)
-@pytest.mark.parametrize("nonsense", ["unknown", "_hidden", "x" * 1000, "1.2.3", "é"])
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        *("unknown", "unknown:80", "_hidden", "x" * 1000, "1.2.3", "1.2.3:4", "é"),
+        *("192.0.2.1:", "192.0.2.1:x", "192.0.2.1:1:2", "[192.0.2.1", "[]:443", ":80"),
+    ],
+)
 def test_addresses_that_are_none_are_counted_together(
     stranger: FlaskClient, nonsense: str
 ):
     assert counted_as(stranger, nonsense) == "unknown"
+
+
+@pytest.mark.parametrize("environ", [1], indirect=True)
+def test_the_log_shows_the_address_without_its_port(
+    stranger: FlaskClient, capfd: pytest.CaptureFixture[str]
+):
+    stranger.get("/v1/pets", headers={"X-Forwarded-For": "[2001:db8::1]:443"})
+    assert json.loads(capfd.readouterr().out)["address"] == "2001:db8::1"
 
 
 @trusted

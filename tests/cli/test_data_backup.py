@@ -6,16 +6,20 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from flask import Flask
 
+from petstore.copies import backup
 from petstore.database import data
 from tests import servers
 from tests.cli.outputs import refusal
 from tests.cli.writers import ids_of, writing
+from tests.crowds import at_once
 from tests.races.clients import Client
 from tests.services import serving
 
@@ -83,6 +87,42 @@ def test_a_file_that_is_there_stays_as_it_is(flask: Callable, file: Path):
     message = refusal(flask("data", "backup", str(file)))
     assert message == f"There is a file {file} already."
     assert file.read_text() == "dear"
+
+
+@of_sqlite
+def test_a_file_that_comes_during_the_copy_stays_as_it_is(
+    flask: Callable, file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(os.path, "lexists", lambda _: False)  # as it was a moment ago
+    file.write_text("dear")
+    result = flask("data", "backup", str(file))
+    assert result.exit_code == 1
+    assert f"There is no backup: there is a file {file} already." in result.stderr
+    assert file.read_text() == "dear"
+    assert list(file.parent.iterdir()) == [file]
+
+
+@of_sqlite
+def test_of_two_backups_at_once_to_one_name_one_says_so(
+    app: Flask, file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    ready = threading.Barrier(2)
+    copy, said = backup._copy, []
+
+    def copy_together(*arguments: object) -> None:
+        copy(*arguments)
+        ready.wait()
+
+    def back_up(_: int) -> None:
+        try:
+            backup.back_up(data.obj, file)
+        except backup.BackupFailed as failure:
+            said.append(str(failure))
+
+    monkeypatch.setattr(backup, "_copy", copy_together)
+    at_once(back_up, range(2))
+    assert said == [f"there is a file {file} already"]
+    assert rows(file, "PRAGMA integrity_check") == [("ok",)]
 
 
 @of_sqlite

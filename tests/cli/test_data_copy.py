@@ -16,10 +16,13 @@ from petstore.database import (
     data,
     databases_at,
 )
+from petstore.models.callers import Caller
 from petstore.models.domains import Domain
+from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
+from petstore.models.sessions import Session
 from tests import servers
 from tests.cli.outputs import printed, refusal
 from tests.cli.writers import ids_of, writing
@@ -59,6 +62,7 @@ def fill(client: FlaskClient, project: Project) -> None:
     client.post("/v1/store/orders", json={"petId": 1})
     Domain.add(project, "pets.example.org")
     Secret.shared("sessions")
+    Session.begin(Caller.named(Key.listed(project)[0].prefix))
     client.put("/v1/categories/1", json={"name": "Cats"})
 
 

@@ -7,6 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.api.last_used import last_used
+from petstore.models import keys
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from tests.cli.outputs import printed, refusal, table
@@ -169,3 +170,13 @@ def test_a_wrong_argument_is_refused_in_one_line(
 @pytest.mark.parametrize("command", ["revoke", "unban", "rotate"])
 def test_a_whole_key_is_no_prefix(flask: Callable, key: str, command: str):
     assert "There is no key" in refusal(flask("keys", command, key))
+
+
+def test_the_key_beyond_the_limit_is_refused(
+    flask: Callable, key: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(keys, "MAX_WORKING_KEYS", 1)
+    for command in (["create"], ["rotate", key[:PREFIX_LENGTH]]):
+        message = refusal(flask("keys", *command))
+        assert message.startswith("The project has 1 keys that work, and may not have")
+    assert len(listed(flask)) == 1

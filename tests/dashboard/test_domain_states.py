@@ -23,7 +23,7 @@ def test_free_sees_how_to_get_domains_and_no_form(browser: Browser, project: Pro
     assert "come with the plan Pro and above" in page.text
     assert 'name="name"' not in page.text
     assert send(browser, DOMAINS, name=NAME).status_code == 400
-    assert Domain.listed(project) == []
+    assert Domain.page(project) == []
 
 
 def test_free_cannot_verify(browser: Browser, project: Project, nameserver: DnsServer):

@@ -1,12 +1,14 @@
 """/dashboard/settings/domains: from adding a domain to its certificate."""
 
+import re
 from collections.abc import Callable
+from unittest.mock import Mock
 
 import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from petstore.domains.inspection import Inspection
+from petstore.domains.inspection import Busy, Inspection
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Project
@@ -79,7 +81,19 @@ def test_what_cannot_be_a_domain_is_refused_on_the_page(
     assert answer.status_code == 400
     assert said in words(answer)
     assert "<script>alert" not in answer.text
-    assert Domain.listed(project) == []
+    assert Domain.page(project) == []
+
+
+def test_the_domains_are_listed_a_page_at_a_time(browser: Browser, project: Project):
+    for number in range(21):
+        Domain.add(project, f"n{number}.example.org")
+    page = browser.get(DOMAINS)
+    assert "n19." in words(page)
+    assert "n20." not in words(page)
+    [following] = re.findall('href="([^"]+)" rel="next"', page.text)
+    page = browser.get(following)
+    assert "n20." in words(page)
+    assert "First page" in words(page)
 
 
 def test_a_domain_is_added_once(browser: Browser, project: Project):
@@ -127,6 +141,26 @@ def test_verify_leads_to_the_certificate_without_another_click(
     assert "Test Authority" in page
 
 
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (lambda _: None, "DNS has not answered yet. Open this page again"),
+        (Mock(side_effect=Busy), "DNS is still being asked about another domain"),
+    ],
+)
+def test_while_dns_is_slow_the_page_says_so(
+    browser: Browser,
+    project: Project,
+    inspection: Inspection,
+    monkeypatch: pytest.MonkeyPatch,
+    verdict: Callable[[Domain], None],
+    said: str,
+):
+    monkeypatch.setattr(inspection, "verify", verdict)
+    domain = Domain.add(project, NAME)
+    assert said in words(send(browser, f"{page_of(domain)}/verify"))
+
+
 def test_another_domain_is_made_primary(browser: Browser, project: Project, own: Own):
     own(project, NAME)
     other = own(project, "other.example.org")
@@ -145,7 +179,7 @@ def test_only_a_verified_domain_is_made_primary(browser: Browser, project: Proje
 def test_a_domain_is_removed(browser: Browser, project: Project, own: Own):
     domain = own(project, NAME)
     assert "is removed" in send(browser, f"{page_of(domain)}/remove").text
-    assert Domain.listed(project) == []
+    assert Domain.page(project) == []
 
 
 @pytest.mark.parametrize("action", ["", "/verify", "/primary", "/remove"])
@@ -155,7 +189,7 @@ def test_another_projects_domain_is_not_found(
     path = page_of(own(project, NAME)) + action
     answer = send(rival_browser, path) if action else rival_browser.get(path)
     assert answer.status_code == 404
-    assert len(Domain.listed(project)) == 1
+    assert len(Domain.page(project)) == 1
 
 
 @pytest.mark.parametrize("action", ["", "/1/verify", "/1/primary", "/1/remove"])
@@ -165,7 +199,7 @@ def test_no_form_works_without_its_token(
     own(project, NAME)
     answer = browser.client.post(DOMAINS + action, data={"name": "x.example.org"})
     assert answer.status_code == 400
-    assert len(Domain.listed(project)) == 1
+    assert len(Domain.page(project)) == 1
 
 
 def test_nobody_sees_it_without_signing_in(app: Flask):

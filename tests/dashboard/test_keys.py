@@ -5,6 +5,7 @@ import re
 import pytest
 
 from petstore.clock import MS_PER_DAY
+from petstore.models import keys
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
@@ -77,9 +78,42 @@ def test_the_list_tells_how_each_key_stands(
     Key.by_prefix(Key.issue(project, expires_ms=clock.now_ms + 1)[:16])
     Key.ban(other.id, clock.now_ms + 60_000)
     clock.move(seconds=1)
-    shown = words(browser.get(KEYS))
-    assert "Website" in shown
-    assert re.search("Banned .* Active .* have ended \\(1\\) .* Expired", shown)
+    working = words(browser.get(KEYS))
+    assert re.search("Keys that work .* Website .* Banned .* Active", working)
+    assert "Expired" not in working
+    ended = words(browser.get(f"{KEYS}?status=ended"))
+    assert re.search("Keys that have ended .* Expired", ended)
+    assert "Website" not in ended
+
+
+def test_the_newest_keys_come_first_a_page_at_a_time(
+    browser: Browser, project: Project
+):
+    for number in range(25):
+        Key.issue(project, label=f"Key {number}.")
+    page = browser.get(KEYS)
+    assert re.search("Key 24\\. .* Key 5\\. ", words(page))
+    assert "Key 4." not in words(page)
+    [following] = re.findall('href="([^"]+)" rel="next"', page.text)
+    page = browser.get(following)
+    assert re.search("Key 4\\. .* Key 0\\. .* No label", words(page))
+    assert 'rel="next"' not in page.text
+
+
+@pytest.mark.parametrize("deed", ["issue", "rotate"])
+def test_the_key_beyond_the_limit_is_refused_in_words(
+    browser: Browser,
+    other: Key,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    deed: str,
+):
+    monkeypatch.setattr(keys, "MAX_WORKING_KEYS", 2)
+    path = KEYS if deed == "issue" else f"{KEYS}/{other.prefix}/rotate"
+    answer = browser.submit(path, on=KEYS)
+    said = words(browser.get(answer.location))
+    assert "has 2 keys that work, and may not have more. Revoke one first" in said
+    assert len(Key.listed(project)) == 2
 
 
 def test_rotating_shows_the_successor_and_ends_the_old_key_after_its_grace(

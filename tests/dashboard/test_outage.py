@@ -2,7 +2,9 @@
 
 import pytest
 
+from petstore import clock as service_clock
 from petstore.models.projects import Project
+from tests.clocks import Clock
 from tests.dashboard.browser import Browser, words
 from tests.servers import free_port
 
@@ -16,6 +18,10 @@ def environ(environ: dict[str, str]) -> dict[str, str]:
 @pytest.fixture
 def clock(environ: dict[str, str]) -> None:
     """The real time: nobody can move the clock of a store that is away."""
+    if environ["DATABASE_URL"].startswith("postgresql"):
+        clock = Clock()
+        clock.tell_postgresql(environ["DATABASE_URL"])
+        clock.set_ms(service_clock.now_ms())
 
 
 def test_people_sign_in_and_see_that_figures_are_missing(visitor: Browser, key: str):

@@ -4,7 +4,9 @@ import pytest
 from flask import Flask
 from flask.sessions import SecureCookieSessionInterface
 
+from petstore.models.callers import Caller
 from petstore.models.secrets import Secret
+from petstore.models.sessions import Session
 from petstore.settings import read_settings
 from tests.dashboard.browser import Browser
 
@@ -19,24 +21,40 @@ def environ(environ: dict[str, str], chosen: str | None) -> dict[str, str]:
     return environ | ({"SECRET_KEY": chosen} if chosen else {})
 
 
-def forged(browser: Browser, secret: str, key: str) -> int:
-    """The answer to a session of the key that was signed with the secret."""
+def forged(browser: Browser, secret: str, token: str) -> int:
+    """The answer to a session of that token, in a cookie signed with the secret."""
     signer = Flask("forger")
     signer.secret_key = secret
     signing = SecureCookieSessionInterface().get_signing_serializer(signer)
-    cookie = signing.dumps({"key": key[:16]})
+    cookie = signing.dumps({"token": token})
     browser.client.set_cookie("petstore_session", cookie, path="/dashboard")
     return browser.get("/dashboard").status_code
 
 
-def test_it_signs_the_sessions(visitor: Browser, key: str, chosen: str | None):
+@pytest.fixture
+def token(key: str) -> str:
+    """What names a session that goes on."""
+    return Session.begin(Caller.of(key))
+
+
+def test_it_signs_the_sessions(visitor: Browser, token: str, chosen: str | None):
     secret = chosen or Secret.shared("sessions")
-    assert forged(visitor, secret, key) == 200
+    assert forged(visitor, secret, token) == 200
 
 
 @pytest.mark.parametrize("wrong", ["guessed", "None"])
-def test_no_other_does(visitor: Browser, key: str, wrong: str):
-    assert forged(visitor, wrong, key) == 303
+def test_no_other_does(visitor: Browser, token: str, wrong: str):
+    assert forged(visitor, wrong, token) == 303
+
+
+@pytest.mark.usefixtures("token")
+def test_it_signs_nobody_in_without_what_only_the_browser_has(
+    visitor: Browser, key: str, chosen: str | None
+):
+    secret = chosen or Secret.shared("sessions")
+    [session] = Session.select()
+    for known in (session.digest, key[:16], ""):
+        assert forged(visitor, secret, known) == 303
 
 
 def test_it_is_made_once(app: Flask, chosen: str | None):

@@ -1,4 +1,4 @@
-"""A session names a key and ends with it on the very next request (decisions 9)."""
+"""A session ends with its key, and when somebody signs out (decisions 9)."""
 
 from collections.abc import Callable
 
@@ -6,10 +6,15 @@ import itsdangerous
 import pytest
 from flask import Flask
 
+from petstore import clock as service_clock
+from petstore.clock import MS_PER_DAY
+from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
+from petstore.models.sessions import SWEPT_AT_ONCE, Session
 from tests.clocks import Clock
 from tests.dashboard.browser import Browser, words
+from tests.statements import recorded
 
 ENDS = {
     "revoked": lambda key, _clock: key.revoke(),
@@ -67,7 +72,7 @@ def test_signing_in_begins_a_new_session(visitor: Browser, key: str):
     before = visitor.client.get_cookie("petstore_session", path="/dashboard").value
     visitor.sign_in(key)
     with visitor.client.session_transaction("/dashboard") as session:
-        assert dict(session) == {"key": key[:16]}
+        assert [*session] == ["token"]
     visitor.client.set_cookie("petstore_session", before, path="/dashboard")
     assert visitor.get("/dashboard").status_code == 303
 
@@ -77,11 +82,88 @@ def test_another_process_knows_the_session(app: Flask, browser: Browser):
     assert browser.get("/dashboard").status_code == 200
 
 
-def test_it_lasts_twelve_hours(browser: Browser, monkeypatch: pytest.MonkeyPatch):
+def cookie_of(browser: Browser) -> str:
+    return browser.client.get_cookie("petstore_session", path="/dashboard").value
+
+
+def status_with(app: Flask, cookie: str) -> int:
+    """What a copy of the cookie is answered in another browser."""
+    thief = Browser(app)
+    thief.client.set_cookie("petstore_session", cookie, path="/dashboard")
+    return thief.get("/dashboard").status_code
+
+
+def test_signing_out_ends_it_for_every_copy_of_the_cookie(app: Flask, browser: Browser):
+    cookie = cookie_of(browser)
+    assert status_with(app, cookie) == 200
+    browser.submit("/dashboard/sign-out", on="/dashboard")
+    assert status_with(app, cookie) == 303
+
+
+def test_signing_out_leaves_the_other_sessions_of_the_key(
+    app: Flask, browser: Browser, key: str
+):
+    colleague = Browser(app)
+    colleague.sign_in(key)
+    browser.submit("/dashboard/sign-out", on="/dashboard")
+    assert colleague.get("/dashboard").status_code == 200
+
+
+def test_signing_in_again_ends_the_session_before(
+    app: Flask, browser: Browser, key: str
+):
+    before = cookie_of(browser)
+    browser.sign_in(key)
+    assert status_with(app, before) == 303
+    assert status_with(app, cookie_of(browser)) == 200
+
+
+def test_what_turns_it_away_ends_it(app: Flask, browser: Browser, key: str):
+    Key.by_prefix(key[:16]).revoke()
+    browser.get("/dashboard")
+    assert not Session.select().exists()
+
+
+def test_it_lasts_twelve_hours_however_it_is_used(browser: Browser, clock: Clock):
+    clock.move(seconds=12 * 3600 - 1)
+    browser.get("/dashboard/keys")  # signs the cookie anew, with a token for its forms
+    assert browser.get("/dashboard").status_code == 200
+    clock.move(seconds=1)
+    assert browser.get("/dashboard").status_code == 303
+
+
+def test_its_cookie_lasts_no_longer(browser: Browser, monkeypatch: pytest.MonkeyPatch):
     signer, later = itsdangerous.TimestampSigner, 12 * 3600 + 1
     now = signer.get_timestamp(None)
     monkeypatch.setattr(signer, "get_timestamp", lambda _self: now + later)
     assert browser.get("/dashboard").status_code == 303
+
+
+def test_those_that_have_ended_are_swept_in_small_steps(key: str, clock: Clock):
+    for _ in range(SWEPT_AT_ONCE + 5):
+        Session.begin(Caller.of(key))
+    clock.move(seconds=12 * 3600)
+    Session.begin(Caller.of(key))
+    assert Session.select().count() == 5 + 1
+    Session.begin(Caller.of(key))
+    assert Session.select().count() == 2
+
+
+def test_a_page_costs_one_look_up_of_the_session(browser: Browser):
+    browser.get("/dashboard/keys")
+    with recorded() as statements:
+        browser.get("/dashboard/keys")
+    assert len([sql for sql in statements if '"session"' in sql]) == 1
+    assert len(statements) == 4
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_its_end_comes_by_the_clock_of_the_database(
+    browser: Browser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+):
+    days_later = clock.now_ms + 2 * MS_PER_DAY
+    monkeypatch.setattr(service_clock, "now_ms", lambda: days_later)
+    assert browser.get("/dashboard").status_code == 200
 
 
 def test_the_interface_sets_no_cookie_and_opens_no_session(app: Flask, key: str):

@@ -117,7 +117,7 @@ def test_requests_let_it_be_looked_at_once_an_hour(
         client.get("/v1/pets", headers={"Host": BASE})
         inspection.wait()
         assert nameserver.asked == [(NAME, "CNAME")] * questions
-    assert Domain.listed(project)[0].astray_ms
+    assert Domain.page(project)[0].astray_ms
 
 
 def test_of_two_workers_one_looks(

@@ -1,15 +1,17 @@
 """Who has a domain: whoever proves it; one project at a time."""
 
-import threading
+from contextlib import suppress
 
 import pytest
 
+from petstore.models import domains
 from petstore.models.domain_proofs import note, prove
 from petstore.models.domain_tokens import DomainToken
 from petstore.models.domains import MAX_DOMAINS, Domain, DomainRefused
 from petstore.models.hosts import Host
 from petstore.models.projects import Plan, Project
 from tests.clocks import Clock
+from tests.crowds import at_once
 from tests.domains.test_hosts import Own
 
 NAME = "shop.example.org"
@@ -51,6 +53,19 @@ def test_their_number_is_limited(project: Project):
         Domain.add(project, NAME)
 
 
+def test_their_number_is_kept_when_many_are_added_at_once(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(domains, "MAX_DOMAINS", 4)
+
+    def add(number: int) -> None:
+        with suppress(DomainRefused):
+            Domain.add(project, f"n{number}.example.org")
+
+    at_once(add, range(12))
+    assert len(Domain.page(project)) == 4
+
+
 def test_the_first_to_prove_it_has_it(project: Project, rival: Project, own: Own):
     Domain.add(project, NAME)
     own(rival, NAME)
@@ -89,6 +104,27 @@ def test_a_removed_domain_takes_nothing_from_anyone(
     assert owner() == project.id
 
 
+def test_removing_what_was_never_verified_changes_nothing_for_who_has_it(
+    project: Project, rival: Project, own: Own, capfd: pytest.CaptureFixture
+):
+    own(project, NAME)
+    Domain.add(rival, NAME).remove()
+    assert owner() == project.id
+    events = capfd.readouterr().out
+    assert '"event":"domain_removed"' not in events
+    assert '"event":"domain_withdrawn"' in events
+
+
+def test_who_has_lost_a_domain_removes_nothing_of_the_new_owner(
+    project: Project, rival: Project, own: Own, capfd: pytest.CaptureFixture
+):
+    lost = own(project, NAME)
+    own(rival, NAME)
+    lost.remove()
+    assert owner() == rival.id
+    assert '"event":"domain_removed"' not in capfd.readouterr().out
+
+
 def test_a_look_that_fails_takes_nothing_away(project: Project, own: Own):
     note(own(project, NAME), "elsewhere", is_proved=False)
     assert owner() == project.id
@@ -103,19 +139,8 @@ def test_a_late_look_does_not_bring_it_back(project: Project, rival: Project, ow
 
 def test_of_many_who_prove_it_at_once_one_has_it(app: object):
     projects = [Project.add(f"P{n}", None, Plan("pro")) for n in range(6)]
-    domains = [Domain.add(project, NAME) for project in projects]
-    ready = threading.Barrier(len(domains))
-
-    def race(domain: Domain) -> None:
-        ready.wait()
-        prove(domain, "me")
-        Domain._meta.database.close()
-
-    threads = [threading.Thread(target=race, args=(domain,)) for domain in domains]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    wishes = [Domain.add(project, NAME) for project in projects]
+    at_once(lambda domain: prove(domain, "me"), wishes)
     assert Domain.select().where(Domain.verified_ms.is_null(False)).count() == 1
     assert Domain.select().where(Domain.lost_ms.is_null(False)).count() == 5
 
@@ -147,10 +172,11 @@ def test_the_token_is_one_for_a_project_and_stays(project: Project, rival: Proje
 def test_another_projects_domain_is_not_there(project: Project, rival: Project):
     domain = Domain.add(project, NAME)
     assert Domain.find(rival, domain.id) is None
-    assert Domain.listed(rival) == []
+    assert Domain.page(rival) == []
 
 
 def test_changes_are_told(project: Project, own: Own, capfd: pytest.CaptureFixture):
+    own(project, "older.example.org")
     domain = own(project, NAME)
     domain.choose()
     domain.remove()

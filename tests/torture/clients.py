@@ -1,9 +1,10 @@
 """What clients do to the service, and how often it is tried."""
 
-from tests.torture import half_sent, mutations
+from tests.torture import half_sent, hostile_tenants, mutations
 from tests.torture.campaign import Campaign
 
 CLIENTS = (
     Campaign("half-sent requests", 500, 100, half_sent.play),
     Campaign("mutated requests", 100_000, 1_500, mutations.play),
+    Campaign("hostile tenants", 20_000, 400, hostile_tenants.play),
 )

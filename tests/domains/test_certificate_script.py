@@ -1,0 +1,137 @@
+"""deploy/certificates.sh: who reads the log must not be made to delete by a rival."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Thread
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+import pytest
+from flask import Flask
+
+from petstore.models.domains import Domain
+from petstore.models.projects import Plan, Project
+from tests.domains.test_hosts import Own
+from tests.servers import ROOT
+
+Done = Callable[..., list[str]]
+
+CURL = """
+import sys, urllib.error, urllib.request
+try:
+    print(urllib.request.urlopen(sys.argv[-1]).status)
+except urllib.error.HTTPError as error:
+    print(error.code)
+"""
+NAME = "shop.example.org"
+SCRIPT = ROOT / "deploy" / "certificates.sh"
+
+
+class Quiet(WSGIRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """One engine is enough: the script knows the service by its answers."""
+    return sqlite_url
+
+
+@pytest.fixture
+def address(app: Flask) -> Iterator[str]:
+    """Where the service can be asked."""
+    with make_server("127.0.0.1", 0, app, handler_class=Quiet) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """A certbot that writes down what it is told, and a curl that asks for a status."""
+    write_program(tmp_path / "certbot", f'#!/bin/sh\necho "$@" >> {tmp_path}/told\n')
+    write_program(tmp_path / "curl", f"#!{sys.executable}\n{CURL}")
+    (tmp_path / "told").touch()
+    return tmp_path
+
+
+def write_program(file: Path, text: str) -> None:
+    file.write_text(text)
+    file.chmod(0o755)
+
+
+@pytest.fixture
+def done(address: str, programs: Path, capfd: pytest.CaptureFixture) -> Done:
+    """Lets the script read the log so far; what certbot was told, in short."""
+    path = f"{programs}:{os.environ['PATH']}"
+    environ = os.environ | {"PATH": path, "PETSTORE_ASK": address}
+
+    def done(log: str | None = None) -> list[str]:
+        lines = capfd.readouterr().out if log is None else log
+        subprocess.run([SCRIPT], input=lines, env=environ, text=True, check=True)
+        told = (programs / "told").read_text().splitlines()
+        return [re.sub(" .*--cert-name", "", line) for line in told]
+
+    return done
+
+
+def test_a_verified_domain_gets_a_certificate(done: Done, project: Project, own: Own):
+    own(project, NAME)
+    assert done() == [f"certonly petstore-{NAME} -d {NAME}"]
+
+
+def test_a_removed_domain_loses_the_one_that_was_made_for_it(
+    done: Done, project: Project, own: Own
+):
+    own(project, NAME).remove()
+    assert done() == [f"delete petstore-{NAME}"]
+
+
+def test_a_rival_who_adds_and_removes_it_deletes_nothing(
+    done: Done, project: Project, rival: Project, own: Own
+):
+    own(project, NAME)
+    Domain.add(rival, NAME).remove()
+    assert done() == [f"certonly petstore-{NAME} -d {NAME}"]
+
+
+def test_what_another_project_has_by_now_is_kept(
+    done: Done, project: Project, rival: Project, own: Own
+):
+    own(project, NAME).remove()
+    own(rival, NAME)
+    assert set(done()) == {f"certonly petstore-{NAME} -d {NAME}"}
+
+
+def test_nothing_is_done_while_the_service_fails(
+    done: Done,
+    app: Flask,
+    project: Project,
+    own: Own,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    own(project, NAME).remove()
+    monkeypatch.setitem(app.view_functions, "tls.tls_allowed", lambda: 1 / 0)
+    assert done() == []
+
+
+@pytest.mark.parametrize("text", ["", "x\\", "\\\\"])
+def test_a_line_that_only_speaks_of_such_an_event_is_none(done: Done, text: str):
+    facts = f'{text}"event":"domain_removed","domain":"{NAME}"'
+    line = json.dumps({"event": "request", "label": facts})
+    assert done(line) == []
+
+
+def test_a_plan_without_domains_deletes_nothing_by_itself(
+    done: Done, project: Project, own: Own
+):
+    own(project, NAME)
+    project.change_plan(Plan("free"))
+    assert done() == []

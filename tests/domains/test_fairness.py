@@ -1,0 +1,123 @@
+"""Verify is fair: a silent DNS server keeps only its own project waiting."""
+
+import threading
+from collections.abc import Callable, Iterator
+
+import dns.message
+import pytest
+
+from petstore.domains import inspection as inspections
+from petstore.domains.inspection import MAX_WAITING, Busy, Inspection
+from petstore.models.domain_tokens import TURN_MS, DomainToken
+from petstore.models.domains import Domain
+from petstore.models.projects import Plan, Project
+from tests.clocks import Clock
+from tests.crowds import at_once
+from tests.hosts.dns_server import DnsServer
+from tests.hosts.fixtures import BASE
+
+NAME = "shop.example.org"
+Silence = Callable[[Domain], None]
+
+
+@pytest.fixture
+def domain(project: Project, nameserver: DnsServer) -> Domain:
+    nameserver.put(NAME, "CNAME", f"shelter.{BASE}")
+    return Domain.add(project, NAME)
+
+
+@pytest.fixture
+def silent(
+    nameserver: DnsServer, inspection: Inspection, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[threading.Event]:
+    """Until this is set, DNS says nothing of names below silent.example.org."""
+    heard = threading.Event()
+
+    def twist(answer: dns.message.Message, _is_tcp: bool) -> dns.message.Message:
+        if "silent" in answer.question[0].name.to_text():
+            heard.wait(10)
+        return answer
+
+    monkeypatch.setattr(inspections, "WAIT_SECONDS", 0.1)
+    nameserver.twist = twist
+    yield heard
+    heard.set()
+    inspection.wait()
+
+
+def silent_domain(number: int = 0) -> Domain:
+    """A domain of a project of its own, of which DNS says nothing."""
+    project = Project.add(f"Silent {number}", None, Plan("pro"))
+    return Domain.add(project, f"n{number}.silent.example.org")
+
+
+@pytest.mark.usefixtures("silent")
+def test_silent_servers_of_others_keep_nobody_from_verifying(
+    inspection: Inspection, domain: Domain
+):
+    for number in range(2 * MAX_WAITING):
+        assert inspection.verify(silent_domain(number)) is None
+    assert inspection.verify(domain)
+
+
+@pytest.mark.usefixtures("silent")
+def test_who_comes_while_others_wait_is_answered_at_once(
+    inspection: Inspection, domain: Domain, monkeypatch: pytest.MonkeyPatch
+):
+    for _ in range(MAX_WAITING):
+        inspection._waiting.acquire()
+    assert inspection.verify(domain) is None
+    inspection.wait()
+    assert Domain.find(domain.project, domain.id).verified_ms
+
+
+@pytest.mark.usefixtures("silent")
+def test_a_project_has_one_look_up_at_a_time(inspection: Inspection):
+    asked = silent_domain()
+    assert inspection.verify(asked) is None
+    another = Domain.add(asked.project, NAME)
+    with pytest.raises(Busy):
+        inspection.verify(another)
+
+
+def test_of_many_clicks_at_once_one_begins(domain: Domain):
+    begun = []
+    at_once(lambda n: begun.append(DomainToken.begin_turn(n)), [domain.project_id] * 8)
+    assert len([turn for turn in begun if turn]) == 1
+
+
+def test_what_dns_says_late_is_kept(inspection: Inspection, silent: threading.Event):
+    domain = silent_domain()
+    assert inspection.verify(domain) is None
+    silent.set()
+    inspection.wait()
+    assert "DNS does not know" in Domain.find(domain.project, domain.id).finding
+    assert inspection.verify(domain) is False
+
+
+def test_a_failure_ends_the_turn_too(
+    inspection: Inspection, domain: Domain, monkeypatch: pytest.MonkeyPatch
+):
+    with monkeypatch.context() as broken:
+        broken.setattr(inspection, "_ask_dns", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            inspection.verify(domain)
+    assert inspection.verify(domain)
+
+
+def test_the_turn_of_a_process_that_was_killed_ends_by_itself(
+    inspection: Inspection, domain: Domain, clock: Clock
+):
+    DomainToken.begin_turn(domain.project_id)
+    with pytest.raises(Busy):
+        inspection.verify(domain)
+    clock.move(seconds=TURN_MS / 1000)
+    assert inspection.verify(domain)
+
+
+def test_a_late_end_does_not_end_the_next_turn(domain: Domain, clock: Clock):
+    late = DomainToken.begin_turn(domain.project_id)
+    clock.move(seconds=TURN_MS / 1000)
+    assert DomainToken.begin_turn(domain.project_id)
+    DomainToken.end_turn(domain.project_id, late)
+    assert DomainToken.begin_turn(domain.project_id) is None

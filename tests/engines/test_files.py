@@ -1,0 +1,74 @@
+"""Files of SQLite are for their owner alone (decisions 10)."""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from petstore.engines.files import is_readable_by_others, make_private
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o077, 0o777])
+def umask(request: pytest.FixtureRequest) -> Iterator[None]:
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "petstore.db"
+
+
+def mode_of(file: Path) -> int:
+    return stat.S_IMODE(file.stat().st_mode)
+
+
+@pytest.mark.usefixtures("umask")
+def test_a_new_file_and_those_beside_it_are_private_whatever_the_umask(file: Path):
+    make_private(str(file))
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("CREATE TABLE pet (id)")
+        modes = {path.name: mode_of(path) for path in file.parent.iterdir()}
+    names = ("petstore.db", "petstore.db-wal", "petstore.db-shm")
+    assert modes == dict.fromkeys(names, 0o600)
+
+
+def test_a_file_that_is_there_stays_as_it_is(file: Path):
+    file.write_text("dear")
+    file.chmod(0o640)
+    make_private(str(file))
+    assert (file.read_text(), mode_of(file)) == ("dear", 0o640)
+
+
+def test_where_no_file_can_be_made_sqlite_says_so(tmp_path: Path):
+    place = str(tmp_path / "nowhere" / "petstore.db")
+    make_private(place)
+    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+        sqlite3.connect(place)
+
+
+@pytest.mark.parametrize(
+    ("mode", "is_open"), [(0o600, False), (0o640, True), (0o604, True), (0o622, False)]
+)
+@pytest.mark.parametrize("end", ["", "-wal", "-shm"])
+def test_a_file_that_others_may_read_is_found(
+    file: Path, end: str, mode: int, is_open: bool
+):
+    make_private(str(file))
+    beside = Path(f"{file}{end}")
+    beside.touch()
+    beside.chmod(mode)
+    for other in file.parent.iterdir():
+        if other != beside:
+            other.chmod(0o600)
+    assert is_readable_by_others(str(file)) == is_open
+
+
+def test_a_file_that_is_not_there_is_read_by_nobody(file: Path):
+    assert not is_readable_by_others(str(file))

@@ -1,0 +1,113 @@
+"""Events tell of what has changed, once it is committed (decisions 8 and 9)."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from petstore.database import data
+from petstore.models.domains import Domain
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from tests.clocks import Clock
+
+Told = Callable[[], list[str]]
+
+
+@pytest.fixture
+def own_key(key: str) -> Key:
+    """The row of the project's key."""
+    return Key.by_prefix(key[:16])
+
+
+@pytest.fixture
+def told(own_key: Key, capfd: pytest.CaptureFixture[str]) -> Told:
+    """Reads the names of the events since the last time."""
+    capfd.readouterr()
+
+    def told() -> list[str]:
+        lines = capfd.readouterr().out.splitlines()
+        return [json.loads(line)["event"] for line in lines]
+
+    return told
+
+
+DEEDS = {
+    "key_created": lambda project, _key: Key.issue(project),
+    "key_rotated": lambda _project, key: key.rotate(60),
+    "key_revoked": lambda _project, key: key.revoke(),
+    "key_banned": lambda _project, key: Key.ban(key.id, 2**62),
+    "plan_changed": lambda project, _key: project.change_plan(Plan("free")),
+    "domain_added": lambda project, _key: Domain.add(project, "shop.example.org"),
+}
+
+
+@pytest.mark.parametrize("event", DEEDS)
+def test_an_event_waits_for_the_end_of_its_transaction(
+    told: Told, project: Project, own_key: Key, event: str
+):
+    with data.atomic():
+        DEEDS[event](project, own_key)
+        assert told() == []
+    assert event in told()
+
+
+@pytest.mark.parametrize("event", DEEDS)
+def test_what_is_rolled_back_is_not_told(
+    told: Told, project: Project, own_key: Key, event: str
+):
+    with data.atomic() as transaction:
+        DEEDS[event](project, own_key)
+        transaction.rollback()
+    assert told() == []
+
+
+def test_a_rotation_that_fails_half_way_is_not_told(
+    told: Told, own_key: Key, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Key, "create", fail)
+    with pytest.raises(ZeroDivisionError):
+        own_key.rotate(60)
+    assert told() == []
+    assert Key.by_prefix(own_key.prefix).state == "active"
+
+
+def test_a_key_is_told_to_be_revoked_once(told: Told, own_key: Key):
+    own_key.revoke()
+    own_key.revoke()
+    assert told() == ["key_revoked"]
+
+
+def test_a_key_that_was_not_banned_is_not_unbanned(told: Told, own_key: Key):
+    own_key.unban()
+    assert told() == []
+
+
+def test_a_ban_that_is_over_is_not_ended(told: Told, own_key: Key, clock: Clock):
+    Key.ban(own_key.id, clock.now_ms)
+    own_key.unban()
+    assert told() == ["key_banned"]
+
+
+def test_the_plan_that_a_project_has_is_no_change(told: Told, project: Project):
+    for plan in (
+        Plan("business"),
+        Plan("enterprise", 5, 50),
+        Plan("enterprise", 5, 50),
+    ):
+        project.change_plan(plan)
+    project.change_plan(Plan("enterprise", 5, 60))
+    assert told() == ["plan_changed", "plan_changed"]
+
+
+def test_the_domain_that_is_primary_is_no_new_one(
+    told: Told, project: Project, own: Callable[[Project, str], Domain]
+):
+    first, second = own(project, "a.example.org"), own(project, "b.example.org")
+    told()
+    for domain in (first, second, second):
+        assert domain.choose()
+    assert told() == ["domain_primary_changed"]

@@ -1,0 +1,64 @@
+"""What an operator is told when the service starts (README, SECURITY)."""
+
+from pathlib import Path
+
+import pytest
+
+from petstore.database import open_databases
+from petstore.ops.start import warnings
+from petstore.settings import Settings, read_settings
+
+LOOPBACK = ("127.0.0.1", 8000)
+EVERYWHERE = [("0.0.0.0", 8000), ("::", 8000), ("", 8000)]
+
+
+@pytest.fixture
+def file(sqlite_url: str) -> Path:
+    return Path(sqlite_url.removeprefix("sqlite:///"))
+
+
+@pytest.fixture
+def closed(file: Path) -> None:
+    """All files of the databases for their owner alone."""
+    for each in file.parent.glob(f"{file.name}*"):
+        each.chmod(0o600)
+
+
+def opened(url: str, **environ: str) -> Settings:
+    settings = read_settings({"DATABASE_URL": url, **environ})
+    open_databases(settings)
+    return settings
+
+
+@pytest.mark.usefixtures("closed")
+def test_nothing_is_said_where_nothing_is_open(sqlite_url: str):
+    assert warnings(opened(sqlite_url), [LOOPBACK, *EVERYWHERE]) == []
+
+
+@pytest.mark.usefixtures("closed")
+@pytest.mark.parametrize("end", ["", "-wal"])
+def test_a_file_that_others_may_read_is_named(sqlite_url: str, file: Path, end: str):
+    Path(f"{file}{end}").touch()
+    Path(f"{file}{end}").chmod(0o644)
+    [warning] = warnings(opened(sqlite_url), [LOOPBACK])
+    assert warning.startswith(f"{file}")
+    assert "can be read by other users" in warning
+
+
+@pytest.mark.usefixtures("closed")
+@pytest.mark.parametrize("place", EVERYWHERE)
+def test_a_trusted_proxy_that_can_be_passed_by_is_told(sqlite_url: str, place: tuple):
+    settings = opened(sqlite_url, PETSTORE_TRUSTED_PROXIES="1")
+    [warning] = warnings(settings, [LOOPBACK, place])
+    assert "Listen on 127.0.0.1" in warning
+
+
+@pytest.mark.usefixtures("closed")
+@pytest.mark.parametrize("place", [LOOPBACK, ("::1", 8000), "/run/petstore.sock", 3])
+def test_a_place_behind_the_proxy_is_none(sqlite_url: str, place: object):
+    settings = opened(sqlite_url, PETSTORE_TRUSTED_PROXIES="1")
+    assert warnings(settings, [place]) == []
+
+
+def test_of_postgresql_there_is_no_file(postgresql_url: str):
+    assert warnings(opened(postgresql_url), EVERYWHERE) == []

@@ -1,0 +1,40 @@
+"""What SECURITY.md says is there: the tests that it names, and its figures."""
+
+import re
+
+import pytest
+
+from petstore.models.domains import MAX_DOMAINS
+from petstore.models.keys import MAX_WORKING_KEYS
+from petstore.quotas.plans import PAGES
+from petstore.settings import MIN_SECRET_LENGTH
+from tests.servers import ROOT
+
+SECURITY = (ROOT / "SECURITY.md").read_text()
+README = (ROOT / "README.md").read_text()
+TESTS = sorted(set(re.findall("`(tests/[a-z_/]+\\.py)`", SECURITY)))
+THREATS = re.findall("^\\| (API[0-9]+) .* \\|(.*)\\|$", SECURITY, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_a_test_that_it_names_is_there(name: str):
+    assert "def test_" in (ROOT / name).read_text()
+
+
+def test_each_threat_is_held_off_and_shown():
+    assert [name for name, _ in THREATS] == [f"API{n}" for n in range(1, 11)]
+    assert all("`tests/" in shown for _, shown in THREATS)
+
+
+@pytest.mark.parametrize("page", [SECURITY, README], ids=["SECURITY", "README"])
+def test_the_figures_are_those_of_the_code(page: str):
+    told = " ".join(page.split())
+    minute, day = PAGES.minute.amount, PAGES.day.amount
+    assert re.search(f"{minute} (pages )?a minute(,| and) {day:,} a day", told)
+    assert f"{MIN_SECRET_LENGTH} characters" in told
+    assert MAX_DOMAINS == MAX_WORKING_KEYS == 100
+    assert re.search("keys \\(100\\)|100 keys", told)
+
+
+def test_the_readme_leads_there():
+    assert "(SECURITY.md)" in README

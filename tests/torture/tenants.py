@@ -1,0 +1,133 @@
+"""The cast of a campaign: a project that others want to harm, and those who try."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+
+from petstore.database import data
+from petstore.models.categories import Category
+from petstore.models.domain_proofs import prove
+from petstore.models.domain_tokens import DomainToken
+from petstore.models.domains import Domain
+from petstore.models.keys import Key
+from petstore.models.orders import Order
+from petstore.models.pets import Pet
+from petstore.models.projects import Plan, Project
+from petstore.models.replies import Attempt, Reply
+
+SECRET = "Confidential"  # part of every text of the victim
+DOMAIN = "shop.example.org"
+BASE = "localhost"  # where the service listens, so that hosts are routed
+AMPLE = Plan("enterprise", 10**9, 10**9)
+ROWS = 10
+TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
+TIMEOUT_SECONDS = 30
+Rows = dict[str, list[tuple]]
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A project with rows of every kind, and what others may know or guess of it."""
+
+    key: str
+    project_id: int
+    slug: str
+    prefixes: list[str]
+    pets: list[int]
+    orders: list[int]
+    domain: int
+
+    @classmethod
+    def create(cls) -> "Victim":
+        """The project, with its rows."""
+        project = Project.add(f"{SECRET} shelter", "victim", AMPLE)
+        keys = [Key.issue(project, label=f"{SECRET} {n}") for n in range(3)]
+        pets = [
+            Pet.add(project.id, f"{SECRET} {n}", n % 3, "available").id
+            for n in range(ROWS)
+        ]
+        orders = [Order.place(project.id, pet).id for pet in pets[: ROWS // 2]]
+        Category.rename(project.id, 1, f"{SECRET} dogs")
+        domain = Domain.add(project, DOMAIN)
+        prove(domain, "as it should be")
+        with data.atomic():
+            Reply.claim(Attempt(project.id, "/v1/pets", "key-1", b"x"))
+        prefixes = [key[:16] for key in keys]
+        return cls(keys[0], project.id, project.slug, prefixes, pets, orders, domain.id)
+
+    def rows(self) -> Rows:
+        """All that the database holds of it, but when its keys were last used."""
+        fields = Key._meta.sorted_fields
+        kept = [field for field in fields if field.name != "last_used_ms"]
+        queries = {"project": Project.select().where(Project.id == self.project_id)}
+        queries["key"] = Key.select(*kept).where(Key.project == self.project_id)
+        for table in (Pet, Order, Category, Domain, DomainToken, Reply):
+            mine = table.select().where(table.project == self.project_id)
+            queries[table.__name__] = mine
+        return {
+            name: sorted(query.tuples(), key=repr) for name, query in queries.items()
+        }
+
+
+class Tenant:
+    """A project with a valid key and a session, one request after the other."""
+
+    def __init__(self, url: str, name: str) -> None:
+        self.project = Project.add(name, None, AMPLE)
+        self.key = Key.issue(self.project)
+        self._url = url
+        self._browser = requests.Session()
+        self._client = requests.Session()
+        self._client.headers["Authorization"] = f"Bearer {self.key}"
+        self._token = ""
+
+    def close(self) -> None:
+        """Hang up."""
+        self._browser.close()
+        self._client.close()
+
+    def sign_in(self) -> requests.Response:
+        """Begin a session in place of the present one."""
+        self._browser.cookies.clear()
+        self.see("/sign-in")
+        return self.send("/sign-in", key=self.key)
+
+    @property
+    def cookie(self) -> str:
+        """What names the session."""
+        return self._browser.cookies.get("petstore_session", "")
+
+    def call(self, method: str, path: str, **options: Any) -> requests.Response:
+        """Ask the API."""
+        return self._ask(self._client, method, f"/v1{path}", **options)
+
+    def see(self, path: str, **options: Any) -> requests.Response:
+        """Open a page, and keep the token of its forms."""
+        page = self._ask(self._browser, "GET", f"/dashboard{path}", **options)
+        if found := TOKEN.search(page.text):
+            self._token = found[1]
+        return page
+
+    def see_with(self, cookie: str, path: str, host: str = BASE) -> requests.Response:
+        """Open a page with any cookie, as at any host."""
+        headers = {"Cookie": f"petstore_session={cookie}", "Host": host}
+        with requests.Session() as stranger:
+            return self._ask(stranger, "GET", f"/dashboard{path}", headers=headers)
+
+    def send(self, path: str, **fields: str) -> requests.Response:
+        """Send a form with the latest token."""
+        form = {"csrf_token": self._token, **fields}
+        return self._ask(self._browser, "POST", f"/dashboard{path}", data=form)
+
+    def _ask(
+        self, session: requests.Session, method: str, path: str, **options: Any
+    ) -> requests.Response:
+        return session.request(
+            method,
+            self._url + path,
+            allow_redirects=False,
+            timeout=TIMEOUT_SECONDS,
+            **options,
+        )
