@@ -36,7 +36,7 @@ async def _finish(call: greenlet, awaitable: Awaitable) -> None:
     while not call.dead:
         try:
             result = await awaitable
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 (the call is to handle it)
             awaitable = call.throw(error)
         else:
             awaitable = call.switch(result)

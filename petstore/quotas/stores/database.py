@@ -23,6 +23,9 @@ class DatabaseStorage(CounterStorage):
         """What the engine says of the error."""
         return isinstance(error, peewee.PeeweeException) and counters.is_outage(error)
 
+    def close(self) -> None:
+        """Nothing to do: the connections are the database's."""
+
     def take(self, claim: Claim) -> Tally:
         """Count a request in both windows or in neither; see `CounterStorage`."""
         tally = _tally(claim)

@@ -112,8 +112,11 @@ class Hits:
                 answers = await self._answers(hits)
         except TimeoutError:
             self._fail(hits, exceptions.TimeoutError("no answer in time"))
-        except Exception as error:
+        except UNAVAILABLE as error:
             self._fail(hits, error)
+        except BaseException as error:
+            self._fail(hits, error)
+            raise
         else:
             for hit, answer in zip(hits, answers, strict=True):
                 if isinstance(answer, Exception):

@@ -19,7 +19,7 @@ class CounterStorage(ABC):
 
     @abstractmethod
     def is_outage(self, error: Exception) -> bool:
-        """Whether the error says that the store is away, and not that there is a bug."""
+        """Whether the error says that the store is away, not that there is a bug."""
 
     @abstractmethod
     def take(self, claim: Claim) -> Tally:
@@ -37,5 +37,6 @@ class CounterStorage(ABC):
         """The part of the store that counts the claim; parts fail one by one."""
         return ""
 
+    @abstractmethod
     def close(self) -> None:
-        """End connections that are not shared with others."""
+        """End the connections that belong to the store alone."""
