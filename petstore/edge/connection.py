@@ -18,6 +18,9 @@ REQUESTS_IN_A_TURN = 8  # of one client that does not wait for responses
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
+# What the loop reads is copied at once, so all connections share its place.
+_arrival = memoryview(bytearray(MAX_BUFFER_BYTES))
+
 
 class Server(Protocol):
     """What a connection needs of the worker that has accepted it."""
@@ -42,7 +45,7 @@ class Server(Protocol):
         """Log the exception that is being handled."""
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """A client, the bytes that it has sent, and the time that it has left."""
 
     def __init__(self, server: Server) -> None:
@@ -50,8 +53,9 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._received = b""  # what has not been read of it
         self._is_answering = False
+        self._has_turn = False  # the loop is about to call `_read_on`
         self._is_last = False  # no request is read after the present one
-        self._is_refused = False  # the client may be sending what nobody reads
+        self._asked_to_close = False  # the client sends nothing after it
         self._is_lingering = False
         self._has_ended = False  # the client sends no more
         self._room: asyncio.Future | None = None  # until the client takes something
@@ -64,6 +68,11 @@ class Connection(asyncio.Protocol):
         return self.deadline < math.inf
 
     @property
+    def is_taking(self) -> bool:
+        """Whether the client has a response to take before all else."""
+        return self._room is not None
+
+    @property
     def is_idle(self) -> bool:
         """Whether it is between two requests."""
         return not (self._is_answering or self._received or self._reader.has_begun)
@@ -71,6 +80,14 @@ class Connection(asyncio.Protocol):
     def abort(self) -> None:
         """End the connection at once."""
         self._transport.abort()
+
+    def expire(self) -> None:
+        """End the connection, but leave time for a response that nobody waited for."""
+        is_sending = self._transport.get_write_buffer_size() > 0
+        if is_sending and not (self.is_taking or self._transport.is_closing()):
+            self._close()
+        else:
+            self.abort()
 
     def limit(self, seconds: float) -> None:
         """Let the client have this much time at most."""
@@ -80,7 +97,8 @@ class Connection(asyncio.Protocol):
         """Called by the loop."""
         transport.set_write_buffer_limits(MAX_BUFFER_BYTES)
         self._transport = transport
-        self._reader = RequestReader(_base_environ(transport))
+        self._base_environ = _base_environ(transport)
+        self._reader = RequestReader(self._base_environ)
         self._give(REQUEST_SECONDS)
         self._server.adopt(self)
 
@@ -89,23 +107,26 @@ class Connection(asyncio.Protocol):
         self._server.forget(self)
         self._make_room()
 
-    def data_received(self, data: bytes) -> None:
-        """Called by the loop."""
+    def get_buffer(self, _size_hint: int) -> memoryview:
+        """Called by the loop for a place for what has arrived."""
+        return _arrival[len(self._received) :]
+
+    def buffer_updated(self, count: int) -> None:
+        """Called by the loop when that many bytes are there."""
         if self._is_lingering:
             return
-        self._received += data
-        if not self._is_answering:
-            if not self._reader.has_begun:
-                self._give(REQUEST_SECONDS)
+        start = len(self._received)
+        self._received += _arrival[start : start + count]
+        if not (self._is_answering or self._has_turn):
             self._read_on()
-        elif len(self._received) > MAX_BUFFER_BYTES:
+        if len(self._received) == MAX_BUFFER_BYTES:
             self._transport.pause_reading()
 
     def eof_received(self) -> bool:
         """Called by the loop; a client that has sent its last byte is answered."""
         self._has_ended = True
-        if not self._is_answering:
-            self._transport.close()
+        if not (self._is_answering or self._has_turn):
+            self._close()
         return True
 
     def pause_writing(self) -> None:
@@ -130,6 +151,7 @@ class Connection(asyncio.Protocol):
 
     def _read_on(self, _finished: object = None) -> None:
         """Answer what has arrived, unless the client has to take something first."""
+        self._has_turn = False
         for _ in range(REQUESTS_IN_A_TURN):
             if self._is_answering or self._transport.is_closing():
                 return
@@ -137,14 +159,17 @@ class Connection(asyncio.Protocol):
                 break
             self._read()
         else:
+            self._has_turn = True
             self._loop.call_soon(self._read_on)
             return
         if self._has_ended:
-            self._transport.close()
+            self._close()
         elif not self._transport.is_reading():
             self._transport.resume_reading()
 
     def _read(self) -> None:
+        if not self._reader.has_begun:
+            self._give(REQUEST_SECONDS)
         try:
             count = self._reader.read(self._received)
         except Failure as refusal:
@@ -153,7 +178,7 @@ class Connection(asyncio.Protocol):
         self._received = self._received[count:]
         if self._reader.is_complete:
             self._is_last = self._reader.is_last
-            self._is_refused = self._reader.has_skipped_body
+            self._asked_to_close = self._is_last and not self._reader.has_skipped_body
             self._answer(self._reader.take())
         elif self._reader.expects_continue:
             self._reader.expects_continue = False
@@ -161,15 +186,16 @@ class Connection(asyncio.Protocol):
 
     def _refuse(self, refusal: Failure) -> None:
         """Let the application answer what cannot be read, as it answers all else."""
-        self._is_last = self._is_refused = True
+        self._is_last = True
         stand_in = {"REQUEST_METHOD": "GET", "PATH_INFO": "/v1", "QUERY_STRING": ""}
         stand_in |= {"SERVER_PROTOCOL": "HTTP/1.1", "RAW_URI": "/v1", REFUSAL: refusal}
-        self._answer(_base_environ(self._transport) | stand_in)
+        self._answer(self._base_environ | stand_in)
 
     def _answer(self, environ: dict[str, Any]) -> None:
         self._is_answering, self.deadline = True, math.inf
         self._server.count_request()
-        if self._server.is_stopping or not self._server.keep_alive_seconds:
+        is_stopping = self._server.is_stopping and not self._received
+        if is_stopping or not self._server.keep_alive_seconds:
             self._is_last = True
         self._task = waiting.start(self._respond, environ)
         if self._task:
@@ -203,10 +229,15 @@ class Connection(asyncio.Protocol):
         if not self._is_last:
             self._give(self._server.keep_alive_seconds)
             self._server.rest(self)
-        elif self._has_ended or not (self._is_refused or self._received):
-            self._transport.close()
+        elif self._has_ended or (self._asked_to_close and not self._received):
+            self._close()
         else:
             self._linger()
+
+    def _close(self) -> None:
+        """End the connection when the client has taken the rest of the response."""
+        self._transport.close()
+        self._give(SEND_SECONDS)
 
     def _linger(self) -> None:
         # Closing while the client still sends would take the response from it

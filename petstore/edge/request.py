@@ -148,14 +148,14 @@ class RequestReader:
         if self._has_head:
             return
         self._has_head, self._bytes_read = True, 0
-        self.is_last = not self._parser.should_keep_alive()
         version = self._parser.get_http_version()
         if version not in ("1.0", "1.1"):
             raise InvalidRequest("The request is no HTTP/1.1.")
         self._environ["SERVER_PROTOCOL"] = f"HTTP/{version}"
         self._environ["REQUEST_METHOD"] = self._parser.get_method().decode()
+        if version == "1.1" or "HTTP_HOST" in self._environ:
+            self._require_host()
         self._add_target()
-        self._require_host(version)
         self._find_body(version)
 
     def on_body(self, body: bytes) -> None:
@@ -169,6 +169,8 @@ class RequestReader:
         if not self.is_complete and self._is_chunked:
             self._environ["CONTENT_LENGTH"] = str(len(self._body))
         self.is_complete = True
+        if not self._parser.should_keep_alive():
+            self.is_last = True
 
     def _add_target(self) -> None:
         """Path and query, and the host of an absolute target (RFC 9112 section 3.2)."""
@@ -186,17 +188,16 @@ class RequestReader:
             url = parse_url(target)
         except HttpParserError:
             url = None
-        if url is None or url.schema not in (b"http", b"https") or url.userinfo:
+        if url is None or url.schema.lower() not in (b"http", b"https") or url.userinfo:
             raise InvalidRequest("The request is no HTTP: its target is no address.")
         # What the client says in Host does not count beside an absolute target.
         origin = target[: len(target) - len(url.path or b"")]
         self._environ["HTTP_HOST"] = origin.partition(b"//")[2].decode("latin-1")
+        self._require_host()
         return url.path or b"/"
 
-    def _require_host(self, version: str) -> None:
+    def _require_host(self) -> None:
         host = self._environ.get("HTTP_HOST")
-        if host is None and version == "1.0":
-            return
         if host is None or host.strip(HOST_CHARACTERS):
             raise InvalidRequest("The request is no HTTP: it has no valid Host.")
 

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import gc
+import itertools
 import os
 import resource
 import signal
@@ -13,7 +14,7 @@ from gunicorn.sock import BaseSocket
 from gunicorn.workers.base import Worker
 
 from petstore.edge import shares
-from petstore.edge.connection import LINGER_SECONDS, Connection
+from petstore.edge.connection import LINGER_SECONDS, REQUEST_SECONDS, Connection
 
 TICK_SECONDS = 0.5
 STEP_BACK_SECONDS = 0.001  # new connections are left to workers that have fewer
@@ -94,11 +95,15 @@ class EdgeWorker(Worker):
         # may be too busy to accept.
         others_have_fewer = shares.have_fewer(len(self._connections))
         self._steps_back = others_have_fewer and not self._steps_back
-        if self._steps_back:
+        if self._steps_back or not self._has_room():
             self._loop.remove_reader(listener)
             self._loop.call_later(STEP_BACK_SECONDS, self._listen, listener)
         else:
             self._accept(listener)
+
+    def _has_room(self) -> bool:
+        """Whether a connection may be accepted; the oldest idle one makes room."""
+        return len(self._connections) < self._max_connections or self._make_room()
 
     def _accept(self, listener: BaseSocket) -> bool:
         try:
@@ -107,25 +112,30 @@ class EdgeWorker(Worker):
             if error.errno in NO_DESCRIPTOR_LEFT:
                 self._make_room()
             return False  # else another worker was faster, or the client has gone
-        if len(self._connections) >= self._max_connections:
-            self._make_room()
         accepted = self._loop.create_task(
             self._loop.connect_accepted_socket(lambda: Connection(self), client)
         )
         self._accepted.add(accepted)
-        accepted.add_done_callback(self._accepted.discard)
+        accepted.add_done_callback(self._end_of_accepting)
         return True
+
+    def _end_of_accepting(self, accepted: asyncio.Task) -> None:
+        self._accepted.discard(accepted)
+        accepted.exception()  # the client has gone meanwhile
+        self._stop_if_done()
 
     def adopt(self, connection: Connection) -> None:
         """See `Server`."""
         self.rest(connection)
         shares.publish(self.age, len(self._connections))
 
-    def _make_room(self) -> None:
-        for connection in self._connections:
-            if connection.is_waiting:
-                connection.abort()
-                return
+    def _make_room(self) -> bool:
+        silent = (c for c in self._connections if c.is_waiting and not c.is_taking)
+        slow = (c for c in self._connections if c.is_taking)
+        oldest = next(itertools.chain(silent, slow), None)
+        if oldest:
+            oldest.abort()
+        return oldest is not None
 
     def _tick(self, due: float) -> None:
         self.notify()
@@ -136,7 +146,7 @@ class EdgeWorker(Worker):
         if now - due < TICK_SECONDS:
             for connection in list(self._connections):
                 if connection.deadline <= now:
-                    connection.abort()
+                    connection.expire()
         self._loop.call_later(TICK_SECONDS, self._tick, now + TICK_SECONDS)
 
     def _stop(self) -> None:
@@ -152,7 +162,12 @@ class EdgeWorker(Worker):
         for connection in self._connections:
             if connection.is_idle:
                 connection.limit(LINGER_SECONDS)
+        self._loop.call_later(REQUEST_SECONDS, self._hurry)
         self._stop_if_done()
+
+    def _hurry(self) -> None:
+        """Answer no client any more that sends one request after the other."""
+        self.keep_alive_seconds = 0
 
     def _stop_if_done(self) -> None:
         if self.is_stopping and not self._connections and not self._accepted:

@@ -233,27 +233,25 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
     def _connect(self) -> Connection:
         self._file.require()
         make_private(self.database)
-        connection = super()._connect()
+        connection = self._open()
         self._file.remember()
-        return connection
-
-    def _set_pragmas(self, conn: sqlite3.Connection) -> None:
-        # While another process makes a new file a WAL one, this one is refused at
-        # once; for everything else SQLite waits.
-        ends_at = time.monotonic() + PATIENT_SECONDS
-        while True:
-            try:
-                super()._set_pragmas(conn)
-            except sqlite3.OperationalError as error:
-                if not is_busy(error) or time.monotonic() > ends_at:
-                    raise
-                time.sleep(RETRY_SECONDS)
-            else:
-                break
         seconds = PATIENT_SECONDS if self._is_patient else self.busy_seconds
         if waiting.can_await():
-            seconds = 0
-        conn.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+            seconds = 0  # the loop must go on; who has to wait tries again
+        connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+        return connection
+
+    def _open(self) -> Connection:
+        # While another process makes a new file a WAL one, this one is refused at
+        # once; for everything else SQLite waits.
+        gives_up_at = time.monotonic() + PATIENT_SECONDS
+        while True:
+            try:
+                return super()._connect()
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or time.monotonic() > gives_up_at:
+                    raise
+                time.sleep(RETRY_SECONDS)
 
 
 class SqliteCounters(Sqlite):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from petstore.edge import connection, worker
 
-connection.REQUEST_SECONDS = 1.0
+connection.REQUEST_SECONDS = worker.REQUEST_SECONDS = 1.0
 connection.SEND_SECONDS = 1.0
 connection.LINGER_SECONDS = worker.LINGER_SECONDS = 0.5
 

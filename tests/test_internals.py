@@ -1,0 +1,90 @@
+"""Names that libraries keep to themselves: those that are listed, and no others."""
+
+import ast
+import re
+from pathlib import Path
+
+import peewee
+import pytest
+from prometheus_client.mmap_dict import MmapedDict
+from werkzeug.datastructures import Headers
+
+import petstore
+
+PACKAGE = Path(petstore.__file__).parent
+PAGE = PACKAGE.parent / "docs" / "architecture.md"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+DOCUMENTED = {"_get_current_object", "_asdict", "_make", "_replace", "_meta"}
+USED = {
+    "peewee.Database._state",
+    "peewee.Database._connect",
+    "peewee.__exception_wrapper__",
+    "werkzeug.datastructures.Headers._list",
+    "prometheus_client.mmap_dict.MmapedDict",
+}
+
+
+def test_the_architecture_page_lists_them():
+    rows = PAGE.read_text().partition("## Names that libraries keep")[2]
+    assert set(re.findall(r"^\| `([^`]+)` \|", rows, re.MULTILINE)) == USED
+
+
+def test_a_database_of_peewee_has_a_state_that_can_be_another_object():
+    database = peewee.SqliteDatabase(":memory:")
+    state = type(database._state)()
+    assert (state.conn, state.closed, state.transactions) == (None, True, [])
+    database._state = state
+    with database.atomic():
+        assert len(state.transactions) == 1
+    database.close()
+
+
+def test_a_database_of_peewee_connects_by_its_method():
+    for kind in (peewee.SqliteDatabase, peewee.PostgresqlDatabase):
+        assert "_connect" in vars(kind)
+
+
+def test_the_wrapper_of_peewee_translates_errors():
+    with pytest.raises(peewee.OperationalError), peewee.__exception_wrapper__:
+        raise type("OperationalError", (Exception,), {})
+
+
+def test_headers_of_werkzeug_are_a_list_of_pairs():
+    assert Headers([("A", "b")])._list == [("A", "b")]
+
+
+def test_counts_in_a_file_can_be_read_and_added(tmp_path: Path):
+    file = MmapedDict(str(tmp_path / "counts.db"))
+    file.write_value("key", 2.0, 0.0)
+    file.close()
+    [(key, value, *_)] = MmapedDict.read_all_values_from_file(
+        str(tmp_path / "counts.db")
+    )
+    assert (key, value) == ("key", 2.0)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
+def test_a_module_uses_no_other(module: Path):
+    known = {name.rpartition(".")[2] for name in USED} | DOCUMENTED
+    assert private_names(ast.parse(module.read_text())) <= known
+
+
+def private_names(tree: ast.AST) -> set[str]:
+    """Names with an underscore in front that a module takes from somebody else."""
+    own = {node.name for node in ast.walk(tree) if hasattr(node, "name")}
+    found = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and node.attr.startswith("_")
+        and not node.attr.endswith("__")
+        and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
+    }
+    imported = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.name.startswith("_")
+    }
+    return (found | imported) - own
