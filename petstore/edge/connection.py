@@ -213,7 +213,7 @@ class Connection(asyncio.BufferedProtocol):
                 if self._transport.is_closing():  # the client has gone
                     return
                 self._transport.write(piece)
-        except Exception:
+        except Exception:  # noqa: BLE001 (it is logged there)
             self._server.report_bug()
             self._transport.abort()
 

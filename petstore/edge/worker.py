@@ -27,12 +27,6 @@ NO_DESCRIPTOR_LEFT = (errno.EMFILE, errno.ENFILE)
 class EdgeWorker(Worker):
     """Serves HTTP/1.1 to many connections in one thread."""
 
-    def init_signals(self) -> None:
-        """Leave the signals to the loop: before it runs, there is nothing to lose."""
-        for number in self.SIGNALS:
-            signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGABRT, self.handle_abort)
-
     def run(self) -> None:
         """Serve until told to stop, then finish what was begun."""
         # What is loaded now lives as long as the worker: it is no garbage.
@@ -61,6 +55,8 @@ class EdgeWorker(Worker):
             listener.setblocking(False)
             self._listen(listener)
         self._tick(self._loop.time())
+        if not self.alive:  # told to stop before the loop ran
+            self._stop()
         await self._stopped.wait()
 
     def count_request(self) -> None:
@@ -121,7 +117,8 @@ class EdgeWorker(Worker):
 
     def _end_of_accepting(self, accepted: asyncio.Task) -> None:
         self._accepted.discard(accepted)
-        accepted.exception()  # the client has gone meanwhile
+        if not accepted.cancelled():
+            accepted.exception()  # none, or the client has gone
         self._stop_if_done()
 
     def adopt(self, connection: Connection) -> None:
