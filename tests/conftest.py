@@ -117,12 +117,13 @@ def clock(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Clock:
 def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     """The service in this process."""
     app = create_app(read_settings(environ))
+    limiter = app.extensions["limiter"]
     yield app
     _stop_timers()
     if "inspection" in app.extensions:
         app.extensions["inspection"].wait()
     last_used.flush()
-    app.extensions["limiter"].close()
+    limiter.close()
     databases.close()
 
 

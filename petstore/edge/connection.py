@@ -14,7 +14,7 @@ REQUEST_SECONDS = 10.0  # for a request, from its first byte to its last
 SEND_SECONDS = 30.0  # for a client to take 64 KiB of a response
 LINGER_SECONDS = 2.0  # for a client to notice that the connection ends
 MAX_BUFFER_BYTES = 64 * 1024  # each way
-REQUESTS_IN_A_TURN = 8  # of one client that does not wait for responses
+REQUESTS_IN_A_TURN = 4  # of one client that does not wait for responses
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 

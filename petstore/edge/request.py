@@ -19,7 +19,7 @@ MAX_HEAD_BYTES = 64 * 1024
 MAX_HEADERS = 100
 MAX_BODY_BYTES = 64 * 1024
 # A chunk of one byte takes six; what is longer than that consists of extensions.
-MAX_CHUNKED_BYTES = 6 * MAX_BODY_BYTES
+MAX_CHUNKED_BYTES = 6 * (MAX_BODY_BYTES + 1)
 
 END = b"\r\n\r\n"  # of a head, and of a body in chunks (RFC 9112 section 7.1)
 HOST_CHARACTERS = (  # RFC 3986 section 3.2, without a user

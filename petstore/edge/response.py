@@ -59,7 +59,7 @@ class Response:
         return None
 
     def _head(self, length: int | None) -> bytes:
-        lines = [f"{name}: {value}" for name, value in self._headers]
+        lines = [f"{name}: {value}" for name, value in self._headers if name != "Date"]
         if length is not None and self._may_have_body():
             lines.append(f"Content-Length: {length}")
         connection = "close" if self._is_last else "keep-alive"

@@ -56,6 +56,9 @@ class Rows:
         """The rows that are left."""
         return list(self._rows)
 
+    def close(self) -> None:
+        """Nothing to do: the statement has ended."""
+
 
 class Cursor(sqlite3.Cursor):
     """A statement that writes and returns rows may fail while these are fetched."""

@@ -32,6 +32,7 @@ def service(
     """A service that runs for all the tests that do not harm it."""
     with servers.gunicorn(tmp_path_factory.mktemp("gunicorn"), edge_environ) as service:
         yield service
+    assert "Traceback" not in service.log.read_text()
 
 
 @pytest.fixture
@@ -46,6 +47,8 @@ def serve(
             return stack.enter_context(servers.gunicorn(tmp_path, environ))
 
         yield serve
+    for log in tmp_path.glob("gunicorn-*.log"):
+        assert "Traceback" not in log.read_text()
 
 
 @pytest.fixture

@@ -59,14 +59,15 @@ def test_chunks_that_are_none_are_an_invalid_request(wire: Wire, key: str, body:
 
 
 @pytest.mark.parametrize("line", [f"Content-Length: {LIMIT + 1}", CHUNKED])
-def test_a_body_beyond_the_limit_is_too_large_and_the_next_request_is_read(
+def test_a_body_beyond_the_limit_is_too_large_and_ends_the_connection(
     wire: Wire, key: str, line: str
 ):
     padded = PET + b" " * (LIMIT + 1 - len(PET))
     body = chunks(padded) if line == CHUNKED else padded
     answer = wire.send(post(key, line) + body + get(key)).answer()
     assert (answer.status, answer.json["code"]) == (413, "body_too_large")
-    assert wire.answer().json == []
+    assert answer.headers["Connection"] == "close"
+    assert wire.is_closed()
 
 
 @pytest.mark.parametrize("line", [f"Content-Length: {LIMIT}", CHUNKED])
@@ -80,8 +81,10 @@ def test_a_body_of_the_limit_is_accepted(wire: Wire, key: str, line: str):
     ("line", "body"),
     [
         ("Content-Length: 1000000000000", b"x" * 100),
-        (CHUNKED, b"ffffffffffffffff\r\nx"),
-        (CHUNKED, chunks(b"x" * 1_100_000)),
+        ("Content-Length: 18446744073709551615", b""),
+        (CHUNKED, b"ffffffff\r\n" + b"x" * (LIMIT + 1)),
+        (CHUNKED, chunks(*[b"x"] * (LIMIT + 1))),
+        (CHUNKED, b"1;" + b"x" * 7 * LIMIT),
     ],
 )
 def test_of_a_body_far_beyond_the_limit_nothing_is_awaited(
@@ -89,6 +92,26 @@ def test_of_a_body_far_beyond_the_limit_nothing_is_awaited(
 ):
     answer = wire.send(post(key, line) + body).answer()
     assert (answer.status, answer.json["code"]) == (413, "body_too_large")
+    assert wire.is_closed()
+
+
+def test_chunks_of_one_byte_make_a_body_of_the_limit(wire: Wire, key: str):
+    padded = PET + b" " * (LIMIT - len(PET))
+    body = chunks(*(padded[i : i + 1] for i in range(LIMIT)))
+    assert wire.send(post(key, CHUNKED) + body).answer().status == 201
+
+
+def test_what_follows_a_chunked_body_changes_no_header(wire: Wire, key: str):
+    trailers = b"Authorization: Bearer none\r\nX-Request-ID: late\r\n\r\n"
+    wire.send(post(key, CHUNKED) + chunks(PET)[:-2] + trailers)
+    answer = wire.answer()
+    assert (answer.status, answer.headers["X-Request-ID"] == "late") == (201, False)
+
+
+def test_a_close_that_follows_a_chunked_body_closes(wire: Wire, key: str):
+    body = chunks(PET)[:-2] + b"Connection: close\r\n\r\n"
+    answer = wire.send(post(key, CHUNKED) + body).answer()
+    assert (answer.status, answer.headers["Connection"]) == (201, "close")
     assert wire.is_closed()
 
 

@@ -1,10 +1,15 @@
 """How long a connection lasts, and what may come over it."""
 
+import time
+
 import pytest
 
-from tests.edge.wire import Wire, get, post
+from tests.edge.wire import Wire, chunks, get, post
 
 NO_KEY = "none"
+BUNDLE = "/docs/swagger-ui/swagger-ui-bundle.js"
+PET = b'{"name": "Rex", "categoryId": 7}'
+UPGRADE = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c")
 
 
 def test_a_connection_carries_one_request_after_the_other(wire: Wire, key: str):
@@ -31,15 +36,26 @@ def test_a_refusal_of_the_application_leaves_it_open(
 
 
 def test_a_client_may_send_requests_before_it_has_answers(wire: Wire, key: str):
-    body = b'{"name": "Rex", "categoryId": 7}'
-    wire.send((post(key, f"Content-Length: {len(body)}") + body) * 20 + get(key))
+    wire.send((post(key, f"Content-Length: {len(PET)}") + PET) * 20 + get(key))
     ids = [wire.answer().json["id"] for _ in range(20)]
     assert ids == sorted(set(ids))
     assert [pet["id"] for pet in wire.answer().json] == ids
 
 
-def test_whoever_asks_for_it_is_let_go(wire: Wire, key: str):
-    answer = wire.send(get(key, "Connection: close") + get(key)).answer()
+@pytest.mark.parametrize("count", [20, 2000])
+def test_each_of_many_requests_in_one_write_has_its_own_answer(
+    wire: Wire, key: str, count: int
+):
+    wire.send(b"".join(get(key, f"X-Request-ID: mine-{i}") for i in range(count)))
+    answers = [wire.answer() for _ in range(count)]
+    assert {answer.status for answer in answers} == {200}
+    ids = [answer.headers["X-Request-ID"] for answer in answers]
+    assert ids == [f"mine-{i}" for i in range(count)]
+
+
+@pytest.mark.parametrize("line", ["close", "foo, close", "Close", "keep-alive, close"])
+def test_whoever_asks_for_it_is_let_go(wire: Wire, key: str, line: str):
+    answer = wire.send(get(key, f"Connection: {line}") + get(key)).answer()
     assert (answer.status, answer.headers["Connection"]) == (200, "close")
     assert wire.is_closed()
 
@@ -57,16 +73,19 @@ def test_http_1_0_stays_where_it_asks_for_it(wire: Wire, key: str):
         assert (answer.status, answer.headers["Connection"]) == (200, "keep-alive")
 
 
-def test_no_version_of_the_future_is_promised(wire: Wire, key: str):
-    wire.send(get(key).replace(b"HTTP/1.1", b"HTTP/1.9"))
-    assert wire.line() == "HTTP/1.1 200 OK"
-
-
 def test_head_has_the_headers_of_get_and_no_body(wire: Wire, key: str):
     length = wire.send(get(key)).answer().headers["Content-Length"]
     answer = wire.send(get(key).replace(b"GET", b"HEAD")).answer(has_body=False)
     assert (answer.status, answer.headers["Content-Length"]) == (200, length)
     assert wire.send(get(key)).answer().status == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/pets", "/docs", BUNDLE])
+def test_no_header_stands_twice(wire: Wire, key: str, path: str):
+    wire.send(get(key, path=path))
+    assert wire.line() == "HTTP/1.1 200 OK"
+    names = [line.split(":")[0] for line in iter(wire.line, "")]
+    assert sorted(names) == sorted(set(names))
 
 
 def test_an_empty_line_before_a_request_is_forgiven(wire: Wire, key: str):
@@ -78,3 +97,48 @@ def test_a_client_that_ends_its_side_is_answered(wire: Wire, key: str):
     wire.send(get(key) * 20).socket.shutdown(1)
     assert {wire.answer().status for _ in range(20)} == {200}
     assert wire.is_closed()
+
+
+def test_a_client_that_ends_its_side_in_the_middle_is_let_go(wire: Wire, key: str):
+    wire.send(get(key) + get(key)[:40]).socket.shutdown(1)
+    assert wire.answer().status == 200
+    assert wire.is_closed()
+
+
+def test_no_other_protocol_is_spoken(wire: Wire, key: str):
+    wire.send(get(key, *UPGRADE) + get(key))
+    assert [wire.answer().status, wire.answer().status] == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("line", "body"),
+    [
+        (f"Content-Length: {len(PET)}", PET),
+        ("Transfer-Encoding: chunked", chunks(PET)),
+    ],
+)
+def test_an_upgrade_takes_no_body_away(wire: Wire, key: str, line: str, body: bytes):
+    wire.send(post(key, line, *UPGRADE) + body[:9], body[9:] + get(key))
+    assert [wire.answer().status, wire.answer().status] == [201, 200]
+
+
+def test_a_header_with_an_underscore_is_none(wire: Wire, key: str):
+    wire.send(get(key, "X_Request_ID: forged", "Content_Length: 9") + get(key))
+    assert wire.answer().headers["X-Request-ID"] != "forged"
+    assert wire.answer().status == 200
+
+
+def test_the_rest_of_a_request_has_time_after_the_answer_to_the_one_before(
+    wire: Wire, key: str
+):
+    wire.send(get(key) + get(key)[:40])
+    assert wire.answer().status == 200
+    time.sleep(3)  # longer than a connection may lie idle
+    assert wire.send(get(key)[40:]).answer().status == 200
+
+
+def test_an_idle_connection_ends(wire: Wire, key: str):
+    assert wire.send(get(key)).answer().status == 200
+    started = time.monotonic()
+    assert wire.is_closed()
+    assert time.monotonic() - started < 5

@@ -10,6 +10,7 @@ from tests.servers import Gunicorn
 
 PET = b'{"name": "Rex", "categoryId": 7}'
 KEY = "none"
+HEAD = 64 * 1024
 
 
 def error_of(answer: Answer) -> tuple[int, str]:
@@ -29,11 +30,16 @@ UNREADABLE = {
     "the preface of HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "TLS": bytes.fromhex("16030101fc010001f80303") + b"\x7f" * 100,
     "a method in lower case": b"get /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n",
-    "a request line without end": b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n",
+    "a version that nobody speaks": b"GET /v1/pets HTTP/1.9\r\nHost: x\r\n\r\n",
+    "HTTP/2 without its preface": b"GET /v1/pets HTTP/2.0\r\nHost: x\r\n\r\n",
     "line feeds alone": b"GET /v1/pets HTTP/1.1\nHost: x\n\n",
     "no host": b"GET /v1/pets HTTP/1.1\r\n\r\n",
     "two hosts": get(KEY, "Host: y"),
     "a host that is none": b"GET /v1/pets HTTP/1.1\r\nHost: a b/c\r\n\r\n",
+    "an address without a host": b"GET http:///v1/pets HTTP/1.1\r\nHost: x\r\n\r\n",
+    "an address beside no host": b"GET http://x/v1/pets HTTP/1.1\r\n\r\n",
+    "an address with a user": b"GET http://y@x/v1 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "an address of a file": b"GET file://x/v1/pets HTTP/1.1\r\nHost: x\r\n\r\n",
     "an address that is none": b"GET http://[::1/v1 HTTP/1.1\r\nHost: x\r\n\r\n",
     "a header without a name": get(KEY, ": x"),
     "a header without a colon": get(KEY, "x"),
@@ -96,15 +102,31 @@ def test_chunks_are_unknown_to_http_1_0(wire: Wire):
 @pytest.mark.parametrize(
     "sent",
     [
-        get(KEY, "X: " + "a" * 9000),
-        get(KEY, *["X: y"] * 101),
+        get(KEY, "X: " + "a" * HEAD),
+        get(KEY, path="/v1/" + "a" * HEAD),
+        get(KEY, "X" * HEAD + ": a"),
+        get(KEY, *["X: y"] * 99),
+        get(KEY, *["X_Y: z"] * 99),
         get(KEY, *["X: y"] * 20_000)[:-2],
-        b"A" * 70_000,
+        b"\r\n" * HEAD,
     ],
+    ids=["value", "target", "name", "count", "dropped", "endless", "empty lines"],
 )
 def test_headers_that_are_too_large_or_too_many_are_said_to_be(wire: Wire, sent: bytes):
     assert error_of(wire.send(sent).answer()) == (431, "headers_too_large")
     assert wire.is_closed()
+
+
+@pytest.mark.parametrize("count", [1, 98])
+def test_headers_up_to_the_limit_are_read(wire: Wire, key: str, count: int):
+    room = HEAD - len(get(key, *["X: "] * count))
+    lines = ["X: " + "a" * (room // count)] * count
+    assert wire.send(get(key, *lines)).answer().status == 200
+
+
+def test_an_address_says_the_host(wire: Wire, key: str):
+    answer = wire.send(get(key, path="HTTP://[::1]:80/v1/pets?limit=1")).answer()
+    assert answer.status == 200
 
 
 def test_what_was_asked_before_is_answered_before(wire: Wire, key: str):

@@ -26,9 +26,13 @@ class Answer:
 class Wire:
     """A connection to a service."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, receive_buffer: int | None = None) -> None:
         place = urlsplit(url)
-        self.socket = socket.create_connection((place.hostname, place.port))
+        self.socket = socket.socket()
+        if receive_buffer:
+            # Before connecting, or the other side is told of a larger one.
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.connect((place.hostname, place.port))
         self.socket.settimeout(PATIENCE_SECONDS)
         self._received = b""
 

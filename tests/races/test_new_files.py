@@ -16,7 +16,7 @@ def test_who_writes_a_file_in_its_old_mode_is_waited_for(tmp_path: Path):
         writer.execute("BEGIN IMMEDIATE")
         end = threading.Timer(WRITING_SECONDS, writer.rollback)
         end.start()
-        database = Sqlite(str(path), "full")
-        with database.connection_context():
-            assert database.journal_mode == "wal"
+        database = Sqlite(str(path))
+        assert database.journal_mode == "wal"
+        database.disconnect()
         end.join()

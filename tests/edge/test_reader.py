@@ -1,0 +1,111 @@
+"""However the bytes of requests are cut, the same environs are made of them."""
+
+import time
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from petstore.edge.request import RequestReader
+from petstore.errors import Failure
+from tests.edge.wire import chunks, get, post
+
+KEY = "none"
+PET = b'{"name": "Rex", "categoryId": 7}'
+UPGRADE = ("Connection: upgrade", "Upgrade: h2c")
+READABLE = [
+    get(KEY),
+    get(KEY, "X:", "X:  y ", "Z: \xe9"),
+    get(KEY, path="http://y:80/v1/pets?limit=1&q=http://z/"),
+    get(KEY, *UPGRADE),
+    b"\r\n" + get(KEY, "Content-Length: 0"),
+    b"CONNECT * HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n\r\n\r\n",
+    b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+    post(KEY, f"Content-Length: {len(PET)}") + PET,
+    post(KEY, f"Content-Length: {len(PET)}", *UPGRADE) + PET,
+    post(KEY, "Transfer-Encoding: chunked") + chunks(PET),
+    post(KEY, "Transfer-Encoding: Chunked") + chunks(b"\r\n\r\n", PET, b"\r\n" * 5),
+    post(KEY, "Transfer-Encoding: chunked", *UPGRADE) + chunks(PET, b"\r\n\r\n"),
+    post(KEY, "Transfer-Encoding: chunked") + b"2;a=b\r\n{}\r\n0;c\r\nHost: y\r\n\r\n",
+]
+UNREADABLE = [
+    b"BAD\r\n\r\n",
+    b"GET /\r\n\r\n",
+    get(KEY, "Transfer-Encoding: chunked", "Content-Length: 3"),
+    get(KEY, "Transfer-Encoding: gzip, chunked"),
+    get(KEY, *["X: y"] * 99),
+    get(KEY, "X: " + "a" * 65536),
+    post(KEY, "Transfer-Encoding: chunked") + b"3\nabc\n0\n\n",
+    post(KEY, "Transfer-Encoding: chunked") + b"0\r\nno trailer\r\n\r\n",
+]
+
+
+def read(parts: list[bytes]) -> list[Any]:
+    """What a reader makes of bytes that come in parts."""
+    reader = RequestReader({"SERVER_NAME": "x"})
+    found = []
+    for part in parts:
+        while part:
+            try:
+                part = part[reader.read(part) :]
+            except Failure as refusal:
+                return [*found, refusal.code]
+            if reader.is_complete:
+                is_last = reader.is_last
+                environ = reader.take()
+                environ["wsgi.input"] = environ["wsgi.input"].read()
+                found.append((environ, is_last))
+    return found
+
+
+@pytest.mark.parametrize("number", range(len(READABLE)))
+def test_each_is_read_alike_wherever_it_is_cut(number: int):
+    sent = READABLE[number] + get(KEY)
+    whole = read([sent])
+    assert len(whole) == 2
+    for cut in range(1, len(sent)):
+        assert read([sent[:cut], sent[cut:]]) == whole
+
+
+@pytest.mark.parametrize("sent", [*READABLE, *UNREADABLE[:4], *UNREADABLE[6:]])
+def test_each_is_read_alike_byte_by_byte(sent: bytes):
+    assert read([sent[i : i + 1] for i in range(len(sent))]) == read([sent])
+
+
+@given(
+    st.lists(st.sampled_from(READABLE), max_size=5),
+    st.sampled_from([b"", *UNREADABLE]),
+    st.lists(st.integers(0, 2000), max_size=20),
+)
+def test_a_row_of_them_is_read_alike_however_it_is_cut(
+    requests: list[bytes], end: bytes, cuts: list[int]
+):
+    sent = b"".join(requests) + end
+    places = sorted({0, len(sent), *(cut for cut in cuts if cut < len(sent))})
+    parts = [sent[a:b] for a, b in pairwise(places)]
+    whole = read([sent])
+    assert len(whole) == len(requests) + bool(end)
+    assert read(parts) == whole
+
+
+def test_the_host_of_an_address_counts():
+    [(environ, _)] = read([get(KEY, path="http://y:80?limit=1")])
+    assert environ["HTTP_HOST"] == "y:80"
+    assert (environ["PATH_INFO"], environ["QUERY_STRING"]) == ("/", "limit=1")
+
+
+def test_a_body_that_is_too_large_is_not_kept():
+    head = post(KEY, "Transfer-Encoding: chunked")
+    [(environ, is_last), *_] = read([head, b"20000\r\n" + b"x" * 65537])
+    assert is_last
+    assert int(environ["CONTENT_LENGTH"]) > 65536
+    assert environ["wsgi.input"] == b""
+
+
+def test_many_small_chunks_are_looked_at_once():
+    parts = [post(KEY, "Transfer-Encoding: chunked"), *[b"1\r\n\n\r\n"] * 65536]
+    started = time.monotonic()
+    read([*parts, b"0\r\n\r\n"])
+    assert time.monotonic() - started < 2
