@@ -1,0 +1,55 @@
+"""Where descriptors are few, the oldest connections make room for the next."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import psutil
+import pytest
+
+from tests.edge.wire import Wire, get
+from tests.servers import Gunicorn
+
+FEW = "--config tests/edge/few_descriptors.py"
+CROWD = 70
+BUNDLE = "/docs/swagger-ui/swagger-ui-bundle.js"
+
+
+@pytest.fixture
+def few(serve: Callable[..., Gunicorn], key: str) -> Iterator[Gunicorn]:
+    """A service with 64 descriptors, and more clients with half a request."""
+    service = serve(FEW)
+    with ExitStack() as stack:
+        for _ in range(CROWD):
+            stack.enter_context(Wire(service.url)).send(get(key)[:20])
+        yield service
+
+
+@pytest.mark.parametrize("path", ["/v1/pets", "/metrics", "/healthz", "/docs", BUNDLE])
+def test_a_crowd_takes_no_descriptor_that_others_need(
+    few: Gunicorn, key: str, path: str
+):
+    for _ in range(3):
+        with Wire(few.url) as honest:
+            answer = honest.send(get(key, path=path)).answer()
+            assert answer.status == 200
+
+
+def test_a_crowd_that_reads_no_file_takes_no_descriptor_either(few: Gunicorn, key: str):
+    with ExitStack() as stack:
+        for _ in range(CROWD):
+            slow = stack.enter_context(Wire(few.url, receive_buffer=4096))
+            slow.send(get(key, path=BUNDLE) * 8)
+        with Wire(few.url) as honest:
+            assert honest.send(get(key, path=BUNDLE)).answer().status == 200
+
+
+def test_a_client_that_goes_away_leaves_no_descriptor(service: Gunicorn, key: str):
+    [worker] = psutil.Process(service.process.pid).children()
+    with Wire(service.url) as wire:
+        wire.send(get(key)).answer()
+        before = worker.num_fds()
+        for _ in range(20):
+            with Wire(service.url, receive_buffer=4096) as hasty:
+                hasty.send(get(key, path=BUNDLE) * 3).line()
+        assert wire.send(get(key)).answer().status == 200
+        assert worker.num_fds() <= before + 1

@@ -1,0 +1,111 @@
+"""No client costs more memory than its connection and a buffer each way."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+import psutil
+import pytest
+
+from tests.edge.wire import Wire, get, post
+from tests.servers import Gunicorn
+
+KIB = 1024
+BUNDLE = "/docs/swagger-ui/swagger-ui-bundle.js"
+IDLE = 1000
+BUSY = 40
+
+
+@pytest.fixture
+def grown(service: Gunicorn, key: str) -> Callable[[], int]:
+    """Tells by how many bytes the worker has grown since the test began."""
+    [worker] = psutil.Process(service.process.pid).children()
+    for path in ("/healthz", "/v1/pets", BUNDLE):
+        ask(service, key, path)
+    before = worker.memory_info().rss
+    return lambda: worker.memory_info().rss - before
+
+
+def ask(service: Gunicorn, key: str, path: str = "/v1/pets") -> float:
+    """Be answered; after how many seconds."""
+    started = time.monotonic()
+    with Wire(service.url) as honest:
+        assert honest.send(get(key, path=path)).answer().status == 200
+    return time.monotonic() - started
+
+
+@contextmanager
+def crowd(service: Gunicorn, count: int, sent: bytes) -> Iterator[None]:
+    """Clients that send as much of that as is taken from them, and read nothing."""
+    with ExitStack() as stack:
+        wires = [
+            stack.enter_context(Wire(service.url, receive_buffer=4 * KIB))
+            for _ in range(count)
+        ]
+        for wire in wires:
+            wire.socket.setblocking(False)
+        for _ in range(10):
+            for wire in wires:
+                with suppress(BlockingIOError, ConnectionError):
+                    wire.socket.send(sent)
+            time.sleep(0.05)
+        yield
+
+
+@pytest.mark.parametrize("sent", [b"", b"G"], ids=["nothing", "a byte now and then"])
+def test_an_idle_connection_costs_less_than_20_kib(
+    service: Gunicorn, key: str, grown: Callable[[], int], sent: bytes
+):
+    with crowd(service, IDLE, sent):
+        assert ask(service, key) < 1
+        assert grown() < IDLE * 20 * KIB
+
+
+def hostile(key: str) -> dict[str, bytes]:
+    length = f"Content-Length: {KIB**2}"
+    return {
+        "files that nobody reads": get(key, path=BUNDLE) * 8,
+        "answers that nobody reads": get(key) * 10_000,
+        "bodies that are too large": post(key, length) + b"x" * (KIB**2 - 1),
+        "bodies that do not end": post(key, "Content-Length: 65536") + b"x" * 65535,
+        "heads that do not end": get(key, "X: " + "x" * 64 * KIB)[: 64 * KIB],
+        "chunks without end": post(key, "Transfer-Encoding: chunked")
+        + b"1\r\nx\r\n" * 200_000,
+    }
+
+
+@pytest.mark.parametrize("what", hostile(""))
+def test_a_hostile_client_costs_a_buffer_each_way(
+    service: Gunicorn, key: str, grown: Callable[[], int], what: str
+):
+    with crowd(service, BUSY, hostile(key)[what]):
+        assert ask(service, key) < 1
+        assert grown() < BUSY * 4 * 64 * KIB
+
+
+def test_requests_that_come_faster_than_they_are_answered_are_left_to_wait(
+    service: Gunicorn, key: str, grown: Callable[[], int]
+):
+    flood = get(key, path="/healthz") * 10_000
+    with Wire(service.url) as wire:
+        wire.socket.setblocking(False)
+        until, sent = time.monotonic() + 2, 0
+        while time.monotonic() < until:
+            with suppress(BlockingIOError):
+                sent = (sent + wire.socket.send(flood[sent:])) % len(flood)
+            with suppress(BlockingIOError):
+                assert wire.socket.recv(1 << 20)
+        assert ask(service, key) < 1
+        assert grown() < 1024 * KIB
+
+
+def test_a_slow_reader_gets_a_large_file_whole(
+    service: Gunicorn, key: str, grown: Callable[[], int]
+):
+    with Wire(service.url, receive_buffer=4 * KIB) as slow:
+        slow.send(get(key, path=BUNDLE))
+        time.sleep(1)
+        assert grown() < 512 * KIB
+        content = slow.answer().content
+    with Wire(service.url) as quick:
+        assert quick.send(get(key, path=BUNDLE)).answer().content == content
