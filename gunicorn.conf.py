@@ -64,6 +64,11 @@ def on_starting(server: Arbiter) -> None:
         counters.disconnect()
 
 
+def post_worker_init(worker: Worker) -> None:
+    """Let a worker reach the counters before a client has to wait for that."""
+    worker.warm_up = worker.wsgi.extensions["limiter"].warm_up
+
+
 def child_exit(server: Arbiter, worker: Worker) -> None:
     """Keep what a dead worker has counted, without its files."""
     shares.withdraw(worker.age)

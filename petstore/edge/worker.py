@@ -13,6 +13,7 @@ import uvloop
 from gunicorn.sock import BaseSocket
 from gunicorn.workers.base import Worker
 
+from petstore import waiting
 from petstore.edge import shares
 from petstore.edge.connection import LINGER_SECONDS, REQUEST_SECONDS, Connection
 
@@ -25,7 +26,14 @@ NO_DESCRIPTOR_LEFT = (errno.EMFILE, errno.ENFILE)
 
 
 class EdgeWorker(Worker):
-    """Serves HTTP/1.1 to many connections in one thread."""
+    """Serves HTTP/1.1 to many connections in one thread.
+
+    Where gunicorn.conf.py sets `warm_up`, it is called before clients are accepted.
+    """
+
+    @staticmethod
+    def warm_up() -> None:
+        """Do nothing."""
 
     def run(self) -> None:
         """Serve until told to stop, then finish what was begun."""
@@ -50,6 +58,8 @@ class EdgeWorker(Worker):
         self._loop.add_signal_handler(signal.SIGUSR1, self.log.reopen_files)
         for number in (signal.SIGINT, signal.SIGQUIT):
             self._loop.add_signal_handler(number, self._stopped.set)
+        if warming_up := waiting.start(self.warm_up):
+            await warming_up
         shares.publish(self.age, 0)
         for listener in self.sockets:
             listener.setblocking(False)

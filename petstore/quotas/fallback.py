@@ -59,15 +59,15 @@ class FallbackCounters:
         self._store.close()
 
     def _ask(self, question: Callable[[Claim], Any], claim: Claim) -> Any | None:
-        part = self._store.part_of(claim)
-        if part in self._away:
+        if self._away and self._store.part_of(claim) in self._away:
             return None
         try:
             return question(claim)
         except Exception as error:
             if not self._store.is_outage(error):
                 raise
-            self._lose(part, claim, error)
+            # Only now may it be known which part of the store should have answered.
+            self._lose(self._store.part_of(claim), claim, error)
             return None
 
     def _lose(self, part: str, claim: Claim, error: Exception) -> None:
@@ -83,19 +83,10 @@ class FallbackCounters:
         answers = 0
         while answers < ANSWERS_UNTIL_BACK and not self._is_closed:
             waiting.wait(asyncio.sleep(ASK_SECONDS))
-            answers = answers + 1 if self._answers(claim) else 0
+            answers = answers + 1 if self._store.answers(claim) else 0
         self._away.discard(part)
         if _is_first_to_regain(part):
             emit("counters_regained", node=part or None)
-
-    def _answers(self, claim: Claim) -> bool:
-        try:
-            self._store.look(claim)
-        except Exception as error:
-            if not self._store.is_outage(error):
-                raise
-            return False
-        return True
 
 
 # Workers of one gunicorn have a directory in common. A file there, which one of them

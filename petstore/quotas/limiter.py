@@ -1,5 +1,9 @@
 """The one place where a request is allowed or refused."""
 
+import asyncio
+import time
+
+from petstore import waiting
 from petstore.models.callers import Caller
 from petstore.quotas.bans import BanRule
 from petstore.quotas.fallback import FallbackCounters
@@ -13,6 +17,9 @@ from petstore.quotas.subjects import (
 )
 from petstore.quotas.windows import Claim, Day, Decision, decide
 from petstore.settings import Settings
+
+WARM_UP_SECONDS = 0.5
+RETRY_SECONDS = 0.05
 
 
 class Limiter:
@@ -69,6 +76,12 @@ class Limiter:
         """Whether requests are counted by each worker for itself at the moment."""
         self.look(None, None)
         return self.is_away
+
+    def warm_up(self) -> None:
+        """Reach the counter store before requests do, unless it is away."""
+        gives_up_at = time.monotonic() + WARM_UP_SECONDS
+        while self.is_degraded() and time.monotonic() < gives_up_at:
+            waiting.wait(asyncio.sleep(RETRY_SECONDS))
 
     def close(self) -> None:
         """End what the counter store has opened."""

@@ -1,5 +1,6 @@
 """Counters in Redis: one script, one round trip a hit, by the clock of the server."""
 
+import asyncio
 import functools
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,7 +10,13 @@ from redis.exceptions import ResponseError
 
 from petstore import clock, waiting
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
-from petstore.quotas.stores.redis_clients import UNAVAILABLE, Hits, Script, client_at
+from petstore.quotas.stores.redis_clients import (
+    HIT_SECONDS,
+    UNAVAILABLE,
+    Hits,
+    Script,
+    client_at,
+)
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
@@ -84,6 +91,7 @@ class RedisStorage(CounterStorage):
     """Exact over all hosts: Redis runs one script at a time."""
 
     def __init__(self, url: str) -> None:
+        self._url = url
         self._client = client_at(url)
         self._hits = Hits(self._client)
 
@@ -113,6 +121,23 @@ class RedisStorage(CounterStorage):
         first_and_last = (days.start, days.stop - 1)
         rows = self._run(_script(_HISTORY), _key(subject), first_and_last)
         return [Day(*row) for row in rows]
+
+    def answers(self, claim: Claim) -> bool:
+        """Whether the part that counts the claim is there; see `CounterStorage`.
+
+        The client of a cluster that looks for a lost node drops its connections to the
+        others, too. So another client looks, and takes its place when it has found it.
+        """
+        if not isinstance(self._client, RedisCluster):
+            return super().answers(claim)
+        other = RedisStorage(self._url)
+        is_back = super(RedisStorage, other).answers(claim)
+        if is_back:
+            self._client, other._client = other._client, self._client
+            self._hits, other._hits = other._hits, self._hits
+            waiting.wait(asyncio.sleep(HIT_SECONDS))  # for hits that are under way
+        other.close()
+        return is_back
 
     def part_of(self, claim: Claim) -> str:
         """The node of a cluster that counts the claim; see `CounterStorage`."""

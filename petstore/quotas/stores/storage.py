@@ -33,6 +33,16 @@ class CounterStorage(ABC):
     def history(self, subject: Subject, days: range) -> list[Day]:
         """What is still known of the days (since 1970-01-01), in any order."""
 
+    def answers(self, claim: Claim) -> bool:
+        """Whether the part that counts the claim is there, asked after an outage."""
+        try:
+            self.look(claim)
+        except Exception as error:
+            if not self.is_outage(error):
+                raise
+            return False
+        return True
+
     def part_of(self, _claim: Claim) -> str:
         """The part of the store that counts the claim; parts fail one by one."""
         return ""

@@ -1,0 +1,100 @@
+"""A file of SQLite that somebody keeps locked holds up only who writes into it."""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.services import Service, serving
+
+REX = {"name": "Rex", "categoryId": 7}
+BUSY_SECONDS = 0.7  # for a machine that has other things to do
+FAST = 0.3 + BUSY_SECONDS
+LOCKED = 2.5 + BUSY_SECONDS
+
+
+@pytest.fixture
+def service(sqlite_url: str, tmp_path: Path) -> Iterator[Service]:
+    environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "1"}
+    with serving(tmp_path, environ) as service:
+        assert service.ask(body=REX).status == 201
+        yield service
+
+
+@pytest.fixture
+def file(sqlite_url: str) -> str:
+    return sqlite_url.removeprefix("sqlite:///")
+
+
+@contextmanager
+def locked(file: str) -> Iterator[None]:
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def assert_quick(service: Service, path: str) -> None:
+    started = time.monotonic()
+    assert service.ask(path).status == 200
+    assert time.monotonic() - started < FAST
+
+
+def test_a_writer_waits_and_nobody_else(service: Service, file: str):
+    with ThreadPoolExecutor(4) as pool:
+        with locked(file):
+            asked = [pool.submit(service.ask, body=REX) for _ in range(4)]
+            for _ in range(10):
+                assert_quick(service, "/v1/pets")
+                assert_quick(service, "/healthz")
+            assert not any(each.done() for each in asked)
+        assert {each.result().status for each in asked} == {201}
+
+
+def test_a_lock_that_is_kept_is_a_503_and_nothing_is_written_later(
+    service: Service, file: str
+):
+    with ThreadPoolExecutor(4) as pool, locked(file):
+        started = time.monotonic()
+        asked = [pool.submit(service.ask, body=REX) for _ in range(4)]
+        answers = [each.result() for each in asked]
+        assert time.monotonic() - started < LOCKED
+    assert {answer.status for answer in answers} == {503}
+    assert {answer.headers["Retry-After"] for answer in answers} == {"1"}
+    assert len(service.ask().json) == 1
+    assert service.ask(body=REX).status == 201
+
+
+def test_counters_that_are_locked_are_counted_in_the_process(
+    service: Service, file: str
+):
+    with locked(f"{file}.counters"):
+        for _ in range(5):
+            assert_quick(service, "/v1/pets")
+        assert service.ask("/readyz").json["counters"] == "degraded"
+    time.sleep(1)
+    assert service.ask("/readyz").json["counters"] == "ok"
+
+
+def test_writers_at_once_are_all_acknowledged_once(service: Service):
+    with ThreadPoolExecutor(16) as pool:
+        asked = [pool.submit(service.ask, body=REX) for _ in range(64)]
+        ids = [each.result().json["id"] for each in asked]
+    assert len(set(ids)) == 64
+    assert len(service.ask("/v1/pets?limit=100").json) == 65
+
+
+def test_one_that_fails_leaves_the_others_of_its_group_alone(service: Service):
+    order = {"petId": 1}
+    with ThreadPoolExecutor(16) as pool:
+        orders = [
+            pool.submit(service.ask, "/v1/store/orders", order) for _ in range(16)
+        ]
+        pets = [pool.submit(service.ask, body=REX) for _ in range(16)]
+        assert {each.result().status for each in pets} == {201}
+        assert sorted(each.result().status for each in orders) == [201] + [409] * 15
+    assert len(service.ask("/v1/pets?limit=100").json) == 17
