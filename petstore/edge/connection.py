@@ -14,7 +14,6 @@ REQUEST_SECONDS = 10.0  # for a request, from its first byte to its last
 SEND_SECONDS = 30.0  # for a client to take 64 KiB of a response
 LINGER_SECONDS = 2.0  # for a client to notice that the connection ends
 MAX_BUFFER_BYTES = 64 * 1024  # each way
-REQUESTS_IN_A_TURN = 4  # of one client that does not wait for responses
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -150,22 +149,23 @@ class Connection(asyncio.BufferedProtocol):
         self.deadline = self._loop.time() + seconds
 
     def _read_on(self, _finished: object = None) -> None:
-        """Answer what has arrived, unless the client has to take something first."""
+        """Answer one request of what has arrived; then it is another client's turn."""
         self._has_turn = False
-        for _ in range(REQUESTS_IN_A_TURN):
-            if self._is_answering or self._transport.is_closing():
-                return
-            if not self._received:
-                break
+        if self._received and not self._is_occupied:
             self._read()
-        else:
+        if self._is_occupied:
+            return
+        if self._received:
             self._has_turn = True
             self._loop.call_soon(self._read_on)
-            return
-        if self._has_ended:
+        elif self._has_ended:
             self._close()
         elif not self._transport.is_reading():
             self._transport.resume_reading()
+
+    @property
+    def _is_occupied(self) -> bool:
+        return self._is_answering or self._transport.is_closing()
 
     def _read(self) -> None:
         if not self._reader.has_begun:

@@ -60,7 +60,7 @@ class EdgeWorker(Worker):
             self._loop.add_signal_handler(number, self._stopped.set)
         if warming_up := waiting.start(self.warm_up):
             await warming_up
-        shares.publish(self.age, 0)
+        self._publish()
         for listener in self.sockets:
             listener.setblocking(False)
             self._listen(listener)
@@ -85,7 +85,7 @@ class EdgeWorker(Worker):
     def forget(self, connection: Connection) -> None:
         """See `Server`."""
         del self._connections[connection]
-        shares.publish(self.age, len(self._connections))
+        self._publish()
         self._stop_if_done()
 
     def report_bug(self) -> None:
@@ -134,7 +134,11 @@ class EdgeWorker(Worker):
     def adopt(self, connection: Connection) -> None:
         """See `Server`."""
         self.rest(connection)
-        shares.publish(self.age, len(self._connections))
+        self._publish()
+
+    def _publish(self) -> None:
+        if not self.is_stopping:
+            shares.publish(self.age, len(self._connections))
 
     def _make_room(self) -> bool:
         silent = (c for c in self._connections if c.is_waiting and not c.is_taking)

@@ -3,6 +3,7 @@
 import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -58,6 +59,39 @@ def test_recycled_workers_lose_no_request(
         workers(service, 2, without=old)
         clients.run(1)
     assert_all_served(clients)
+
+
+@pytest.mark.parametrize("options", ["", "--max-requests 100"])
+def test_restarts_lose_no_request_of_a_row(
+    serve: Callable[..., Gunicorn], key: str, options: str
+):
+    service = serve(options, WEB_CONCURRENCY="2")
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        if not options:
+            service.process.send_signal(signal.SIGHUP)
+        with Wire(service.url) as wire:
+            connection = "keep-alive"
+            while connection == "keep-alive" and time.monotonic() < until:
+                wire.send(get(key) * 10)
+                answers = [wire.answer() for _ in range(10)]
+                assert {answer.status for answer in answers} == {200}
+                connection = answers[-1].headers["Connection"]
+
+
+def test_a_client_that_goes_on_and_on_does_not_keep_a_worker(
+    serve: Callable[..., Gunicorn], key: str
+):
+    service = serve("--config tests/edge/impatient.py")
+    with Wire(service.url) as wire:
+        wire.send(get(key) * 5).answer()
+        service.process.terminate()
+        started = time.monotonic()
+        with suppress(OSError, AssertionError):
+            while time.monotonic() - started < 10:
+                wire.send(get(key) * 5).answer()
+        assert time.monotonic() - started < 10
+    assert service.process.wait(20) == 0
 
 
 @either_way

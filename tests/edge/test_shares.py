@@ -1,5 +1,6 @@
 """Connections that are kept alive are shared among the workers."""
 
+import signal
 from collections.abc import Callable
 from contextlib import ExitStack
 
@@ -8,6 +9,7 @@ import psutil
 from tests.edge.test_restarts import workers
 from tests.edge.wire import Wire, get
 from tests.servers import Gunicorn
+from tests.torture.waiting import wait_until
 
 CONNECTIONS = 32
 
@@ -16,14 +18,34 @@ def test_a_burst_of_connections_is_shared_by_two_workers(
     serve: Callable[..., Gunicorn], key: str
 ):
     service = serve(WEB_CONCURRENCY="2")
-    two = [psutil.Process(pid) for pid in workers(service, 2)]
+    wait_until(lambda: min(shares(service, key, 2)) > 0, "one of them does not serve")
+    found = shares(service, key, CONNECTIONS)
+    assert sum(found) == CONNECTIONS
+    assert min(found) > CONNECTIONS / 4
+
+
+def test_a_worker_that_ends_holds_nobody_up(serve: Callable[..., Gunicorn], key: str):
+    service = serve(WEB_CONCURRENCY="2")
+    wait_until(lambda: min(shares(service, key, 2)) > 0, "one of them does not serve")
+    with Wire(service.url) as wire:
+        wire.send(get(key)[:40])
+        service.process.send_signal(signal.SIGTTOU)
+        found = shares(service, key, CONNECTIONS)
+        wire.send(get(key)[40:])
+        assert wire.answer().status == 200
+    assert max(found) >= CONNECTIONS
+
+
+def shares(service: Gunicorn, key: str, count: int) -> list[int]:
+    """How many of so many new connections each of two workers has."""
     with ExitStack() as stack:
-        wires = [stack.enter_context(Wire(service.url)) for _ in range(CONNECTIONS)]
+        wires = [stack.enter_context(Wire(service.url)) for _ in range(count)]
         for wire in wires:
             assert wire.send(get(key)).answer().status == 200
-        shares = [
-            sum(c.status == psutil.CONN_ESTABLISHED for c in worker.net_connections())
-            for worker in two
+        return [
+            sum(
+                c.status == psutil.CONN_ESTABLISHED
+                for c in psutil.Process(pid).net_connections()
+            )
+            for pid in workers(service, 2)
         ]
-    assert sum(shares) == CONNECTIONS
-    assert min(shares) > CONNECTIONS / 4
