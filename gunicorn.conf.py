@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+from functools import partial
 from typing import NoReturn
 
 # In memory, where there is such a place: whoever writes into a file that is mapped is
@@ -22,7 +23,7 @@ from petstore.api.last_used import last_used
 from petstore.database import counters, data, open_databases
 from petstore.edge import shares
 from petstore.migrator import NotMigrated, require_migrated
-from petstore.ops import metric_files
+from petstore.ops import health, metric_files
 from petstore.ops.start import warnings
 from petstore.settings import SettingError, read_settings
 
@@ -65,8 +66,8 @@ def on_starting(server: Arbiter) -> None:
 
 
 def post_worker_init(worker: Worker) -> None:
-    """Let a worker reach the counters before a client has to wait for that."""
-    worker.warm_up = worker.wsgi.extensions["limiter"].warm_up
+    """Let a worker reach its stores before a client has to wait for that."""
+    worker.warm_up = partial(health.warm_up, worker.wsgi)
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:

@@ -163,7 +163,8 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     def disconnect(self) -> None:
         """End the connections of this thread."""
-        self._group.close()
+        if waiting.can_await():
+            self._group.close()
         connection = self._threads.__dict__.pop("connection", None)
         if connection:
             connection.close()

@@ -1,11 +1,20 @@
 """/healthz: the process is up. /readyz: so are the stores that it needs."""
 
+from contextlib import suppress
+
 import peewee
-from flask import Blueprint, current_app
+from flask import Blueprint, Flask, current_app
 
 from petstore.database import data
 
 bp = Blueprint("health", __name__)
+
+
+def warm_up(app: Flask) -> None:
+    """Reach the stores, before requests of clients have to wait for that."""
+    with suppress(peewee.DatabaseError):
+        data.execute_sql("SELECT 1").fetchone()
+    app.extensions["limiter"].warm_up()
 
 
 @bp.get("/healthz")

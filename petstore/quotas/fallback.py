@@ -17,9 +17,9 @@ from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
 
 # How often a store that is away is asked, by one task and not by requests. It is back
-# when it answers twice: by then no hit is under way that it did not answer.
+# when it has answered three times in turn: one that comes and goes is one outage.
 ASK_SECONDS = 0.2
-ANSWERS_UNTIL_BACK = 2
+ANSWERS_UNTIL_BACK = 3
 
 
 class FallbackCounters:

@@ -1,4 +1,4 @@
-"""A file of SQLite that somebody keeps locked holds up only who writes into it."""
+"""A lock or a disk that SQLite waits for holds up only those who write."""
 
 import sqlite3
 import time
@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from statistics import median
 
 import pytest
 
+from tests.faults.slow_disk import SYNC_SECONDS
 from tests.services import Service, serving
 
 REX = {"name": "Rex", "categoryId": 7}
@@ -98,3 +100,29 @@ def test_one_that_fails_leaves_the_others_of_its_group_alone(service: Service):
         assert {each.result().status for each in pets} == {201}
         assert sorted(each.result().status for each in orders) == [201] + [409] * 15
     assert len(service.ask("/v1/pets?limit=100").json) == 17
+
+
+def test_readers_do_not_wait_for_the_disk_of_writers(sqlite_url: str, tmp_path: Path):
+    environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "1"}
+    worker = ("--worker-class", "tests.faults.slow_disk.SlowDiskWorker")
+    with serving(tmp_path, environ, *worker) as service, ThreadPoolExecutor(4) as pool:
+        ends = time.monotonic() + 2
+        writers = [pool.submit(write_until, ends, service) for _ in range(4)]
+        reads = []
+        while time.monotonic() < ends:
+            started = time.monotonic()
+            assert service.ask().status == 200
+            reads.append(time.monotonic() - started)
+        written = sum(writer.result() for writer in writers)
+    # Were they to wait, most of them would wait for a sync, or for two.
+    assert median(reads) < SYNC_SECONDS
+    assert written > 20
+
+
+def write_until(ends: float, service: Service) -> int:
+    """How many animals were added until then."""
+    count = 0
+    while time.monotonic() < ends:
+        assert service.ask(body=REX).status == 201
+        count += 1
+    return count

@@ -15,7 +15,8 @@ CLIENTS = 6
 WARM_SECONDS = 0.4
 AWAY_SECONDS = (0.05, 1.2)
 RECOVERED_WITHIN_SECONDS = 1.0
-PATIENCE_SECONDS = 0.3
+REFUSED_SECONDS = 0.3  # where connecting fails
+HUNG_SECONDS = 2.5  # where nobody answers
 
 
 class Stage:
@@ -24,11 +25,11 @@ class Stage:
     def __init__(self, server: Postgres, network: Proxy, run: Run) -> None:
         self._server, self._network, self._run = server, network, run
         self.faults = [
-            lambda: self._stop("fast"),
-            self._black_hole,
-            self._cut,
-            self._hang,
-            lambda: self._stop("immediate"),
+            (lambda: self._stop("fast"), REFUSED_SECONDS),
+            (self._black_hole, HUNG_SECONDS),
+            (self._cut, REFUSED_SECONDS),
+            (self._hang, HUNG_SECONDS),
+            (lambda: self._stop("immediate"), REFUSED_SECONDS),
         ]
 
     def _stop(self, mode: str) -> None:
@@ -71,14 +72,15 @@ def play(run: Run) -> Outcome:
             for number in range(run.trials):
                 began_at = time.monotonic()
                 everybody.run(WARM_SECONDS)
-                stage.faults[number % len(stage.faults)]()
+                fault, patience_seconds = stage.faults[number % len(stage.faults)]
+                fault()
                 back_at = time.monotonic()
                 everybody.run(RECOVERED_WITHIN_SECONDS + WARM_SECONDS)
                 outcome.trials += 1
                 if beats.was_calm(began_at):
                     calm += 1
                     recovery = max(recovery, _recovery(everybody, back_at))
-                    outcome.faults += _late(everybody.since(began_at))
+                    outcome.faults += _late(everybody.since(began_at), patience_seconds)
         _count(outcome, everybody, names_of(service.url, service.key))
         if "Traceback" in service.gunicorn.log.read_text():
             outcome.faults.append("a traceback in the log")
@@ -101,8 +103,8 @@ def _recovery(everybody: Shoppers, back_at: float) -> float:
     return max([0, *(a.began_at - back_at for a in answers if a.status == 503)])
 
 
-def _late(answers: list[Answer]) -> list[str]:
-    late = [answer for answer in answers if answer.seconds > PATIENCE_SECONDS]
+def _late(answers: list[Answer], patience_seconds: float) -> list[str]:
+    late = [answer for answer in answers if answer.seconds > patience_seconds]
     return [f"{a.status} after {a.seconds * 1000:.0f} ms" for a in late]
 
 

@@ -5,6 +5,7 @@ import re
 from typing import NamedTuple
 
 STATUS_LINE = re.compile(rb"HTTP/1\.[01] (\d{3}) [ -~]*")
+REFUSED = (400, 431)  # before anything of the request is known
 FIGURES = ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset")
 API = re.compile(rb"[A-Z]+ (/v1(?:[/?][!-~]*)?) HTTP/1\.[01]\r\n")
 SHAPES = {
@@ -22,16 +23,45 @@ class Answer(NamedTuple):
     body: bytes
 
 
-def faults_of(sent: bytes, received: bytes) -> list[str]:
+class Row(NamedTuple):
+    """What is sent over one connection, and the ids of its requests."""
+
+    content: bytes
+    framed: list[str]  # of requests whose end is certain: they come first
+    after: list[str]  # of those that may be a part of what stands before them
+    hidden: str  # of what is no request, whoever reads it rightly
+
+
+def faults_of(row: Row, received: bytes) -> list[str]:
     """What is wrong with the answers to what was sent on one connection."""
     try:
         answers = _answers(received)
         faults = [fault for answer in answers for fault in _faults_of_any(answer)]
-        target = API.match(sent)
+        target = API.match(row.content)
         if target and answers:
             faults += _faults_under_v1(target[1].decode(), answers[0])
+        faults += _faults_of_order(row, answers)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         return [f"cannot be read ({error!r}): {received[:200]!r}"]
+    return faults
+
+
+def _faults_of_order(row: Row, answers: list[Answer]) -> list[str]:
+    """Each request that can be read has its own answer, until one ends them all."""
+    ids = [answer.headers["x-request-id"] for answer in answers]
+    closes = [answer.headers["connection"] == "close" for answer in answers]
+    faults = []
+    if any(closes[:-1]):
+        faults.append("an answer after the last one")
+    if closes and closes[-1] and answers[-1].status in REFUSED:
+        del ids[-1]  # it has an id of its own
+    elif len(ids) < len(row.framed) and not (closes and closes[-1]):
+        faults.append(f"{len(ids)} answers to {len(row.framed)} requests")
+    if ids[: len(row.framed)] != row.framed[: len(ids)]:
+        faults.append(f"{row.framed} were answered as {ids}")
+    rest = [i for i in ids[len(row.framed) :] if i in (*row.framed, *row.after)]
+    if rest != [i for i in row.after if i in rest] or row.hidden in ids:
+        faults.append(f"{row.after} were answered as {ids}")
     return faults
 
 

@@ -25,17 +25,17 @@ LIVES = 0
 @contextmanager
 def watched(watch: Callable[[int], object]) -> Iterator[None]:
     """Call it before each statement, with the number of the statement."""
-    cursor, numbers = peewee.Database.cursor, count(1)
+    execute, numbers = peewee.Database.execute_sql, count(1)
 
-    def watched_cursor(*arguments: Any, **options: Any) -> Any:
+    def watched_execute(*arguments: Any, **options: Any) -> Any:
         watch(next(numbers))
-        return cursor(*arguments, **options)
+        return execute(*arguments, **options)
 
-    peewee.Database.cursor = watched_cursor
+    peewee.Database.execute_sql = watched_execute
     try:
         yield
     finally:
-        peewee.Database.cursor = cursor
+        peewee.Database.execute_sql = execute
 
 
 def migrate(app: Flask, line: Barrier, death: int) -> None:

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable
+from typing import NamedTuple
 
 PATHS = [
     *("/v1/pets", "/v1/pets?limit=2", "/v1/pets?status=sold", "/v1/pets?after=3"),
@@ -34,7 +35,15 @@ LINES = [
     *("Transfer-Encoding: identity", "Transfer-Encoding : chunked", "Host: a", "Host:"),
     *("Host: \x00", "Host: [::1", "Host: x@y", "Expect: 100-continue", "Expect: x"),
     *("Connection: close", "Connection: keep-alive, upgrade", "Upgrade: h2c"),
-    *("X: " + "a" * 9000, "X" * 9000 + ": a", "no colon", ": empty", " folded", "\tf"),
+    *(
+        "X: " + "a" * 70_000,
+        "X: " + "a" * 9000,
+        "X" * 9000 + ": a",
+        "no colon",
+        ": empty",
+        " folded",
+        "\tf",
+    ),
     *("Content-Type: text/plain", "Content-Type: application/json; charset=utf-16"),
     *("Content-Encoding: gzip", "Idempotency-Key: \x80", 'Idempotency-Key: "'),
     *("Idempotency-Key: mutant", "Authorization: Bearer", "Authorization: Basic eA=="),
@@ -79,11 +88,19 @@ CHUNKINGS = [
 ]
 
 
+class Mutated(NamedTuple):
+    """A request as it is sent, and whether all readers agree about where it ends."""
+
+    content: bytes
+    is_framed: bool
+
+
 class Mutant:
     """A request in parts, to be put together at the end."""
 
-    def __init__(self, dice: random.Random, key: str) -> None:
+    def __init__(self, dice: random.Random, key: str, request_id: str) -> None:
         self.dice = dice
+        self.request_id = request_id
         self.content: bytes | None = None
         self.is_chunked = False
         self.chunking = CHUNKINGS[0]
@@ -109,6 +126,7 @@ class Mutant:
             tail = self.chunking % (len(content), content)
         elif content is not None:
             lines.append(f"Content-Length: {len(content)}")
+        lines.append(f"X-Request-ID: {self.request_id}")
         first = f"{self.method} {self.target} {self.version}"
         head = self.end_of_line.join([first, *lines, "", ""])
         return head.encode("latin-1", "replace") + tail
@@ -166,26 +184,35 @@ def _chunks(mutant: Mutant) -> None:
     mutant.is_chunked, mutant.chunking = True, mutant.dice.choice(CHUNKINGS)
 
 
-MUTATIONS: list[Callable[[Mutant], None]] = [
-    *(_other_method, _other_target, _other_version, _more_lines, _more_lines),
-    *(_many_lines, _fewer_lines, _line_feeds, _other_value, _other_value),
-    *(_fewer_members, _other_text, _chunks),
+FRAMED: list[Callable[[Mutant], None]] = [
+    *(_other_method, _other_target, _other_version, _many_lines, _fewer_lines),
+    *(_other_value, _other_value, _fewer_members, _other_text),
+]
+WILD: list[Callable[[Mutant], None]] = [
+    *(_more_lines, _more_lines, _line_feeds, _chunks),
 ]
 
 
-def mutated(dice: random.Random, key: str) -> bytes:
+def mutated(dice: random.Random, key: str, request_id: str) -> Mutated:
     """One request, with nought to three mutations of its parts, and of its bytes."""
-    mutant = Mutant(dice, key)
-    for mutation in dice.choices(MUTATIONS, k=dice.choice([0, 1, 1, 1, 2, 3])):
+    mutant = Mutant(dice, key, request_id)
+    is_framed = dice.random() < 0.8
+    mutations = FRAMED if is_framed else FRAMED + WILD * 2
+    for mutation in dice.choices(mutations, k=dice.choice([0, 1, 1, 1, 2, 3])):
         mutation(mutant)
     sent = bytearray(mutant.bytes())
+    if not is_framed:
+        _mutate_bytes(dice, sent)
+    return Mutated(bytes(sent), is_framed)
+
+
+def _mutate_bytes(dice: random.Random, sent: bytearray) -> None:
     chance = dice.random()
-    if chance < 0.15:  # flip
+    if chance < 0.3:  # flip
         for _ in range(dice.randrange(1, 4)):
             sent[dice.randrange(len(sent))] = dice.randrange(256)
-    elif chance < 0.2:  # cut off
+    elif chance < 0.4:  # cut off
         del sent[dice.randrange(len(sent)) :]
-    elif chance < 0.25:  # say twice
+    elif chance < 0.5:  # say twice
         start = dice.randrange(len(sent))
         sent[start:start] = sent[start : start + dice.randrange(40)]
-    return bytes(sent)

@@ -1,5 +1,6 @@
 """Requests at the hands of dice: each gets a right answer, an Error, or none."""
 
+import itertools
 import random
 import selectors
 import socket
@@ -12,22 +13,30 @@ from urllib.parse import urlsplit
 from tests.services import Service, serving
 from tests.torture.campaign import Outcome, Run
 from tests.torture.databases import migrated_sqlite
-from tests.torture.judges import faults_of
+from tests.torture.judges import Row, faults_of
 from tests.torture.mutants import mutated
+from tests.torture.smuggling import smuggled
 from tests.torture.waiting import wait_until
 
 WORKERS = 2
 AT_ONCE = 24
 PATIENCE_SECONDS = 20
+MOST_IN_A_ROW = 16
+SMUGGLED_SHARE = 0.3
 
 
 @dataclass
 class Exchange:
     """One connection: what is sent on it, and what came back."""
 
-    sent: bytes
+    row: Row
     began_at: float = field(default_factory=time.monotonic)
     received: bytearray = field(default_factory=bytearray)
+
+    @property
+    def answers(self) -> int:
+        """How many came back: each has an id."""
+        return self.received.count(b"\r\nX-Request-ID: ")
 
 
 def play(run: Run) -> Outcome:
@@ -41,10 +50,11 @@ def play(run: Run) -> Outcome:
         started = time.monotonic()
         silent = 0
         for exchange in _exchanges(service, run):
-            outcome.trials += 1
+            row = exchange.row
+            outcome.trials += exchange.answers
             silent += not exchange.received
-            for fault in faults_of(exchange.sent, bytes(exchange.received)):
-                outcome.faults.append(f"{fault} to {exchange.sent[:300]!r}")
+            for fault in faults_of(row, bytes(exchange.received)):
+                outcome.faults.append(f"{fault} to {row.content[-600:]!r}")
         seconds = time.monotonic() - started
         if {worker.pid for worker in service.workers} != workers:
             outcome.faults.append("a worker died")
@@ -63,35 +73,48 @@ def play(run: Run) -> Outcome:
 def _exchanges(service: Service, run: Run) -> Iterator[Exchange]:
     """All exchanges, each as it ends."""
     place = urlsplit(service.url)
-    dice = run.dice
-    begun = 0
+    rows, answers = _rows(run.dice, service.key), 0
     with selectors.DefaultSelector() as selector:
-        while begun < run.trials or selector.get_map():
-            while begun < run.trials and len(selector.get_map()) < AT_ONCE:
-                begun += 1
-                client, exchange = _begin(place.hostname, place.port, dice, service.key)
-                selector.register(client, selectors.EVENT_READ, exchange)
+        while answers < run.trials or selector.get_map():
+            while answers < run.trials and len(selector.get_map()) < AT_ONCE:
+                row = next(rows)
+                client = _send(place.hostname, place.port, row.content)
+                selector.register(client, selectors.EVENT_READ, Exchange(row))
             for key, _ in selector.select(1):
                 if not _read(key.fileobj, key.data):
                     selector.unregister(key.fileobj)
                     key.fileobj.close()
+                    answers += key.data.answers
                     yield key.data
             _require_progress(selector)
 
 
-def _begin(
-    host: str, port: int, dice: random.Random, key: str
-) -> tuple[socket.socket, Exchange]:
-    """Send a mutant, sometimes a few at once, and say that this is all."""
-    count = dice.choice([1, 1, 1, 2, 4])
-    sent = b"".join(mutated(dice, key) for _ in range(count))
+def _rows(dice: random.Random, key: str) -> Iterator[Row]:
+    """Requests for one connection after the other: all but the last are framed."""
+    for number in itertools.count():
+        begun = [
+            mutated(dice, key, f"{number}-{place}")
+            for place in range(dice.randrange(MOST_IN_A_ROW))
+        ]
+        framed = list(itertools.takewhile(lambda mutant: mutant.is_framed, begun))
+        last, hidden = mutated(dice, key, f"{number}-last"), f"{number}-hidden"
+        if dice.random() < SMUGGLED_SHARE:
+            last = dice.choice(list(smuggled("x", key, f"{number}-last", hidden)))
+        after = mutated(dice, key, f"{number}-after")
+        sent = [mutant.content for mutant in (*framed, last, after)]
+        ids = [f"{number}-{place}" for place in range(len(framed))]
+        yield Row(b"".join(sent), ids, [f"{number}-last", f"{number}-after"], hidden)
+
+
+def _send(host: str, port: int, content: bytes) -> socket.socket:
+    """Send it at once, and say that this is all."""
     client = socket.create_connection((host, port), PATIENCE_SECONDS)
     # Who has heard enough may hang up before all is sent.
     with suppress(ConnectionError):
-        client.sendall(sent)
+        client.sendall(content)
         client.shutdown(socket.SHUT_WR)
     client.setblocking(False)
-    return client, Exchange(sent)
+    return client
 
 
 def _read(client: socket.socket, exchange: Exchange) -> bool:
@@ -106,4 +129,4 @@ def _read(client: socket.socket, exchange: Exchange) -> bool:
 def _require_progress(selector: selectors.BaseSelector) -> None:
     for key in selector.get_map().values():
         waited = time.monotonic() - key.data.began_at
-        assert waited < PATIENCE_SECONDS, key.data.sent[:300]
+        assert waited < PATIENCE_SECONDS, key.data.row.content[-600:]

@@ -121,7 +121,12 @@ class Recorder:
         os.write(self._log, pickle.dumps(line))
 
 
-if LOG in os.environ:
+def default_file_system() -> _FileSystem:
+    """What SQLite calls in this process."""
     find = ctypes.CDLL(_sqlite3.__file__).sqlite3_vfs_find
     find.restype = POINTER(_FileSystem)
-    recorder = Recorder(find(None).contents, os.environ[LOG])
+    return find(None).contents
+
+
+if LOG in os.environ:
+    recorder = Recorder(default_file_system(), os.environ[LOG])

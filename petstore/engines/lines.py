@@ -1,0 +1,84 @@
+"""Requests that wait in line, unless the line stands still."""
+
+import asyncio
+import time
+from collections import deque
+from typing import Any
+
+import peewee
+
+from petstore import waiting
+
+STALLED_SECONDS = 0.25
+
+
+class Line:
+    """First come, first served.
+
+    Only requests in an event loop wait here: elsewhere there are few threads anyway.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: deque[asyncio.Future] = deque()
+        self._served_at = 0.0
+
+    def wait(self) -> Any:
+        """What the request is served with, when it is its turn.
+
+        Raises `peewee.OperationalError` when nobody was served for so long that waiting
+        seems to be of no use.
+        """
+        loop = asyncio.get_running_loop()
+        turn = loop.create_future()
+        self._waiting.append(turn)
+        loop.call_later(STALLED_SECONDS, self._check, turn)
+        return waiting.wait(turn)
+
+    def serve(self, thing: Any = None) -> bool:
+        """Serve the first in line; False where nobody waits."""
+        self._served_at = time.monotonic()
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(thing)
+                return True
+        return False
+
+    def dismiss(self, error: Exception) -> None:
+        """Let all who wait fail."""
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_exception(error)
+
+    def _check(self, turn: asyncio.Future) -> None:
+        """Give a turn up, unless others were served meanwhile."""
+        if turn.done():
+            return
+        left = self._served_at + STALLED_SECONDS - time.monotonic()
+        if left > 0:
+            asyncio.get_running_loop().call_later(left, self._check, turn)
+        else:
+            turn.set_exception(peewee.OperationalError("others keep the database busy"))
+
+
+class Permits:
+    """At most so many requests at a time."""
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._line = Line()
+
+    def acquire(self) -> None:
+        """Wait for a permit; raises what `Line.wait` raises."""
+        if not waiting.can_await():
+            return
+        if self._free:
+            self._free -= 1
+        else:
+            self._line.wait()
+
+    def release(self) -> None:
+        """Give a permit back, in the request that has acquired it."""
+        if waiting.can_await() and not self._line.serve():
+            self._free += 1
