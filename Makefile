@@ -37,10 +37,10 @@ torture: $(VENV)/test.stamp ## Break everything on purpose, for about half an ho
 	$(BIN)/python -m tests.torture
 
 .PHONY: e2e
-e2e: $(VENV)/e2e.stamp ## Try it in a browser, with Caddy and a certificate authority
-	@for program in chromium caddy pebble pebble-challtestsrv; do \
+e2e: $(VENV)/e2e.stamp ## Try it in a browser, behind Caddy and nginx
+	@for program in chromium caddy nginx pebble pebble-challtestsrv; do \
 		command -v $$program > /dev/null || \
-			{ echo "$$program is missing: apt-get install chromium caddy pebble"; exit 1; }; \
+			{ echo "$$program is missing: apt-get install chromium caddy nginx-light pebble"; exit 1; }; \
 	done
 	$(BIN)/pytest tests/e2e
 

@@ -1,0 +1,51 @@
+"""nginx in front of the service, as a plain proxy that keeps its connections."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.e2e.authority import running
+from tests.servers import free_port
+
+CONFIG = """
+daemon off;
+master_process off;
+pid {directory}/nginx.pid;
+error_log {directory}/error.log;
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path {directory}/bodies;
+    proxy_temp_path {directory}/answers;
+    upstream petstore {{
+        server {upstream};
+        keepalive 2;
+    }}
+    server {{
+        listen 127.0.0.1:{port};
+        location / {{
+            proxy_pass http://petstore;
+            proxy_http_version 1.1;
+            proxy_request_buffering off;
+            proxy_set_header Connection "";
+            proxy_set_header Host $http_host;
+            proxy_set_header X-Forwarded-For $remote_addr;
+        }}
+    }}
+}}
+"""
+
+
+@contextmanager
+def nginx(directory: Path, upstream: str) -> Iterator[int]:
+    """One process of it for as long as the block runs; its port."""
+    directory.mkdir()
+    port = free_port()
+    config = directory / "nginx.conf"
+    config.write_text(
+        CONFIG.format(directory=directory, upstream=upstream, port=port),
+        encoding="utf-8",
+    )
+    command = ["nginx", "-c", str(config), "-p", str(directory)]
+    with running(command, directory / "nginx.log", port):
+        yield port

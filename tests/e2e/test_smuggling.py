@@ -1,0 +1,99 @@
+"""Behind a real proxy nobody gets an answer to another client's request."""
+
+import itertools
+import re
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPConnection
+
+import pytest
+
+from tests.e2e.conftest import World
+from tests.e2e.people import BASE
+from tests.e2e.proxies import nginx
+from tests.torture.smuggling import smuggled
+
+PATIENCE_SECONDS = 1.0  # many a case is half a request, which nobody answers
+ID = re.compile(rb"\r\nX-Request-ID: (\S+)\r\n", re.IGNORECASE)
+OWN = re.compile(r"\d+-(outer|inner|after)")
+GET = (
+    "GET /v1/pets?limit=1 HTTP/1.1\r\nHost: {host}\r\n"
+    "Authorization: Bearer {key}\r\nX-Request-ID: {id}\r\n\r\n"
+)
+
+Connect = Callable[[], socket.socket]
+
+
+@pytest.fixture(scope="module", params=["caddy", "nginx"])
+def connect(request: pytest.FixtureRequest, world: World) -> Iterator[Connect]:
+    """Connects to a proxy."""
+    with PROXIES[request.param](world) as connect:
+        yield connect
+
+
+@contextmanager
+def behind_caddy(world: World) -> Iterator[Connect]:
+    world.front.get(BASE)  # now there is a certificate
+    context = ssl.create_default_context(cafile=str(world.front.trusted))
+
+    def connect() -> socket.socket:
+        raw = socket.create_connection(("127.0.0.1", world.front.https))
+        return context.wrap_socket(raw, server_hostname=BASE)
+
+    yield connect
+
+
+@contextmanager
+def behind_nginx(world: World) -> Iterator[Connect]:
+    upstream = world.instances[0].url.removeprefix("http://")
+    with nginx(world.directory / "nginx", upstream) as port:
+        yield lambda: socket.create_connection(("127.0.0.1", port))
+
+
+PROXIES = {"caddy": behind_caddy, "nginx": behind_nginx}
+
+
+def test_each_client_gets_answers_to_its_own_requests(world: World, connect: Connect):
+    slug = world.flask("projects", "create", "Smugglers", "--plan", "business")
+    key = world.flask("keys", "create", "--project", slug)
+    read = []
+    with closing(HTTPConnection(BASE)) as honest:
+        honest.sock = connect()
+        for number in itertools.count():
+            ids = [f"{number}-{which}" for which in ("outer", "inner", "after")]
+            cases = list(smuggled(BASE, key, *ids[:2]))
+            if number == len(cases):
+                break
+            after = GET.format(host=BASE, key=key, id=ids[2])
+            received = ids_of_all(connect, cases[number].content + after.encode())
+            own = [i for i in received if OWN.fullmatch(i)]
+            assert own == [i for i in ids if i in own], cases[number].name
+            read += own
+            mine = f"honest-{number}"
+            honest.request("GET", "/healthz", headers={"X-Request-ID": mine})
+            with honest.getresponse() as answer:
+                assert answer.headers["X-Request-ID"] == mine, cases[number].name
+                answer.read()
+    assert len(read) > 20
+
+
+def ids_of_all(connect: Connect, sent: bytes) -> list[str]:
+    """The ids of what comes back, until the connection ends or nothing more comes."""
+    received = b""
+    with closing(connect()) as client:
+        client.settimeout(PATIENCE_SECONDS)
+        # The proxy may have refused it before all was sent.
+        with suppress(OSError):
+            client.sendall(sent)
+        with suppress(OSError):
+            while part := client.recv(65536):
+                received += part
+                if received.count(b"-after\r\n"):
+                    break
+    return ids_in(received)
+
+
+def ids_in(received: bytes) -> list[str]:
+    return [found.decode() for found in ID.findall(received)]

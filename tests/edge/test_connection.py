@@ -1,0 +1,87 @@
+"""What a client has not taken yet when its time is up."""
+
+import asyncio
+import math
+import socket
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+
+import pytest
+import uvloop
+
+from petstore.edge.connection import Connection
+
+BODY = b"x" * 50_000
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+CLOSE = GET[:-2] + b"Connection: close\r\n\r\n"
+
+
+class Server:
+    """A worker of one connection, whose answer is larger than what a socket holds."""
+
+    keep_alive_seconds = 2.0
+    is_stopping = False
+    connection: Connection | None = None
+
+    def application(self, _environ: dict, start_response: Callable) -> Iterable[bytes]:
+        start_response("200 OK", [])
+        return [BODY]
+
+    def adopt(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def forget(self, connection: Connection) -> None:
+        self.connection = None
+
+    def rest(self, connection: Connection) -> None: ...
+
+    def count_request(self) -> None: ...
+
+
+@asynccontextmanager
+async def asked(sent: bytes) -> AsyncIterator[tuple[Server, socket.socket]]:
+    """A connection over which that was asked, and nothing read."""
+    client, other = socket.socketpair()
+    other.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    client.setblocking(False)
+    server, loop = Server(), asyncio.get_running_loop()
+    await loop.connect_accepted_socket(lambda: Connection(server), other)
+    with client:
+        await loop.sock_sendall(client, sent)
+        await asyncio.sleep(0.05)
+        yield server, client
+    await asyncio.sleep(0.05)
+    assert server.connection is None
+
+
+async def receive_all(client: socket.socket) -> bytes:
+    received = b""
+    while part := await asyncio.get_running_loop().sock_recv(client, 65536):
+        received += part
+    return received
+
+
+@pytest.mark.parametrize("sent", [GET, CLOSE, b"BAD\r\n\r\n"])
+def test_the_last_answer_has_time_to_be_taken(sent: bytes):
+    async def play() -> None:
+        async with asked(sent) as (server, client):
+            assert server.connection.deadline < math.inf
+            if sent != CLOSE:  # which has given it that time already
+                server.connection.expire()
+            assert (await receive_all(client)).endswith(BODY)
+
+    uvloop.run(play())
+
+
+@pytest.mark.parametrize("sent", [GET, CLOSE, b"BAD\r\n\r\n"])
+def test_but_not_for_ever(sent: bytes):
+    async def play() -> None:
+        async with asked(sent) as (server, client):
+            for _ in range(2):
+                if server.connection:
+                    server.connection.expire()
+                    await asyncio.sleep(0.05)
+            assert server.connection is None
+            assert len(await receive_all(client)) < len(BODY)
+
+    uvloop.run(play())
