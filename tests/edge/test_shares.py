@@ -1,6 +1,5 @@
 """Connections that are kept alive are shared among the workers."""
 
-import signal
 from collections.abc import Callable
 from contextlib import ExitStack
 
@@ -22,18 +21,6 @@ def test_a_burst_of_connections_is_shared_by_two_workers(
     found = shares(service, key, CONNECTIONS)
     assert sum(found) == CONNECTIONS
     assert min(found) > CONNECTIONS / 4
-
-
-def test_a_worker_that_ends_holds_nobody_up(serve: Callable[..., Gunicorn], key: str):
-    service = serve(WEB_CONCURRENCY="2")
-    wait_until(lambda: min(shares(service, key, 2)) > 0, "one of them does not serve")
-    with Wire(service.url) as wire:
-        wire.send(get(key)[:40])
-        service.process.send_signal(signal.SIGTTOU)
-        found = shares(service, key, CONNECTIONS)
-        wire.send(get(key)[40:])
-        assert wire.answer().status == 200
-    assert max(found) >= CONNECTIONS
 
 
 def shares(service: Gunicorn, key: str, count: int) -> list[int]:
