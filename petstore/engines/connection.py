@@ -22,6 +22,7 @@ class Connection(psycopg.Connection):
 
     seconds: float | None = None  # for each step of the protocol
     _loop: asyncio.AbstractEventLoop | None = None  # that watches the socket
+    _socket = -1  # its number, which is not told any more when it is closed
     _answer: asyncio.Future | None = None  # while it is waited for
     _gives_up_at = 0.0
     _timer: asyncio.TimerHandle | None = None
@@ -38,6 +39,10 @@ class Connection(psycopg.Connection):
                 wanted = gen.send(Ready.R)
         except StopIteration as end:
             return end.value
+        except psycopg.OperationalError:
+            if self.closed:
+                self._unwatch()
+            raise
         # Seldom: the server does not read what is to be sent.
         self._unwatch()
         return waiting.wait(
@@ -84,11 +89,12 @@ class Connection(psycopg.Connection):
         # would cost a fifth of the statement.
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            self._loop.add_reader(self.pgconn.socket, self._notice)
+            self._socket = self.pgconn.socket
+            self._loop.add_reader(self._socket, self._notice)
 
     def _unwatch(self) -> None:
         if self._loop:
-            self._loop.remove_reader(self.pgconn.socket)
+            self._loop.remove_reader(self._socket)
             self._loop = None
 
     def _wait_for_answer(self) -> None:

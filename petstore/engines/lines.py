@@ -1,7 +1,6 @@
 """Requests that wait in line, unless the line stands still."""
 
 import asyncio
-import time
 from collections import deque
 from typing import Any
 
@@ -9,7 +8,10 @@ import peewee
 
 from petstore import waiting
 
-STALLED_SECONDS = 0.25
+# After so many looks without anybody being served, a request gives up: 0.25 s. A
+# process that stands still itself looks later.
+LOOKS = 5
+LOOK_SECONDS = 0.05
 
 
 class Line:
@@ -20,7 +22,12 @@ class Line:
 
     def __init__(self) -> None:
         self._waiting: deque[asyncio.Future] = deque()
-        self._served_at = 0.0
+        self._served = 0
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether anybody waits."""
+        return any(not turn.done() for turn in self._waiting)
 
     def wait(self) -> Any:
         """What the request is served with, when it is its turn.
@@ -31,12 +38,12 @@ class Line:
         loop = asyncio.get_running_loop()
         turn = loop.create_future()
         self._waiting.append(turn)
-        loop.call_later(STALLED_SECONDS, self._check, turn)
+        loop.call_later(LOOK_SECONDS, self._look, turn, self._served, LOOKS - 1)
         return waiting.wait(turn)
 
     def serve(self, thing: Any = None) -> bool:
         """Serve the first in line; False where nobody waits."""
-        self._served_at = time.monotonic()
+        self._served += 1
         while self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():
@@ -51,13 +58,15 @@ class Line:
             if not turn.done():
                 turn.set_exception(error)
 
-    def _check(self, turn: asyncio.Future) -> None:
+    def _look(self, turn: asyncio.Future, served: int, looks: int) -> None:
         """Give a turn up, unless others were served meanwhile."""
         if turn.done():
             return
-        left = self._served_at + STALLED_SECONDS - time.monotonic()
-        if left > 0:
-            asyncio.get_running_loop().call_later(left, self._check, turn)
+        if self._served != served:
+            served, looks = self._served, LOOKS
+        if looks:
+            loop = asyncio.get_running_loop()
+            loop.call_later(LOOK_SECONDS, self._look, turn, served, looks - 1)
         else:
             turn.set_exception(peewee.OperationalError("others keep the database busy"))
 

@@ -26,9 +26,9 @@ class Pool:
         self._connect = connect
         self._idle: list[Connection] = []
         self._idle_in_threads: list[Connection] = []
-        self._count = 0  # of those of the event loop, idle, in use or being made
+        self._count = 0  # of those of the event loop, idle or in use
         self._line = Line()
-        self._connecting: set[asyncio.Future] = set()
+        self._connecting: asyncio.Future | None = None
         self._retry_at = 0.0
 
     def lend(self) -> Connection:
@@ -44,8 +44,7 @@ class Pool:
                 return connection
             self._drop(connection)
         self._require_server()
-        if self._count < MAX_CONNECTIONS:
-            self._begin_to_connect()
+        self._connect_if_needed()
         return self._line.wait()
 
     def take_back(self, connection: Connection) -> None:
@@ -56,6 +55,8 @@ class Pool:
             self._take_back_from_thread(connection)
         elif not connection.is_usable:
             self._drop(connection)
+            if self._line.is_waiting:
+                self._connect_if_needed()
         elif not self._line.serve(connection):
             self._idle.append(connection)
 
@@ -100,22 +101,25 @@ class Pool:
         if time.monotonic() < self._retry_at:
             raise peewee.OperationalError("no connection a moment ago")
 
-    def _begin_to_connect(self) -> None:
-        """Connect in a thread, for whoever is then the first in line."""
-        self._count += 1
-        loop = asyncio.get_running_loop()
-        connecting = loop.run_in_executor(None, self._connect)
-        self._connecting.add(connecting)
-        connecting.add_done_callback(self._end_connecting)
+    def _connect_if_needed(self) -> None:
+        """Connect in a thread, for whoever is then the first in line.
+
+        One after the other: many that begin at once take long to be of use to anybody.
+        """
+        if self._connecting is None and self._count < MAX_CONNECTIONS:
+            loop = asyncio.get_running_loop()
+            self._connecting = loop.run_in_executor(None, self._connect)
+            self._connecting.add_done_callback(self._end_connecting)
 
     def _end_connecting(self, connecting: asyncio.Future[Connection]) -> None:
-        self._connecting.discard(connecting)
+        self._connecting = None
         error = connecting.exception()
         if error is None:
-            if not self._line.serve(connecting.result()):
+            self._count += 1
+            if self._line.serve(connecting.result()):
+                self._connect_if_needed()
+            else:
                 self._idle.append(connecting.result())
-            return
-        self._count -= 1
-        if self._count == len(self._connecting):  # there is no other connection
+        elif self._count == 0:
             self._pause()
             self._line.dismiss(peewee.OperationalError(str(error)))

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -57,7 +57,13 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     @contextmanager
     def turn(self, number: int) -> Iterator[None]:
-        """Write as one of the few that write for that project at a time."""
+        """Write as one of the few that write for that project at a time.
+
+        A request that has begun a transaction has its turn already.
+        """
+        if self.in_transaction():
+            yield
+            return
         turn = self._turns.get(number)
         if turn is None:
             turn = self._turns[number] = Permits(MAX_WRITES)
@@ -73,8 +79,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
         It waits so long for each lock that another transaction holds.
         """
-        turn = nullcontext() if self.in_transaction() else self.turn(number)
-        with turn, self.atomic(lock_ms):
+        with self.turn(number), self.atomic(lock_ms):
             yield
 
     def deadline(self) -> float:

@@ -31,9 +31,7 @@ def shop(race_stores: dict[str, str], tmp_path: Path) -> Iterator[Shop]:
         databases.close()
 
 
-def test_no_request_is_dropped_while_all_wait(
-    shop: Shop, race_stores: dict[str, str]
-):
+def test_no_request_is_dropped_while_all_wait(shop: Shop, race_stores: dict[str, str]):
     clients = [shop.client() for _ in range(CLIENTS)]
     [pet] = clients[0].add_pets(1)
     path = race_stores["sqlite"].removeprefix("sqlite:///")
