@@ -13,7 +13,7 @@ from psycopg.waiting import Ready, Wait, wait_async
 from petstore import waiting
 
 STATEMENT_SECONDS = 2.0
-GRACE_SECONDS = 0.05
+LOOK_SECONDS = 0.1
 CANCEL_SECONDS = 2.0
 
 
@@ -56,12 +56,13 @@ class Connection(psycopg.Connection):
 
     @property
     def is_usable(self) -> bool:
-        """Whether the server waits for a statement."""
-        return self.info.transaction_status == TransactionStatus.IDLE
+        """Whether the server waits for a statement, and has not said goodbye."""
+        is_idle = self.info.transaction_status == TransactionStatus.IDLE
+        return is_idle and not self.has_news
 
     @property
     def has_news(self) -> bool:
-        """Whether the server has said something unasked, which is goodbye."""
+        """Whether the server has sent something, or has gone."""
         poller = select.poll()
         poller.register(self.fileno(), select.POLLIN)
         return bool(poller.poll(0))
@@ -101,7 +102,7 @@ class Connection(psycopg.Connection):
         self._answer = self._loop.create_future()
         self._gives_up_at = self._loop.time() + STATEMENT_SECONDS
         if self._timer is None:
-            self._timer = self._loop.call_at(self._gives_up_at, self._check)
+            self._timer = self._loop.call_later(LOOK_SECONDS, self._look)
         try:
             waiting.wait(self._answer)
         finally:
@@ -114,20 +115,18 @@ class Connection(psycopg.Connection):
         elif not self._answer.done():
             self._answer.set_result(None)
 
-    def _check(self) -> None:
-        """Called by the loop when an answer may be late.
+    def _look(self) -> None:
+        """Called by the loop now and then while an answer is waited for.
 
         One timer serves many statements: to set one for each would cost a tenth more.
         """
         self._timer = None
-        if self._answer is None:
+        if self._answer is None or self._answer.done():
             return
-        if self._loop.time() < self._gives_up_at:
-            self._timer = self._loop.call_at(self._gives_up_at, self._check)
+        if self.has_news:  # a socket that has failed, of which uvloop does not tell
+            self._answer.set_result(None)
+        elif self._loop.time() < self._gives_up_at:
+            self._timer = self._loop.call_later(LOOK_SECONDS, self._look)
         else:
-            # What has come while the process stood still is read first.
-            self._loop.call_later(GRACE_SECONDS, self._give_up, self._answer)
-
-    def _give_up(self, answer: asyncio.Future) -> None:
-        if not answer.done():
-            answer.set_exception(psycopg.OperationalError("the server took too long"))
+            late = psycopg.OperationalError("the server took too long")
+            self._answer.set_exception(late)

@@ -70,7 +70,7 @@ class Pool:
     def _lend_to_thread(self) -> Connection:
         while self._idle_in_threads:
             connection = self._idle_in_threads.pop()
-            if connection.is_usable and not connection.has_news:
+            if connection.is_usable:
                 return connection
             connection.close()
         self._require_server()
