@@ -1,0 +1,108 @@
+"""Other WSGI servers serve the same application, with the same answers."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests import servers
+from tests.services import Answer, Service, issue_key, serving
+
+REX = {"name": "Rex", "categoryId": 7}
+SERVERS = ("sync", "gthread", "flask run")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def environ(request: pytest.FixtureRequest) -> dict[str, str]:
+    """SQLite alone, or PostgreSQL with Redis."""
+    url = request.getfixturevalue(f"{request.param}_url")
+    environ = {"DATABASE_URL": url, "WEB_CONCURRENCY": "1"}
+    if request.param == "postgresql":
+        environ["REDIS_URL"] = request.getfixturevalue("redis_url")
+    return environ
+
+
+@pytest.fixture(params=SERVERS)
+def service(
+    request: pytest.FixtureRequest, environ: dict[str, str], tmp_path: Path
+) -> Iterator[Service]:
+    if request.param == "flask run":
+        with flask_run(environ) as url:
+            yield Service(SimpleNamespace(url=url), issue_key(environ))
+    else:
+        options = ("--worker-class", request.param, "--threads", "4")
+        with serving(tmp_path, environ, *options) as service:
+            yield service
+
+
+@contextmanager
+def flask_run(environ: dict[str, str]) -> Iterator[str]:
+    port = servers.free_port()
+    command = [sys.executable, "-m", "flask", "run", "--port", str(port)]
+    process = subprocess.Popen(
+        command,
+        cwd=servers.ROOT,
+        env=environ,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        servers.wait_for_port(port, process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        servers.stop(process)
+
+
+def seen(answer: Answer) -> tuple[int, str | None]:
+    return answer.status, answer.json["code"] if answer.status >= 400 else None
+
+
+def test_it_answers_as_ever(service: Service):
+    made = service.ask(body=REX, Idempotency_Key="once")
+    again = service.ask(body=REX, Idempotency_Key="once")
+    assert (made.status, again.body) == (201, made.body)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert service.ask().json == [made.json]
+    assert int(service.ask().headers["X-RateLimit-Remaining"]) > 0
+    order = service.ask("/v1/store/orders", {"petId": made.json["id"]})
+    assert order.status == 201
+
+
+def test_it_refuses_as_ever(service: Service):
+    assert seen(service.ask(Authorization="")) == (401, "missing_api_key")
+    assert seen(service.ask("/v1/pets/77")) == (404, "not_found")
+    assert seen(service.ask(method="DELETE")) == (405, "method_not_allowed")
+    assert seen(service.ask(body={})) == (400, "invalid_request")
+    assert seen(service.ask(body="x" * 70_000)) == (413, "body_too_large")
+
+
+def test_what_lies_beside_the_interface_is_there(service: Service):
+    for path in ("/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"):
+        assert service.ask(path).status == 200
+    assert service.ask("/readyz").json == {"status": "ok", "counters": "ok"}
+
+
+def test_requests_at_once_are_all_answered(service: Service):
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(service.ask, body=REX) for _ in range(24)]
+        assert len({each.result().json["id"] for each in asked}) == 24
+
+
+def test_the_application_imports_no_server():
+    program = (
+        "import sys, wsgi\n"
+        "print({'gunicorn', 'uvloop', 'httptools'} & set(sys.modules))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=servers.ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout == "set()\n"
