@@ -26,6 +26,11 @@ class Databases(NamedTuple):
     data: Database
     counters: Database
 
+    def be_patient(self) -> None:
+        """Wait for as long as it takes, as a command may."""
+        for database in self:
+            database.be_patient()
+
     def close(self) -> None:
         """Give up what this thread has opened."""
         for database in dict.fromkeys(self):
@@ -86,12 +91,6 @@ def release() -> None:
 def is_sqlite(database: Database) -> bool:
     """Whether the engine is the embedded one."""
     return isinstance(database, peewee.SqliteDatabase)
-
-
-def be_patient() -> None:
-    """Wait for the databases for as long as it takes, as a command may."""
-    data.be_patient()
-    counters.be_patient()
 
 
 def _answer_outage(error: peewee.PeeweeException) -> Response:

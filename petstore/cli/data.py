@@ -48,6 +48,8 @@ def copy(database_url: str) -> None:
 
 def _databases(url: str) -> Databases:
     try:
-        return databases_at(urls.database_url(url), prepares_statements=False)
+        found = databases_at(urls.database_url(url), prepares_statements=False)
+        found.be_patient()
+        return found
     except ValueError as error:
         raise click.UsageError(f"The argument DATABASE_URL: {error}.") from None

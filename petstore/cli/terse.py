@@ -9,7 +9,7 @@ import click
 import peewee
 from flask.cli import AppGroup
 
-from petstore.database import be_patient
+from petstore.database import Databases, counters, data
 from petstore.migrator import NotMigrated, require_migrated
 
 # How Python passes on the bytes of an argument that it cannot decode.
@@ -34,7 +34,7 @@ class TerseCommand(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, which unlike a request may take its time."""
         with _one_line():
-            be_patient()
+            Databases(data.obj, counters.obj).be_patient()
             return super().invoke(ctx)
 
 
@@ -49,7 +49,7 @@ class TerseGroup(TerseCommand, AppGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, unless the schema is older than the code."""
         with _one_line():
-            be_patient()
+            Databases(data.obj, counters.obj).be_patient()
             require_migrated()
             return super().invoke(ctx)
 

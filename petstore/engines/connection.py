@@ -55,10 +55,9 @@ class Connection(psycopg.Connection):
         return self.info.transaction_status == TransactionStatus.ACTIVE
 
     @property
-    def is_usable(self) -> bool:
-        """Whether the server waits for a statement, and has not said goodbye."""
-        is_idle = self.info.transaction_status == TransactionStatus.IDLE
-        return is_idle and not self.has_news
+    def is_idle(self) -> bool:
+        """Whether the server waits for a statement."""
+        return self.info.transaction_status == TransactionStatus.IDLE
 
     @property
     def has_news(self) -> bool:

@@ -40,7 +40,7 @@ class Pool:
             return self._lend_to_thread()
         while self._idle:
             connection = self._idle.pop()
-            if connection.is_usable:
+            if connection.is_idle and not connection.has_news:
                 return connection
             self._drop(connection)
         self._require_server()
@@ -53,7 +53,7 @@ class Pool:
             self._pause()  # the server should have given up before
         if not waiting.can_await():
             self._take_back_from_thread(connection)
-        elif not connection.is_usable:
+        elif not connection.is_idle:
             self._drop(connection)
             if self._line.is_waiting:
                 self._connect_if_needed()
@@ -70,7 +70,7 @@ class Pool:
     def _lend_to_thread(self) -> Connection:
         while self._idle_in_threads:
             connection = self._idle_in_threads.pop()
-            if connection.is_usable:
+            if connection.is_idle and not connection.has_news:
                 return connection
             connection.close()
         self._require_server()
@@ -82,7 +82,7 @@ class Pool:
             raise
 
     def _take_back_from_thread(self, connection: Connection) -> None:
-        if connection.is_usable:
+        if connection.is_idle:
             self._idle_in_threads.append(connection)
         else:
             connection.discard()

@@ -26,7 +26,7 @@ LOCK_MS = 1500
 STATEMENT_MS = 1800
 LIMITS = {"lock_timeout": LOCK_MS, "statement_timeout": STATEMENT_MS}
 # When the network is gone, the server must not hold locks for a client it has lost.
-ABANDONED_MS = 2000
+ABANDONED = {"idle_in_transaction_session_timeout": 2000}
 
 
 class _Adapter(Psycopg3Adapter):
@@ -179,13 +179,10 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     def _connect(self) -> Connection:
         connection = super()._connect()
-        if self._owns_connections:
-            settings = {"idle_in_transaction_session_timeout": ABANDONED_MS}
-            if not self.is_patient:
-                settings |= LIMITS
-            connection.execute(_settings(settings, "SET"))
         if not self.is_patient:
             connection.seconds = STATEMENT_SECONDS
+            if self._owns_connections:
+                connection.execute(_settings(LIMITS | ABANDONED, "SET"))
         [now] = connection.execute("SELECT extract(epoch FROM clock_timestamp())")
         self._clock_offset = float(now[0]) - time.monotonic()
         return connection
