@@ -5,8 +5,8 @@ import math
 import click
 
 from petstore import clock
+from petstore.cli.lists import echo_list, json_option, moment
 from petstore.cli.projects import named_project
-from petstore.cli.tables import echo_table, moment
 from petstore.cli.terse import TerseGroup
 from petstore.models.keys import Key, KeyNotActive, TooManyKeys
 from petstore.models.projects import Project
@@ -38,10 +38,11 @@ def create(slug: str | None, label: str | None, expires_in: float | None) -> Non
 
 @keys.command("list")
 @click.option("--project", "slug", help="Only the keys of this project.")
-def list_keys(slug: str | None) -> None:
+@json_option
+def list_keys(slug: str | None, *, as_json: bool) -> None:
     """Print the keys, without their secret part."""
     project = None if slug is None else named_project(slug)
-    echo_table(
+    echo_list(
         (
             "PREFIX",
             "LABEL",
@@ -56,6 +57,7 @@ def list_keys(slug: str | None) -> None:
             (key.prefix, key.label, *map(moment, _instants(key)), key.project.slug)
             for key in Key.listed(project)
         ],
+        as_json=as_json,
     )
 
 

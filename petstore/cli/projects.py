@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import click
 
-from petstore.cli.tables import echo_table, moment
+from petstore.cli.lists import echo_list, json_option, moment
 from petstore.cli.terse import TerseGroup
-from petstore.models.projects import PLANS, SLUG, Plan, Project, SlugTaken
+from petstore.models.projects import ENTERPRISE, PLANS, SLUG, Plan, Project, SlugTaken
 from petstore.quotas.plans import quota_of
 from petstore.schemas.fields import name_fault
 
@@ -49,9 +49,10 @@ def create(name: str, slug: str | None, **plan: str | int | None) -> None:
 
 
 @projects.command("list")
-def list_projects() -> None:
+@json_option
+def list_projects(*, as_json: bool) -> None:
     """Print every project with its plan."""
-    echo_table(
+    echo_list(
         ("SLUG", "NAME", "PLAN", "PER MINUTE", "PER DAY", "CREATED"),
         [
             (
@@ -63,6 +64,7 @@ def list_projects() -> None:
             )
             for project in Project.all_by_slug()
         ],
+        as_json=as_json,
     )
 
 
@@ -72,9 +74,16 @@ def list_projects() -> None:
 def change(slug: str, **plan: str | int | None) -> None:
     """Put a project on another plan, from its next request on."""
     project = named_project(slug)
-    if not any(plan.values()):
-        raise click.UsageError("Nothing to change: give --plan, or both numbers.")
-    project.change_plan(_plan(project.plan, **plan))
+    given = {name: value for name, value in plan.items() if value}
+    if not given:
+        raise click.UsageError(
+            "Nothing to change: give --plan, --per-minute or --per-day."
+        )
+    limits = {name: value for name, value in given.items() if name != "plan"}
+    if limits and project.plan == given.get("plan", ENTERPRISE) == ENTERPRISE:
+        project.change_limits(**limits)
+    else:
+        project.change_plan(_plan(project.plan, **plan))
 
 
 def named_project(slug: str) -> Project:

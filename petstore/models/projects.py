@@ -18,10 +18,13 @@ from petstore import clock
 from petstore.database import BaseModel, data
 from petstore.models.events import emit_after_commit
 
-PLANS = ("free", "pro", "business", "enterprise")
-PLANS_WITH_DOMAINS = ("pro", "business", "enterprise")
+ENTERPRISE = "enterprise"
+PLANS = ("free", "pro", "business", ENTERPRISE)
+PLANS_WITH_DOMAINS = ("pro", "business", ENTERPRISE)
 MAX_SLUG_LENGTH = 63
 SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+
+Columns = dict[str, str | int | None]
 
 
 class SlugTaken(Exception):
@@ -78,11 +81,18 @@ class Project(BaseModel):
 
     def change_plan(self, plan: "Plan") -> None:
         """Put the project on another plan, from its next request on."""
-        change = Project.update(**plan.columns).where(
-            Project.id == self.id, plan.differs()
+        self._change(plan.columns)
+
+    def change_limits(self, **limits: int) -> None:
+        """Give a project that is on Enterprise other numbers, or one of them."""
+        self._change({"plan": ENTERPRISE} | limits, Project.plan == ENTERPRISE)
+
+    def _change(self, columns: Columns, *conditions: Expression) -> None:
+        change = Project.update(**columns).where(
+            Project.id == self.id, _differs(columns), *conditions
         )
         if change.execute():
-            emit_after_commit("plan_changed", project=self.slug, **plan.columns)
+            emit_after_commit("plan_changed", project=self.slug, **columns)
 
 
 class Plan:
@@ -93,19 +103,14 @@ class Plan:
     ) -> None:
         """Raises ValueError where the numbers do not go with the plan."""
         numbers = [n for n in (per_minute, per_day) if n is not None]
-        if name == "enterprise" and len(numbers) < 2:
+        if name == ENTERPRISE and len(numbers) < 2:
             raise ValueError("the plan enterprise needs --per-minute and --per-day")
-        if name != "enterprise" and numbers:
+        if name != ENTERPRISE and numbers:
             raise ValueError(
                 f"the plan {name} has fixed limits; "
                 "--per-minute and --per-day go with enterprise"
             )
         self.columns = {"plan": name, "per_minute": per_minute, "per_day": per_day}
-
-    def differs(self) -> Expression:
-        """The condition that a project has another plan, or other numbers."""
-        columns = {name: value for name, value in self.columns.items() if value}
-        return reduce(or_, (getattr(Project, n) != v for n, v in columns.items()))
 
 
 def slug_from(name: str) -> str:
@@ -113,6 +118,12 @@ def slug_from(name: str) -> str:
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
     return slug[:MAX_SLUG_LENGTH].strip("-") or "project"
+
+
+def _differs(columns: Columns) -> Expression:
+    """The condition that a project has another plan, or other numbers."""
+    given = {name: value for name, value in columns.items() if value}
+    return reduce(or_, (getattr(Project, n) != v for n, v in given.items()))
 
 
 def _numbered(slug: str, attempt: int) -> str:

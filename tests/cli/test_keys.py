@@ -1,5 +1,6 @@
 """flask keys create, list, revoke and unban."""
 
+import json
 import re
 from collections.abc import Callable
 
@@ -67,6 +68,21 @@ def test_the_list_shows_everything_but_the_key(flask: Callable, project: Project
         }
     ]
     assert key[PREFIX_LENGTH:] not in flask("keys", "list").output
+
+
+def test_the_list_is_one_json_array_for_scripts(flask: Callable, key: str):
+    assert json.loads(flask("keys", "list", "--json").stdout) == [
+        {
+            "prefix": key[:PREFIX_LENGTH],
+            "label": None,
+            "created": "2027-03-17T12:00:10Z",
+            "lastUsed": None,
+            "expires": None,
+            "revoked": None,
+            "bannedUntil": None,
+            "project": "shelter",
+        }
+    ]
 
 
 def test_the_list_may_show_one_project_alone(flask: Callable, key: str, rival: Project):

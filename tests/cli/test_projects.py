@@ -1,5 +1,6 @@
 """flask projects create, list and change."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -144,6 +145,39 @@ def test_an_enterprise_project_can_get_other_numbers_alone(flask: Callable):
     assert (row["PLAN"], row["PER MINUTE"], row["PER DAY"]) == ("enterprise", "8", "80")
 
 
+@pytest.mark.parametrize(
+    ("options", "limits"),
+    [
+        (("--per-minute", "8"), ("8", "70")),
+        (("--per-day", "80"), ("7", "80")),
+        (("--plan", "enterprise", "--per-day", "80"), ("7", "80")),
+    ],
+)
+def test_one_number_of_an_enterprise_project_changes_alone(
+    flask: Callable, options: tuple, limits: tuple
+):
+    flask("projects", "create", "Shelter", *ENTERPRISE)
+    result = flask("projects", "change", "shelter", *options)
+    assert (result.exit_code, result.stdout) == (0, "")
+    [row] = table(flask("projects", "list"))
+    assert (row["PER MINUTE"], row["PER DAY"]) == limits
+
+
+def test_the_list_is_one_json_array_for_scripts(flask: Callable):
+    assert json.loads(flask("projects", "list", "--json").stdout) == []
+    flask("projects", "create", "The  Shelter", *ENTERPRISE)
+    assert json.loads(flask("projects", "list", "--json").stdout) == [
+        {
+            "slug": "the-shelter",
+            "name": "The  Shelter",
+            "plan": "enterprise",
+            "perMinute": 7,
+            "perDay": 70,
+            "created": "2027-03-17T12:00:10Z",
+        }
+    ]
+
+
 def test_who_leaves_enterprise_leaves_its_numbers(flask: Callable):
     flask("projects", "create", "Shelter", *ENTERPRISE)
     flask("projects", "change", "shelter", "--plan", "free")
@@ -154,7 +188,7 @@ def test_who_leaves_enterprise_leaves_its_numbers(flask: Callable):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("shelter",), "Nothing to change: give --plan, or both numbers."),
+        (("shelter",), "Nothing to change: give --plan, --per-minute or --per-day."),
         (("nobody", "--plan", "pro"), "There is no project 'nobody'."),
         (("", "--plan", "pro"), "There is no project ''."),
         (("a\nb", "--plan", "pro"), r"There is no project 'a\nb'."),

@@ -1,0 +1,47 @@
+"""Lists: a table on a terminal, or one JSON array for scripts."""
+
+from collections.abc import Iterable, Sequence
+
+import click
+import orjson
+
+from petstore.clock import rfc3339
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON array, for scripts."
+)
+
+
+def echo_list(
+    heads: Sequence[str], rows: Iterable[Sequence[object]], *, as_json: bool
+) -> None:
+    """Print the rows under their heads, or as objects with the heads as names."""
+    if as_json:
+        names = [_camel(head) for head in heads]
+        echo_json(dict(zip(names, row, strict=True)) for row in rows)
+    else:
+        _echo_table(heads, rows)
+
+
+def echo_json(rows: Iterable[object]) -> None:
+    """Print one array on one line."""
+    click.echo(orjson.dumps(list(rows)))
+
+
+def moment(instant: int | None) -> str | None:
+    """An instant to the second, as a cell."""
+    return None if instant is None else f"{rfc3339(instant)[:19]}Z"
+
+
+def _camel(head: str) -> str:
+    first, *rest = head.lower().split()
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _echo_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    # Each column is as wide as it needs to be.
+    lines = [heads, *(["-" if c is None else str(c) for c in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())
