@@ -23,5 +23,5 @@ def create_app(settings: Settings | None = None) -> Flask:
     docs.init_app(app, settings)
     dashboard.init_app(app, settings)
     ops.init_app(app)
-    cli.init_app(app)
+    cli.init_app(app, settings)
     return app

@@ -30,6 +30,7 @@ LAYERS = [
     ["schemas"],
     ["quotas"],
     ["domains"],
+    ["checks"],
     ["api", "docs", "dashboard", "ops", "cli"],
     ["petstore"],
 ]

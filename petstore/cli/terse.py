@@ -19,6 +19,8 @@ _UNDECODED = re.compile("[\ud800-\udfff]")
 class TerseCommand(click.Command):
     """A command whose errors are one line: exit code 2 for a wrong argument."""
 
+    is_patient = True
+
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the arguments."""
         with _one_line():
@@ -34,8 +36,15 @@ class TerseCommand(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, which unlike a request may take its time."""
         with _one_line():
-            Databases(data.obj, counters.obj).be_patient()
+            if self.is_patient:
+                Databases(data.obj, counters.obj).be_patient()
             return super().invoke(ctx)
+
+
+class QuickCommand(TerseCommand):
+    """A command that waits for a database no longer than a request does."""
+
+    is_patient = False
 
 
 class TerseGroup(TerseCommand, AppGroup):

@@ -1,0 +1,87 @@
+"""Proxies against the address listened on, and the wildcard of the base domain."""
+
+import socket
+
+import pytest
+
+from petstore.checks import hosts, proxies
+from petstore.settings import Settings, read_settings
+from tests.hosts.dns_server import DnsServer
+from tests.hosts.fixtures import BASE
+from tests.servers import free_port
+
+
+def trusting(port: int) -> Settings:
+    return read_settings({"PETSTORE_TRUSTED_PROXIES": "1", "PORT": str(port)})
+
+
+@pytest.mark.parametrize(
+    ("host", "status"), [("0.0.0.0", "warning"), ("127.0.0.1", "ok")]
+)
+def test_a_trusted_proxy_must_not_be_passed_by(host: str, status: str):
+    with socket.create_server((host, 0)) as listener:
+        found = proxies.check(trusting(listener.getsockname()[1]))
+    assert found.status == status
+    assert "listens on" in found.message
+
+
+def test_a_service_that_is_not_running_cannot_be_passed_by():
+    found = proxies.check(trusting(free_port()))
+    assert found.status == "ok"
+    assert "nothing listens" in found.message
+
+
+def test_a_base_domain_needs_a_proxy_that_is_believed():
+    assert proxies.check(read_settings({"PETSTORE_BASE_DOMAIN": BASE})).is_wrong
+    assert proxies.check(read_settings({})).status == "ok"
+
+
+def routing(nameserver: DnsServer) -> Settings:
+    return read_settings(
+        {
+            "PETSTORE_BASE_DOMAIN": BASE,
+            "PETSTORE_DNS_SERVERS": str(nameserver.address),
+        }
+    )
+
+
+@pytest.fixture
+def some_project(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name below the base domain that is asked for."""
+    monkeypatch.setattr(hosts.secrets, "token_hex", lambda _: "0")
+    return f"check-0.{BASE}"
+
+
+def test_without_a_base_domain_every_host_is_served():
+    assert hosts.check(read_settings({})).status == "ok"
+
+
+def test_a_base_domain_without_address_is_wrong(nameserver: DnsServer):
+    found = hosts.check(routing(nameserver))
+    assert found.is_wrong
+    assert found.message.startswith(f"{BASE} has no address")
+
+
+def test_a_wildcard_that_is_missing_is_wrong(nameserver: DnsServer):
+    nameserver.put(BASE, "A", "192.0.2.1")
+    found = hosts.check(routing(nameserver))
+    assert found.is_wrong
+    assert found.message.startswith(f"*.{BASE} has no address")
+
+
+@pytest.mark.parametrize(
+    ("address", "status"), [("192.0.2.1", "ok"), ("192.0.2.2", "warning")]
+)
+def test_the_wildcard_leads_where_the_base_domain_leads(
+    nameserver: DnsServer, some_project: str, address: str, status: str
+):
+    nameserver.put(BASE, "A", "192.0.2.1")
+    nameserver.put(some_project, "A", address)
+    assert hosts.check(routing(nameserver)).status == status
+
+
+def test_dns_that_fails_is_told(nameserver: DnsServer):
+    nameserver.put(BASE, "CNAME", BASE)
+    found = hosts.check(routing(nameserver))
+    assert found.is_wrong
+    assert "look at its DNS servers" in found.message

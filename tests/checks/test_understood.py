@@ -1,0 +1,38 @@
+"""The settings on one line: all of them, and nothing secret."""
+
+from petstore.checks import understood
+from petstore.settings import read_settings
+
+SECRET = "Geheimnis-Geheimnis"
+
+
+def test_every_setting_is_there():
+    asked = []
+
+    class Environment(dict):
+        def get(self, name: str, default: str | None = None) -> str | None:
+            asked.append(name)
+            return default
+
+    settings = read_settings(Environment())
+    assert sorted(understood.understood(settings)) == sorted(asked)
+
+
+def test_nothing_secret_is_shown():
+    settings = read_settings(
+        {
+            "DATABASE_URL": f"postgres://pets:{SECRET}@db:5433/pets?password={SECRET}",
+            "REDIS_URL": f"rediss://me:{SECRET}@cache:6380/1?ssl_cert_reqs=none",
+            "SECRET_KEY": SECRET,
+        }
+    )
+    shown = understood.check(settings).message
+    assert SECRET not in shown
+    assert "DATABASE_URL=postgresql://pets@db:5433/pets " in shown
+    assert "REDIS_URL=rediss://cache:6380/1?ssl_cert_reqs=none " in shown
+    assert "SECRET_KEY=set " in shown
+
+
+def test_several_servers_of_redis_keep_their_names():
+    url = f"redis+sentinel://:{SECRET}@a:1,b:2/main"
+    assert understood.redis_text(url) == "redis+sentinel://a:1,b:2/main"
