@@ -19,6 +19,12 @@ STDOUT, STDERR = 1, 2
 REQUEST_ID = "X-Request-ID"
 
 _terminals = {descriptor for descriptor in (STDOUT, STDERR) if os.isatty(descriptor)}
+# W3C Trace Context, section 3.2: version 00 in 55 characters, or a later one, which may
+# say more.
+_TRACEPARENT = re.compile(
+    r"(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}"
+    r"-[0-9a-f]{2}(-.*)?"
+)
 _SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
@@ -44,21 +50,22 @@ def _end(response: Response) -> Response:
     asked, state = request._get_current_object(), g._get_current_object()
     put(response, ((REQUEST_ID, state.request_id),))
     caller, rule = state.get("caller"), asked.url_rule
-    _write(
-        STDOUT,
-        {
-            "event": "request",
-            "id": state.request_id,
-            "method": asked.method,
-            "route": rule.rule if rule else None,
-            "status": response.status_code,
-            "duration_ms": round((time.perf_counter() - state.started) * 1000, 3),
-            "project": caller.slug if caller else None,
-            "key": caller.prefix if caller else None,
-            "address": asked.remote_addr,
-            "bytes": response.content_length,
-        },
-    )
+    line = {
+        "event": "request",
+        "id": state.request_id,
+        "method": asked.method,
+        "route": rule.rule if rule else None,
+        "status": response.status_code,
+        "duration_ms": round((time.perf_counter() - state.started) * 1000, 3),
+        "project": caller.slug if caller else None,
+        "key": caller.prefix if caller else None,
+        "address": asked.remote_addr,
+        "bytes": response.content_length,
+    }
+    traceparent = asked.environ.get("HTTP_TRACEPARENT")
+    if traceparent and (trace := _TRACEPARENT.fullmatch(traceparent)):
+        line["trace"] = trace[1]
+    _write(STDOUT, line)
     return response
 
 

@@ -39,6 +39,48 @@ def test_a_request_is_one_line_with_all_about_it(
     }
 
 
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+@pytest.mark.parametrize(
+    "traceparent",
+    [
+        f"00-{TRACE}-00f067aa0ba902b7-01",
+        f"00-{TRACE}-00f067aa0ba902b7-00",
+        f"cc-{TRACE}-00f067aa0ba902b7-01",
+        f"cc-{TRACE}-00f067aa0ba902b7-01-what-comes-later",
+    ],
+)
+def test_the_line_of_a_request_names_its_trace(
+    stranger: FlaskClient, lines: Lines, traceparent: str
+):
+    stranger.get("/v1/pets", headers={"traceparent": traceparent})
+    assert lines()[0]["trace"] == TRACE
+
+
+@pytest.mark.parametrize(
+    "traceparent",
+    [
+        "",
+        "x",
+        TRACE,
+        f"ff-{TRACE}-00f067aa0ba902b7-01",
+        f"00-{TRACE}-00f067aa0ba902b7-01-more",
+        f"00-{TRACE}-00f067aa0ba902b7",
+        f"00-{TRACE}-{'0' * 16}-01",
+        f"00-{'0' * 32}-00f067aa0ba902b7-01",
+        f"00-{TRACE.upper()}-00f067aa0ba902b7-01",
+        f"cc-{TRACE}-00f067aa0ba902b7-01more",
+        f" 00-{TRACE}-00f067aa0ba902b7-01",
+    ],
+)
+def test_what_is_no_trace_is_left_out(
+    stranger: FlaskClient, lines: Lines, traceparent: str
+):
+    stranger.get("/v1/pets", headers={"traceparent": traceparent})
+    assert "trace" not in lines()[0]
+
+
 @pytest.mark.parametrize(
     ("path", "route", "status"),
     [
