@@ -8,6 +8,7 @@ from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Flask, Response, current_app, request
 
+from petstore.docs import components
 from petstore.docs.failures import responses
 from petstore.docs.headers import HEADERS
 from petstore.docs.operations import operations
@@ -68,6 +69,7 @@ def _describe(app: Flask) -> dict[str, Any]:
     marshmallow.map_to_openapi_type(Integer, "integer", "int64")
     spec.components.security_scheme("apiKey", {"type": "http", "scheme": "bearer"})
     spec.components.schema("Error", schema=ErrorSchema)
+    components.describe(spec, marshmallow)
     for name, header in HEADERS.items():
         spec.components.header(name, header)
     for status, response in responses().items():

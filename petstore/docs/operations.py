@@ -8,6 +8,7 @@ from flask import Flask
 from marshmallow import Schema
 from werkzeug.routing import Rule
 
+from petstore.docs.components import list_of
 from petstore.docs.headers import IDEMPOTENCY_KEY, references
 from petstore.schemas.fields import INT64_MAX
 from petstore.schemas.paging import PageQuery
@@ -97,7 +98,7 @@ def _success(method: str, view: Any) -> dict[str, Any]:
     headers += getattr(view, "deprecation", {})
     schema, example = type(contract.returns), _example(contract.returns)
     if contract.returns.many:
-        schema, example = {"type": "array", "items": schema, "maxItems": 100}, [example]
+        schema, example = list_of(contract.returns), [example]
     return {
         "description": "As asked.",
         "headers": references(*dict.fromkeys(headers)),

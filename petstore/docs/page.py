@@ -9,8 +9,10 @@ from flask import (
     Flask,
     Response,
     current_app,
+    redirect,
     render_template,
     send_from_directory,
+    url_for,
 )
 
 from petstore.settings import Settings
@@ -37,6 +39,12 @@ def init_app(app: Flask, settings: Settings) -> None:
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     app.register_blueprint(bp)
+    app.add_url_rule("/", view_func=home)
+
+
+def home() -> Response:
+    """Lead a person who knows no more than the host to the page."""
+    return redirect(url_for("docs.docs"), 303)
 
 
 @bp.get("")

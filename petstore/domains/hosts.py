@@ -13,7 +13,7 @@ from petstore.settings import Settings
 
 # What is served on every host, and belongs to no project.
 EVERYWHERE = re.compile(
-    r"/(docs|internal)(/.*)?|/(healthz|metrics|openapi\.json|readyz)", re.DOTALL
+    r"/(docs|internal)(/.*)?|/(healthz|metrics|openapi\.json|readyz)?", re.DOTALL
 )
 # Served on every host too, but on a project's host to the holders of its keys alone.
 PAGES = re.compile(r"/dashboard(/.*)?", re.DOTALL)

@@ -1,5 +1,7 @@
 """Animals in bodies and parameters (specification section 2)."""
 
+from typing import Any
+
 from petstore.models.pets import STATUSES
 from petstore.schemas.fields import Choice, Integer, Name, StrictSchema
 from petstore.schemas.paging import PageQuery
@@ -9,12 +11,19 @@ CATEGORY_ID = {"description": "The category the animal belongs to.", "example": 
 STATUS = {"description": "Availability.", "example": "available"}
 
 
+class PetStatus(Choice):
+    """PetStatus: how far an animal has come."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(STATUSES, **options)
+
+
 class NewPetSchema(StrictSchema):
     """NewPet: the body that creates an animal."""
 
     name = Name(required=True, metadata=NAME)
     category_id = Integer(data_key="categoryId", required=True, metadata=CATEGORY_ID)
-    status = Choice(STATUSES, load_default="available", metadata=STATUS)
+    status = PetStatus(load_default="available", metadata=STATUS)
 
 
 class PetSchema(StrictSchema):
@@ -27,12 +36,10 @@ class PetSchema(StrictSchema):
     )
     name = Name(required=True, metadata=NAME)
     category_id = Integer(data_key="categoryId", required=True, metadata=CATEGORY_ID)
-    status = Choice(STATUSES, required=True, metadata=STATUS)
+    status = PetStatus(required=True, metadata=STATUS)
 
 
 class PetQuery(PageQuery):
     """Which animals a list shows."""
 
-    status = Choice(
-        STATUSES, metadata={"description": "Only animals with this status."}
-    )
+    status = PetStatus(metadata={"description": "Only animals with this status."})

@@ -49,6 +49,32 @@ def test_each_operation_has_its_id_and_its_tags(operations: dict):
     assert described == OPERATIONS
 
 
+def test_the_schemas_have_the_names_of_the_specification(
+    description: dict, operations: dict
+):
+    schemas = description["components"]["schemas"]
+    assert {"Pet", "NewPet", "Pets", "PetStatus", "Error"} <= schemas.keys()
+    assert schemas["PetStatus"]["enum"] == ["available", "pending", "sold"]
+    assert schemas["Pets"]["items"] == {"$ref": "#/components/schemas/Pet"}
+    [answer] = operations["listPets"]["responses"]["200"]["content"].values()
+    assert answer["schema"] == {"$ref": "#/components/schemas/Pets"}
+
+
+def test_whatever_has_a_status_of_an_animal_refers_to_it(
+    description: dict, operations: dict
+):
+    schemas = description["components"]["schemas"]
+    [parameter] = [
+        parameter["schema"]
+        for parameter in operations["listPets"]["parameters"]
+        if parameter["name"] == "status"
+    ]
+    members = [schemas[name]["properties"]["status"] for name in ("Pet", "NewPet")]
+    for schema in (parameter, *members):
+        assert schema["$ref"] == "#/components/schemas/PetStatus"
+        assert not schema.keys() & {"type", "enum"}
+
+
 def test_each_tag_is_described(description: dict):
     assert [tag["name"] for tag in description["tags"]] == ["Pets", "animals", "Store"]
     assert all(tag["description"] for tag in description["tags"])

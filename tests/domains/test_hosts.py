@@ -48,7 +48,7 @@ def test_the_base_domain_and_the_generated_subdomain_serve(
     ],
 )
 def test_an_unknown_host_is_misdirected(client: FlaskClient, host: str):
-    for path in ("/v1/pets", "/v1/nothing", "/v2", "/"):
+    for path in ("/v1/pets", "/v1/nothing", "/v2"):
         answer = client.get(path, headers={"Host": host})
         assert answer.status_code == 421
         assert answer.json["code"] == "unknown_host"
@@ -80,6 +80,16 @@ def test_an_unknown_host_is_misdirected_whatever_the_method(
 )
 def test_what_is_beside_the_api_answers_on_every_host(stranger: FlaskClient, path: str):
     assert status(stranger, "anything.example.org", path) == 200
+
+
+def test_a_bare_host_leads_to_the_reference_everywhere(
+    stranger: FlaskClient, project: Project, own: Own
+):
+    own(project, "shop.example.org")
+    own(project, "old.example.org")
+    for host in (BASE, "shop.example.org", "old.example.org", "example.org"):
+        answer = stranger.get("/", headers={"Host": host})
+        assert (answer.status_code, answer.location) == (303, "/docs")
 
 
 def test_a_verified_domain_serves_its_project(
