@@ -20,6 +20,8 @@ run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000), with a demo project a
 		echo "  curl -H 'Authorization: Bearer $$($(BIN)/flask keys create)'" \
 			"http://127.0.0.1:$(PORT)/v1/pets"; \
 	fi
+	@echo "API reference: http://127.0.0.1:$(PORT)/docs"
+	@echo "Dashboard:     http://127.0.0.1:$(PORT)/dashboard (sign in with the key)"
 	@PORT=$(PORT) exec $(BIN)/gunicorn --bind 127.0.0.1:$(PORT) wsgi:app
 
 .PHONY: test
