@@ -1,10 +1,11 @@
 """/dashboard: the plan, the quota now, and the requests of the last 30 days."""
 
-from flask import current_app, g, render_template
+from flask import current_app, g, render_template, request
 
 from petstore.clock import MS_PER_DAY
 from petstore.dashboard.chart import Chart
 from petstore.dashboard.pages import pages
+from petstore.models.pets import Pet
 
 SHOWN_DAYS = 30
 
@@ -24,4 +25,17 @@ def overview() -> str:
         quota=quota,
         chart=Chart.of(days),
         is_degraded=limiter.is_away,
+        first_call=None if _has_animals() else _first_call(),
+    )
+
+
+def _has_animals() -> bool:
+    return bool(Pet.page(g.project.id, after=0, limit=1, status=None))
+
+
+def _first_call() -> str:
+    """What adds an animal when it is pasted into a shell, at the host of the page."""
+    return (
+        f"curl {request.host_url}v1/pets -H 'Authorization: Bearer YOUR_KEY' "
+        """-H 'Content-Type: application/json' -d '{"name": "Rex", "categoryId": 7}'"""
     )

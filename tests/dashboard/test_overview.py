@@ -36,6 +36,22 @@ def test_it_shows_the_plan_and_what_is_used_of_it(
     assert "2 of 8 requests 6 left · resets at 00:00 UTC, in 11 h 59 min" in shown
 
 
+def test_a_project_without_animals_is_shown_how_to_add_one(
+    client: FlaskClient, browser: Browser
+):
+    shown = words(browser.get("/dashboard"))
+    assert "curl http://localhost/v1/pets -H 'Authorization: Bearer YOUR_KEY'" in shown
+    client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
+    assert "curl" not in words(browser.get("/dashboard"))
+
+
+def test_animals_of_the_rival_do_not_count_as_first(
+    rival_client: FlaskClient, browser: Browser
+):
+    rival_client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
+    assert "curl" in words(browser.get("/dashboard"))
+
+
 def test_looking_costs_nothing(client: FlaskClient, browser: Browser):
     for _ in range(5):
         browser.get("/dashboard")

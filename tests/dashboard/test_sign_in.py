@@ -1,5 +1,7 @@
 """Signing in with an API key, and out again (decisions 9)."""
 
+import re
+
 import pytest
 from flask import Flask
 
@@ -73,6 +75,24 @@ def test_the_key_is_on_no_page_and_in_no_cookie(browser: Browser, key: str):
 def test_a_refused_key_is_not_shown_again(visitor: Browser, project: Project):
     wrong = new_key()
     assert wrong not in visitor.sign_in(wrong).text
+
+
+def test_a_password_manager_finds_a_name_and_a_secret(visitor: Browser):
+    page = visitor.get("/dashboard/sign-in").text
+    [name] = re.findall('<input [^>]*autocomplete="username"[^>]*>', page)
+    [secret] = re.findall('<input [^>]*autocomplete="current-password"[^>]*>', page)
+    assert 'type="text"' in name
+    assert " hidden" in name
+    assert 'type="password"' in secret
+    assert page.index(name) < page.index(secret)
+
+
+def test_the_name_that_a_password_manager_sends_means_nothing(
+    visitor: Browser, key: str
+):
+    path = "/dashboard/sign-in"
+    answer = visitor.submit(path, on=path, username="anything", key=key)
+    assert answer.status_code == 303
 
 
 def test_a_bearer_key_opens_no_page(app: Flask, key: str):

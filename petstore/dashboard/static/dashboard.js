@@ -17,6 +17,16 @@ if (navigator.clipboard) {
   }
 }
 
+// A password manager keeps each key under its public part; without this script, under
+// one name.
+const keyName = document.querySelector("[data-key-name]");
+if (keyName) {
+  const key = document.getElementById(keyName.dataset.keyName);
+  key.addEventListener("input", () => {
+    keyName.value = key.value.trim().slice(0, 16);
+  });
+}
+
 // What is being worked on is looked at again; without this script, by reloading.
 const underway = document.querySelector("[data-reload-seconds]");
 if (underway) {
