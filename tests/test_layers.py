@@ -12,7 +12,7 @@ import petstore
 PACKAGE = Path(petstore.__file__).parent
 # From the ground up. What stands in one line does not know of each other.
 LAYERS = [
-    ["addresses", "urls"],
+    ["addresses", "urls", "version"],
     ["settings"],
     ["clock"],
     ["responses"],
@@ -37,6 +37,7 @@ LAYERS = [
 NO_FLASK = (
     "addresses",
     "urls",
+    "version",
     "settings",
     "clock",
     "events",

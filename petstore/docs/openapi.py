@@ -16,6 +16,7 @@ from petstore.responses import JsonResponse
 from petstore.schemas.errors import ErrorSchema
 from petstore.schemas.fields import Integer
 from petstore.settings import Settings
+from petstore.version import INTERFACE
 
 ABOUT = """\
 List the animals for adoption, add one, fetch one. Every operation takes an API key
@@ -55,7 +56,7 @@ def _describe(app: Flask) -> dict[str, Any]:
     marshmallow = MarshmallowPlugin()
     spec = APISpec(
         title="Pet Store Service",
-        version="1.0.0",
+        version=INTERFACE,
         openapi_version="3.1.1",
         plugins=[marshmallow],
         info={"description": ABOUT, "contact": {"name": "Pet Store Service"}},

@@ -6,7 +6,16 @@ from collections.abc import Callable
 from petstore.database import data
 from tests import servers
 
-CHECKS = ["settings", "database", "clock", "redis", "files", "proxies", "hosts"]
+CHECKS = [
+    "version",
+    "settings",
+    "database",
+    "clock",
+    "redis",
+    "files",
+    "proxies",
+    "hosts",
+]
 
 
 def test_where_all_is_well_each_thing_is_one_line(flask: Callable):
