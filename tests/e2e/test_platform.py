@@ -1,0 +1,182 @@
+"""What a Procfile platform does: a clean checkout, an empty environment, two lines."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.e2e import encrypted
+from tests.servers import ROOT, free_port, stop, wait_for_child, wait_for_port
+
+WORKERS = 2
+UNSIGNED = "?ssl_cert_reqs=none"
+
+
+@dataclass
+class Platform:
+    """A checkout with what it needs installed, and the addresses of its stores."""
+
+    app: Path
+    environ: dict[str, str]
+
+    def run(self, command: str, **environ: str) -> subprocess.CompletedProcess:
+        """Run a command to its end."""
+        return subprocess.run(
+            shlex.split(command),
+            cwd=self.app,
+            env=self.environ | environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def lines_of_procfile(self) -> dict[str, str]:
+        """The command of each kind of process."""
+        lines = (self.app / "Procfile").read_text().splitlines()
+        return dict(line.split(": ", 1) for line in lines)
+
+    @contextmanager
+    def web(self, **environ: str) -> Iterator["Web"]:
+        """The service for as long as the block runs."""
+        web = Web(self.app.parent, free_port())
+        with web.stdout.open("wb") as stdout, web.stderr.open("wb") as stderr:
+            process = subprocess.Popen(
+                shlex.split(self.lines_of_procfile()["web"]),
+                cwd=self.app,
+                env=self.environ | environ | {"PORT": str(web.port)},
+                stdout=stdout,
+                stderr=stderr,
+            )
+        try:
+            wait_for_port(web.port, process)
+            wait_for_child(process)
+            web.process = process
+            yield web
+        finally:
+            stop(process)
+
+
+class Web:
+    """A running service."""
+
+    process: subprocess.Popen
+
+    def __init__(self, directory: Path, port: int) -> None:
+        self.port = port
+        self.stdout = directory / f"{port}.stdout"
+        self.stderr = directory / f"{port}.stderr"
+
+    def ask(self, path: str, key: str = "", body: object = None) -> dict:
+        """GET, or POST where there is a body; what comes back."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{path}",
+            json.dumps(body).encode() if body else None,
+            {"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
+
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    """The repository as it is checked in, migrated by `release`."""
+    app = tmp_path_factory.mktemp("platform") / "app"
+    subprocess.run(["git", "clone", "--quiet", ROOT, app], check=True)
+    environment = [sys.executable, "-m", "venv", app.parent / "venv"]
+    subprocess.run(environment, check=True)
+    found = f"{app.parent / 'venv' / 'bin'}:{os.environ['PATH']}"
+    with (
+        tempfile.TemporaryDirectory(prefix="petstore-platform-") as places,
+        encrypted.postgresql(made(Path(places, "postgresql"))) as database,
+        encrypted.redis(made(Path(places, "redis"))) as redis,
+    ):
+        Path(places).chmod(0o755)
+        environ = {
+            "PATH": found,
+            "DATABASE_URL": database,
+            "REDIS_URL": redis + UNSIGNED,
+            "WEB_CONCURRENCY": str(WORKERS),
+            "PETSTORE_TRUSTED_PROXIES": "1",
+        }
+        platform = Platform(app, environ)
+        installed = platform.run("pip install --quiet -r requirements.txt")
+        assert installed.returncode == 0, installed.stderr
+        released = platform.run(platform.lines_of_procfile()["release"])
+        assert released.returncode == 0, released.stderr
+        assert "applied 0001_initial" in released.stdout
+        yield platform
+
+
+def made(directory: Path) -> Path:
+    directory.parent.chmod(0o755)
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture(scope="module")
+def key(platform: Platform) -> str:
+    """A key of a project, made by one-off commands."""
+    platform.run("flask projects create Shelter")
+    return platform.run("flask keys create").stdout.strip()
+
+
+def test_web_serves_on_its_port_from_both_stores(platform: Platform, key: str):
+    with platform.web() as web:
+        assert web.ask("/readyz") == {"status": "ok", "counters": "ok"}
+        pet = web.ask("/v1/pets", key, {"name": "Rex", "categoryId": 7})
+        assert pet in web.ask("/v1/pets", key)
+        assert len(psutil.Process(web.process.pid).children()) == WORKERS
+
+
+def test_sigterm_ends_it_in_peace(platform: Platform, key: str):
+    with platform.web() as web:
+        web.ask("/v1/pets", key)
+        web.process.send_signal(signal.SIGTERM)
+        assert web.process.wait(10) == 0
+
+
+def test_its_log_is_stdout_alone(platform: Platform, key: str):
+    before = set(platform.app.rglob("*"))
+    with platform.web() as web:
+        web.ask("/v1/pets", key)
+    lines = [json.loads(line) for line in web.stdout.read_text().splitlines()]
+    assert "/v1/pets" in [line.get("route") for line in lines]
+    # gunicorn tells of itself there, in lines of its own.
+    told = web.stderr.read_text().splitlines()
+    assert all(re.match(r"\[\d{4}-", line) for line in told)
+    made = {path for path in set(platform.app.rglob("*")) - before if path.is_file()}
+    assert {path.suffix for path in made} <= {".pyc"}
+
+
+def test_a_certificate_that_nobody_signed_is_told_with_what_to_change(
+    platform: Platform, key: str
+):
+    strict = platform.environ["REDIS_URL"].removesuffix(UNSIGNED)
+    with platform.web(REDIS_URL=strict) as web:
+        assert web.ask("/readyz")["counters"] == "degraded"
+        assert web.ask("/v1/pets", key) is not None
+    told = web.stderr.read_text()
+    assert f"append {UNSIGNED} to REDIS_URL" in told
+    assert encrypted.PASSWORD not in told
+
+
+def test_check_finds_the_same(platform: Platform):
+    strict = platform.environ["REDIS_URL"].removesuffix(UNSIGNED)
+    assert platform.run("flask check").returncode == 0
+    checked = platform.run("flask check", REDIS_URL=strict)
+    assert checked.returncode == 1
+    assert f"append {UNSIGNED} to REDIS_URL" in checked.stdout
+    assert encrypted.PASSWORD not in checked.stdout
