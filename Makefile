@@ -38,11 +38,15 @@ bench: $(VENV)/test.stamp ## Measure speed beside yardsticks, growth and memory 
 torture: $(VENV)/test.stamp ## Break everything on purpose, for about half an hour
 	$(BIN)/python -m tests.torture
 
+DEBIAN_PACKAGES := chromium caddy nginx-light pebble pgbouncer postgresql prometheus \
+	redis-server systemd
+
 .PHONY: e2e
-e2e: $(VENV)/e2e.stamp ## Try it in a browser, behind Caddy and nginx
-	@for program in chromium caddy nginx pebble pebble-challtestsrv; do \
+e2e: $(VENV)/e2e.stamp ## Try it where it is deployed: browser, proxies, platform
+	@for program in chromium caddy nginx pebble pebble-challtestsrv pgbouncer promtool \
+		redis-server systemd-analyze; do \
 		command -v $$program > /dev/null || \
-			{ echo "$$program is missing: apt-get install chromium caddy nginx-light pebble"; exit 1; }; \
+			{ echo "$$program is missing: apt-get install $(DEBIAN_PACKAGES)"; exit 1; }; \
 	done
 	$(BIN)/pytest tests/e2e
 
