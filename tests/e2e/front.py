@@ -37,8 +37,7 @@ class Front:
 
     def get(self, host: str, path: str = "/v1/pets", **headers: str) -> Answer:
         """GET https://HOST/PATH, over a certificate that is checked."""
-        context = ssl.create_default_context(cafile=str(self.trusted))
-        connection = _Connection(host, self.https, context)
+        connection = self.connection(host)
         sent = {name.replace("_", "-"): text for name, text in headers.items()}
         try:
             connection.request("GET", path, headers=sent)
@@ -46,6 +45,11 @@ class Front:
             return Answer(answer.status, answer.headers, answer.read().decode())
         finally:
             connection.close()
+
+    def connection(self, host: str) -> http.client.HTTPSConnection:
+        """One that asks for the host, over a certificate that is checked."""
+        context = ssl.create_default_context(cafile=str(self.trusted))
+        return _Connection(host, self.https, context)
 
 
 @contextmanager

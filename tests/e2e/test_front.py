@@ -11,20 +11,19 @@ from tests.e2e.conftest import World
 from tests.e2e.front import Front, caddy
 from tests.e2e.people import BASE
 
+CLOSED = [
+    "/metrics",
+    "/METRICS",
+    "/%6detrics",
+    "//metrics",
+    "/v1/../metrics",
+    f"/internal/tls-allowed?domain={BASE}",
+    "/internal",
+    "/internal//tls-allowed",
+]
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/metrics",
-        "/METRICS",
-        "/%6detrics",
-        "//metrics",
-        "/v1/../metrics",
-        f"/internal/tls-allowed?domain={BASE}",
-        "/internal",
-        "/internal//tls-allowed",
-    ],
-)
+
+@pytest.mark.parametrize("path", CLOSED)
 def test_what_is_for_operators_is_closed_to_the_outside(world: World, path: str):
     answer = world.front.get(BASE, path)
     assert answer.status == 404

@@ -1,0 +1,98 @@
+"""nginx with deploy/nginx.conf, on ports, places and certificates of the test."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import trustme
+
+from tests.e2e.authority import running
+from tests.e2e.front import Front
+from tests.e2e.people import BASE
+from tests.servers import ROOT
+
+# What Debian's nginx.conf says around the files that it includes.
+AROUND = """
+daemon off;
+pid {directory}/nginx.pid;
+error_log {directory}/error.log;
+events {{ worker_connections 512; }}
+http {{
+    access_log off;
+    client_body_temp_path {directory}/bodies;
+    proxy_temp_path {directory}/answers;
+    include {directory}/petstore.conf;
+}}
+"""
+
+
+@dataclass
+class Certificates:
+    """The directory of certbot, and the authority that it asks."""
+
+    live: Path
+    authority: trustme.CA
+
+    def issue(self, name: str, *hosts: str) -> None:
+        """Do what certbot does for a certificate of that name."""
+        place = self.live / name
+        place.mkdir(parents=True)
+        issued = self.authority.issue_cert(*hosts)
+        chain = b"".join(pem.bytes() for pem in issued.cert_chain_pems)
+        (place / "fullchain.pem").write_bytes(chain)
+        issued.private_key_pem.write_to_path(place / "privkey.pem")
+        # nginx's workers read them, as user www-data (see step 4 of the file).
+        for path in (place / "fullchain.pem", place / "privkey.pem"):
+            path.chmod(0o644)
+
+
+@dataclass
+class Nginx(Front):
+    """A running one."""
+
+    certificates: Certificates
+
+
+@contextmanager
+def nginx(upstream: str) -> Iterator[Nginx]:
+    """One in front of that address for as long as the block runs."""
+    # Not in pytest's own directory, which nginx's workers may not enter.
+    with tempfile.TemporaryDirectory(prefix="petstore-nginx-") as directory:
+        Path(directory).chmod(0o755)
+        with _serving(Path(directory), upstream) as front:
+            yield front
+
+
+@contextmanager
+def _serving(directory: Path, upstream: str) -> Iterator[Nginx]:
+    certificates = Certificates(directory / "live", trustme.CA())
+    certificates.issue(BASE, BASE, f"*.{BASE}")
+    trusted = directory / "authority.pem"
+    certificates.authority.cert_pem.write_to_path(trusted)
+    ports = Front.anywhere(trusted)
+    front = Nginx(ports.http, ports.https, trusted, certificates)
+    (directory / "petstore.conf").write_text(_placed(directory, front, upstream))
+    (directory / "nginx.conf").write_text(AROUND.format(directory=directory))
+    command = ["nginx", "-c", str(directory / "nginx.conf"), "-p", str(directory)]
+    with running(command, directory / "nginx.log", front.https):
+        yield front
+
+
+def _placed(directory: Path, front: Front, upstream: str) -> str:
+    """The file as it is delivered, but for names and places."""
+    text = (ROOT / "deploy" / "nginx.conf").read_text()
+    for delivered, here in {
+        "listen [::]:80 default_server;\n": "\n",
+        "listen [::]:443 ssl http2 default_server;\n": "\n",
+        "listen 80 ": f"listen 127.0.0.1:{front.http} ",
+        "listen 443 ": f"listen 127.0.0.1:{front.https} ",
+        "server 127.0.0.1:8000": f"server {upstream}",
+        "/etc/letsencrypt/live": str(directory / "live"),
+        "/var/www/acme": str(directory / "acme"),
+        "pets.example.org": BASE,
+    }.items():
+        assert delivered in text, delivered
+        text = text.replace(delivered, here)
+    return text

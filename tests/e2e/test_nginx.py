@@ -1,0 +1,171 @@
+"""deploy/nginx.conf: TLS, addresses, limits, an outage, domains, and no POST lost."""
+
+import http.client
+import json
+import ssl
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from petstore.database import open_databases
+from petstore.models.domain_proofs import prove
+from petstore.models.domains import Domain
+from petstore.models.projects import Plan, Project
+from petstore.settings import read_settings
+from tests import databases, servers, services
+from tests.e2e.conftest import World
+from tests.e2e.nginx import Nginx, nginx
+from tests.e2e.people import BASE
+from tests.e2e.test_front import CLOSED
+
+SHOP = "shop.nginx.example"
+CLIENTS = 8
+POSTS = 60  # of each client
+
+
+@pytest.fixture(scope="module")
+def front(world: World) -> Iterator[Nginx]:
+    """nginx in front of one instance."""
+    upstream = world.instances[0].url.removeprefix("http://")
+    with nginx(upstream) as front:
+        yield front
+
+
+@pytest.mark.parametrize("path", CLOSED)
+def test_what_is_for_operators_is_closed_to_the_outside(front: Nginx, path: str):
+    answer = front.get(BASE, path)
+    assert answer.status == 404
+    assert json.loads(answer.text)["code"] == "not_found"
+
+
+def test_a_forged_address_is_not_believed(front: Nginx):
+    left = [
+        int(
+            front.get(BASE, X_Forwarded_For=f"192.0.2.{number}").headers[
+                "X-RateLimit-Remaining"
+            ]
+        )
+        for number in (1, 2)
+    ]
+    assert left[1] == left[0] - 1
+
+
+def test_links_are_made_for_the_host_and_scheme_of_the_client(front: Nginx):
+    description = json.loads(front.get(f"{BASE}", "/openapi.json").text)
+    assert description["servers"][-1]["url"] == f"https://{BASE}/v1"
+
+
+def test_http_leads_to_https(front: Nginx):
+    connection = http.client.HTTPConnection("127.0.0.1", front.http)
+    connection.request("GET", "/v1/pets?limit=1", headers={"Host": BASE})
+    answer = connection.getresponse()
+    assert answer.status == 308
+    assert answer.headers["Location"] == f"https://{BASE}/v1/pets?limit=1"
+    connection.close()
+
+
+def test_a_limit_reaches_the_client_with_its_headers(world: World, front: Nginx):
+    plan = ("--plan", "enterprise", "--per-minute", "1000", "--per-day", "2")
+    slug = world.flask("projects", "create", "Few", *plan)
+    key = world.flask("keys", "create", "--project", slug)
+    answers = [front.get(BASE, Authorization=f"Bearer {key}") for _ in range(3)]
+    assert [answer.status for answer in answers] == [200, 200, 429]
+    assert int(answers[-1].headers["Retry-After"]) > 0
+    assert answers[-1].headers["X-RateLimit-Remaining"] == "0"
+
+
+@pytest.mark.parametrize("size", [65_500, 100_000])
+def test_headers_that_are_too_large_are_refused_alike(front: Nginx, size: int):
+    answer = front.get(BASE, X_Padding="x" * size)
+    assert answer.status == 431
+    assert json.loads(answer.text)["code"] == "headers_too_large"
+
+
+def test_a_body_that_nginx_does_not_take_is_refused_alike(front: Nginx):
+    connection = front.connection(BASE)
+    connection.request("POST", "/v1/pets", headers={"Content-Length": "2000000"})
+    answer = connection.getresponse()
+    assert answer.status == 413
+    assert json.load(answer)["code"] == "body_too_large"
+    connection.close()
+
+
+def test_an_outage_looks_like_every_other_failure():
+    nowhere = f"127.0.0.1:{servers.free_port()}"
+    with nginx(nowhere) as front:
+        answer = front.get(BASE)
+    assert answer.status == 503
+    assert answer.headers["Retry-After"] == "1"
+    assert json.loads(answer.text)["code"] == "service_unavailable"
+    assert set(json.loads(answer.text)) == {"code", "message", "status"}
+
+
+def test_a_domain_of_a_project_s_own_has_its_own_certificate(
+    world: World, front: Nginx
+):
+    open_databases(read_settings(world.instances[0].environ))
+    project = Project.add("Nginx", None, Plan("pro"))
+    prove(Domain.add(project, SHOP), "as it should be")
+    databases.close()
+    key = world.flask("keys", "create", "--project", project.slug)
+    with pytest.raises(ssl.SSLError):
+        front.get(SHOP)
+    front.certificates.issue(f"petstore-{SHOP}", SHOP)
+    answer = front.get(SHOP, Authorization=f"Bearer {key}")
+    assert (answer.status, answer.text) == (200, "[]")
+    assert front.get(f"{project.slug}.{BASE}").status == 401
+
+
+def test_no_post_is_lost_or_doubled_while_workers_are_recycled(world: World):
+    environ = world.instances[0].environ | {"WEB_CONCURRENCY": "2"}
+    recycling = ("--max-requests", "40", "--max-requests-jitter", "20")
+    place = world.directory / "recycled"
+    place.mkdir()
+    with (
+        services.serving(place, environ, *recycling) as service,
+        nginx(service.url.removeprefix("http://")) as front,
+    ):
+        first = {worker.pid for worker in service.workers}
+        statuses = post_from_many(front, service.key)
+        assert statuses == [201] * CLIENTS * POSTS
+        assert not first & {worker.pid for worker in service.workers}
+        assert animals(front, service.key) == CLIENTS * POSTS
+
+
+def post_from_many(front: Nginx, key: str) -> list[int]:
+    """The answers to POSTs of clients that keep their connections."""
+    statuses: list[int] = []
+
+    def post() -> None:
+        connection = front.connection(BASE)
+        for _ in range(POSTS):
+            connection.request(
+                "POST",
+                "/v1/pets",
+                b'{"name": "Rex", "categoryId": 7}',
+                {"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
+            )
+            answer = connection.getresponse()
+            answer.read()
+            statuses.append(answer.status)
+        connection.close()
+
+    threads = [threading.Thread(target=post) for _ in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return statuses
+
+
+def animals(front: Nginx, key: str) -> int:
+    """How many there are, page by page."""
+    count, after = 0, 0
+    while page := json.loads(
+        front.get(
+            BASE, f"/v1/pets?limit=100&after={after}", Authorization=f"Bearer {key}"
+        ).text
+    ):
+        count, after = count + len(page), page[-1]["id"]
+    return count
