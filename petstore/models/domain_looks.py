@@ -1,6 +1,8 @@
 """Which domains are due to be looked at, and what certificate was seen."""
 
-from peewee import Expression
+from typing import NamedTuple
+
+from peewee import Case, Expression, fn
 
 from petstore import clock
 from petstore.models.domains import Domain
@@ -11,6 +13,13 @@ LOOK_AFTER_MS = 60 * clock.MS_PER_MINUTE
 RETRY_AFTER_MS = 15 * clock.MS_PER_MINUTE
 # When nothing has been heard of a handshake for so long, its process has ended.
 GIVE_UP_AFTER_MS = 3 * clock.MS_PER_MINUTE
+
+
+class Certificates(NamedTuple):
+    """How many have failed, and when the first of the others expires."""
+
+    failed: int
+    expires_ms: int | None
 
 
 def claim_due(project: Project | None = None) -> Domain | None:
@@ -45,16 +54,24 @@ def note_certificate(
     )
 
 
+def certificates() -> Certificates:
+    """What is known of all domains that are served."""
+    failed = Case(None, [(Domain.certificate_fault.is_null(False), 1)])
+    sums = Domain.select(fn.COUNT(failed), fn.MIN(Domain.certificate_expires_ms))
+    [row] = sums.where(_is_served()).tuples()
+    return Certificates(*row)
+
+
 def _is_due(now: int) -> Expression:
     has_failed = Domain.certificate_fault.is_null(False)
     is_issuing = ~has_failed & Domain.certificate_issuer.is_null()
-    entitled = Project.select(Project.id).where(Project.plan.in_(PLANS_WITH_DOMAINS))
-    return (
-        Domain.verified_ms.is_null(False)
-        & Domain.project.in_(entitled)
-        & (
-            (Domain.looked_ms < now - LOOK_AFTER_MS)
-            | (has_failed & (Domain.looked_ms < now - RETRY_AFTER_MS))
-            | (is_issuing & (Domain.looked_ms < now - GIVE_UP_AFTER_MS))
-        )
+    return _is_served() & (
+        (Domain.looked_ms < now - LOOK_AFTER_MS)
+        | (has_failed & (Domain.looked_ms < now - RETRY_AFTER_MS))
+        | (is_issuing & (Domain.looked_ms < now - GIVE_UP_AFTER_MS))
     )
+
+
+def _is_served() -> Expression:
+    entitled = Project.select(Project.id).where(Project.plan.in_(PLANS_WITH_DOMAINS))
+    return Domain.verified_ms.is_null(False) & Domain.project.in_(entitled)

@@ -4,10 +4,10 @@ import functools
 import logging
 import time
 
-from flask import Blueprint, Flask, Response, current_app, g, request
+from flask import Blueprint, Flask, Response, g, request
 from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram
 
-from petstore.ops import metric_files
+from petstore.ops import gauges, metric_files
 from petstore.ops.peers import require_direct_peer
 
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
@@ -28,12 +28,6 @@ DEPRECATED = Counter(
     "Calls of deprecated operations, by project.",
     ["operation", "project"],
 )
-# Asked when it is read: what a worker has seen may be out of date.
-COUNTER_STORE_UP = """\
-# HELP petstore_counter_store_up 1 while the counter store answers.
-# TYPE petstore_counter_store_up gauge
-petstore_counter_store_up {}.0
-"""
 EVENTS = {
     "key_banned": Counter("petstore_bans", "Keys that were banned."),
     "database_error": Counter("petstore_database_errors", "Requests without database."),
@@ -53,8 +47,7 @@ def init_app(app: Flask) -> None:
 def metrics() -> Response:
     """For a scraper beside the service; what came through a proxy finds nothing."""
     require_direct_peer()
-    is_up = not current_app.extensions["limiter"].is_degraded()
-    lines = metric_files.render() + COUNTER_STORE_UP.format(int(is_up)).encode()
+    lines = metric_files.render() + gauges.render()
     return Response(lines, content_type=CONTENT_TYPE_LATEST)
 
 
