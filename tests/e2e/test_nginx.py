@@ -5,6 +5,7 @@ import json
 import ssl
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -117,13 +118,14 @@ def test_a_domain_of_a_project_s_own_has_its_own_certificate(
     assert front.get(f"{project.slug}.{BASE}").status == 401
 
 
-def test_no_post_is_lost_or_doubled_while_workers_are_recycled(world: World):
-    environ = world.instances[0].environ | {"WEB_CONCURRENCY": "2"}
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_no_post_is_lost_or_doubled_while_workers_are_recycled(
+    environ: dict[str, str], tmp_path: Path
+):
+    environ |= {"WEB_CONCURRENCY": "2", "PETSTORE_TRUSTED_PROXIES": "1"}
     recycling = ("--max-requests", "40", "--max-requests-jitter", "20")
-    place = world.directory / "recycled"
-    place.mkdir()
     with (
-        services.serving(place, environ, *recycling) as service,
+        services.serving(tmp_path, environ, *recycling) as service,
         nginx(service.url.removeprefix("http://")) as front,
     ):
         first = {worker.pid for worker in service.workers}
