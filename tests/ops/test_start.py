@@ -7,6 +7,7 @@ import pytest
 from petstore.database import open_databases
 from petstore.ops.start import warnings
 from petstore.settings import Settings, read_settings
+from tests.hosts.tls_proxy import tls_proxy
 
 LOOPBACK = ("127.0.0.1", 8000)
 EVERYWHERE = [("0.0.0.0", 8000), ("::", 8000), ("", 8000)]
@@ -62,3 +63,21 @@ def test_a_place_behind_the_proxy_is_none(sqlite_url: str, place: object):
 
 def test_of_postgresql_there_is_no_file(postgresql_url: str):
     assert warnings(opened(postgresql_url), EVERYWHERE) == []
+
+
+@pytest.mark.usefixtures("closed")
+def test_a_certificate_of_redis_that_is_refused_is_told_with_what_to_change(
+    sqlite_url: str,
+):
+    with tls_proxy() as server:
+        server.issue("localhost")
+        url = f"rediss://:Geheimnis@localhost:{server.address.port}/0"
+        [warning] = warnings(opened(sqlite_url, REDIS_URL=url), [LOOPBACK])
+    assert "append ?ssl_cert_reqs=none to REDIS_URL" in warning
+    assert "Geheimnis" not in warning
+
+
+@pytest.mark.usefixtures("closed")
+def test_of_a_redis_that_is_away_the_start_says_nothing(sqlite_url: str):
+    settings = opened(sqlite_url, REDIS_URL="rediss://127.0.0.1:1/0")
+    assert warnings(settings, [LOOPBACK]) == []
