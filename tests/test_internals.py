@@ -72,6 +72,14 @@ def test_a_module_uses_no_other(module: Path):
 def private_names(tree: ast.AST) -> set[str]:
     """Names with an underscore in front that a module takes from somebody else."""
     own = {node.name for node in ast.walk(tree) if hasattr(node, "name")}
+    own |= {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    }
     found = {
         node.attr
         for node in ast.walk(tree)

@@ -81,10 +81,12 @@ class FallbackCounters:
     def _regain(self, part: str, claim: Claim) -> None:
         """Ask until the part is back, or until another one has taken its place."""
         answers = 0
-        while answers < ANSWERS_UNTIL_BACK and not self._is_closed:
-            waiting.wait(asyncio.sleep(ASK_SECONDS))
-            answers = answers + 1 if self._store.answers(claim) else 0
-        self._away.discard(part)
+        try:
+            while answers < ANSWERS_UNTIL_BACK and not self._is_closed:
+                waiting.wait(asyncio.sleep(ASK_SECONDS))
+                answers = answers + 1 if self._store.answers(claim) else 0
+        finally:
+            self._away.discard(part)
         if _is_first_to_regain(part):
             emit("counters_regained", node=part or None)
 

@@ -112,6 +112,8 @@ class Hits:
                 answers = await self._answers(hits)
         except TimeoutError:
             self._fail(hits, exceptions.TimeoutError("no answer in time"))
+        except RuntimeError as error:  # uvloop's, for a connection that is lost
+            self._fail(hits, exceptions.ConnectionError(str(error)))
         except UNAVAILABLE as error:
             self._fail(hits, error)
         except BaseException as error:
