@@ -16,10 +16,13 @@ from petstore.quotas.stores.memory import MemoryCounters
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
 
-# How often a store that is away is asked, by one task and not by requests. It is back
-# when it has answered three times in turn: one that comes and goes is one outage.
+# How often a store that is away is asked, by one task and not by requests, and how many
+# answers in turn it takes to be used again.
 ASK_SECONDS = 0.2
 ANSWERS_UNTIL_BACK = 3
+# For so long it must have been back before that is said: one that comes and goes is one
+# outage.
+SETTLED_SECONDS = 1.0
 
 
 class FallbackCounters:
@@ -87,7 +90,8 @@ class FallbackCounters:
                 answers = answers + 1 if self._store.answers(claim) else 0
         finally:
             self._away.discard(part)
-        if _is_first_to_regain(part):
+        waiting.wait(asyncio.sleep(SETTLED_SECONDS))
+        if part not in self._away and _is_first_to_regain(part):
             emit("counters_regained", node=part or None)
 
 

@@ -18,7 +18,7 @@ from petstore.quotas.subjects import (
 from petstore.quotas.windows import Claim, Day, Decision, decide
 from petstore.settings import Settings
 
-WARM_UP_SECONDS = 0.5
+WARM_UP_SECONDS = 0.25
 RETRY_SECONDS = 0.05
 
 

@@ -20,6 +20,8 @@ from redis.exceptions import (
 
 # A hit may take so long in all: name, connection, sign-in, script.
 HIT_SECONDS = 0.18
+# For an answer that takes longer, no other hits wait.
+SLOW_SECONDS = 0.01
 # One of several servers that does not answer must leave time to ask another one.
 SERVER_SECONDS = 0.1
 
@@ -71,6 +73,7 @@ class _Hit(NamedTuple):
     script: Script
     arguments: tuple[int | str, ...]  # the key first
     answer: asyncio.Future
+    gives_up_at: float
 
 
 class Hits:
@@ -82,33 +85,36 @@ class Hits:
     def __init__(self, client: Redis | RedisCluster) -> None:
         self._client = client
         self._due: list[_Hit] = []
-        self._sending: asyncio.Task | None = None
+        self._sending: set[asyncio.Task] = set()
+        self._sent_at = 0.0
 
     async def send(
         self, script: Script, key: str, arguments: Sequence[int | str]
     ) -> list[int]:
         """What the script returns; raises what is in `UNAVAILABLE`."""
-        answer = asyncio.get_running_loop().create_future()
-        hit = _Hit(script, (key, *arguments), answer)
+        loop = asyncio.get_running_loop()
+        now, answer = loop.time(), loop.create_future()
+        hit = _Hit(script, (key, *arguments), answer, now + HIT_SECONDS)
         if isinstance(self._client, RedisCluster):  # parts must not wait for each other
             await self._send([hit])
         else:
             self._due.append(hit)
-            if self._sending is None:
-                self._sending = asyncio.create_task(self._send_due())
+            if not self._sending or now - self._sent_at > SLOW_SECONDS:
+                self._sent_at = now
+                sending = asyncio.create_task(self._send_due())
+                self._sending.add(sending)
+                sending.add_done_callback(self._sending.discard)
         return await answer
 
     async def _send_due(self) -> None:
-        try:
-            while self._due:
-                hits, self._due = self._due, []
-                await self._send(hits)
-        finally:
-            self._sending = None
+        while self._due:
+            hits, self._due = self._due, []
+            self._sent_at = asyncio.get_running_loop().time()
+            await self._send(hits)
 
     async def _send(self, hits: list[_Hit]) -> None:
         try:
-            async with asyncio.timeout(HIT_SECONDS):
+            async with asyncio.timeout_at(hits[0].gives_up_at):
                 answers = await self._answers(hits)
         except TimeoutError:
             self._fail(hits, exceptions.TimeoutError("no answer in time"))
