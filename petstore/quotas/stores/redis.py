@@ -135,8 +135,7 @@ class RedisStorage(CounterStorage):
         if is_back:
             self._client, other._client = other._client, self._client
             self._hits, other._hits = other._hits, self._hits
-            waiting.wait(asyncio.sleep(HIT_SECONDS))  # for hits that are under way
-        other.close()
+        waiting.start_beside(other.close_later)
         return is_back
 
     def part_of(self, claim: Claim) -> str:
@@ -145,6 +144,11 @@ class RedisStorage(CounterStorage):
             with suppress(*UNAVAILABLE, KeyError):
                 return self._client.get_node_from_key(_key(claim.subject)).name
         return ""
+
+    def close_later(self) -> None:
+        """End the connections when no hit is under way any more."""
+        waiting.wait(asyncio.sleep(HIT_SECONDS))
+        self.close()
 
     def close(self) -> None:
         """End the connections."""
