@@ -6,7 +6,8 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import peewee
@@ -22,8 +23,10 @@ BUSY_SECONDS = 5  # in threads; see GroupCommit for requests in an event loop
 PATIENT_SECONDS = 30  # in commands
 # A hit waits less for a lock than for a counter store that is away.
 HIT_BUSY_SECONDS = 0.2
-# The counters are checkpointed seldom, since that waits for the disk: 64 MiB.
-COUNTER_PAGES = 16_384
+# After so many hits a thread takes what they have written to the disk. To begin the log
+# anew is left to a hit that finds it long, 16 MiB, since no other may come meanwhile.
+HITS_UNTIL_CHECKPOINT = 512
+COUNTER_PAGES = 4096
 
 # What SQLite reports of a disk or a file, not of a statement.
 OUTAGES = {
@@ -265,9 +268,14 @@ class SqliteCounters(Sqlite):
 
     def __init__(self, path: str) -> None:
         super().__init__(path, synchronous="normal", wal_autocheckpoint=COUNTER_PAGES)
+        self._hits = 0
+        self._checkpoints = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
 
     def execute_sql(self, sql: str, params: Any = None) -> sqlite3.Cursor | Rows:
         """Run a statement, and return its cursor."""
+        self._hits += 1
+        if self._hits % HITS_UNTIL_CHECKPOINT == 0 and waiting.can_await():
+            self._checkpoints.submit(self._checkpoint)
         gives_up_at = time.monotonic() + HIT_BUSY_SECONDS
         while True:
             try:
@@ -277,3 +285,7 @@ class SqliteCounters(Sqlite):
                 if not can_retry or time.monotonic() >= gives_up_at:
                     raise
             waiting.wait(asyncio.sleep(RETRY_SECONDS))
+
+    def _checkpoint(self) -> None:
+        with suppress(sqlite3.Error, peewee.PeeweeException):  # later, then
+            self._own().execute("PRAGMA wal_checkpoint(PASSIVE)")
