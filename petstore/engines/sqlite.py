@@ -24,9 +24,9 @@ PATIENT_SECONDS = 30  # in commands
 # A hit waits less for a lock than for a counter store that is away.
 HIT_BUSY_SECONDS = 0.2
 # After so many hits a thread takes what they have written to the disk. To begin the log
-# anew is left to a hit that finds it long, 16 MiB, since no other may come meanwhile.
-HITS_UNTIL_CHECKPOINT = 512
-COUNTER_PAGES = 4096
+# anew is left to a hit that finds it long, 128 MiB, since no other may come meanwhile.
+HITS_UNTIL_CHECKPOINT = 2048
+COUNTER_PAGES = 32_768
 
 # What SQLite reports of a disk or a file, not of a statement.
 OUTAGES = {
