@@ -101,16 +101,18 @@ class Hits:
             self._due.append(hit)
             if not self._sending or now - self._sent_at > SLOW_SECONDS:
                 self._sent_at = now
-                sending = asyncio.create_task(self._send_due())
-                self._sending.add(sending)
-                sending.add_done_callback(self._sending.discard)
+                self._sending.add(asyncio.create_task(self._send_due()))
         return await answer
 
     async def _send_due(self) -> None:
-        while self._due:
-            hits, self._due = self._due, []
-            self._sent_at = asyncio.get_running_loop().time()
-            await self._send(hits)
+        try:
+            while self._due:
+                hits, self._due = self._due, []
+                self._sent_at = asyncio.get_running_loop().time()
+                await self._send(hits)
+        finally:
+            # At once, or a hit that comes now would wait for a task that has ended.
+            self._sending.discard(asyncio.current_task())
 
     async def _send(self, hits: list[_Hit]) -> None:
         try:
