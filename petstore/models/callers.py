@@ -4,10 +4,11 @@ import hmac
 from collections.abc import Iterable
 from typing import NamedTuple, Self
 
-from peewee import Query
+from peewee import Query, fn
 
 from petstore import clock
-from petstore.database import data
+from petstore.batches import Batch
+from petstore.database import data, is_sqlite
 from petstore.models.credentials import digest_of, prefix_of
 from petstore.models.keys import Key
 from petstore.models.projects import Project
@@ -46,7 +47,7 @@ class Caller(NamedTuple):
 
         The prefix proves nothing: this is for who has shown the whole key before.
         """
-        return cls.active(_caller(prefix=prefix))
+        return cls.active(_look_up(prefix))
 
     @classmethod
     def active(cls, rows: Iterable[tuple]) -> Self | None:
@@ -90,6 +91,25 @@ def callers() -> Query:
     ).join(Project)
 
 
+def _look_up(prefix: str) -> list[tuple]:
+    if is_sqlite(data.obj):
+        return _caller(prefix=prefix)
+    return _batch.run(prefix)
+
+
+def _look_up_all(prefixes: list[str]) -> list[list[tuple]]:
+    found = {row[1]: [row] for row in _callers(prefixes=prefixes)}
+    return [found.get(prefix, []) for prefix in prefixes]
+
+
+_batch = Batch(_look_up_all, slow_seconds=0.01)
+
+
 @statement(data)
 def _caller() -> Query:
     return callers().where(Key.prefix == slot("prefix"))
+
+
+@statement(data)
+def _callers() -> Query:
+    return callers().where(Key.prefix == fn.ANY(slot("prefixes")))

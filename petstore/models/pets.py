@@ -1,6 +1,7 @@
 """Animals for adoption."""
 
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 from peewee import (
     BigAutoField,
@@ -14,6 +15,7 @@ from peewee import (
     fn,
 )
 
+from petstore.batches import Batch
 from petstore.database import BaseModel, data, is_sqlite
 from petstore.models.categories import Category
 from petstore.models.pages import page_by
@@ -118,8 +120,17 @@ def _add_to_sqlite(values: dict[str, int | str]) -> list[tuple]:
 
 
 def _add_to_postgresql(values: dict[str, int | str]) -> list[tuple]:
-    with data.turn(values["project"]):
-        return _insert_in_turn(**values)
+    if data.in_transaction():
+        return _insert_in_turn([values])
+    project_id = values["project"]
+    batch = _batches.get(project_id)
+    if batch is None:
+        batch = _batches[project_id] = Batch(_insert_in_turn)
+    return [batch.run(values)]
+
+
+# Animals that are added to a project at the same time share a transaction.
+_batches: WeakValueDictionary[int, Batch] = WeakValueDictionary()
 
 
 @statement(data)
@@ -131,25 +142,43 @@ def _insert_in_known() -> Query:
     return Pet.insert_from(known, list(values)).returning(Pet.id)
 
 
+def _insert_in_turn(animals: list[dict[str, int | str]]) -> list[tuple]:
+    ids = _insert_all_in_turn(
+        project=animals[0]["project"],
+        names=[animal["name"] for animal in animals],
+        category_ids=[animal["category_id"] for animal in animals],
+        statuses=[animal["status"] for animal in animals],
+    )
+    return sorted(ids)
+
+
 @statement(data, is_timely=True)
-def _insert_in_turn() -> Query:
-    # Lock, category and animal in one round trip. The rows come from the scan of the
-    # lock, so that the id is drawn when the lock is held, and in time.
+def _insert_all_in_turn() -> Query:
+    # Lock, categories and animals in one round trip. The rows come from the scan of
+    # the lock, so that ids are drawn, in order, when the lock is held, and in time.
     lock = fn.pg_advisory_xact_lock(slot("project"))
     turn = Select(columns=[lock.alias("turn")]).cte("turn")
     in_time = fn.clock_timestamp() < fn.to_timestamp(slot("deadline"))
-    timely = Select([turn], [turn.c.turn]).where(in_time).cte("timely")
-    values, category = _written(), (slot("project"), slot("category_id"))
-    known = (
-        Category.insert_from(
-            Select([timely], category), [Category.project, Category.id]
+    added = (
+        Select(
+            [turn],
+            [
+                fn.unnest(slot("names").cast("text[]")).alias("name"),
+                fn.unnest(slot("category_ids").cast("bigint[]")).alias("category_id"),
+                fn.unnest(slot("statuses").cast("text[]")).alias("status"),
+            ],
         )
-        .on_conflict_ignore()
-        .returning(Category.id)
+        .where(in_time)
+        .cte("added")
     )
+    categories = Category.insert_from(
+        Select([added], [slot("project"), added.c.category_id]).distinct(),
+        [Category.project, Category.id],
+    ).on_conflict_ignore()
+    columns = [slot("project"), added.c.name, added.c.category_id, added.c.status]
     return (
-        Pet.insert_from(Select([timely], list(values.values())), list(values))
-        .with_cte(turn, timely, known.cte("known"))
+        Pet.insert_from(Select([added], columns), list(_written()))
+        .with_cte(turn, added, categories.returning(Category.id).cte("categories"))
         .returning(Pet.id)
     )
 
