@@ -15,6 +15,7 @@ from petstore.quotas.plans import QUOTAS
 from petstore.settings import read_settings
 from tests import databases
 from tests.servers import ROOT
+from tests.test_layers import LAYERS
 from tests.torture.campaigns import CAMPAIGNS
 
 
@@ -150,6 +151,11 @@ def test_each_operation_has_a_test_file_of_its_name(app: Flask):
     files = {path.stem for path in (ROOT / "tests" / "api").glob("test_*.py")}
     assert len(views) == 9
     assert {f"test_{view}" for view in views} <= files
+
+
+def test_the_import_order_is_documented():
+    told = [code_in(row[0]) for row in rows_of("architecture.md", "The import order")]
+    assert told == LAYERS[:-1]
 
 
 def test_each_campaign_of_faults_is_documented():
