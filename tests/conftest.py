@@ -17,6 +17,7 @@ from petstore.api.last_used import last_used
 from petstore.database import databases_at
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.quotas.stores import RedisStorage
 from petstore.settings import read_settings
 from tests import databases, servers
 from tests.clocks import Clock, make_stores_movable
@@ -108,8 +109,8 @@ def clock(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setattr(service_clock, "now_ms", lambda: clock.now_ms)
     if environ["DATABASE_URL"].startswith("postgresql"):
         clock.tell_postgresql(environ["DATABASE_URL"])
-    if "REDIS_URL" in environ:
-        clock.tell_redis(environ["REDIS_URL"])
+    now_ms = property(lambda _store: clock.now_ms)
+    monkeypatch.setattr(RedisStorage, "now_ms", now_ms)
     return clock
 
 
