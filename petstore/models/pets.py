@@ -158,7 +158,6 @@ def _insert_all_in_turn() -> Query:
     # the lock, so that ids are drawn, in order, when the lock is held, and in time.
     lock = fn.pg_advisory_xact_lock(slot("project"))
     turn = Select(columns=[lock.alias("turn")]).cte("turn")
-    in_time = fn.clock_timestamp() < fn.to_timestamp(slot("deadline"))
     added = (
         Select(
             [turn],
@@ -168,7 +167,7 @@ def _insert_all_in_turn() -> Query:
                 fn.unnest(slot("statuses").cast("text[]")).alias("status"),
             ],
         )
-        .where(in_time)
+        .where(data.in_time)
         .cte("added")
     )
     categories = Category.insert_from(

@@ -1,7 +1,7 @@
 """Counters in the database: one row for a subject and a day, one statement a hit."""
 
 import peewee
-from peewee import EXCLUDED, Case, Expression, Query, fn
+from peewee import EXCLUDED, Case, Expression, Query, Select, fn
 
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
@@ -67,7 +67,7 @@ def _tally(claim: Claim) -> Tally:
     return Tally(*row)
 
 
-@statement(counters)
+@statement(counters, is_timely=True)
 def _take() -> Query:
     now = counters.now_ms
     minute, day = now / MS_PER_MINUTE, now / MS_PER_DAY
@@ -83,17 +83,20 @@ def _take() -> Query:
         & (minute_served < slot("per_minute"))
         & (Usage.served < slot("per_day"))
     )
+    first = {
+        Usage.subject: slot("subject"),
+        Usage.day: day,
+        Usage.served: _one_if(is_free),
+        Usage.refused: _one_if(~is_free),
+        Usage.minute: minute,
+        Usage.minute_served: _one_if(is_free),
+        Usage.hit_ms: now,
+        Usage.is_granted: is_free,
+        Usage.last_day: day + slot("kept_days"),
+    }
     return (
-        Usage.insert(
-            subject=slot("subject"),
-            day=day,
-            served=_one_if(is_free),
-            refused=_one_if(~is_free),
-            minute=minute,
-            minute_served=_one_if(is_free),
-            hit_ms=now,
-            is_granted=is_free,
-            last_day=day + slot("kept_days"),
+        Usage.insert_from(
+            Select(columns=list(first.values())).where(counters.in_time), list(first)
         )
         .on_conflict(
             conflict_target=[Usage.subject, Usage.day],
