@@ -10,13 +10,13 @@ from statistics import median
 
 import pytest
 
-from tests.faults.slow_disk import SYNC_SECONDS
 from tests.services import Service, serving
 
 REX = {"name": "Rex", "categoryId": 7}
 BUSY_SECONDS = 0.7  # for a machine that has other things to do
 FAST = 0.3 + BUSY_SECONDS
 LOCKED = 2.5 + BUSY_SECONDS
+SYNC_SECONDS = 0.02
 
 
 @pytest.fixture
@@ -104,6 +104,7 @@ def test_one_that_fails_leaves_the_others_of_its_group_alone(service: Service):
 
 def test_readers_do_not_wait_for_the_disk_of_writers(sqlite_url: str, tmp_path: Path):
     environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "1"}
+    environ["SYNC_SECONDS"] = str(SYNC_SECONDS)
     worker = ("--worker-class", "tests.faults.slow_disk.SlowDiskWorker")
     with serving(tmp_path, environ, *worker) as service, ThreadPoolExecutor(4) as pool:
         ends = time.monotonic() + 2
