@@ -1,5 +1,6 @@
 """The cast: a project with a key, a rival who must see nothing, a clock that stands."""
 
+import itertools
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -30,6 +31,8 @@ def postgresql_server() -> Iterator[str]:
     """A PostgreSQL server with a migrated database; its address."""
     with servers.postgresql(is_durable=False) as url:
         _migrate(url)
+        with psycopg.connect(_named(url, "template1"), autocommit=True) as connection:
+            connection.execute("CREATE DATABASE migrated TEMPLATE postgres")
         yield url
 
 
@@ -55,6 +58,29 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("sqlite") / "petstore.db"
     _migrate(f"sqlite:///{path}")
     return path
+
+
+@pytest.fixture(scope="session")
+def new_database(
+    migrated_sqlite: Path,
+    postgresql_server: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str], str]:
+    """Makes a migrated database of an engine that no other test empties; its URL."""
+    names = (f"d{number}" for number in itertools.count())
+
+    def new_database(engine: str) -> str:
+        if engine == "sqlite":
+            directory = tmp_path_factory.mktemp("database")
+            for file in migrated_sqlite.parent.iterdir():
+                shutil.copy(file, directory)
+            return f"sqlite:///{directory / migrated_sqlite.name}"
+        name = next(names)
+        with psycopg.connect(postgresql_server, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE migrated")
+        return _named(postgresql_server, name)
+
+    return new_database
 
 
 @pytest.fixture
@@ -93,8 +119,7 @@ def unmigrated_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     connection = request.getfixturevalue("postgresql")
     connection.execute("DROP DATABASE IF EXISTS unmigrated WITH (FORCE)")
     connection.execute("CREATE DATABASE unmigrated")
-    server = request.getfixturevalue("postgresql_server")
-    return server.replace("/postgres?", "/unmigrated?")
+    return _named(request.getfixturevalue("postgresql_server"), "unmigrated")
 
 
 @pytest.fixture
@@ -189,6 +214,10 @@ def _migrate(url: str) -> None:
     databases = databases_at(url, prepares_statements=True)
     migrator.migrate(databases)
     databases.close()
+
+
+def _named(server: str, database: str) -> str:
+    return server.replace("/postgres?", f"/{database}?")
 
 
 def _stop_timers() -> None:

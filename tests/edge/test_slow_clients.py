@@ -17,10 +17,10 @@ CLOSED_WITHIN_SECONDS = 5
 PETS = "/v1/pets?limit=100"
 
 
-@pytest.fixture
-def impatient(serve: Callable[..., Gunicorn]) -> Gunicorn:
+@pytest.fixture(scope="module")
+def impatient(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
     """A service that gives a request one second to arrive, and an answer to leave."""
-    return serve(IMPATIENT)
+    return serve_all(IMPATIENT)
 
 
 @contextmanager
