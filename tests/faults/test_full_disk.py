@@ -9,23 +9,35 @@ import pytest
 
 from petstore.database import data
 from tests.clusters import until
-from tests.faults.conftest import Serve
 from tests.load import day_left
 from tests.races.clients import Answer, Client
-from tests.servers import Gunicorn
+from tests.servers import Gunicorn, gunicorn
+from tests.services import issue_key
+
+
+@pytest.fixture(scope="module")
+def settings(new_database: Callable[[str], str]) -> dict[str, str]:
+    return {"DATABASE_URL": new_database("sqlite"), "WEB_CONCURRENCY": "1"}
+
+
+@pytest.fixture(scope="module")
+def running(
+    settings: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gunicorn]:
+    with gunicorn(tmp_path_factory.mktemp("gunicorn"), settings) as running:
+        yield running
 
 
 @pytest.fixture
-def key(issue: Callable) -> str:
-    return issue()[1]
+def key(settings: dict[str, str]) -> str:
+    return issue_key(settings)
 
 
 @pytest.fixture
-def service(serve: Serve, key: str) -> Gunicorn:
+def service(running: Gunicorn, key: str) -> Gunicorn:
     """A service that has served before."""
-    service = serve(WEB_CONCURRENCY="1")
-    assert ids(service, key) == []
-    return service
+    assert ids(running, key) == []
+    return running
 
 
 def add(service: Gunicorn, key: str) -> Answer:
