@@ -7,12 +7,15 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from petstore.database import data
+from petstore.database import data, open_databases
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.settings import read_settings
+from tests import databases
 from tests.clusters import until
 from tests.load import day_left
 from tests.races.clients import Answer, Client
 from tests.servers import Gunicorn, gunicorn
-from tests.services import issue_key
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +32,11 @@ def running(
 
 
 @pytest.fixture
-def key(settings: dict[str, str]) -> str:
-    return issue_key(settings)
+def key(settings: dict[str, str]) -> Iterator[str]:
+    """A key; the database stays open in this process, too, as in other workers."""
+    open_databases(read_settings(settings))
+    yield Key.issue(Project.add("Shelter", None, Plan("enterprise", 10**6, 10**6)))
+    databases.close()
 
 
 @pytest.fixture
