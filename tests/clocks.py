@@ -24,11 +24,11 @@ class Clock:
         self.now_ms = NOON_MS
         self._listeners: list[Callable[[int], None]] = []
 
-    def tell_postgresql(self, url: str) -> None:
+    def tell_postgresql(self, connection: psycopg.Connection) -> None:
         """Move a database's clock along."""
 
         def tell(now_ms: int) -> None:
-            with psycopg.connect(url) as connection:
+            with connection.transaction():
                 connection.execute("DELETE FROM test_clock")
                 connection.execute("INSERT INTO test_clock VALUES (%s)", (now_ms,))
 
