@@ -53,14 +53,15 @@ class DatabaseStorage(CounterStorage):
 
 def _tally(claim: Claim) -> Tally:
     try:
-        [row] = _take(
-            subject=claim.subject.name,
-            kept_days=claim.subject.kept_days,
-            per_minute=claim.quota.minute.amount,
-            per_day=claim.quota.day.amount,
-            banned_until=claim.banned_until_ms,
-            now_ms=clock.now_ms(),
-        )
+        with counters.turn(claim.subject.name):
+            [row] = _take(
+                subject=claim.subject.name,
+                kept_days=claim.subject.kept_days,
+                per_minute=claim.quota.minute.amount,
+                per_day=claim.quota.day.amount,
+                banned_until=claim.banned_until_ms,
+                now_ms=clock.now_ms(),
+            )
     except peewee.DatabaseError:
         counters.recover()
         raise
