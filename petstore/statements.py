@@ -34,7 +34,7 @@ class Statement:
         self._is_timely = is_timely
         self._written: dict[type, _Written] = {}
 
-    def __call__(self, **values: Any) -> list[tuple]:
+    def __call__(self, **values: Any) -> list[tuple[Any, ...]]:
         """Run it with a value for each slot; all rows, as tuples."""
         database = self._database.obj
         written = self._written.get(type(database))
@@ -45,8 +45,11 @@ class Statement:
             values["deadline"] = database.deadline()
         parameters = [values[name] for name in written.names]
         if self._is_timely:
-            return database.execute_timely(written.sql, parameters).fetchall()
-        return database.execute_sql(written.sql, parameters).fetchall()
+            cursor = database.execute_timely(written.sql, parameters)
+        else:
+            cursor = database.execute_sql(written.sql, parameters)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
 
 
 class _Written:
