@@ -14,14 +14,16 @@ import pytest
 
 from petstore.engines.postgresql import Postgresql
 from tests import servers
+from tests.clusters import until
 from tests.services import Answer, Service, issue_key, serving
 from tests.torture.postgres import Postgres, postgres
 from tests.torture.proxies import Proxy, proxy
 
 REX = {"name": "Rex", "categoryId": 7}
-BUSY_SECONDS = 0.7  # for a machine that has other things to do
-FAST = 0.3 + BUSY_SECONDS
-HUNG = 2.5 + BUSY_SECONDS
+# A statement that hangs is given up after 2 s; who waits for none waits for less than
+# that, and nobody for as long as two of them.
+FAST = 1.8
+HUNG = 4.0
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +74,8 @@ def timed(ask: Callable[[], Answer]) -> tuple[int, float]:
 
 
 def assert_recovers(service: Service) -> None:
-    """It serves again within a second or so, and wrote nothing of what it refused."""
-    ends = time.monotonic() + 1 + BUSY_SECONDS
-    while service.ask().status == 503:
-        assert time.monotonic() < ends
-        time.sleep(0.05)
+    """It serves again, and wrote nothing of what it refused."""
+    until(lambda: service.ask().status == 200)
     time.sleep(0.3)
     assert service.ask().json == []
 

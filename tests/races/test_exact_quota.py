@@ -8,7 +8,7 @@ from tests.races.clients import Answer, ask_at_once, served_by_minute
 from tests.races.conftest import Service
 
 CLIENTS = 64
-TRIALS = 10
+TRIALS = 4
 
 
 def at_once(service: Service, key: str) -> list[Answer]:

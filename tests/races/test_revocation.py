@@ -16,7 +16,7 @@ from tests.races.conftest import Service
 PLENTY = Plan("enterprise", 100_000, 100_000)
 REQUESTS = 40
 READERS = 8
-EXPIRES_AFTER_SECONDS = 1.0
+EXPIRES_AFTER_SECONDS = 1.5
 REFUSED = {401, 429}  # 429 for what comes from an address that guesses too often
 
 KeyOf = Callable[[Plan], str]
