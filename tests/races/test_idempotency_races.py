@@ -14,16 +14,18 @@ import pytest
 from tests.services import Answer, Service, serving
 
 WORKERS = 4
+PATIENCE = ("--config", "tests/patient.py")
 COPIES = 16
-ROUNDS = 15
+ROUNDS = 6
 CLIENTS = 8
-KILLS = 10
+KILLS = 5
 GIVEN_UP_AFTER_SECONDS = 60
 
 
 @pytest.fixture
 def service(environ: dict[str, str], tmp_path: Path) -> Iterator[Service]:
-    with serving(tmp_path, environ | {"WEB_CONCURRENCY": str(WORKERS)}) as service:
+    environ = environ | {"WEB_CONCURRENCY": str(WORKERS)}
+    with serving(tmp_path, environ, *PATIENCE) as service:
         yield service
 
 

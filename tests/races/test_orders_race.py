@@ -10,6 +10,7 @@ from tests import databases, servers
 from tests.races.shops import Shop, at_once, killed_workers, renew, walk
 from tests.races.stories import faults
 from tests.races.walkers import ORDERS
+from tests.servers import PATIENT
 
 CLIENTS, ANIMALS = 32, 5
 WALKERS, STEPS, WALKED_ANIMALS = 8, 60, 6
@@ -21,7 +22,10 @@ def environ(
     request: pytest.FixtureRequest, race_stores: dict[str, str]
 ) -> dict[str, str]:
     """Four workers on each database in turn."""
-    return {"DATABASE_URL": race_stores[request.param], "WEB_CONCURRENCY": "4"}
+    return {
+        "DATABASE_URL": race_stores[request.param],
+        "WEB_CONCURRENCY": "4",
+    } | PATIENT
 
 
 @pytest.fixture(scope="module")
