@@ -6,10 +6,11 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.clients import Answer, Client
 from tests.clusters import Cluster, cluster, until
+from tests.crowds import ask_at_once, served_by_minute
 from tests.faults.conftest import Serve
 from tests.load import load
-from tests.races.clients import Answer, Client, ask_at_once, served_by_minute
 from tests.servers import PATIENT, Gunicorn
 
 CLIENTS = 24

@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 
 from petstore.models.projects import Plan, Project
-from tests.patience import LIMITS, SECONDS
+from tests.patience import LIMITS
 
 
 @pytest.fixture(params=["database", "redis"])
@@ -16,8 +16,8 @@ def store(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time for every store to answer, on a machine that is busy, too."""
-    for place, name in LIMITS:
-        monkeypatch.setattr(place, name, SECONDS)
+    for place, name, value in LIMITS:
+        monkeypatch.setattr(place, name, value)
 
 
 @pytest.fixture

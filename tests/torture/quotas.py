@@ -6,7 +6,7 @@ from itertools import cycle, islice
 
 from petstore.models.projects import Plan
 from tests import servers
-from tests.races.clients import ask_at_once, served_by_minute
+from tests.crowds import ask_at_once, served_by_minute
 from tests.servers import PATIENT
 from tests.services import issue_key
 from tests.torture.campaign import Campaign, Outcome, Run
