@@ -1,17 +1,17 @@
-"""Who calls: a key that works, and the project that it acts for."""
+"""Callers: a key that works, and the project that it acts for."""
 
 import hmac
 from collections.abc import Iterable
 from typing import NamedTuple, Self
 
-from peewee import Query
+from peewee import ModelSelect, Query
 
 from petstore import clock
 from petstore.database import data
 from petstore.models.credentials import digest_of, prefix_of
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.statements import slot, statement
+from petstore.statements import Row, slot, statement
 
 
 class Caller(NamedTuple):
@@ -33,24 +33,24 @@ class Caller(NamedTuple):
 
     @classmethod
     def of(cls, key: str) -> Self | None:
-        """Whom a key speaks for; a mistyped one is refused without a look-up."""
+        """Return the caller whose key this is, if the key works at the moment.
+
+        A mistyped key is refused by its checksum, without a query.
+        """
         prefix = prefix_of(key)
-        caller = cls.named(prefix) if prefix else None
+        caller = cls.by_prefix(prefix) if prefix else None
         if caller and hmac.compare_digest(bytes(caller.digest), digest_of(key)):
             return caller
         return None
 
     @classmethod
-    def named(cls, prefix: str) -> Self | None:
-        """Whom the key of that prefix speaks for, if it works at this moment.
-
-        The prefix proves nothing: this is for who has shown the whole key before.
-        """
-        return cls.active(_caller(prefix=prefix))
+    def by_prefix(cls, prefix: str) -> Self | None:
+        """Return the caller whose key has that prefix, which proves nothing yet."""
+        return cls.first_active(_select_by_prefix(prefix=prefix))
 
     @classmethod
-    def active(cls, rows: Iterable[tuple]) -> Self | None:
-        """The caller whom the first row describes, if the key works at this moment."""
+    def first_active(cls, rows: Iterable[Row]) -> Self | None:
+        """Return the first caller among rows of `callers`, if the key works now."""
         for row in rows:
             caller = cls(*row)
             if caller.is_active(clock.now_ms()):
@@ -59,11 +59,11 @@ class Caller(NamedTuple):
 
     @property
     def is_banned(self) -> bool:
-        """Whether a ban of the key holds at this moment."""
+        """Whether the key is banned at the moment."""
         return clock.now_ms() < (self.banned_until_ms or 0)
 
     def is_active(self, now: int) -> bool:
-        """Whether the key is neither revoked nor expired nor past its grace."""
+        """Return whether the key is not revoked, expired or retired."""
         return (
             self.revoked_ms is None
             and (self.expires_ms is None or now < self.expires_ms)
@@ -71,8 +71,8 @@ class Caller(NamedTuple):
         )
 
 
-def callers() -> Query:
-    """The keys with their projects, in the columns of a `Caller`."""
+def callers() -> "ModelSelect[Key]":
+    """Return a query for keys with their projects, in the columns of `Caller`."""
     return Key.select(
         Key.id,
         Key.prefix,
@@ -91,5 +91,5 @@ def callers() -> Query:
 
 
 @statement(data)
-def _caller() -> Query:
+def _select_by_prefix() -> Query:
     return callers().where(Key.prefix == slot("prefix"))

@@ -155,8 +155,10 @@ class RedisStorage(CounterStorage):
         waiting.wait(self._client.aclose())
 
     def _tally(self, script: Script, claim: Claim, *arguments: int | str) -> Tally:
-        is_granted, *figures = self._run(script, _key(claim.subject), arguments)
-        return Tally(bool(is_granted), *figures)
+        is_granted, minute_served, served, now, strikes = self._run(
+            script, _key(claim.subject), arguments
+        )
+        return Tally(bool(is_granted), (minute_served, served), now, strikes)
 
     def _run(
         self, script: Script, key: str, arguments: Sequence[int | str]
