@@ -19,7 +19,7 @@ from petstore.database import (
 from petstore.models.callers import Caller
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
-from petstore.models.pets import Pet, PetTable
+from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from petstore.models.sessions import Secret, Session
 from tests import servers
@@ -96,7 +96,7 @@ def test_no_id_is_given_out_twice_not_even_of_a_deleted_row(
     fill(client, project)
     PetTable.delete().where(PetTable.id > 1).execute()
     flask("data", "copy", unmigrated_url)
-    for table, last in [(Pet, len(NAMES)), (Project, 1), (Domain, 1)]:
+    for table, last in [(PetTable, len(NAMES)), (Project, 1), (Domain, 1)]:
         assert tables.last_id(target.data, table) == last
     columns = {"project": 1, "name": "Tom", "category_id": 1, "status": "sold"}
     added = PetTable.insert(columns).returning(PetTable.id).execute(target.data)
