@@ -26,7 +26,7 @@ run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000), with a demo project a
 
 .PHONY: test
 test: $(VENV)/test.stamp ## Run all tests, on SQLite, PostgreSQL and Redis
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 .PHONY: bench
 bench: $(VENV)/test.stamp ## Measure speed beside yardsticks, growth and memory (needs wrk)

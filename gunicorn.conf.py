@@ -43,6 +43,9 @@ bind = f"0.0.0.0:{settings.port}"
 workers = settings.workers
 worker_class = "petstore.edge.worker.EdgeWorker"
 worker_connections = 16_384  # at most; fewer where the system allows fewer descriptors
+# Longer than proxies keep an idle connection, so that it is they who close it: a POST
+# that meets a closing one is lost, since nobody may send it again.
+keepalive = 75
 worker_tmp_dir = memory
 
 # Only the application decides which proxies are believed (PETSTORE_TRUSTED_PROXIES).

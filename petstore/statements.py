@@ -21,20 +21,34 @@ def slot(name: str) -> Value:
 
 
 class Statement:
-    """A query that returns rows, called with a keyword argument for each slot."""
+    """A query that returns rows, called with a keyword argument for each slot.
 
-    def __init__(self, database: DatabaseProxy, build: Callable[[], Query]) -> None:
+    A timely query writes on condition of the database's `in_time`. It needs no
+    transaction, since it writes nothing after its client has given up.
+    """
+
+    def __init__(
+        self,
+        database: DatabaseProxy,
+        build: Callable[[], Query],
+        *,
+        is_timely: bool = False,
+    ) -> None:
         self._database = database
         self._build = build
+        self._is_timely = is_timely
         self._written: dict[type, _WrittenQuery] = {}
 
     def __call__(self, **values: Any) -> list[Row]:
         """Run the query and return all rows."""
-        written = self._written_for(self._database.obj)
-        return self._run(written.sql, [values[name] for name in written.names])
-
-    def _run(self, sql: str, parameters: list[Any]) -> list[Row]:
-        rows: list[Row] = self._database.execute_sql(sql, parameters).fetchall()
+        database = self._database.obj
+        written = self._written_for(database)
+        execute = database.execute_sql
+        if self._is_timely:
+            values["deadline"] = database.deadline()
+            execute = database.execute_timely
+        parameters = [values[name] for name in written.names]
+        rows: list[Row] = execute(written.sql, parameters).fetchall()
         return rows
 
     def _written_for(self, database: Any) -> "_WrittenQuery":
@@ -76,6 +90,8 @@ def _literal(value: int | str | None) -> str:
     return f"'{quoted}'"
 
 
-def statement(database: DatabaseProxy) -> Callable[[Callable[[], Query]], Statement]:
+def statement(
+    database: DatabaseProxy, *, is_timely: bool = False
+) -> Callable[[Callable[[], Query]], Statement]:
     """Make the decorated function, which builds a query, a `Statement`."""
-    return lambda build: Statement(database, build)
+    return lambda build: Statement(database, build, is_timely=is_timely)

@@ -3,12 +3,10 @@
 from collections.abc import Callable
 
 import psycopg
-import redis
 from peewee import SQL
 
 from petstore import clock
 from petstore.engines.postgresql import Postgresql
-from petstore.quotas.stores import redis as redis_store
 
 # Ten seconds into a minute, at noon.
 NOON_MS = clock.instant_ms(2027, 3, 17) + 12 * 60 * clock.MS_PER_MINUTE + 10_000
@@ -17,30 +15,24 @@ NOON_MS = clock.instant_ms(2027, 3, 17) + 12 * 60 * clock.MS_PER_MINUTE + 10_000
 def make_stores_movable() -> None:
     """Let the stores of this process take the time from where a `Clock` puts it."""
     Postgresql.now_ms = SQL("(SELECT now_ms FROM test_clock)")
-    redis_store.CLOCK = "local now = tonumber(redis.call('GET', 'test-clock'))"
 
 
 class Clock:
-    """The time of the service, of PostgreSQL and of Redis."""
+    """The time of the service and of PostgreSQL."""
 
     def __init__(self) -> None:
         self.now_ms = NOON_MS
         self._listeners: list[Callable[[int], None]] = []
 
-    def tell_postgresql(self, url: str) -> None:
+    def tell_postgresql(self, connection: psycopg.Connection) -> None:
         """Move a database's clock along."""
 
         def tell(now_ms: int) -> None:
-            with psycopg.connect(url) as connection:
+            with connection.transaction():
                 connection.execute("DELETE FROM test_clock")
                 connection.execute("INSERT INTO test_clock VALUES (%s)", (now_ms,))
 
         self._tell(tell)
-
-    def tell_redis(self, url: str) -> None:
-        """Move a Redis server's clock along."""
-        connection = redis.from_url(url)
-        self._tell(lambda now_ms: connection.set("test-clock", now_ms))
 
     def move(self, *, seconds: float = 0, days: float = 0) -> None:
         """Let time pass."""

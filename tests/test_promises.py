@@ -1,7 +1,8 @@
-"""What the README and the models promise is what there is, and the reverse."""
+"""What the documents and the models promise is what there is, and the reverse."""
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 import click
 import pytest
@@ -14,8 +15,8 @@ from petstore.quotas.plans import QUOTAS
 from petstore.settings import read_settings
 from tests import databases
 from tests.servers import ROOT
-
-README = (ROOT / "README.md").read_text()
+from tests.test_layers import LAYERS
+from tests.torture.campaigns import CAMPAIGNS
 
 
 @pytest.fixture
@@ -48,11 +49,14 @@ def test_each_table_has_a_model():
     assert tables == {model._meta.table_name for model in models}
 
 
-def rows_of(heading: str) -> list[list[str]]:
-    """The rows of the table below a heading, without the two at its top."""
-    section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    lines = [line for line in section.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
+def rows_of(page: str, heading: str) -> list[list[str]]:
+    """The rows of the first table below a heading, without the two at its top."""
+    text = (ROOT / "docs" / page).read_text()
+    lines = text.partition(f"# {heading}\n")[2].splitlines()
+    while lines and not lines[0].startswith("|"):
+        lines.pop(0)
+    table = list(takewhile(lambda line: line.startswith("|"), lines))
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table[2:]]
 
 
 def code_in(cell: str) -> list[str]:
@@ -64,15 +68,14 @@ def failures(root: type[Failure] = Failure) -> list[type[Failure]]:
     return [leaf for child in children for leaf in failures(child)] or [root]
 
 
-def test_the_readme_lists_each_code_of_an_error_with_its_status():
-    told = {
-        (int(row[0]), code) for row in rows_of("Errors") for code in code_in(row[1])
-    }
+def test_each_code_of_an_error_is_documented_with_its_status():
+    rows = rows_of("api.md", "Errors")
+    told = {(int(row[0]), code) for row in rows for code in code_in(row[1])}
     raised = {(failure.status, failure.code) for failure in failures()}
     assert told == raised | set(CODES.items())
 
 
-def test_the_readme_lists_each_setting():
+def test_each_setting_is_documented():
     asked = []
 
     class Environment(dict):
@@ -81,7 +84,9 @@ def test_the_readme_lists_each_setting():
             return default
 
     read_settings(Environment())
-    told = [name for row in rows_of("Settings") for name in code_in(row[0])]
+    told = [
+        name for row in rows_of("operating.md", "Settings") for name in code_in(row[0])
+    ]
     assert sorted(told) == sorted(asked)
 
 
@@ -99,17 +104,18 @@ def usages(group: click.Group, words: str = "flask") -> Iterator[str]:
         yield " ".join([words, name, *arguments, *options])
 
 
-def test_the_readme_lists_each_command_with_its_arguments_and_options(app: Flask):
+def test_each_command_is_documented_with_its_arguments_and_options(app: Flask):
     told = []
-    for [usage, *_] in rows_of("Commands"):
+    for [usage, *_] in rows_of("operating.md", "Commands"):
         [line] = code_in(usage)
         options = sorted(re.findall("--[a-z-]+", line))
         told.append(" ".join([line.split(" [")[0], *options]))
     assert sorted(told) == sorted(usages(app.cli))
 
 
-def test_the_readme_lists_each_operation(app: Flask):
-    told = {tuple(code_in(row[0])[0].split()) for row in rows_of("The interface")}
+def test_each_operation_is_documented(app: Flask):
+    rows = rows_of("api.md", "Operations")
+    told = {tuple(code_in(row[0])[0].split()) for row in rows}
     served = {
         (method, re.sub("<id:([a-z]+)_id>", r"{\1Id}", rule.rule))
         for rule in app.url_map.iter_rules()
@@ -119,18 +125,19 @@ def test_the_readme_lists_each_operation(app: Flask):
     assert told == served
 
 
-def test_the_readme_lists_each_plan_with_its_limits():
+def test_each_plan_is_documented_with_its_limits():
     told = {
         code_in(plan)[0]: (minute.replace(",", ""), day.replace(",", ""))
-        for plan, minute, day in rows_of("Plans, limits and bans")
+        for plan, minute, day in rows_of("api.md", "Limits")
     }
     assert told.pop("enterprise") == ("its own", "its own")
     held = {plan: tuple(str(limit.amount) for limit in q) for plan, q in QUOTAS.items()}
     assert told == held
 
 
-def test_what_the_readme_tells_to_watch_is_there(app: Flask):
-    told = {path for row in rows_of("Watching it") for path in code_in(row[0])}
+def test_the_paths_to_monitor_are_there(app: Flask):
+    rows = rows_of("operating.md", "Monitoring")
+    told = {path for row in rows for path in code_in(row[0])}
     assert told <= {rule.rule for rule in app.url_map.iter_rules()}
     assert told
 
@@ -144,3 +151,13 @@ def test_each_operation_has_a_test_file_of_its_name(app: Flask):
     files = {path.stem for path in (ROOT / "tests" / "api").glob("test_*.py")}
     assert len(views) == 9
     assert {f"test_{view}" for view in views} <= files
+
+
+def test_the_import_order_is_documented():
+    told = [code_in(row[0]) for row in rows_of("architecture.md", "The import order")]
+    assert told == LAYERS[:-1]
+
+
+def test_each_campaign_of_faults_is_documented():
+    told = [row[0] for row in rows_of("reliability.md", "Results")]
+    assert told == [campaign.name for campaign in CAMPAIGNS]

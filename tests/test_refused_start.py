@@ -15,13 +15,7 @@ def flask_migrate(environ: dict[str, str]) -> CompletedProcess:
 
 
 both = pytest.mark.parametrize("start", [servers.refused_gunicorn, flask_migrate])
-UNUSABLE = [
-    ("PORT", "x"),
-    ("DATABASE_URL", f"mysql://u:{PASSWORD}@h/d"),
-    ("REDIS_URL", f"http://:{PASSWORD}@h"),
-    ("PETSTORE_TRUSTED_PROXIES", "-1"),
-    ("SECRET_KEY", PASSWORD),
-]
+UNUSABLE = [("PORT", "x"), ("DATABASE_URL", f"mysql://u:{PASSWORD}@h/d")]
 
 
 @both
@@ -37,22 +31,18 @@ def test_it_stops_gunicorn_and_flask_alike_with_one_line(
     assert PASSWORD not in line
 
 
-@pytest.mark.parametrize("workers", ["x", "0", "1.5", "-1"])
-def test_a_number_of_workers_that_is_none_stops_flask_too(
-    sqlite_url: str, workers: str
-):
-    ended = flask_migrate({"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": workers})
+def test_a_number_of_workers_that_is_none_stops_flask_too(sqlite_url: str):
+    ended = flask_migrate({"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "0"})
     assert (ended.returncode, ended.stdout) == (1, "")
     [line] = ended.stderr.splitlines()
     assert line.startswith("Error: WEB_CONCURRENCY: must be ")
 
 
 @both
-@pytest.mark.parametrize("address", ["127.0.0.1:1/d", "127.0.0.1:99999/d"])
 def test_a_database_that_cannot_be_reached_is_named_without_its_password(
-    start: Callable, address: str
+    start: Callable,
 ):
-    ended = start({"DATABASE_URL": f"postgresql://u:{PASSWORD}@{address}"})
+    ended = start({"DATABASE_URL": f"postgresql://u:{PASSWORD}@127.0.0.1:1/d"})
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1].startswith("Error: DATABASE_URL: ")
     assert "Traceback" not in ended.stderr

@@ -3,12 +3,15 @@
 import asyncio
 import math
 import sys
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from petstore import waiting
 from petstore.edge.request import RequestReader
-from petstore.edge.response import Application, Response
+from petstore.edge.response import Response
 from petstore.errors import REFUSAL, Failure
+
+if TYPE_CHECKING:
+    from petstore.edge.worker import EdgeWorker
 
 REQUEST_SECONDS = 10.0  # for a request, from its first byte to its last
 SEND_SECONDS = 30.0  # for a client to take 64 KiB of a response
@@ -21,34 +24,11 @@ CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _arrival = memoryview(bytearray(MAX_BUFFER_BYTES))
 
 
-class Server(Protocol):
-    """What a connection needs of the worker that has accepted it."""
-
-    application: Application
-    keep_alive_seconds: float
-    is_stopping: bool
-
-    def count_request(self) -> None:
-        """Note that a request begins to be answered."""
-
-    def adopt(self, connection: "Connection") -> None:
-        """Note that a client has connected."""
-
-    def rest(self, connection: "Connection") -> None:
-        """Note that a connection waits for its next request."""
-
-    def forget(self, connection: "Connection") -> None:
-        """Note that a connection has ended."""
-
-    def report_bug(self) -> None:
-        """Log the exception that is being handled."""
-
-
 class Connection(asyncio.BufferedProtocol):
     """A client, the bytes that it has sent, and the time that it has left."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, worker: "EdgeWorker") -> None:
+        self._worker = worker
         self._loop = asyncio.get_running_loop()
         self._received = b""  # what has not been read of it
         self._is_answering = False
@@ -99,11 +79,11 @@ class Connection(asyncio.BufferedProtocol):
         self._base_environ = _base_environ(transport)
         self._reader = RequestReader(self._base_environ)
         self._give(REQUEST_SECONDS)
-        self._server.adopt(self)
+        self._worker.adopt(self)
 
     def connection_lost(self, error: Exception | None) -> None:
         """Called by the loop."""
-        self._server.forget(self)
+        self._worker.forget(self)
         self._make_room()
 
     def get_buffer(self, _size_hint: int) -> memoryview:
@@ -193,9 +173,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def _answer(self, environ: dict[str, Any]) -> None:
         self._is_answering, self.deadline = True, math.inf
-        self._server.count_request()
-        is_stopping = self._server.is_stopping and not self._received
-        if is_stopping or not self._server.keep_alive_seconds:
+        self._worker.count_request()
+        is_stopping = self._worker.is_stopping and not self._received
+        if is_stopping or not self._worker.keep_alive_seconds:
             self._is_last = True
         self._task = waiting.start(self._respond, environ)
         if self._task:
@@ -207,14 +187,14 @@ class Connection(asyncio.BufferedProtocol):
     def _respond(self, environ: dict[str, Any]) -> None:
         response = Response(environ, is_last=self._is_last)
         try:
-            for piece in response.pieces(self._server.application):
+            for piece in response.pieces(self._worker.application):
                 if self._room:
                     waiting.wait(self._room)
                 if self._transport.is_closing():  # the client has gone
                     return
                 self._transport.write(piece)
         except Exception:  # noqa: BLE001 (it is logged there)
-            self._server.report_bug()
+            self._worker.report_bug()
             self._transport.abort()
 
     def _finish(self, _finished: object = None) -> None:
@@ -227,8 +207,8 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport.is_closing():
             return
         if not self._is_last:
-            self._give(self._server.keep_alive_seconds)
-            self._server.rest(self)
+            self._give(self._worker.keep_alive_seconds)
+            self._worker.rest(self)
         elif self._has_ended or (self._asked_to_close and not self._received):
             self._close()
         else:

@@ -70,26 +70,26 @@ class EdgeWorker(Worker):
         await self._stopped.wait()
 
     def count_request(self) -> None:
-        """See `Server`."""
+        """Note that a request begins to be answered; the last one stops the worker."""
         self.nr += 1
         if self.nr >= self.max_requests and not self.is_stopping:
             self._stop()
 
     def rest(self, connection: Connection) -> None:
-        """See `Server`."""
+        """Note that a connection waits for its next request."""
         self._connections.pop(connection, None)
         self._connections[connection] = None
         if self.is_stopping:
             connection.limit(LINGER_SECONDS)
 
     def forget(self, connection: Connection) -> None:
-        """See `Server`."""
+        """Note that a connection has ended."""
         del self._connections[connection]
         self._publish()
         self._stop_if_done()
 
     def report_bug(self) -> None:
-        """See `Server`."""
+        """Log the exception that is being handled."""
         self.log.exception("unexpected failure at the edge")
 
     def _listen(self, listener: BaseSocket) -> None:
@@ -132,7 +132,7 @@ class EdgeWorker(Worker):
         self._stop_if_done()
 
     def adopt(self, connection: Connection) -> None:
-        """See `Server`."""
+        """Note that a client has connected."""
         self.rest(connection)
         self._publish()
 

@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 import peewee
 import psycopg
-from peewee import SQL, Psycopg3Adapter, __exception_wrapper__
+from peewee import SQL, Psycopg3Adapter, __exception_wrapper__, fn
 from psycopg.errors import LockNotAvailable, ReadOnlySqlTransaction
 
 from petstore.clock import MS_PER_SECOND
@@ -16,6 +16,7 @@ from petstore.engines.connection import STATEMENT_SECONDS, Connection
 from petstore.engines.lines import Permits
 from petstore.engines.pool import Pool
 from petstore.engines.requests import RequestDatabase
+from petstore.statements import slot
 
 MAX_WRITES = 2  # of a project in a worker: one project must not take all connections
 PREPARE_AFTER_USES = 5
@@ -40,12 +41,14 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
     psycopg3_adapter = _Adapter
     # The server's clock, the same for every worker and host.
     now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
+    in_time = fn.clock_timestamp() < fn.to_timestamp(slot("deadline"))
 
     def __init__(self, url: str, *, prepares_statements: bool) -> None:
         self.is_patient = False
         # Else a connection is not ours alone: settings must not outlast a transaction.
         self._owns_connections = prepares_statements
-        self._clock_offset = 0.0  # from this process's monotonic clock to the server's
+        # From this process's monotonic clock to the server's, known when connected.
+        self._clock_offset: float | None = None
         self._pool = Pool(self._connect)
         self._turns: WeakValueDictionary[int, Permits] = WeakValueDictionary()
         super().__init__(
@@ -87,6 +90,8 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
         In seconds since the Unix epoch.
         """
+        if self._clock_offset is None:
+            self._run("SELECT 1", None)
         return time.monotonic() + self._clock_offset + STATEMENT_MS / MS_PER_SECOND
 
     def execute_timely(self, sql: str, params: Any) -> psycopg.Cursor:

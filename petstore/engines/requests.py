@@ -1,9 +1,10 @@
 """What both engines change in Peewee: many requests in a thread, and safe writes."""
 
+import math
 from contextvars import ContextVar
 from typing import Any
 
-from peewee import Database
+from peewee import SQL, Database
 
 READS = ("SELECT", "PRAGMA", "EXPLAIN")
 
@@ -15,6 +16,9 @@ class RequestDatabase(Database):
     there is one place where a write becomes final, its COMMIT, and what is given up
     before that is undone.
     """
+
+    # Whether a timely statement may still write.
+    in_time: Any = SQL("1")
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self._states: ContextVar = ContextVar("state")
@@ -40,6 +44,14 @@ class RequestDatabase(Database):
             return self._run(sql, params)
         with self.atomic():
             return self._run(sql, params)
+
+    def execute_timely(self, sql: str, params: Any) -> Any:
+        """Run a statement that writes at least one row, if `in_time` holds."""
+        return self.execute_sql(sql, params)
+
+    def deadline(self) -> float:
+        """Until when a statement that begins now may write, for `in_time`."""
+        return math.inf
 
     def _run(self, sql: str, params: Any) -> Any:
         return super().execute_sql(sql, params)

@@ -4,10 +4,11 @@ import hmac
 from collections.abc import Iterable
 from typing import NamedTuple, Self
 
-from peewee import ModelSelect, Query
+from peewee import ModelSelect, Query, fn
 
 from petstore import clock
-from petstore.database import data
+from petstore.batches import Batch
+from petstore.database import data, is_sqlite
 from petstore.models.credentials import digest_of, prefix_of
 from petstore.models.keys import Key
 from petstore.models.projects import Project
@@ -46,7 +47,7 @@ class Caller(NamedTuple):
     @classmethod
     def by_prefix(cls, prefix: str) -> Self | None:
         """Return the caller whose key has that prefix, which proves nothing yet."""
-        return cls.first_active(_select_by_prefix(prefix=prefix))
+        return cls.first_active(_look_up(prefix))
 
     @classmethod
     def first_active(cls, rows: Iterable[Row]) -> Self | None:
@@ -90,6 +91,26 @@ def callers() -> "ModelSelect[Key]":
     ).join(Project)
 
 
+def _look_up(prefix: str) -> list[Row]:
+    if is_sqlite(data.obj):
+        return _select_by_prefix(prefix=prefix)
+    return _batch.run(prefix)
+
+
 @statement(data)
 def _select_by_prefix() -> Query:
     return callers().where(Key.prefix == slot("prefix"))
+
+
+def _look_up_all(prefixes: list[str]) -> list[list[Row]]:
+    rows = {row[1]: [row] for row in _select_by_prefixes(prefixes=prefixes)}
+    return [rows.get(prefix, []) for prefix in prefixes]
+
+
+@statement(data)
+def _select_by_prefixes() -> Query:
+    return callers().where(Key.prefix == fn.ANY(slot("prefixes")))
+
+
+# On PostgreSQL, requests that come together share a round trip.
+_batch = Batch(_look_up_all, slow_seconds=0.01)

@@ -1,9 +1,11 @@
 """Animals for adoption (specification section 2)."""
 
 from typing import NamedTuple, Self
+from weakref import WeakValueDictionary
 
 from peewee import BigAutoField, BigIntegerField, ForeignKeyField, Query, TextField
 
+from petstore.batches import Batch
 from petstore.database import BaseModel, data, is_sqlite
 from petstore.models import Conflict, Refused
 from petstore.models.categories import Category, CategoryTable
@@ -139,36 +141,60 @@ def _insert_if_category_exists() -> Query:
     return PetTable.insert_from(category, columns).returning(PetTable.id)
 
 
-# The lock, the category and the animal in one round trip. The rows are selected from
-# the lock, so that the id is drawn when the lock is held. After the deadline nothing is
-# selected, so nothing is inserted.
-_INSERT = """
-WITH "turn" AS (
-    SELECT pg_advisory_xact_lock(%(project)s)
-), "timely" AS (
-    SELECT FROM "turn"
-    WHERE clock_timestamp() < to_timestamp(%(deadline)s)
-), "known" AS (
-    INSERT INTO "category" ("project_id", "id")
-    SELECT %(project)s, %(category_id)s FROM "timely"
-    ON CONFLICT DO NOTHING
-)
-INSERT INTO "pet" ("project_id", "name", "category_id", "status")
-SELECT %(project)s, %(name)s, %(category_id)s, %(status)s FROM "timely"
-RETURNING "id"
-"""
+class _NewPet(NamedTuple):
+    project_id: int
+    name: str
+    category_id: int
+    status: str
 
 
 def _insert_on_postgresql(
     project_id: int, name: str, category_id: int, status: str
 ) -> int:
-    with data.turn(project_id):
-        values = {
-            "project": project_id,
-            "name": name,
-            "category_id": category_id,
-            "status": status,
-            "deadline": data.deadline(),
-        }
-        pet_id: int = data.execute_timely(_INSERT, values).fetchone()[0]
-    return pet_id
+    animal = _NewPet(project_id, name, category_id, status)
+    if data.in_transaction():
+        return _insert_all([animal])[0]
+    batch = _batches.get(project_id)
+    if batch is None:
+        batch = _batches[project_id] = Batch(_insert_all)
+    return batch.run(animal)
+
+
+# Animals that are added to a project at the same time share a transaction.
+_batches: WeakValueDictionary[int, Batch[_NewPet, int]] = WeakValueDictionary()
+
+
+def _insert_all(animals: list[_NewPet]) -> list[int]:
+    values = {
+        "project": animals[0].project_id,
+        "names": [animal.name for animal in animals],
+        "category_ids": [animal.category_id for animal in animals],
+        "statuses": [animal.status for animal in animals],
+        "deadline": data.deadline(),
+    }
+    rows = data.execute_timely(_INSERT_ALL, values).fetchall()
+    return sorted(pet_id for (pet_id,) in rows)
+
+
+# The lock, the categories and the animals in one round trip. The rows are selected from
+# the lock, so that the ids are drawn, in order, when the lock is held. After the
+# deadline nothing is selected, so nothing is inserted.
+_INSERT_ALL = """
+WITH "turn" AS (
+    SELECT pg_advisory_xact_lock(%(project)s)
+), "added" AS (
+    SELECT
+        unnest(%(names)s::text[]) AS "name",
+        unnest(%(category_ids)s::bigint[]) AS "category_id",
+        unnest(%(statuses)s::text[]) AS "status"
+    FROM "turn"
+    WHERE clock_timestamp() < to_timestamp(%(deadline)s)
+), "categories" AS (
+    INSERT INTO "category" ("project_id", "id")
+    SELECT DISTINCT %(project)s, "category_id" FROM "added"
+    ON CONFLICT DO NOTHING
+)
+INSERT INTO "pet" ("project_id", "name", "category_id", "status")
+SELECT %(project)s, "name", "category_id", "status" FROM "added"
+RETURNING "id"
+"""

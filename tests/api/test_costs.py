@@ -61,14 +61,14 @@ def test_a_read_is_one_look_up_one_count_and_one_select(
 def test_adding_an_animal_is_one_statement(client: FlaskClient, database_url: str):
     write = "INSERT pet category"
     if database_url.startswith("postgresql"):
-        write = "WITH turn category timely pet timely"
+        write = "WITH turn category added pet added"
     client.post("/v1/pets", json=REX)
     assert cost_of(client, "POST", "/v1/pets", json=REX) == [LOOK_UP, COUNT, write]
 
 
 def test_the_first_of_a_category_writes_it_too(client: FlaskClient, database_url: str):
     if database_url.startswith("postgresql"):
-        writes = ["WITH turn category timely pet timely"]
+        writes = ["WITH turn category added pet added"]
     else:
         writes = ["INSERT pet category", "INSERT category", "INSERT pet category"]
     assert cost_of(client, "POST", "/v1/pets", json=REX) == [LOOK_UP, COUNT, *writes]

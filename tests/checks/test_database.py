@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from petstore import clock as service_clock
@@ -59,12 +60,13 @@ def test_steps_of_a_newer_version_are_told(opened: Callable, database_url: str):
 def test_a_clock_that_is_off_is_wrong(
     opened: Callable,
     postgresql_url: str,
+    postgresql: psycopg.Connection,
     monkeypatch: pytest.MonkeyPatch,
     seconds: int,
     status: str,
 ):
     theirs = Clock()
-    theirs.tell_postgresql(postgresql_url)
+    theirs.tell_postgresql(postgresql)
     ours = theirs.now_ms + seconds * 1000
     monkeypatch.setattr(service_clock, "now_ms", lambda: ours)
     found = check_clock(opened(postgresql_url))

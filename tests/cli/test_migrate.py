@@ -1,9 +1,11 @@
 """flask migrate, and what starts only on a migrated database."""
 
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from click.testing import Result
 
 from petstore import migrator
 from tests import servers
@@ -55,9 +57,10 @@ def test_of_any_number_at_once_each_succeeds_and_each_step_is_applied_once(
     "arguments",
     [("projects", "list"), ("projects", "create", "Shelter"), ("keys", "list")],
 )
-def test_other_commands_ask_for_it(environ: dict[str, str], arguments: tuple):
-    ended = servers.flask(environ, *arguments)
-    assert (ended.returncode, ended.stdout) == (1, "")
+@pytest.mark.usefixtures("clock")
+def test_other_commands_ask_for_it(flask: Callable[..., Result], arguments: tuple):
+    ended = flask(*arguments)
+    assert (ended.exit_code, ended.stdout) == (1, "")
     [line] = ended.stderr.splitlines()
     assert line.startswith("Error: the database is not migrated (0001_initial ")
     assert line.endswith("run `flask migrate` first")

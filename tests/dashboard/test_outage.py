@@ -16,11 +16,11 @@ def environ(environ: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.fixture
-def clock(environ: dict[str, str]) -> None:
+def clock(environ: dict[str, str], request: pytest.FixtureRequest) -> None:
     """The real time: nobody can move the clock of a store that is away."""
     if environ["DATABASE_URL"].startswith("postgresql"):
         clock = Clock()
-        clock.tell_postgresql(environ["DATABASE_URL"])
+        clock.tell_postgresql(request.getfixturevalue("postgresql"))
         clock.set_ms(service_clock.now_ms())
 
 

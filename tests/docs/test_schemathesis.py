@@ -15,8 +15,9 @@ SEED = 20270317
 
 
 @pytest.fixture
-def service(environ: dict[str, str], tmp_path: Path) -> Iterator[Service]:
-    environ |= {"WEB_CONCURRENCY": "2", "PETSTORE_BAN_AFTER": "1000000"}
+def service(sqlite_url: str, tmp_path: Path) -> Iterator[Service]:
+    environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "2"}
+    environ["PETSTORE_BAN_AFTER"] = "1000000"
     with serving(tmp_path, environ) as service:
         yield service
 

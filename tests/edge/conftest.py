@@ -1,7 +1,7 @@
 """The service as it runs in production, and clients that need no manners."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,16 +13,20 @@ from petstore.settings import read_settings
 from tests import databases, servers
 from tests.edge.wire import Wire
 
+IDLE = "--keep-alive 2"  # so that a test can see it end
 PLENTY = Plan("enterprise", 10**6, 10**6)
+
+Serve = Callable[..., servers.Gunicorn]
 
 
 @pytest.fixture(scope="session")
-def edge_environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def edge_environ(new_database: Callable[[str], str]) -> dict[str, str]:
     """The settings of a service whose database no other test empties."""
-    path = tmp_path_factory.mktemp("edge") / "petstore.db"
-    environ = {"DATABASE_URL": f"sqlite:///{path}", "WEB_CONCURRENCY": "1"}
-    servers.flask(environ, "migrate").check_returncode()
-    return environ
+    return {
+        "DATABASE_URL": new_database("sqlite"),
+        "WEB_CONCURRENCY": "1",
+        "GUNICORN_CMD_ARGS": IDLE,
+    }
 
 
 @pytest.fixture(scope="session")
@@ -36,18 +40,32 @@ def service(
 
 
 @pytest.fixture
-def serve(
-    edge_environ: dict[str, str], tmp_path: Path
-) -> Iterator[Callable[..., servers.Gunicorn]]:
+def serve(edge_environ: dict[str, str], tmp_path: Path) -> Iterator[Serve]:
     """Starts a service of the test's own, with gunicorn's options and settings."""
+    with serving(edge_environ, tmp_path) as serve:
+        yield serve
+
+
+@pytest.fixture(scope="module")
+def serve_all(
+    edge_environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Serve]:
+    """The same, for all the tests of a file."""
+    with serving(edge_environ, tmp_path_factory.mktemp("gunicorn")) as serve:
+        yield serve
+
+
+@contextmanager
+def serving(environ: dict[str, str], directory: Path) -> Iterator[Serve]:
+    """Starts services that run for as long as the block does."""
     with ExitStack() as stack:
 
         def serve(options: str = "", **settings: str) -> servers.Gunicorn:
-            environ = edge_environ | settings | {"GUNICORN_CMD_ARGS": options}
-            return stack.enter_context(servers.gunicorn(tmp_path, environ))
+            own = environ | settings | {"GUNICORN_CMD_ARGS": f"{IDLE} {options}"}
+            return stack.enter_context(servers.gunicorn(directory, own))
 
         yield serve
-    for log in tmp_path.glob("gunicorn-*.log"):
+    for log in directory.glob("gunicorn-*.log"):
         assert "Traceback" not in log.read_text()
 
 

@@ -14,14 +14,19 @@ CROWD = 70
 BUNDLE = "/docs/swagger-ui/swagger-ui-bundle.js"
 
 
+@pytest.fixture(scope="module")
+def with_few(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
+    """A service with 64 descriptors."""
+    return serve_all(FEW)
+
+
 @pytest.fixture
-def few(serve: Callable[..., Gunicorn], key: str) -> Iterator[Gunicorn]:
-    """A service with 64 descriptors, and more clients with half a request."""
-    service = serve(FEW)
+def few(with_few: Gunicorn, key: str) -> Iterator[Gunicorn]:
+    """The same with more clients, of whom each has sent half a request."""
     with ExitStack() as stack:
         for _ in range(CROWD):
-            stack.enter_context(Wire(service.url)).send(get(key)[:20])
-        yield service
+            stack.enter_context(Wire(with_few.url)).send(get(key)[:20])
+        yield with_few
 
 
 @pytest.mark.parametrize("path", ["/v1/pets", "/metrics", "/healthz", "/docs", BUNDLE])

@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -17,27 +17,37 @@ REX = {"name": "Rex", "categoryId": 7}
 SERVERS = ("sync", "gthread", "flask run")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def environ(request: pytest.FixtureRequest) -> dict[str, str]:
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def environ(
+    request: pytest.FixtureRequest, new_database: Callable[[str], str]
+) -> dict[str, str]:
     """SQLite alone, or PostgreSQL with Redis."""
-    url = request.getfixturevalue(f"{request.param}_url")
-    environ = {"DATABASE_URL": url, "WEB_CONCURRENCY": "1"}
+    environ = {"DATABASE_URL": new_database(request.param), "WEB_CONCURRENCY": "1"}
     if request.param == "postgresql":
-        environ["REDIS_URL"] = request.getfixturevalue("redis_url")
+        environ["REDIS_URL"] = request.getfixturevalue("redis_server")
     return environ
 
 
-@pytest.fixture(params=SERVERS)
-def service(
-    request: pytest.FixtureRequest, environ: dict[str, str], tmp_path: Path
+@pytest.fixture(scope="module", params=SERVERS)
+def running(
+    request: pytest.FixtureRequest,
+    environ: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Service]:
     if request.param == "flask run":
         with flask_run(environ) as url:
             yield Service(SimpleNamespace(url=url), issue_key(environ))
     else:
         options = ("--worker-class", request.param, "--threads", "4")
-        with serving(tmp_path, environ, *options) as service:
+        directory = tmp_path_factory.mktemp("gunicorn")
+        with serving(directory, environ, *options) as service:
             yield service
+
+
+@pytest.fixture
+def service(running: Service, environ: dict[str, str]) -> Service:
+    """A running server, with a key of a project of the test's own."""
+    return replace(running, key=issue_key(environ))
 
 
 @contextmanager

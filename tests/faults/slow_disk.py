@@ -1,4 +1,7 @@
-"""A worker class of gunicorn whose disk takes 20 ms to sync."""
+"""A worker class of gunicorn whose disk takes a while to sync.
+
+Every file that a process opens with SQLite after loading this is on that disk.
+"""
 
 import os
 import time
@@ -8,14 +11,14 @@ from tests.torture.recorder import Recorder, default_file_system
 
 __all__ = ["SlowDiskWorker"]
 
-SYNC_SECONDS = 0.02
-
 
 class SlowDisk(Recorder):
     """Stands between SQLite and its files, and takes its time."""
 
+    _seconds = float(os.environ["SYNC_SECONDS"])
+
     def _sync(self, file: int, flags: int) -> int:
-        time.sleep(SYNC_SECONDS)
+        time.sleep(self._seconds)
         _, methods = self._files[file]
         return methods.sync(file, flags)
 

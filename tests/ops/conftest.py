@@ -36,6 +36,5 @@ def redis(environ: dict[str, str], clock: Clock, tmp_path: Path) -> Iterator[Pop
     port = servers.free_port()
     environ["REDIS_URL"] = f"redis://127.0.0.1:{port}/0"
     process = servers.start_redis(tmp_path, port)
-    clock.tell_redis(environ["REDIS_URL"])
     yield process
     servers.stop(process)

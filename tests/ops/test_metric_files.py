@@ -58,7 +58,7 @@ def test_what_killed_workers_have_counted_is_kept_without_their_files(
 ):
     for _ in range(20):
         service.ask()
-    for rounds in range(1, 4):
+    for rounds in range(1, 3):
         dead = kill_all(service)
         service.ask()
         assert counted(service) == 20 + rounds

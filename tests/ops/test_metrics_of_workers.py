@@ -11,8 +11,8 @@ from tests.ops.samples import Samples
 from tests.services import Service, serving
 
 WORKERS = 4
-SERVED_BY_ONE = 50  # requests after which a worker makes room for a new one
-REQUESTS = 1500
+SERVED_BY_ONE = 40  # requests after which a worker makes room for a new one
+REQUESTS = 500
 CLIENTS = 4
 ASKED = {
     "/v1/pets": ("list_pets", "200"),
@@ -26,7 +26,7 @@ ASKED = {
 @pytest.fixture
 def service(sqlite_url: str, tmp_path: Path) -> Iterator[Service]:
     environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": str(WORKERS)}
-    recycled = ["--max-requests", str(SERVED_BY_ONE), "--max-requests-jitter", "20"]
+    recycled = ["--max-requests", str(SERVED_BY_ONE), "--max-requests-jitter", "10"]
     with serving(tmp_path, environ, *recycled) as service:
         yield service
 

@@ -15,7 +15,6 @@ from petstore.quotas.stores import CounterStorage, open_store
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim
 from tests import servers
-from tests.clocks import Clock
 from tests.torture.proxies import Proxy
 
 CLAIM = Claim(Subject("somebody", 1), quota_of(None))
@@ -42,7 +41,6 @@ class Encrypted(Proxy):
 def port(tmp_path: Path) -> Iterator[int]:
     with servers.redis(tmp_path, "--requirepass", "p") as url:
         plain = urlsplit(url).port
-        Clock().tell_redis(f"redis://:p@127.0.0.1:{plain}/3")
         network = Encrypted(plain, trustme.CA())
         yield network.port
         network.close()
@@ -51,6 +49,8 @@ def port(tmp_path: Path) -> Iterator[int]:
 @pytest.fixture
 def store(port: int) -> Iterator[CounterStorage]:
     store = open_store(f"rediss://:p@127.0.0.1:{port}/3?ssl_cert_reqs=none")
+    while not store.answers(CLAIM):  # to connect takes a busy machine some time
+        pass
     yield store
     store.close()
 

@@ -1,12 +1,9 @@
 """The service as it runs in production: several processes, on real clocks."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
-import psycopg
 import pytest
 
 from petstore.database import open_databases
@@ -43,22 +40,12 @@ class Service:
 
 @pytest.fixture(scope="session")
 def race_stores(
-    migrated_sqlite: Path,
-    postgresql_server: str,
-    redis_server: str,
-    tmp_path_factory: pytest.TempPathFactory,
+    new_database: Callable[[str], str], redis_server: str
 ) -> dict[str, str]:
     """Stores that no other test empties, for each race has projects of its own."""
-    directory = tmp_path_factory.mktemp("races")
-    for file in migrated_sqlite.parent.iterdir():
-        shutil.copy(file, directory)
-    with psycopg.connect(postgresql_server, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE races")
-    postgresql = postgresql_server.replace("/postgres?", "/races?")
-    servers.flask({"DATABASE_URL": postgresql}, "migrate").check_returncode()
     return {
-        "sqlite": f"sqlite:///{directory / migrated_sqlite.name}",
-        "postgresql": postgresql,
+        "sqlite": new_database("sqlite"),
+        "postgresql": new_database("postgresql"),
         "redis": redis_server,
     }
 

@@ -4,10 +4,12 @@ import time
 from collections.abc import Callable
 from itertools import cycle, islice
 
-from petstore import clock
+import pytest
+
+from petstore import clock, create_app
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from tests import servers
+from petstore.settings import read_settings
 from tests.races.clients import Answer, Client, together
 from tests.races.conftest import Service
 
@@ -33,34 +35,46 @@ def statuses(answers: list[Answer]) -> set[int]:
     return {answer.status for answer in answers}
 
 
-def command(service: Service, *arguments: str) -> None:
-    """Let the operator's command run to its end."""
-    servers.flask(service.environ, *arguments).check_returncode()
+@pytest.fixture
+def flask(service: Service) -> Callable[..., str]:
+    """Runs an operator's command to its end, in a process that serves nobody."""
+    runner = create_app(read_settings(service.environ)).test_cli_runner()
+
+    def flask(*arguments: str) -> str:
+        ended = runner.invoke(args=arguments)
+        assert ended.exit_code == 0
+        return ended.stdout.strip()
+
+    return flask
 
 
-def test_a_revoked_key_is_refused_by_every_worker(service: Service, key_of: KeyOf):
+def test_a_revoked_key_is_refused_by_every_worker(
+    service: Service, key_of: KeyOf, flask: Callable[..., str]
+):
     key = key_of(PLENTY)
     assert statuses(ask(service, key)) == {200}
-    command(service, "keys", "revoke", key[:16])
+    flask("keys", "revoke", key[:16])
     assert statuses(ask(service, key)) <= REFUSED
 
 
 def test_a_key_without_grace_ends_as_its_successor_begins(
-    service: Service, key_of: KeyOf
+    service: Service, key_of: KeyOf, flask: Callable[..., str]
 ):
     key = key_of(PLENTY)
     assert statuses(ask(service, key)) == {200}
-    done = servers.flask(service.environ, "keys", "rotate", key[:16], "--grace", "0")
+    successor = flask("keys", "rotate", key[:16], "--grace", "0")
     assert statuses(ask(service, key)) <= REFUSED
-    assert statuses(ask(service, done.stdout.strip())) == {200}
+    assert statuses(ask(service, successor)) == {200}
 
 
-def test_a_lowered_plan_is_kept_by_every_worker(service: Service, key_of: KeyOf):
+def test_a_lowered_plan_is_kept_by_every_worker(
+    service: Service, key_of: KeyOf, flask: Callable[..., str]
+):
     key = key_of(PLENTY)
     assert statuses(ask(service, key)) == {200}
     project = Key.by_prefix(key[:16]).project
     numbers = ("--per-minute", "100000", "--per-day", str(REQUESTS))
-    command(service, "projects", "change", project.slug, *numbers)
+    flask("projects", "change", project.slug, *numbers)
     assert statuses(ask(service, key)) == {429}
 
 

@@ -1,7 +1,8 @@
 """The whole campaign: `make torture`, or `python -m tests.torture --seed 7 NAME …`.
 
 It prints a line for each fault and ends with 1 when a promise was broken. It aims at
-servers that it starts on loopback, and needs about half an hour.
+servers that it starts on loopback, and needs about half an hour; with `--short`, which
+tries each fault a few times, a few minutes.
 """
 
 import argparse
@@ -21,16 +22,21 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--trials", type=int, help="instead of each one's own")
+    arguments.add_argument("--short", action="store_true", help="a few trials of each")
     arguments.add_argument("names", nargs="*", metavar="NAME")
     chosen = arguments.parse_args()
     if unknown := set(chosen.names) - set(names):
         arguments.error(f"no campaign is named {unknown.pop()}; there are {names}")
     outcomes = [
-        _played(campaign, chosen.seed, chosen.trials or campaign.trials)
+        _played(campaign, chosen.seed, chosen.trials or _trials(campaign, chosen.short))
         for campaign in CAMPAIGNS
         if campaign.name in (chosen.names or names)
     ]
     return not all(outcome.is_good for outcome in outcomes)
+
+
+def _trials(campaign: Campaign, is_short: bool) -> int:
+    return campaign.trials_when_short if is_short else campaign.trials
 
 
 def _played(campaign: Campaign, seed: int, trials: int) -> Outcome:

@@ -14,7 +14,6 @@ class Run:
     trials: int
     dice: random.Random
     directory: Path
-    postgresql: str = ""  # a server that runs anyway and may be used, but not broken
 
 
 @dataclass
@@ -34,9 +33,9 @@ class Outcome:
 
 
 class Campaign(NamedTuple):
-    """A fault, how often it is tried in the long run and in the test, and its play."""
+    """A fault, how often it is tried in the long run and in the short, and its play."""
 
     name: str
     trials: int
-    trials_in_test: int
+    trials_when_short: int
     play: Callable[[Run], Outcome]

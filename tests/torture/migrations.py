@@ -15,7 +15,7 @@ from petstore.settings import read_settings
 from tests import databases, servers
 from tests.torture.campaign import Campaign, Outcome, Run
 from tests.torture.migrators import LIVES, watched
-from tests.torture.stage import migrate, new_database, postgresql
+from tests.torture.stage import migrate, new_database
 
 AT_ONCE = 20
 TRIALS = 120  # a few more than a migration has statements
@@ -27,7 +27,7 @@ def _interruptions(engine: str, run: Run) -> Outcome:
     with ExitStack() as stack:
         new_url = partial(_new_file, run.directory)
         if engine == "postgresql":
-            new_url = partial(new_database, stack.enter_context(postgresql(run)))
+            new_url = partial(new_database, stack.enter_context(servers.postgresql()))
         with new_url("undisturbed") as url:
             statements: list[int] = []
             with watched(statements.append):

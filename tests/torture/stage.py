@@ -30,20 +30,10 @@ def database(engine: str, run: Run) -> Iterator[str]:
     with ExitStack() as stack:
         url = f"sqlite:///{run.directory / 'petstore.db'}"
         if engine == "postgresql":
-            server = stack.enter_context(postgresql(run))
+            server = stack.enter_context(servers.postgresql())
             url = stack.enter_context(new_database(server, run.directory.name))
         migrate(url)
         yield url
-
-
-@contextmanager
-def postgresql(run: Run) -> Iterator[str]:
-    """The server that runs anyway, or one for as long as the block runs; its URL."""
-    if run.postgresql:
-        yield run.postgresql
-    else:
-        with servers.postgresql() as server:
-            yield server
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from peewee import (
     CompositeKey,
     Expression,
     Query,
+    Select,
     TextField,
     fn,
 )
@@ -106,7 +107,7 @@ def _tally(claim: Claim) -> Tally:
     return Tally(is_granted, (minute_served, served), now)
 
 
-@statement(counters)
+@statement(counters, is_timely=True)
 def _upsert() -> Query:
     now = counters.now_ms
     minute, day = now / MS_PER_MINUTE, now / MS_PER_DAY
@@ -122,18 +123,20 @@ def _upsert() -> Query:
         & (minute_served < slot("per_minute"))
         & (Usage.served < slot("per_day"))
     )
+    first_row = {
+        Usage.subject: slot("subject"),
+        Usage.day: day,
+        Usage.served: _one_if(is_free),
+        Usage.refused: _one_if(~is_free),
+        Usage.minute: minute,
+        Usage.minute_served: _one_if(is_free),
+        Usage.hit_ms: now,
+        Usage.is_granted: is_free,
+        Usage.last_day: day + slot("kept_days"),
+    }
+    in_time = Select(columns=list(first_row.values())).where(counters.in_time)
     return (
-        Usage.insert(
-            subject=slot("subject"),
-            day=day,
-            served=_one_if(is_free),
-            refused=_one_if(~is_free),
-            minute=minute,
-            minute_served=_one_if(is_free),
-            hit_ms=now,
-            is_granted=is_free,
-            last_day=day + slot("kept_days"),
-        )
+        Usage.insert_from(in_time, list(first_row))
         .on_conflict(
             conflict_target=[Usage.subject, Usage.day],
             update={

@@ -1,0 +1,65 @@
+-- Counts a request in the minute and in the day of its subject, or in neither.
+--
+-- KEYS[1]  '<subject>:<day>', the day by the clock of the caller
+-- ARGV     time in ms since 1970, or '' for this server's clock
+--          limits of a minute and of a day; both '' to look without counting
+--          end of the key's ban in ms, or 0
+--          days for which the day's figures are kept afterwards
+--          the key whose refusals lead to a ban, or ''
+--          pause in ms after which its next refusal counts
+-- Returns  whether the request is granted (1 or 0), those served in the minute and in
+--          the day, the time, the refusals that count towards a ban (0 if this does not)
+--
+-- All keys share the hash tag of the subject, so they are in one slot of a cluster.
+
+local MS_PER_MINUTE, MS_PER_DAY = 60000, 86400000
+
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local per_minute, per_day = tonumber(ARGV[2]), tonumber(ARGV[3])
+
+local subject = string.match(KEYS[1], '^(.*):')
+local day_key = subject .. ':' .. math.floor(now / MS_PER_DAY)
+local seen = redis.call('HMGET', day_key, 'minute', 'minute_served', 'served')
+local served = tonumber(seen[3]) or 0
+local minute, counted_at = math.floor(now / MS_PER_MINUTE), now
+if tonumber(seen[1]) == minute + 1 then
+  -- The clock was set back: no minute comes twice.
+  minute = minute + 1
+  counted_at = minute * MS_PER_MINUTE
+end
+local minute_served = tonumber(seen[1]) == minute and tonumber(seen[2]) or 0
+
+if not per_minute then
+  return {0, minute_served, served, counted_at, 0}
+end
+
+local banned_until, kept_ms = tonumber(ARGV[4]), (ARGV[5] + 1) * MS_PER_DAY
+local key, strike_pause = ARGV[6], tonumber(ARGV[7])
+
+if served == 0 then
+  redis.call('HSET', day_key, 'served', 0)
+  redis.call('PEXPIRE', day_key, kept_ms)
+end
+if now >= banned_until and minute_served < per_minute and served < per_day then
+  redis.call('HSET', day_key,
+    'minute', minute, 'minute_served', minute_served + 1, 'served', served + 1)
+  return {1, minute_served + 1, served + 1, counted_at, 0}
+end
+redis.call('HINCRBY', day_key, 'refused', 1)
+if key == '' then
+  return {0, minute_served, served, counted_at, 0}
+end
+
+local strikes_key = subject .. ':key:' .. key
+local last = redis.call('HMGET', strikes_key, 'minute', 'strikes', 'refused_ms')
+local strikes = tonumber(last[1]) == minute and tonumber(last[2]) or 0
+local counts = now >= banned_until
+  and last[3] and now - tonumber(last[3]) >= strike_pause
+if counts then strikes = strikes + 1 end
+redis.call('HSET', strikes_key, 'minute', minute, 'strikes', strikes, 'refused_ms', now)
+redis.call('PEXPIRE', strikes_key, kept_ms)
+return {0, minute_served, served, counted_at, counts and strikes or 0}
