@@ -1,7 +1,7 @@
 """PostgreSQL behind Peewee's interface."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakValueDictionary
@@ -18,7 +18,7 @@ from petstore.engines.pool import Pool
 from petstore.engines.requests import RequestDatabase
 from petstore.statements import slot
 
-MAX_WRITES = 2  # of a project in a worker: one project must not take all connections
+MAX_WRITES = 2  # in a worker, of a project or of a subject that is counted
 PREPARE_AFTER_USES = 5
 CONNECT_SECONDS = 2
 
@@ -50,7 +50,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         # From this process's monotonic clock to the server's, known when connected.
         self._clock_offset: float | None = None
         self._pool = Pool(self._connect)
-        self._turns: WeakValueDictionary[int, Permits] = WeakValueDictionary()
+        self._turns: WeakValueDictionary[Hashable, Permits] = WeakValueDictionary()
         super().__init__(
             url,
             prefer_psycopg3=True,
@@ -59,17 +59,18 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         )
 
     @contextmanager
-    def turn(self, number: int) -> Iterator[None]:
-        """Write as one of the few that write for that project at a time.
+    def turn(self, key: Hashable) -> Iterator[None]:
+        """Write as one of the few that write for that project or subject at a time.
 
-        A request that has begun a transaction has its turn already.
+        So one of them cannot take all connections to wait for a lock of its own. A
+        request that has begun a transaction has its turn already.
         """
         if self.in_transaction():
             yield
             return
-        turn = self._turns.get(number)
+        turn = self._turns.get(key)
         if turn is None:
-            turn = self._turns[number] = Permits(MAX_WRITES)
+            turn = self._turns[key] = Permits(MAX_WRITES)
         turn.acquire()
         try:
             yield

@@ -1,11 +1,14 @@
 """What both engines change in Peewee: many requests in a thread, and safe writes."""
 
 import math
+from collections.abc import Hashable
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
 from peewee import SQL, Database
 
+_NO_LIMIT = nullcontext()
 READS = ("SELECT", "PRAGMA", "EXPLAIN")
 
 
@@ -52,6 +55,10 @@ class RequestDatabase(Database):
     def deadline(self) -> float:
         """Until when a statement that begins now may write, for `in_time`."""
         return math.inf
+
+    def turn(self, _key: Hashable) -> AbstractContextManager[None]:
+        """Write as one of the few that write for that key at a time."""
+        return _NO_LIMIT
 
     def _run(self, sql: str, params: Any) -> Any:
         return super().execute_sql(sql, params)

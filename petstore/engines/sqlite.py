@@ -21,9 +21,9 @@ from petstore.statements import slot
 
 BUSY_SECONDS = 5  # in threads; see GroupCommit for requests in an event loop
 PATIENT_SECONDS = 30  # in commands
-# A hit waits less for a lock than for a counter store that is away: 0.2 s. An event
-# loop counts tries instead, a millisecond apart: a machine that is busy takes longer for
-# each, and is no reason to count elsewhere.
+# A hit waits less for a lock than for a counter store that is away. An event loop
+# counts tries, a millisecond apart, in place of seconds: a busy machine takes longer
+# for each, and is no reason to count elsewhere.
 HIT_BUSY_SECONDS = 0.2
 HIT_TRIES = 150
 # After so many hits a thread takes what they have written to the disk. To begin the log

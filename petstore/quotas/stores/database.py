@@ -93,14 +93,15 @@ class DatabaseStorage(CounterStorage):
 
 def _tally(claim: Claim) -> Tally:
     try:
-        [(is_granted, minute_served, served, now)] = _upsert(
-            subject=claim.subject.name,
-            kept_days=claim.subject.kept_days,
-            per_minute=claim.quota.minute.amount,
-            per_day=claim.quota.day.amount,
-            banned_until=claim.banned_until_ms,
-            now_ms=clock.now_ms(),
-        )
+        with counters.turn(claim.subject.name):
+            [(is_granted, minute_served, served, now)] = _upsert(
+                subject=claim.subject.name,
+                kept_days=claim.subject.kept_days,
+                per_minute=claim.quota.minute.amount,
+                per_day=claim.quota.day.amount,
+                banned_until=claim.banned_until_ms,
+                now_ms=clock.now_ms(),
+            )
     except peewee.DatabaseError:
         counters.recover()
         raise

@@ -2,7 +2,8 @@
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -11,8 +12,10 @@ from redis.exceptions import ConnectionError as LostConnection
 from redis.exceptions import NoScriptError, ResponseError
 from redis.exceptions import TimeoutError as NoAnswer
 
-# For all of it: name look-up, connection, authentication, scripts.
+# For all of it: name look-up, connection, authentication, scripts. Counted in looks,
+# since an answer may be there while this process has had no time to read it.
 RUN_SECONDS = 0.18
+LOOKS = 4
 
 
 class Script(NamedTuple):
@@ -45,12 +48,31 @@ async def run(
     Raises what is in `redis_clients.UNAVAILABLE`.
     """
     try:
-        async with asyncio.timeout(RUN_SECONDS):
+        async with asyncio.timeout(None) as timeout, _looks(timeout):
             return await _run(client, runs)
     except TimeoutError:
         raise NoAnswer("no answer in time") from None
     except RuntimeError as error:  # uvloop's, for a connection that is lost
         raise LostConnection(str(error)) from error
+
+
+@asynccontextmanager
+async def _looks(timeout: asyncio.Timeout) -> AsyncIterator[None]:
+    """Let a time-out expire after some looks at the clock, one after the other."""
+    loop = asyncio.get_running_loop()
+
+    def look(left: int) -> None:
+        nonlocal timer
+        if left:
+            timer = loop.call_later(RUN_SECONDS / LOOKS, look, left - 1)
+        else:
+            timeout.reschedule(loop.time())
+
+    timer = loop.call_later(RUN_SECONDS / LOOKS, look, LOOKS - 1)
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 async def _run(client: Redis | RedisCluster, runs: Sequence[Run]) -> list[Any]:
