@@ -56,9 +56,10 @@ e2e: $(VENV)/e2e.stamp ## Try it where it is deployed: browser, proxies, platfor
 	$(BIN)/pytest tests/e2e
 
 .PHONY: lint
-lint: $(VENV)/test.stamp ## Check format and style
+lint: $(VENV)/test.stamp ## Check format, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/mypy
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -20,11 +20,11 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
 from petstore.api.last_used import last_used
+from petstore.checks import startup_warnings
 from petstore.database import counters, data, open_databases
 from petstore.edge import shares
 from petstore.migrator import NotMigrated, require_migrated
 from petstore.ops import health, metric_files
-from petstore.ops.start import warnings
 from petstore.settings import SettingError, read_settings
 
 
@@ -59,7 +59,7 @@ def on_starting(server: Arbiter) -> None:
     open_databases(settings)
     try:
         require_migrated()
-        for warning in warnings(settings, server.cfg.address):
+        for warning in startup_warnings(settings, server.cfg.address):
             server.log.warning(warning)
     except NotMigrated as error:
         refuse(error)

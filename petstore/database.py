@@ -5,34 +5,31 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 import peewee
-from flask import Flask, Response
 from peewee import Database, DatabaseProxy, Model
 
 from petstore.engines.postgresql import Postgresql
 from petstore.engines.sqlite import Sqlite, SqliteCounters
-from petstore.errors import ServiceUnavailable, answer_bug, answer_failure
-from petstore.events import emit
 from petstore.settings import Settings
 
-RETRY_AFTER_SECONDS = 1
+Engine = Postgresql | Sqlite
 
 data = DatabaseProxy()
 counters = DatabaseProxy()
 
 
 class Databases(NamedTuple):
-    """The data and the counters of one service."""
+    """The data and the counters of one service; on PostgreSQL they are one database."""
 
-    data: Database
-    counters: Database
+    data: Engine
+    counters: Engine
 
     def be_patient(self) -> None:
-        """Wait for as long as it takes, as a command may."""
+        """Wait for the server or a lock as long as it takes, as a command may."""
         for database in self:
             database.be_patient()
 
     def close(self) -> None:
-        """Give up what this thread has opened."""
+        """Close the connections of this thread."""
         for database in dict.fromkeys(self):
             database.disconnect()
 
@@ -53,15 +50,8 @@ class CounterModel(Model):
         legacy_table_names = False
 
 
-def init_app(app: Flask, settings: Settings) -> None:
-    """Open both databases, and give connections back after each request."""
-    open_databases(settings)
-    app.teardown_appcontext(lambda _error: release())
-    app.register_error_handler(peewee.PeeweeException, _answer_outage)
-
-
 def open_databases(settings: Settings) -> None:
-    """Name the databases of the settings; each connects when it is first asked."""
+    """Choose the databases of the settings; each connects when it is first used."""
     databases = databases_at(
         settings.database_url, prepares_statements=settings.prepared_statements
     )
@@ -69,8 +59,13 @@ def open_databases(settings: Settings) -> None:
     counters.initialize(databases.counters)
 
 
+def opened_databases() -> Databases:
+    """Return the databases that `open_databases` has chosen."""
+    return Databases(data.obj, counters.obj)
+
+
 def databases_at(url: str, *, prepares_statements: bool) -> Databases:
-    """Both databases of a URL; with PostgreSQL they are one."""
+    """Return the databases at a URL that the settings have checked."""
     scheme, _, rest = url.partition("://")
     if scheme == "sqlite":
         path = unquote(rest.removeprefix("/"))
@@ -82,28 +77,9 @@ def databases_at(url: str, *, prepares_statements: bool) -> Databases:
     return Databases(database, database)
 
 
-def release() -> None:
-    """Give back what the request borrowed."""
-    data.release()
-    counters.release()
-
-
 def is_sqlite(database: Database) -> bool:
-    """Whether the engine is the embedded one."""
+    """Return whether the database is an SQLite file."""
     return isinstance(database, peewee.SqliteDatabase)
-
-
-def _answer_outage(error: peewee.PeeweeException) -> Response:
-    if not data.is_outage(error):
-        return answer_bug(error)
-    emit("database_error", reason=str(error))
-    data.recover()
-    return answer_failure(
-        ServiceUnavailable(
-            "The database does not answer at the moment; please try again.",
-            {"Retry-After": str(RETRY_AFTER_SECONDS)},
-        )
-    )
 
 
 def _forget_connections() -> None:
@@ -112,5 +88,5 @@ def _forget_connections() -> None:
             database.dispose()
 
 
-# A connection must not be shared by parent and child.
+# Parent and child processes must not share a connection.
 os.register_at_fork(after_in_child=_forget_connections)

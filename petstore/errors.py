@@ -1,15 +1,12 @@
-"""Every failure that a caller can see: its status, its code, its body, one handler."""
+"""Every failure that a client can see: its status and its code, in one tree.
 
-from collections.abc import Callable
-from http import HTTPStatus
+Nothing here knows Flask; `petstore.error_handlers` turns these into responses.
+"""
 
-import orjson
-from flask import Flask, Response, current_app, g, request
-from werkzeug.exceptions import HTTPException
+from collections.abc import Mapping
+from typing import Self
 
-from petstore.responses import JsonResponse
-
-# The code of a failure that Flask or Werkzeug found, by status.
+# The codes of failures that Flask or Werkzeug raise, by status.
 CODES = {
     400: "invalid_request",
     404: "not_found",
@@ -25,9 +22,16 @@ MESSAGES = {
     413: "The body is too large; 65,536 bytes are the most.",
 }
 
+SHOWN_MEMBERS = 20
+SHOWN_NAME_LENGTH = 80
+
+# The key in the WSGI environ under which a server puts the failure of a request that it
+# could not read.
+REFUSAL = "petstore.refusal"
+
 
 class Failure(Exception):
-    """A refusal with a status and a code of its own; the text is for the caller."""
+    """A response with a status and a code of its own; the message is for the client."""
 
     status: int
     code: str
@@ -42,6 +46,20 @@ class InvalidRequest(Failure):
     """The body, a parameter or a header cannot be accepted as it is."""
 
     status, code = 400, "invalid_request"
+
+    @classmethod
+    def of_members(cls, errors: Mapping[str, list[str]]) -> Self:
+        """One failure that names every member or parameter at fault.
+
+        The first message of each is shown, and 20 members at most.
+        """
+        shown = [
+            f"{_printable(name)}: {messages[0]}"
+            for name, messages in list(errors.items())[:SHOWN_MEMBERS]
+        ]
+        if len(errors) > SHOWN_MEMBERS:
+            shown.append(f"and {len(errors) - SHOWN_MEMBERS} more")
+        return cls("; ".join(shown))
 
 
 class MissingKey(Failure):
@@ -62,28 +80,34 @@ class NotFound(Failure):
     status, code = 404, "not_found"
 
 
-class Conflict(Failure):
-    """The business refuses, as things stand: the answer is final for this request."""
-
-    status = 409
-
-
-class PetNotAvailable(Conflict):
+class PetNotAvailable(Failure):
     """The animal is pending or sold."""
 
-    code = "pet_not_available"
+    status, code = 409, "pet_not_available"
 
 
-class OrderClosed(Conflict):
+class OrderClosed(Failure):
     """The order was completed or cancelled before."""
 
-    code = "order_closed"
+    status, code = 409, "order_closed"
 
 
 class IdempotencyKeyInUse(Failure):
-    """The first request of the key has not ended yet."""
+    """The first request with the key has not ended yet."""
 
     status, code = 409, "idempotency_key_in_use"
+
+
+class OperationRemoved(Failure):
+    """The removal date of the operation has passed (specification section 9)."""
+
+    status, code = 410, "operation_removed"
+
+
+class UnsupportedMediaType(Failure):
+    """The body is not application/json."""
+
+    status, code = 415, "unsupported_media_type"
 
 
 class UnknownHost(Failure):
@@ -98,16 +122,16 @@ class IdempotencyKeyReused(Failure):
     status, code = 422, "idempotency_key_reused"
 
 
-class OperationRemoved(Failure):
-    """The operation's removal date has come (specification section 9)."""
+class RateLimitExceeded(Failure):
+    """A window of the quota is used up (specification section 8)."""
 
-    status, code = 410, "operation_removed"
+    status, code = 429, "rate_limit_exceeded"
 
 
-class UnsupportedMediaType(Failure):
-    """The body is no application/json."""
+class KeyBanned(Failure):
+    """The key is banned for a while because it went on after refusals."""
 
-    status, code = 415, "unsupported_media_type"
+    status, code = 429, "api_key_banned"
 
 
 class HeadersTooLarge(Failure):
@@ -116,79 +140,13 @@ class HeadersTooLarge(Failure):
     status, code = 431, "headers_too_large"
 
 
-class RateLimitExceeded(Failure):
-    """A window of the quota is used up (specification section 8)."""
-
-    status, code = 429, "rate_limit_exceeded"
-
-
-class KeyBanned(Failure):
-    """The key went on after its refusals and is banned for a while."""
-
-    status, code = 429, "api_key_banned"
-
-
 class ServiceUnavailable(Failure):
     """The database does not answer."""
 
     status, code = 503, "service_unavailable"
 
 
-# Where a server puts the failure of a request that it could not read.
-REFUSAL = "petstore.refusal"
-
-
-def init_app(app: Flask) -> None:
-    """Answer every failure with the Error body (specification section 7)."""
-    app.before_request(_refuse)
-    app.extensions["failure_pages"] = []
-    app.register_error_handler(Failure, answer_failure)
-    app.register_error_handler(HTTPException, _answer_http_exception)
-    app.register_error_handler(Exception, answer_bug)
-
-
-def show_as_pages(
-    app: Flask, is_page: Callable[[str], bool], render: Callable[[int, str], Response]
-) -> None:
-    """Let the failures of some paths be pages, made of the status and the text."""
-    app.extensions["failure_pages"].append((is_page, render))
-
-
-def answer_failure(failure: Failure) -> Response:
-    """The response to a failure, its headers included."""
-    return _response(failure.status, failure.code, failure.message, failure.headers)
-
-
-def _refuse() -> None:
-    if REFUSAL in request.environ:
-        raise request.environ[REFUSAL]
-
-
-def _answer_http_exception(error: HTTPException) -> Response:
-    status = error.code or 500
-    code = CODES.get(status, CODES[400] if status < 500 else CODES[500])
-    message = MESSAGES.get(status) or error.description or HTTPStatus(status).phrase
-    headers = dict(error.get_headers())
-    del headers["Content-Type"]
-    if "Allow" in headers:
-        headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
-    return _response(status, code, message, headers)
-
-
-def answer_bug(error: Exception) -> Response:
-    """The response to what should not have happened, which the log tells of."""
-    current_app.logger.error("internal_error", exc_info=error)
-    message = f"Something failed on this side; quote {g.request_id} to its operators."
-    return _response(500, CODES[500], message, {})
-
-
-def _response(
-    status: int, code: str, message: str, headers: dict[str, str]
-) -> Response:
-    for is_page, render in current_app.extensions["failure_pages"]:
-        if is_page(request.path):
-            page = render(status, message)
-            page.headers.update(headers)
-            return page
-    body = orjson.dumps({"code": code, "message": message, "status": status})
-    return JsonResponse(body, status, headers)
+def _printable(name: str) -> str:
+    # Clients choose these names: they may be long and may contain line breaks.
+    short = name[:SHOWN_NAME_LENGTH]
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)

@@ -1,47 +1,46 @@
-"""Brings both databases to the present schema, one locked step at a time."""
+"""Migrates both databases to the current schema, one locked step at a time."""
 
 from pathlib import Path
 from typing import NamedTuple
 
 import peewee
-from peewee import Database
 from playhouse.migrations import Runner
 
-from petstore.database import Databases, counters, data, is_sqlite
+from petstore.database import Databases, Engine, is_sqlite, opened_databases
 
-# Any fixed number: it keeps `flask migrate` apart from itself, on PostgreSQL.
+# Any fixed number: on PostgreSQL it lets one `flask migrate` run at a time.
 MIGRATION_LOCK = -1
 
 _DIRECTORY = Path(__file__).parent / "migrations"
 
 
 class NotMigrated(Exception):
-    """The database is older than the code, or cannot be opened at all."""
+    """The database is older than the code, or cannot be opened."""
 
 
 class Schema(NamedTuple):
-    """A database, where its steps are, and the table of those that were applied."""
+    """A database, the directory of its migrations, and the table of those applied."""
 
-    database: Database
+    database: Engine
     directory: Path
     history: str
 
     @property
     def runner(self) -> Runner:
-        """What applies the steps."""
+        """Peewee's runner for the migrations."""
         return Runner(self.database, str(self.directory), table_name=self.history)
 
 
 def migrate(databases: Databases | None = None) -> list[str]:
-    """Apply what is pending, each step in a transaction; the names of the steps.
+    """Apply pending migrations, each in a transaction; return their names.
 
-    Any number may run at once: each step is planned and applied under one lock.
+    Any number of processes may do so at once: each step is chosen under a lock.
     """
-    return [step for schema in _schemas(databases) for step in _bring_up(schema)]
+    return [step for schema in _schemas(databases) for step in _migrate(schema)]
 
 
 def require_migrated() -> None:
-    """Raise `NotMigrated`, with a line for the operator, unless all is applied."""
+    """Raise `NotMigrated`, with a line for the operator, if a migration is pending."""
     for schema in _schemas(None):
         try:
             pending = _pending(schema.runner)
@@ -58,7 +57,7 @@ def require_migrated() -> None:
 
 
 def unknown_steps(databases: Databases) -> list[str]:
-    """What a newer version of the service has applied."""
+    """Return the migrations that a newer version of the service has applied."""
     return [
         step.name
         for schema in _schemas(databases)
@@ -68,19 +67,19 @@ def unknown_steps(databases: Databases) -> list[str]:
 
 
 def _schemas(databases: Databases | None) -> list[Schema]:
-    databases = databases or Databases(data.obj, counters.obj)
+    databases = databases or opened_databases()
     return [
         Schema(databases.data, _DIRECTORY, "migration"),
         Schema(databases.counters, _DIRECTORY / "counters", "counter_migration"),
     ]
 
 
-def _name_of(database: Database) -> str:
-    # The address of a server may hold a password; a path does not.
-    return database.database if is_sqlite(database) else "the database"
+def _name_of(database: Engine) -> str:
+    # The URL of a server may contain a password, a path does not.
+    return str(database.database) if is_sqlite(database) else "the database"
 
 
-def _bring_up(schema: Schema) -> list[str]:
+def _migrate(schema: Schema) -> list[str]:
     runner = schema.runner
     applied = []
     while step := _apply_next(schema.database, runner):
@@ -88,7 +87,7 @@ def _bring_up(schema: Schema) -> list[str]:
     return applied
 
 
-def _apply_next(database: Database, runner: Runner) -> str | None:
+def _apply_next(database: Engine, runner: Runner) -> str | None:
     with database.atomic():
         database.lock_until_commit(MIGRATION_LOCK)
         pending = _pending(runner)

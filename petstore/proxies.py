@@ -1,25 +1,25 @@
-"""How much of what a proxy says is believed."""
+"""Reverse proxies: how many are trusted, and what is hidden from their clients."""
 
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from flask import Flask
+from flask import Flask, abort, request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from petstore.settings import Settings
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
-# Some proxies write the port of the client, too: 192.0.2.1:5678 or [2001:db8::1]:443.
+# Some proxies add the client's port: 192.0.2.1:5678 or [2001:db8::1]:443.
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](:[0-9]+)?")
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Take address and scheme from so many trusted proxies; the host from none."""
+    """Take address and scheme from the trusted proxies, and the host from none."""
     trusted = settings.trusted_proxies
     if trusted:
-        app.wsgi_app = ProxyFix(
+        wrapped = ProxyFix(
             _without_ports(app.wsgi_app),
             x_for=trusted,
             x_proto=trusted,
@@ -27,19 +27,28 @@ def init_app(app: Flask, settings: Settings) -> None:
             x_port=0,
             x_prefix=0,
         )
+        # Flask's documentation adds a middleware like this; mypy sees a method.
+        app.wsgi_app = wrapped  # type: ignore[method-assign]
 
 
-def plain_address(text: str) -> str:
-    """An address of a client without the port that may follow it."""
+def require_direct_client() -> None:
+    """Answer 404 to a request that came through a proxy."""
+    if "X-Forwarded-For" in request.headers:
+        abort(404)
+
+
+def address_without_port(text: str) -> str:
+    """Return the address of a client without the port that may follow it."""
     parts = _WITH_PORT.fullmatch(text)
     return parts[1] or parts[2] if parts else text
 
 
 def _without_ports(application: Application) -> Application:
-    def answer(
+    def respond(
         environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
-        environ["REMOTE_ADDR"] = plain_address(environ.get("REMOTE_ADDR", ""))
+        address = environ.get("REMOTE_ADDR", "")
+        environ["REMOTE_ADDR"] = address_without_port(address)
         return application(environ, start_response)
 
-    return answer
+    return respond

@@ -1,7 +1,6 @@
-"""Answers whose bytes are known: nothing is looked through on their way out."""
+"""Responses that are ready to send: Werkzeug need not look through them once more."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from flask import Response
 from werkzeug.datastructures import Headers
@@ -12,7 +11,7 @@ NO_HEADERS: dict[str, str] = {}
 
 
 class JsonResponse(Response):
-    """A body of JSON, written as a whole."""
+    """A response whose body is JSON that was written as a whole."""
 
     default_mimetype = None
 
@@ -20,20 +19,22 @@ class JsonResponse(Response):
         self, body: bytes, status: int = 200, headers: Mapping[str, str] = NO_HEADERS
     ) -> None:
         super().__init__([body], status, Headers())
-        kind = ("Content-Type", "application/json")
-        put(self, (kind, ("Content-Length", str(len(body))), *headers.items()))
+        self._body = body
+        content_type = ("Content-Type", "application/json")
+        content_length = ("Content-Length", str(len(body)))
+        add_headers(self, (content_type, content_length, *headers.items()))
 
     def get_wsgi_response(
-        self, environ: dict[str, Any]
+        self, environ: dict[str, object]
     ) -> tuple[Iterable[bytes], str, list[Header]]:
-        """Body, status and headers; Werkzeug would look for headers to mend."""
-        body = () if environ["REQUEST_METHOD"] == "HEAD" else self.response
+        """Return body, status and headers as they are."""
+        body = () if environ["REQUEST_METHOD"] == "HEAD" else (self._body,)
         return body, self.status, self.headers.to_wsgi_list()
 
 
-def put(response: Response, headers: Iterable[Header]) -> None:
-    """Add headers that nobody need look through for line breaks.
+def add_headers(response: Response, headers: Iterable[Header]) -> None:
+    """Add headers without checking them for line breaks.
 
-    Those that hold something of a caller's have been quoted or matched before.
+    Values that contain anything from the client must be quoted or matched before.
     """
     response.headers._list.extend(headers)

@@ -1,21 +1,26 @@
-"""Flask, spared what this service does not need at every request."""
+"""Routing: paths under /v1, ids in paths, and Flask without what is not needed."""
 
 from collections.abc import Callable
 from typing import Any
 
-from flask import Flask, Request
-from werkzeug.routing import MapAdapter
+from flask import Flask, Request, g, request
+from werkzeug.exceptions import NotFound
+from werkzeug.routing import BaseConverter, MapAdapter
+
+from petstore.schemas.fields import INT64_PATTERN
+
+API_PREFIX = "/v1"
 
 
 class Service(Flask):
-    """An application without coroutines, whose routes depend on the path alone."""
+    """A Flask application without coroutines, whose routes depend on the path alone."""
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """The hook or view itself: none of them is a coroutine."""
+        """Return the hook or view itself, since none of them is a coroutine."""
         return func
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """What finds the route of a request, whatever its host."""
+        """Return the adapter that finds the route of a request, whatever its host."""
         if request is None:
             return super().create_url_adapter(None)
         return MapAdapter(
@@ -28,3 +33,43 @@ class Service(Flask):
             default_method=request.method,
             query_args=request.query_string.decode("latin-1"),
         )
+
+
+class IdConverter(BaseConverter):
+    """An id in a path: a canonical int64, or else the path is not found."""
+
+    regex = INT64_PATTERN
+
+    def to_python(self, value: str) -> int:
+        """Return the id."""
+        return int(value)
+
+
+def init_app(app: Flask) -> None:
+    """Let routes contain ids, and match paths exactly as they are sent."""
+    app.url_map.converters["id"] = IdConverter
+    app.url_map.merge_slashes = False
+    app.before_request(_reject_doubled_slash)
+
+
+def current_request() -> Request:
+    """Return the request itself: each access through Flask's proxy costs more."""
+    # Flask declares its proxies as the objects that they stand for.
+    return request._get_current_object()  # type: ignore[attr-defined, no-any-return]
+
+
+def current_g() -> Any:
+    """Return `g` itself, for the same reason."""
+    return g._get_current_object()
+
+
+def is_api_path(path: str) -> bool:
+    """Return whether a path belongs to the API, known or not."""
+    return path.startswith(API_PREFIX) and path[len(API_PREFIX) :][:1] in ("", "/")
+
+
+def _reject_doubled_slash() -> None:
+    # Werkzeug takes //v1/pets for /v1/pets, whatever `merge_slashes` says.
+    request = current_request()
+    if request.environ["PATH_INFO"].startswith("//"):
+        request.url_rule, request.routing_exception = None, NotFound()

@@ -1,9 +1,14 @@
-"""Queries that Peewee writes once, run from then on with new values."""
+"""Queries that Peewee writes once and that run from then on with new values.
+
+To let Peewee write the same query again would cost more than SQLite takes to run it.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 from peewee import DatabaseProxy, Query, Value
+
+Row = tuple[Any, ...]
 
 
 class _Slot(str):
@@ -11,48 +16,50 @@ class _Slot(str):
 
 
 def slot(name: str) -> Value:
-    """A place in a query for the value of that name."""
+    """Return a place in a query for the value of that name."""
     return Value(_Slot(name), unpack=False)
 
 
 class Statement:
-    """A query of one database that returns rows.
+    """A query that returns rows, called with a keyword argument for each slot.
 
-    A timely one writes on PostgreSQL, and nothing once the slot `deadline` has passed:
-    it needs no transaction to be undone when its client has given up.
+    A timely query writes on condition of the database's `in_time`. It needs no
+    transaction, since it writes nothing after its client has given up.
     """
 
     def __init__(
         self,
         database: DatabaseProxy,
-        write: Callable[[], Query],
+        build: Callable[[], Query],
         *,
         is_timely: bool = False,
     ) -> None:
         self._database = database
-        self._write = write
+        self._build = build
         self._is_timely = is_timely
-        self._written: dict[type, _Written] = {}
+        self._written: dict[type, _WrittenQuery] = {}
 
-    def __call__(self, **values: Any) -> list[tuple[Any, ...]]:
-        """Run it with a value for each slot; all rows, as tuples."""
+    def __call__(self, **values: Any) -> list[Row]:
+        """Run the query and return all rows."""
         database = self._database.obj
-        written = self._written.get(type(database))
-        if written is None:
-            written = _Written(*self._write().sql(), database.param)
-            self._written[type(database)] = written
+        written = self._written_for(database)
+        execute = database.execute_sql
         if self._is_timely:
             values["deadline"] = database.deadline()
+            execute = database.execute_timely
         parameters = [values[name] for name in written.names]
-        if self._is_timely:
-            cursor = database.execute_timely(written.sql, parameters)
-        else:
-            cursor = database.execute_sql(written.sql, parameters)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        rows: list[Row] = execute(written.sql, parameters).fetchall()
         return rows
 
+    def _written_for(self, database: Any) -> "_WrittenQuery":
+        written = self._written.get(type(database))
+        if written is None:
+            written = _WrittenQuery(*self._build().sql(), database.param)
+            self._written[type(database)] = written
+        return written
 
-class _Written:
+
+class _WrittenQuery:
     """SQL in which only slots are parameters, and their names in that order."""
 
     def __init__(self, sql: str, parameters: list[Any], mark: str) -> None:
@@ -68,7 +75,7 @@ class _Written:
         if mark != "?":
             self.names.append(value)
             return mark
-        # SQLite numbers its parameters: what stands in many places is given once.
+        # SQLite numbers its parameters, so a value in several places is given once.
         if value not in self.names:
             self.names.append(value)
         return f"?{self.names.index(value) + 1}"
@@ -87,4 +94,4 @@ def statement(
     database: DatabaseProxy, *, is_timely: bool = False
 ) -> Callable[[Callable[[], Query]], Statement]:
     """Make the decorated function, which builds a query, a `Statement`."""
-    return lambda write: Statement(database, write, is_timely=is_timely)
+    return lambda build: Statement(database, build, is_timely=is_timely)

@@ -1,29 +1,30 @@
-"""Who is calling: the bearer key of a request (specification section 5)."""
+"""Authentication: the bearer key of a request (specification section 5)."""
 
-from flask import Request, g
+from flask import Request
 
 from petstore.api.last_used import last_used
 from petstore.errors import InvalidKey, MissingKey
 from petstore.models.callers import Caller
+from petstore.routing import current_g
 
 CHALLENGE = 'Bearer realm="petstore"'
 
 
 def identify(request: Request) -> None:
-    """Set `g.caller`, to None where no valid key was sent, without judging it yet."""
+    """Set `g.caller`, to None without a valid key; `require_key` judges that."""
+    g = current_g()
     token = _bearer_token(request)
     caller = Caller.of(token) if token else None
-    state = g._get_current_object()
-    if caller and state.get("host_project_id") not in (None, caller.project_id):
-        caller = None  # the host of the request serves another project
-    state.caller = caller
+    if caller and g.get("host_project_id") not in (None, caller.project_id):
+        caller = None  # the host belongs to another project
+    g.caller = caller
     if caller:
         last_used.note(caller)
 
 
 def require_key(request: Request) -> None:
-    """Refuse a stranger with 401 (RFC 6750 section 3)."""
-    if g.caller:
+    """Raise 401 without a valid key (RFC 6750 section 3)."""
+    if current_g().caller:
         return
     if _bearer_token(request):
         raise InvalidKey(
@@ -38,6 +39,6 @@ def require_key(request: Request) -> None:
 
 
 def _bearer_token(request: Request) -> str:
-    sent = request.environ.get("HTTP_AUTHORIZATION", "")
-    scheme, _, token = sent.partition(" ")
+    header = request.environ.get("HTTP_AUTHORIZATION", "")
+    scheme, _, token = header.partition(" ")
     return token.strip(" ") if scheme.lower() == "bearer" else ""

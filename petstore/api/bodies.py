@@ -1,4 +1,4 @@
-"""JSON bodies, read strictly (RFC 8259, and RFC 7493 on what must not be sent)."""
+"""JSON bodies, parsed strictly (RFC 8259; RFC 7493 on what must not be sent)."""
 
 import functools
 import json
@@ -7,54 +7,57 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
-from flask import request
 from werkzeug.http import parse_options_header
 
-from petstore.api.faults import invalid
 from petstore.errors import InvalidRequest, UnsupportedMediaType
+from petstore.routing import current_request
 
 CHARSETS = ("utf-8", "utf8", "us-ascii")
 
 
 def read_object() -> dict[str, Any]:
-    """The members of the request's JSON object; numbers with a point as Decimal."""
-    asked = request._get_current_object()
-    kind, charset = _kind_of(asked.environ.get("CONTENT_TYPE", ""))
-    if kind != "application/json" or asked.content_encoding:
+    """Return the members of the request's JSON object; fractions are `Decimal`."""
+    request = current_request()
+    media_type, charset = _parse_content_type(request.environ.get("CONTENT_TYPE", ""))
+    if media_type != "application/json" or request.content_encoding:
         raise UnsupportedMediaType(
             "The body must be JSON, sent with Content-Type: application/json."
         )
     if charset not in CHARSETS:
         raise InvalidRequest("body: must be UTF-8")
-    members = _parse(asked.get_data(cache=False))
+    members = _parse(request.get_data(cache=False))
     if not isinstance(members, dict):
         raise InvalidRequest("body: must be a JSON object")
     return members
 
 
 @functools.lru_cache(64)
-def _kind_of(content_type: str) -> tuple[str, str]:
-    """The media type and the charset that a header Content-Type names."""
-    kind, parameters = parse_options_header(content_type)
-    return kind.lower(), parameters.get("charset", "utf-8").lower()
+def _parse_content_type(header: str) -> tuple[str, str]:
+    """Return the media type and the charset."""
+    media_type, parameters = parse_options_header(header)
+    return media_type.lower(), parameters.get("charset", "utf-8").lower()
 
 
 def _parse(body: bytes) -> Any:
     try:
-        # Strict on encoding, surrogates, NaN and nesting, but blind to a member that
-        # stands twice and to digits beyond a double; those the second reading sees.
+        # orjson is strict on encoding, surrogates, NaN and nesting. Repeated members
+        # and digits beyond a double only show in the second parse.
         orjson.loads(body)
-        return _exact.decode(body.decode())
+        return _decoder.decode(body.decode())
     except (ValueError, ArithmeticError, RecursionError):
         raise InvalidRequest("body: is not valid JSON in UTF-8") from None
 
 
-def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _require_unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
-    times = Counter(name for name, _ in pairs)
-    raise invalid({name: ["stands twice"] for name in times if times[name] > 1})
+    counts = Counter(name for name, _ in pairs)
+    raise InvalidRequest.of_members(
+        {name: ["stands twice"] for name in counts if counts[name] > 1}
+    )
 
 
-_exact = json.JSONDecoder(object_pairs_hook=_unrepeated, parse_float=Decimal)
+_decoder = json.JSONDecoder(
+    object_pairs_hook=_require_unique_names, parse_float=Decimal
+)

@@ -2,24 +2,24 @@
 
 from flask import Blueprint, g
 
-from petstore.api.contract import Answer, Contract
+from petstore.api.contract import Contract, Result
 from petstore.api.paging import page
-from petstore.api.paths import PREFIX
 from petstore.models.categories import Category
+from petstore.routing import API_PREFIX
 from petstore.schemas.categories import (
     CategoryChangeSchema,
     CategoryQuery,
     CategorySchema,
 )
 
-BEFORE_ALL = -1
+BEFORE_ALL = -1  # there may be a category 0
 
-bp = Blueprint("categories", __name__, url_prefix=f"{PREFIX}/categories")
+bp = Blueprint("categories", __name__, url_prefix=f"{API_PREFIX}/categories")
 
 
 @bp.get("")
 @Contract(query=CategoryQuery(), returns=CategorySchema(many=True))
-def list_categories(limit: int, after: int = BEFORE_ALL) -> Answer:
+def list_categories(limit: int, after: int = BEFORE_ALL) -> Result:
     """List categories by ascending id."""
     rows = Category.page(g.caller.project_id, after=after, limit=limit + 1)
     return page(rows, limit)
@@ -27,7 +27,7 @@ def list_categories(limit: int, after: int = BEFORE_ALL) -> Answer:
 
 @bp.put("/<id:category_id>")
 @Contract(body=CategoryChangeSchema(), returns=CategorySchema(), statuses=(200, 201))
-def put_category(category_id: int, name: str | None) -> Answer:
+def put_category(category_id: int, name: str | None) -> Result:
     """Name a category, which comes into being where it does not exist."""
     category, is_new = Category.rename(g.caller.project_id, category_id, name)
-    return Answer(category, is_created=is_new)
+    return Result(category, is_created=is_new)

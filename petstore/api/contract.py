@@ -1,7 +1,7 @@
-"""What an operation takes and answers, told once beside its view."""
+"""What an operation takes and returns, declared once beside its view."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,21 +11,20 @@ from marshmallow import Schema, ValidationError
 from werkzeug.datastructures import MultiDict
 
 from petstore.api.bodies import read_object
-from petstore.api.faults import invalid
-from petstore.errors import Failure
+from petstore.errors import Failure, InvalidRequest
 from petstore.responses import JsonResponse
 from petstore.schemas.dumping import dumper_of
 from petstore.schemas.fields import StrictSchema
 
-View = Callable[..., Any]
+Operation = Callable[..., Response]
 
 NO_PARAMETERS = StrictSchema()
-REMEMBERED_QUERIES = 1024
+CACHED_QUERIES = 1024
 
 
 @dataclass
-class Answer:
-    """What a view answers, with headers of its own."""
+class Result:
+    """What a view returns: a value to dump, and headers."""
 
     value: Any
     headers: dict[str, str] = field(default_factory=dict)
@@ -33,31 +32,35 @@ class Answer:
 
     @property
     def status(self) -> int:
-        """201 where something came into being, else 200."""
+        """201 if a resource was created, else 200."""
         return 201 if self.is_created else 200
+
+
+View = Callable[..., Result]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """Loads the query and the body into the view's arguments and dumps its answer.
+    """Loads query and body into the arguments of a view, and dumps its result.
 
-    It stays on the view as `contract`, for the interface description to read.
+    It becomes the attribute `contract` of the operation; the interface description is
+    generated from it.
     """
 
     returns: Schema
     statuses: tuple[int, ...] = (200,)
     query: Schema = NO_PARAMETERS
     body: Schema | None = None
-    failures: tuple[type[Failure], ...] = ()  # those of this operation alone
+    failures: tuple[type[Failure], ...] = ()  # besides those of every operation
     links: dict[str, dict[str, str]] = field(default_factory=dict)  # by operation id
 
-    def __call__(self, view: View) -> View:
+    def __call__(self, view: View) -> Operation:
         """Decorate a view."""
         dump = dumper_of(self.returns)
         load_query = _query_loader(self.query)
 
         @functools.wraps(view)
-        def answer(**arguments: Any) -> Response:
+        def respond(**arguments: Any) -> Response:
             arguments |= load_query(request.query_string)
             if self.body:
                 arguments |= _load(self.body, read_object())
@@ -66,28 +69,31 @@ class Contract:
                 orjson.dumps(dump(result.value)), result.status, result.headers
             )
 
-        answer.contract = self
-        return answer
+        respond.contract = self  # type: ignore[attr-defined]  # a function may have any
+        return respond
 
 
 def _query_loader(schema: Schema) -> Callable[[bytes], dict[str, Any]]:
-    # Clients ask the same again and again: what a query string means is remembered.
-    @functools.lru_cache(REMEMBERED_QUERIES)
+    # Clients send the same query strings again and again.
+    @functools.lru_cache(CACHED_QUERIES)
     def load(_query_string: bytes) -> dict[str, Any]:
-        return _load(schema, _unrepeated(request.args))
+        return _load(schema, _unique_parameters(request.args))
 
     return load
 
 
-def _unrepeated(parameters: MultiDict) -> dict[str, str]:
+def _unique_parameters(parameters: MultiDict[str, str]) -> dict[str, str]:
     repeated = [name for name, values in parameters.lists() if len(values) > 1]
     if repeated:
-        raise invalid({name: ["must not be repeated"] for name in repeated})
+        raise InvalidRequest.of_members(
+            {name: ["must not be repeated"] for name in repeated}
+        )
     return parameters.to_dict()
 
 
-def _load(schema: Schema, members: dict[str, Any]) -> dict[str, Any]:
+def _load(schema: Schema, members: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return schema.load(members)
+        loaded: dict[str, Any] = schema.load(members)
     except ValidationError as error:
-        raise invalid(error.messages) from None
+        raise InvalidRequest.of_members(error.messages_dict) from None
+    return loaded

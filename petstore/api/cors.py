@@ -1,22 +1,22 @@
-"""OPTIONS, and what pages of other origins may do (Fetch standard, section 3.3)."""
+"""OPTIONS, and CORS for pages of other origins (Fetch standard, section 3.3)."""
 
 from collections.abc import Callable
 
 from flask import Response, current_app, request
 
-from petstore.responses import put
+from petstore.responses import add_headers
 
-EXPOSED = (
+EXPOSED_HEADERS = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
     "RateLimit, RateLimit-Policy, Retry-After, Link, Location, "
     "Deprecation, Sunset, Idempotent-Replayed, X-Request-ID"
 )
-ACCEPTED = "Authorization, Content-Type, Idempotency-Key, X-Request-ID"
-PREFLIGHT_KEPT_SECONDS = "7200"
+ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, X-Request-ID"
+MAX_AGE_SECONDS = "7200"
 
 
 def origin_rule(origins: tuple[str, ...]) -> Callable[[Response], None]:
-    """A function that lets pages of the origins read an answer; `*` stands for all."""
+    """Return a function that lets pages of the origins read a response."""
 
     def allow_all(response: Response) -> None:
         _allow(response, "*")
@@ -31,18 +31,19 @@ def origin_rule(origins: tuple[str, ...]) -> Callable[[Response], None]:
 
 
 def answer_options() -> Response:
-    """What the path takes, without a key and without being counted."""
+    """Answer OPTIONS or a preflight request, without a key and without counting."""
     if request.routing_exception:
         raise request.routing_exception
-    allowed = ", ".join(sorted(current_app.make_default_options_response().allow))
-    response = Response(status=204, headers={"Allow": allowed})
+    methods = ", ".join(sorted(current_app.make_default_options_response().allow))
+    response = Response(status=204, headers={"Allow": methods})
     if "Access-Control-Request-Method" in request.headers:
-        response.headers["Access-Control-Allow-Methods"] = allowed
-        response.headers["Access-Control-Allow-Headers"] = ACCEPTED
-        response.headers["Access-Control-Max-Age"] = PREFLIGHT_KEPT_SECONDS
+        response.headers["Access-Control-Allow-Methods"] = methods
+        response.headers["Access-Control-Allow-Headers"] = ALLOWED_HEADERS
+        response.headers["Access-Control-Max-Age"] = MAX_AGE_SECONDS
     return response
 
 
 def _allow(response: Response, origin: str) -> None:
-    allowed = ("Access-Control-Allow-Origin", origin)
-    put(response, (allowed, ("Access-Control-Expose-Headers", EXPOSED)))
+    allow_origin = ("Access-Control-Allow-Origin", origin)
+    expose_headers = ("Access-Control-Expose-Headers", EXPOSED_HEADERS)
+    add_headers(response, (allow_origin, expose_headers))

@@ -1,23 +1,24 @@
-"""Operations on their way out: announced in headers, gone when their date has come."""
+"""Deprecated operations: announced in headers, removed at their date."""
 
 import functools
 from collections.abc import Callable
 from email.utils import formatdate
+from typing import Any
 
 from flask import Response, after_this_request
 
 from petstore import clock
-from petstore.api.contract import View
+from petstore.api.contract import Operation
 from petstore.errors import OperationRemoved
-from petstore.responses import put
+from petstore.responses import add_headers
 
 
 def deprecated(
     *, since_ms: int, removed_ms: int, successor: str, documentation: str
-) -> Callable[[View], View]:
-    """Mark an operation with Deprecation (RFC 9745), Sunset (RFC 8594) and Link.
+) -> Callable[[Operation], Operation]:
+    """Add Deprecation (RFC 9745), Sunset (RFC 8594) and Link to an operation.
 
-    From the removal on it answers 410.
+    From its removal on, the operation answers 410.
     """
     headers = {
         "Deprecation": f"@{since_ms // clock.MS_PER_SECOND}",
@@ -29,21 +30,22 @@ def deprecated(
     }
 
     def announce(response: Response) -> Response:
-        put(response, headers.items())
+        add_headers(response, headers.items())
         return response
 
-    def decorate(view: View) -> View:
-        @functools.wraps(view)
-        def answer(**arguments: object) -> Response:
+    def decorate(operation: Operation) -> Operation:
+        @functools.wraps(operation)
+        def respond(**arguments: Any) -> Response:
             after_this_request(announce)
             if clock.now_ms() >= removed_ms:
                 raise OperationRemoved(
                     f"This operation was removed on {clock.rfc3339(removed_ms)[:10]}; "
                     f"use {successor}."
                 )
-            return view(**arguments)
+            return operation(**arguments)
 
-        answer.deprecation = headers
-        return answer
+        # A function may have any attribute.
+        respond.deprecation = headers  # type: ignore[attr-defined]
+        return respond
 
     return decorate

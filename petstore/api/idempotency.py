@@ -1,4 +1,4 @@
-"""Idempotency-Key on any POST: a retry gets the first answer again."""
+"""Idempotency-Key on any POST: a retry gets the first response again."""
 
 import functools
 import hashlib
@@ -7,16 +7,12 @@ from typing import Any
 
 from flask import Response, g, request
 
-from petstore.api.contract import View
+from petstore.api.contract import Operation
 from petstore.database import data
-from petstore.errors import (
-    Conflict,
-    IdempotencyKeyInUse,
-    IdempotencyKeyReused,
-    InvalidRequest,
-    answer_failure,
-)
-from petstore.models.replies import FIRST_MS, Attempt, Reply, StillRunning
+from petstore.error_handlers import answer_refused
+from petstore.errors import IdempotencyKeyReused, InvalidRequest
+from petstore.models import Conflict
+from petstore.models.replies import WAIT_MS, Attempt, Reply
 from petstore.responses import JsonResponse
 
 HEADER = "Idempotency-Key"
@@ -24,42 +20,36 @@ HEADER = "Idempotency-Key"
 _KEY = re.compile(r"[!-~]{1,255}")
 
 
-def idempotent(view: View) -> View:
-    """Answer each key once, in one transaction with what the answer acknowledges."""
+def idempotent(operation: Operation) -> Operation:
+    """Carry out each key once, in one transaction with the stored response."""
 
-    @functools.wraps(view)
-    def answer(**arguments: Any) -> Response:
+    @functools.wraps(operation)
+    def respond(**arguments: Any) -> Response:
         attempt = _read_attempt()
         if attempt is None:
-            return view(**arguments)
-        try:
-            with data.writing(attempt.project, lock_ms=FIRST_MS):
-                if not Reply.claim(attempt):
-                    return _replay(attempt)
-                response = _carry_out(view, arguments)
-                Reply.keep(
-                    attempt,
-                    response.status_code,
-                    response.headers.get("Location"),
-                    response.get_data(),
-                )
-        except StillRunning:
-            raise IdempotencyKeyInUse(
-                "The first request with this Idempotency-Key is still running.",
-                {"Retry-After": "1"},
-            ) from None
+            return operation(**arguments)
+        with data.writing(attempt.project, lock_ms=WAIT_MS):
+            if not Reply.claim(attempt):
+                return _replay(attempt)
+            response = _carry_out(operation, arguments)
+            Reply.keep(
+                attempt,
+                response.status_code,
+                response.headers.get("Location"),
+                response.get_data(),
+            )
         Reply.sweep()
         return response
 
-    return answer
+    return respond
 
 
 def _read_attempt() -> Attempt | None:
-    sent = request.headers.get(HEADER)
-    if sent is None:
+    header = request.headers.get(HEADER)
+    if header is None:
         return None
-    is_quoted = len(sent) > 1 and sent[0] == sent[-1] == '"'
-    key = sent[1:-1] if is_quoted else sent
+    is_quoted = len(header) > 1 and header[0] == header[-1] == '"'
+    key = header[1:-1] if is_quoted else header
     if not _KEY.fullmatch(key):
         raise InvalidRequest(
             f"{HEADER}: must be 1 to 255 characters from ! to ~, quoted or not"
@@ -68,12 +58,12 @@ def _read_attempt() -> Attempt | None:
     return Attempt(g.caller.project_id, request.path, key, fingerprint)
 
 
-def _carry_out(view: View, arguments: dict[str, Any]) -> Response:
+def _carry_out(operation: Operation, arguments: dict[str, Any]) -> Response:
     try:
-        return view(**arguments)
-    except Conflict as failure:
-        # The business has decided, and so has to decide the same on a retry.
-        return answer_failure(failure)
+        return operation(**arguments)
+    except Conflict as conflict:
+        # A retry has to get the same answer, so it is stored like a success.
+        return answer_refused(conflict)
 
 
 def _replay(attempt: Attempt) -> Response:
@@ -85,4 +75,4 @@ def _replay(attempt: Attempt) -> Response:
     headers = {"Idempotent-Replayed": "true"}
     if reply.location:
         headers["Location"] = reply.location
-    return JsonResponse(bytes(reply.body), reply.status, headers)
+    return JsonResponse(bytes(reply.body or b""), reply.status or 200, headers)

@@ -1,4 +1,4 @@
-"""When keys were last used: noted in passing, written away from any request."""
+"""When keys were last used: noted during requests, written by a thread."""
 
 import threading
 
@@ -9,13 +9,13 @@ from petstore.database import data
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 
-# The note is coarse: at most one for a key in this time, written a little later.
+# A key is noted once in this time at most.
 STEP_MS = 10 * clock.MS_PER_MINUTE
 WRITE_AFTER_SECONDS = 1.0
 
 
 class LastUsed:
-    """Collects notes of a process and writes them from a thread of its own."""
+    """Collects the notes of a process and writes them in the background."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -23,7 +23,7 @@ class LastUsed:
         self._writer: threading.Timer | None = None
 
     def note(self, caller: Caller) -> None:
-        """Remember the use of a key; it may be lost when the process is killed."""
+        """Note that a key is used; the note may be lost if the process is killed."""
         now = clock.now_ms()
         if now - (caller.last_used_ms or 0) < STEP_MS:
             return
@@ -36,7 +36,7 @@ class LastUsed:
                 self._writer.start()
 
     def flush(self) -> None:
-        """Write what was noted, before the process ends."""
+        """Write all notes, before the process ends."""
         writer = self._writer
         if writer:
             writer.cancel()
@@ -45,13 +45,13 @@ class LastUsed:
 
     def _write(self) -> None:
         with self._lock:
-            noted, self._used_ms = self._used_ms, {}
-        if not noted:
+            used_ms, self._used_ms = self._used_ms, {}
+        if not used_ms:
             return
         try:
-            Key.mark_used(noted)
+            Key.mark_used(used_ms)
         except peewee.DatabaseError:
-            pass  # the next use is noted again
+            pass  # the keys are noted again when they are used next
         finally:
             data.disconnect()
 

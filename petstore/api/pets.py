@@ -3,16 +3,15 @@
 from flask import Blueprint, g
 
 from petstore import clock
-from petstore.api.contract import Answer, Contract
+from petstore.api.contract import Contract, Result
 from petstore.api.deprecation import deprecated
 from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
-from petstore.api.paths import PREFIX
-from petstore.errors import NotFound
 from petstore.models.pets import Pet
+from petstore.routing import API_PREFIX
 from petstore.schemas.pets import NewPetSchema, PetQuery, PetSchema
 
-PETS = f"{PREFIX}/pets"
+PETS = f"{API_PREFIX}/pets"
 GET_PET_DEPRECATED_MS = clock.instant_ms(2025, 12, 5)
 GET_PET_REMOVED_MS = clock.instant_ms(2030, 12, 5)
 
@@ -21,7 +20,7 @@ bp = Blueprint("pets", __name__, url_prefix=PETS)
 
 @bp.get("")
 @Contract(query=PetQuery(), returns=PetSchema(many=True))
-def list_pets(limit: int, after: int, status: str | None = None) -> Answer:
+def list_pets(limit: int, after: int, status: str | None = None) -> Result:
     """List animals by ascending id."""
     rows = Pet.page(g.caller.project_id, after=after, limit=limit + 1, status=status)
     return page(rows, limit)
@@ -35,10 +34,10 @@ def list_pets(limit: int, after: int, status: str | None = None) -> Answer:
     statuses=(201,),
     links={"getPet": {"petId": "$response.body#/id"}},
 )
-def create_pet(name: str, category_id: int, status: str) -> Answer:
+def create_pet(name: str, category_id: int, status: str) -> Result:
     """Add an animal."""
     pet = Pet.add(g.caller.project_id, name, category_id, status)
-    return Answer(pet, {"Location": _location(pet.id)}, is_created=True)
+    return Result(pet, {"Location": _location(pet.id)}, is_created=True)
 
 
 @bp.get("/<id:pet_id>")
@@ -49,12 +48,9 @@ def create_pet(name: str, category_id: int, status: str) -> Answer:
     documentation="/docs#/Pets/getPet",
 )
 @Contract(returns=PetSchema())
-def get_pet(pet_id: int) -> Answer:
+def get_pet(pet_id: int) -> Result:
     """Fetch one animal; deprecated, list with a filter instead."""
-    pet = Pet.find(g.caller.project_id, pet_id)
-    if pet is None:
-        raise NotFound(f"There is no animal {pet_id}.")
-    return Answer(pet)
+    return Result(Pet.find(g.caller.project_id, pet_id))
 
 
 def _location(pet_id: int) -> str:

@@ -1,29 +1,29 @@
-"""Counts every request under /v1, strangers too, and shows the figures."""
+"""Counts every request under /v1 and shows the figures in its response."""
 
-from flask import Request, Response, g
+from flask import Request, Response
 
 from petstore.errors import KeyBanned, RateLimitExceeded
-from petstore.quotas.headers import render
 from petstore.quotas.limiter import Limiter
 from petstore.quotas.windows import Decision
-from petstore.responses import put
+from petstore.responses import add_headers
+from petstore.routing import current_g
 
 
 def count(limiter: Limiter, request: Request) -> None:
-    """Take the request from the quota of the caller, or of a stranger's address."""
-    state = g._get_current_object()
-    state.decision = decision = limiter.take(state.caller, request.remote_addr)
+    """Count the request for its caller, or for the client address without a caller."""
+    g = current_g()
+    g.decision = decision = limiter.take(g.caller, request.remote_addr)
     if not decision.is_granted:
         raise _refusal(decision)
 
 
-def show(limiter: Limiter, request: Request, response: Response) -> None:
-    """Put the figures on an answer.
+def add_quota_headers(limiter: Limiter, request: Request, response: Response) -> None:
+    """Add the figures of the quota to a response.
 
-    Where it was given before the caller was known, they are those of the address.
+    If it was given before the caller was known, they are those of the client address.
     """
-    decision = g.get("decision") or limiter.look(None, request.remote_addr)
-    put(response, render(decision))
+    decision = current_g().get("decision") or limiter.look(None, request.remote_addr)
+    add_headers(response, decision.headers())
 
 
 def _refusal(decision: Decision) -> RateLimitExceeded | KeyBanned:

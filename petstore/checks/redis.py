@@ -1,4 +1,4 @@
-"""Whether Redis is reached, and keeps what it is given."""
+"""Checks of Redis: whether it answers, and whether it keeps the counters."""
 
 import asyncio
 import ssl
@@ -9,52 +9,55 @@ from redis.asyncio import Redis, RedisCluster
 from redis.asyncio.sentinel import SentinelConnectionPool
 
 from petstore import waiting
-from petstore.checks.findings import Finding
-from petstore.checks.understood import redis_text
+from petstore.checks.results import CheckResult
+from petstore.checks.settings import redis_text
 from petstore.quotas.stores.redis_clients import UNAVAILABLE, client_at
 from petstore.settings import Settings
 
-CHECK = "redis"
 OLDEST_REDIS = 6
-WANTED_POLICY = "noeviction"
+REQUIRED_POLICY = "noeviction"
 ANSWER_SECONDS = 3.0
 
-Facts = dict[str, Any]
+Info = dict[str, Any]
 
 
-def check(settings: Settings) -> Finding:
-    """Every server that counts answers, and throws no counter away."""
+def check_redis(settings: Settings) -> CheckResult:
+    """Check that every server answers and evicts no counters."""
     if settings.redis_url is None:
-        return Finding.ok(CHECK, "no REDIS_URL: the database counts the requests")
-    where = redis_text(settings.redis_url)
+        return CheckResult.ok("redis", "no REDIS_URL: the database counts the requests")
+    text = redis_text(settings.redis_url)
     try:
-        servers = waiting.wait(_ask(settings.redis_url))
+        servers = waiting.wait(_server_info(settings.redis_url))
     except TimeoutError:
-        return Finding.wrong(CHECK, f"{where} gave no answer in {ANSWER_SECONDS:g} s")
+        return CheckResult.wrong(
+            "redis", f"{text} gave no answer in {ANSWER_SECONDS:g} s"
+        )
     except UNAVAILABLE as error:
-        reason = certificate_fault(error) or f"{where} does not answer: {error}"
-        return Finding.wrong(CHECK, reason)
-    for facts in servers:
-        if fault := _fault(facts):
-            return Finding.wrong(CHECK, f"{where} {fault}")
+        reason = certificate_fault(error) or f"{text} does not answer: {error}"
+        return CheckResult.wrong("redis", reason)
+    for info in servers:
+        if fault := _fault(info):
+            return CheckResult.wrong("redis", f"{text} {fault}")
     version = servers[0]["redis_version"]
-    return Finding.ok(CHECK, f"{where} answers (Redis {version}, {WANTED_POLICY})")
+    return CheckResult.ok(
+        "redis", f"{text} answers (Redis {version}, {REQUIRED_POLICY})"
+    )
 
 
 def refused_certificate(url: str) -> str | None:
-    """What to change where the certificate of a Redis with TLS is not accepted."""
+    """Return what to change if the certificate of a Redis with TLS is not accepted."""
     if not url.startswith("rediss:"):
         return None
     try:
-        # gunicorn forks afterwards: no thread may be left behind.
-        asyncio.run(_ask(url))
+        # Not in a thread: gunicorn forks afterwards.
+        asyncio.run(_server_info(url))
     except UNAVAILABLE as error:
         return certificate_fault(error)
     return None
 
 
 def certificate_fault(error: BaseException) -> str | None:
-    """The sentence for an error that comes from a certificate."""
+    """Return the sentence for an error that a certificate has caused."""
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
@@ -72,37 +75,37 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-async def _ask(url: str) -> list[Facts]:
+async def _server_info(url: str) -> list[Info]:
     async with asyncio.timeout(ANSWER_SECONDS), client_at(url) as client:
         if isinstance(client, RedisCluster):
-            return await _ask_each(client)
+            return await _primaries_info(client)
         try:
             return [await client.info()]
         finally:
             await _close_sentinels(client)
 
 
-async def _ask_each(cluster: RedisCluster) -> list[Facts]:
+async def _primaries_info(cluster: RedisCluster) -> list[Info]:
     nodes = cluster.get_primaries()
     return [await cluster.info(target_nodes=node) for node in nodes]
 
 
 async def _close_sentinels(client: Redis) -> None:
-    # The client of a master does not close what it has asked for its address.
+    # Closing the client does not close its connections to the sentinels.
     pool = client.connection_pool
     if isinstance(pool, SentinelConnectionPool):
         for sentinel in pool.sentinel_manager.sentinels:
             await sentinel.aclose()
 
 
-def _fault(facts: Facts) -> str | None:
-    version = facts["redis_version"]
+def _fault(info: Info) -> str | None:
+    version = info["redis_version"]
     if int(version.partition(".")[0]) < OLDEST_REDIS:
         return f"is Redis {version}; use Redis {OLDEST_REDIS} or newer"
-    policy = facts.get("maxmemory_policy", WANTED_POLICY)
-    if policy != WANTED_POLICY:
+    policy = info.get("maxmemory_policy", REQUIRED_POLICY)
+    if policy != REQUIRED_POLICY:
         return (
             f"has the eviction policy {policy}, which throws counters away when memory "
-            f"is short; set maxmemory-policy {WANTED_POLICY}"
+            f"is short; set maxmemory-policy {REQUIRED_POLICY}"
         )
     return None

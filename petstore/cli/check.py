@@ -6,25 +6,21 @@ import click
 from flask import current_app
 from flask.cli import with_appcontext
 
-from petstore.checks import Finding, findings
-from petstore.cli.lists import echo_json, json_option
-from petstore.cli.terse import QuickCommand
+from petstore.checks import run_checks
+from petstore.cli.commands import ImpatientCommand
+from petstore.cli.output import echo_json, json_option
 
 
-@click.command(cls=QuickCommand)
+@click.command(cls=ImpatientCommand)
 @json_option
 @with_appcontext
 def check(*, as_json: bool) -> None:
-    """Say of each thing that an operator would look at whether it is well."""
-    found = findings(current_app.extensions["settings"])
+    """Check the settings, the stores and the network, and say what to do."""
+    results = run_checks(current_app.extensions["settings"])
     if as_json:
-        echo_json(map(asdict, found))
+        echo_json(map(asdict, results))
     else:
-        _echo(found)
-    if any(finding.is_wrong for finding in found):
+        for result in results:
+            click.echo(f"{result.check:<9} {result.status:<8} {result.message}")
+    if any(result.is_wrong for result in results):
         raise click.exceptions.Exit(1)
-
-
-def _echo(found: list[Finding]) -> None:
-    for finding in found:
-        click.echo(f"{finding.check:<9} {finding.status:<8} {finding.message}")

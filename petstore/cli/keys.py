@@ -5,19 +5,19 @@ import math
 import click
 
 from petstore import clock
-from petstore.cli.lists import echo_list, json_option, moment
-from petstore.cli.projects import named_project
-from petstore.cli.terse import TerseGroup
+from petstore.cli.commands import Group
+from petstore.cli.output import echo_list, format_instant, json_option
+from petstore.cli.projects import find_project
 from petstore.models.keys import Key, KeyNotActive, TooManyKeys
 from petstore.models.projects import Project
-from petstore.schemas.fields import name_fault
+from petstore.schemas.fields import name_error
 from petstore.schemas.keys import (
     DEFAULT_GRACE_SECONDS,
     MAX_EXPIRY_DAYS,
     MAX_GRACE_SECONDS,
 )
 
-keys = TerseGroup(name="keys", help="API keys of the projects.")
+keys = Group(name="keys", help="API keys of the projects.")
 
 
 @keys.command()
@@ -26,13 +26,13 @@ keys = TerseGroup(name="keys", help="API keys of the projects.")
 @click.option("--expires-in", type=float, metavar="DAYS", help="Days the key works.")
 def create(slug: str | None, label: str | None, expires_in: float | None) -> None:
     """Create a key and print it, this once."""
-    if label is not None and (fault := name_fault(label)):
-        raise click.UsageError(f"--label {fault}.")
-    project = _only_project() if slug is None else named_project(slug)
+    if label is not None and (error := name_error(label)):
+        raise click.UsageError(f"--label {error}.")
+    project = _only_project() if slug is None else find_project(slug)
     try:
         key = Key.issue(project, label=label, expires_ms=_expiry_ms(expires_in))
-    except TooManyKeys as refusal:
-        raise click.UsageError(f"{refusal}; revoke one first.") from None
+    except TooManyKeys as refused:
+        raise click.UsageError(f"{refused}; revoke one first.") from None
     click.echo(key)
 
 
@@ -41,7 +41,7 @@ def create(slug: str | None, label: str | None, expires_in: float | None) -> Non
 @json_option
 def list_keys(slug: str | None, *, as_json: bool) -> None:
     """Print the keys, without their secret part."""
-    project = None if slug is None else named_project(slug)
+    project = None if slug is None else find_project(slug)
     echo_list(
         (
             "PREFIX",
@@ -54,8 +54,13 @@ def list_keys(slug: str | None, *, as_json: bool) -> None:
             "PROJECT",
         ),
         [
-            (key.prefix, key.label, *map(moment, _instants(key)), key.project.slug)
-            for key in Key.listed(project)
+            (
+                key.prefix,
+                key.label,
+                *map(format_instant, _instants(key)),
+                key.project.slug,
+            )
+            for key in Key.all_by_id(project)
         ],
         as_json=as_json,
     )
@@ -71,16 +76,16 @@ def list_keys(slug: str | None, *, as_json: bool) -> None:
     help="How long the old key goes on; 0 ends it now.",
 )
 def rotate(prefix: str, grace: int) -> None:
-    """Print a new key that takes the place of an old one."""
+    """Print a new key that replaces an old one."""
     try:
-        click.echo(_named_key(prefix).rotate(grace))
+        click.echo(_find_key(prefix).rotate(grace))
     except KeyNotActive:
         raise click.UsageError(
             f"The key {prefix} is revoked, expired or rotated already."
         ) from None
-    except TooManyKeys as refusal:
+    except TooManyKeys as refused:
         raise click.UsageError(
-            f"{refusal}; revoke one first, or rotate with --grace 0."
+            f"{refused}; revoke one first, or rotate with --grace 0."
         ) from None
 
 
@@ -88,14 +93,14 @@ def rotate(prefix: str, grace: int) -> None:
 @click.argument("prefix")
 def revoke(prefix: str) -> None:
     """End a key on its very next request."""
-    _named_key(prefix).revoke()
+    _find_key(prefix).revoke()
 
 
 @keys.command()
 @click.argument("prefix")
 def unban(prefix: str) -> None:
     """End the ban of a key."""
-    _named_key(prefix).unban()
+    _find_key(prefix).unban()
 
 
 def _only_project() -> Project:
@@ -110,7 +115,7 @@ def _only_project() -> Project:
     raise click.UsageError(f"Which project? Give --project with one of {slugs}.")
 
 
-def _named_key(prefix: str) -> Key:
+def _find_key(prefix: str) -> Key:
     key = Key.by_prefix(prefix)
     if key is None:
         raise click.UsageError(f"There is no key {prefix!r}; see flask keys list.")

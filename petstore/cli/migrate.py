@@ -3,10 +3,10 @@
 import click
 
 from petstore import migrator
-from petstore.cli.terse import TerseCommand
+from petstore.cli.commands import Command
 
 
-@click.command(cls=TerseCommand)
+@click.command(cls=Command)
 def migrate() -> None:
     """Bring the database to the present schema; any number may run at once."""
     applied = migrator.migrate()

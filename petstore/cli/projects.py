@@ -4,15 +4,24 @@ from collections.abc import Callable
 
 import click
 
-from petstore.cli.lists import echo_list, json_option, moment
-from petstore.cli.terse import TerseGroup
-from petstore.models.projects import ENTERPRISE, PLANS, SLUG, Plan, Project, SlugTaken
+from petstore.cli.commands import Group
+from petstore.cli.output import echo_list, format_instant, json_option
+from petstore.models.projects import (
+    ENTERPRISE,
+    PLANS,
+    SLUG,
+    LimitsFixed,
+    LimitsMissing,
+    Plan,
+    Project,
+    SlugTaken,
+)
 from petstore.quotas.plans import quota_of
-from petstore.schemas.fields import name_fault
+from petstore.schemas.fields import name_error
 
 MAX_REQUESTS = 10**12
 
-projects = TerseGroup(name="projects", help="Projects and their plans.")
+projects = Group(name="projects", help="Projects and their plans.")
 
 
 def plan_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -33,16 +42,22 @@ def plan_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("name")
 @click.option("--slug", help="1 to 63 of a-z, 0-9 and inner hyphens.")
 @plan_options
-def create(name: str, slug: str | None, **plan: str | int | None) -> None:
+def create(
+    name: str,
+    slug: str | None,
+    plan: str | None,
+    per_minute: int | None,
+    per_day: int | None,
+) -> None:
     """Create a project and print its slug."""
-    if fault := name_fault(name):
-        raise click.UsageError(f"NAME {fault}.")
+    if error := name_error(name):
+        raise click.UsageError(f"NAME {error}.")
     if slug is not None and not SLUG.fullmatch(slug):
         raise click.UsageError(
             "--slug must have 1 to 63 characters of a-z, 0-9 and inner hyphens."
         )
     try:
-        project = Project.add(name, slug, _plan("free", **plan))
+        project = Project.add(name, slug, _plan(plan or "free", per_minute, per_day))
     except SlugTaken:
         raise click.UsageError(f"--slug {slug} is taken by another project.") from None
     click.echo(project.slug)
@@ -60,7 +75,7 @@ def list_projects(*, as_json: bool) -> None:
                 project.name,
                 project.plan,
                 *(limit.amount for limit in quota_of(project)),
-                moment(project.created_ms),
+                format_instant(project.created_ms),
             )
             for project in Project.all_by_slug()
         ],
@@ -71,33 +86,39 @@ def list_projects(*, as_json: bool) -> None:
 @projects.command()
 @click.argument("slug")
 @plan_options
-def change(slug: str, **plan: str | int | None) -> None:
-    """Put a project on another plan, from its next request on."""
-    project = named_project(slug)
-    given = {name: value for name, value in plan.items() if value}
-    if not given:
+def change(
+    slug: str, plan: str | None, per_minute: int | None, per_day: int | None
+) -> None:
+    """Change the plan of a project, from its next request on."""
+    project = find_project(slug)
+    if not (plan or per_minute or per_day):
         raise click.UsageError(
             "Nothing to change: give --plan, --per-minute or --per-day."
         )
-    limits = {name: value for name, value in given.items() if name != "plan"}
-    if limits and project.plan == given.get("plan", ENTERPRISE) == ENTERPRISE:
-        project.change_limits(**limits)
+    stays_on_enterprise = project.plan == ENTERPRISE and plan in (None, ENTERPRISE)
+    if stays_on_enterprise and (per_minute or per_day):
+        project.change_limits(per_minute=per_minute, per_day=per_day)
     else:
-        project.change_plan(_plan(project.plan, **plan))
+        project.change_plan(_plan(plan or project.plan, per_minute, per_day))
 
 
-def named_project(slug: str) -> Project:
-    """The project of a slug that the operator gave."""
+def find_project(slug: str) -> Project:
+    """Return the project with that slug; raises `click.UsageError`."""
     project = Project.by_slug(slug)
     if project is None:
         raise click.UsageError(f"There is no project {slug!r}.")
     return project
 
 
-def _plan(
-    present: str, plan: str | None, per_minute: int | None, per_day: int | None
-) -> Plan:
+def _plan(name: str, per_minute: int | None, per_day: int | None) -> Plan:
     try:
-        return Plan(plan or present, per_minute, per_day)
-    except ValueError as error:
-        raise click.UsageError(f"{error}.") from None
+        return Plan(name, per_minute, per_day)
+    except LimitsMissing:
+        raise click.UsageError(
+            f"the plan {name} needs --per-minute and --per-day."
+        ) from None
+    except LimitsFixed:
+        raise click.UsageError(
+            f"the plan {name} has fixed limits; "
+            f"--per-minute and --per-day go with {ENTERPRISE}."
+        ) from None

@@ -10,14 +10,14 @@ from peewee import Database
 
 
 class BackupFailed(Exception):
-    """There is no backup; the text says why, to the operator."""
+    """There is no backup; the text tells the operator why."""
 
 
 def back_up(source: Database, file: Path) -> None:
-    """Copy the data of SQLite as it is at one moment into a file that is new.
+    """Copy the data of SQLite, as it is at one moment, into a new file.
 
-    The file bears its name only when it is whole and on the disk, and no other loses
-    that name to it. Raises `BackupFailed`.
+    The file gets its name when it is complete and on the disk. No file is overwritten.
+    Raises `BackupFailed`.
     """
     try:
         partial = _new_file_beside(file)
@@ -35,14 +35,14 @@ def back_up(source: Database, file: Path) -> None:
 
 
 def _new_file_beside(file: Path) -> Path:
-    """An empty file that only its owner reads: the data holds a secret."""
+    """Make an empty file for its owner alone, since the data contains a secret."""
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     os.close(handle)
     return Path(name)
 
 
 def _name(partial: Path, file: Path) -> None:
-    # Renaming would overwrite what has come meanwhile; a link is refused.
+    # Unlike renaming, linking fails if there is a file with that name by now.
     try:
         file.hardlink_to(partial)
     except FileExistsError:
@@ -51,11 +51,11 @@ def _name(partial: Path, file: Path) -> None:
 
 def _copy(source: Database, file: Path) -> None:
     with closing(sqlite3.connect(file)) as target:
-        # In one step, so of one moment: writers go on in the write-ahead log and do not
-        # wait. A copy in several steps would begin anew at each of their writes, and
-        # VACUUM INTO takes three times as long, to build the file row by row.
+        # One step copies one moment, while writers go on in the write-ahead log. A copy
+        # in several steps would start again after each write, and VACUUM INTO takes
+        # three times as long, since it builds the file row by row.
         source.connection().backup(target)
-        # One file, without a log beside it.
+        # The backup is one file, without a write-ahead log.
         target.execute("PRAGMA journal_mode = DELETE")
         [found] = target.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":

@@ -1,32 +1,39 @@
-"""Tables as they are copied: rows in bulk, and the last id that was given out."""
+"""Tables as they are copied: rows in bulk, and the last id that was assigned."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os.path import samefile
 from pathlib import Path
+from typing import Any
 
-from peewee import BigAutoField, Database, Model, __exception_wrapper__
+from peewee import (  # type: ignore[attr-defined]  # Peewee's stubs lack the wrapper
+    BigAutoField,
+    Model,
+    __exception_wrapper__,
+)
 
-from petstore.database import is_sqlite
+from petstore.database import Engine, is_sqlite
+from petstore.statements import Row
 
-# Any fixed number: where it is taken, there is the database in which it was taken.
-ONE_DATABASE_LOCK = -2
+# Any fixed number: a lock that is taken through one connection is found through another
+# only if both lead to the same database.
+SAME_DATABASE_LOCK = -2
 
 
-def are_one(database: Database, other: Database) -> bool:
-    """Whether both are the same database, under two names perhaps."""
+def are_same(database: Engine, other: Engine) -> bool:
+    """Return whether both are the same database, perhaps under two names."""
     if is_sqlite(database) or is_sqlite(other):
         files = [Path(each.database) for each in (database, other) if is_sqlite(each)]
         return len(files) == 2 and all(f.exists() for f in files) and samefile(*files)
     with database.atomic(), other.atomic():
-        database.lock_until_commit(ONE_DATABASE_LOCK)
+        database.lock_until_commit(SAME_DATABASE_LOCK)
         query = "SELECT pg_try_advisory_xact_lock(%s)"
-        return not other.execute_sql(query, (ONE_DATABASE_LOCK,)).fetchone()[0]
+        return not other.execute_sql(query, (SAME_DATABASE_LOCK,)).fetchone()[0]
 
 
 @contextmanager
-def snapshot(database: Database) -> Iterator[None]:
-    """See everything as it is at one moment, and hold nobody up."""
+def snapshot(database: Engine) -> Iterator[None]:
+    """Read everything as it is at one moment, without blocking writers."""
     if is_sqlite(database):
         with database.atomic("DEFERRED"):
             yield
@@ -36,19 +43,19 @@ def snapshot(database: Database) -> Iterator[None]:
             yield
 
 
-def is_empty(database: Database, table: type[Model]) -> bool:
-    """Whether the table has no row."""
+def is_empty(database: Engine, table: type[Model]) -> bool:
+    """Return whether the table has no rows."""
     return not table.select().exists(database)
 
 
-def read(database: Database, table: type[Model]) -> Iterator[tuple]:
-    """Every row of the table, a few at a time."""
+def read(database: Engine, table: type[Model]) -> Iterator[Row]:
+    """Return every row of the table, a few at a time."""
     return table.select().tuples().iterator(database)
 
 
-def write(database: Database, table: type[Model], rows: Iterator[tuple]) -> int:
-    """Add the rows, with the ids that they have; how many there were."""
-    cursor = database.connection().cursor()
+def write(database: Engine, table: type[Model], rows: Iterator[Row]) -> int:
+    """Insert the rows with their ids; return how many there were."""
+    cursor: Any = database.connection().cursor()  # SQLite's or psycopg's
     with __exception_wrapper__:
         if is_sqlite(database):
             marks = ", ".join("?" * len(table._meta.sorted_fields))
@@ -62,13 +69,13 @@ def write(database: Database, table: type[Model], rows: Iterator[tuple]) -> int:
     return max(0, cursor.rowcount)  # -1 where there was none
 
 
-def has_ids_of_its_own(table: type[Model]) -> bool:
-    """Whether the database gives each row an id."""
+def has_assigned_ids(table: type[Model]) -> bool:
+    """Return whether the database assigns an id to each row."""
     return isinstance(table._meta.primary_key, BigAutoField)
 
 
-def last_id(database: Database, table: type[Model]) -> int:
-    """The last id that was given out, to a row that is deleted perhaps; 0 for none."""
+def last_id(database: Engine, table: type[Model]) -> int:
+    """Return the last id that was assigned, perhaps to a deleted row; 0 for none."""
     if is_sqlite(database):
         query = "SELECT seq FROM sqlite_sequence WHERE name = ?"
         row = database.execute_sql(query, (table._meta.table_name,)).fetchone()
@@ -77,8 +84,8 @@ def last_id(database: Database, table: type[Model]) -> int:
     return database.execute_sql(query, (_ids(table),)).fetchone()[0]
 
 
-def go_on_after(database: Database, table: type[Model], last: int) -> None:
-    """Let the next id be greater than the last one."""
+def continue_ids_after(database: Engine, table: type[Model], last: int) -> None:
+    """Make the next id greater than the last one."""
     if last and is_sqlite(database):
         name = table._meta.table_name
         database.execute_sql("DELETE FROM sqlite_sequence WHERE name = ?", (name,))

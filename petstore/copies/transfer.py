@@ -1,28 +1,27 @@
-"""All that a service keeps, taken to another database."""
+"""Copies everything to another, empty database."""
 
 from contextlib import ExitStack
 
-from peewee import Database, Model
+from peewee import Model
 
 from petstore import migrator
 from petstore.copies import tables
-from petstore.database import Databases
-from petstore.models.categories import Category
+from petstore.database import Databases, Engine
+from petstore.models.categories import CategoryTable
 from petstore.models.domain_tokens import DomainToken
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
-from petstore.models.orders import Order
-from petstore.models.pets import Pet
+from petstore.models.orders import OrderTable
+from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from petstore.models.replies import Reply
-from petstore.models.secrets import Secret
-from petstore.models.sessions import Session
-from petstore.models.usage import Strike, Usage
+from petstore.models.sessions import Secret, Session
+from petstore.quotas.stores.database import Strike, Usage
 
-# Of the data and of the counters; what refers to another table comes after it.
+# Tables of the data and of the counters; a table follows those that it refers to.
 GROUPS = (
     (
-        *(Project, Key, Category, Pet, Order),
+        *(Project, Key, CategoryTable, PetTable, OrderTable),
         *(DomainToken, Domain, Reply, Secret, Session),
     ),
     (Usage, Strike),
@@ -30,16 +29,16 @@ GROUPS = (
 
 
 class CopyRefused(Exception):
-    """The target is none that can be copied to; the text says why, to the operator."""
+    """The target cannot be copied to; the text tells the operator why."""
 
 
 def copy_all(source: Databases, target: Databases) -> int:
-    """Copy all rows as they are at one moment, ids kept; how many there were.
+    """Copy all rows, with their ids, as they are at one moment; return their number.
 
-    The target is brought to the present schema first; it must be empty. Today's counts
-    are among the rows, so nobody gets a quota twice. Raises `CopyRefused`.
+    The target must be empty, and is migrated first. Today's counts are copied as well,
+    so nobody gets a quota twice. Raises `CopyRefused`.
     """
-    _require_another(source.data, target.data)
+    _require_other_database(source.data, target.data)
     migrator.migrate(target)
     _require_same_version(target)
     with ExitStack() as stack:
@@ -55,15 +54,15 @@ def copy_all(source: Databases, target: Databases) -> int:
         )
 
 
-def _copy(table: type[Model], source: Database, target: Database) -> int:
+def _copy(table: type[Model], source: Engine, target: Engine) -> int:
     count = tables.write(target, table, tables.read(source, table))
-    if tables.has_ids_of_its_own(table):
-        tables.go_on_after(target, table, tables.last_id(source, table))
+    if tables.has_assigned_ids(table):
+        tables.continue_ids_after(target, table, tables.last_id(source, table))
     return count
 
 
-def _require_another(source: Database, target: Database) -> None:
-    if tables.are_one(source, target):
+def _require_other_database(source: Engine, target: Engine) -> None:
+    if tables.are_same(source, target):
         raise CopyRefused("it is the database of this service itself")
 
 

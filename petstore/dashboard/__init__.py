@@ -3,25 +3,26 @@
 from flask import Flask
 
 from petstore.dashboard import (
-    animals,
     assets,
     domains,
-    failures,
     keys,
     orders,
     overview,
     pages,
+    pets,
     sessions,
     sign_in,
 )
+from petstore.dashboard.navigation import PREFIX
+from petstore.domains import hosts
 from petstore.settings import Settings
 
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Register the pages and what they share."""
+    hosts.serve_for_host_project(app, below=PREFIX)
     sessions.init_app(app, settings)
-    failures.init_app(app)
     pages.init_app(app)
     assets.init_app(app)
-    for page in (sign_in, overview, animals, orders, keys, domains):
+    for page in (sign_in, overview, pets, orders, keys, domains):
         app.register_blueprint(page.bp)

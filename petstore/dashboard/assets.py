@@ -1,4 +1,4 @@
-"""The style sheet, the script and the picture of the pages."""
+"""Style sheets, script and picture of the pages."""
 
 import hashlib
 from functools import cache
@@ -6,9 +6,9 @@ from pathlib import Path
 
 from flask import Blueprint, Flask, Response, url_for
 
-from petstore.dashboard.paths import PREFIX
+from petstore.dashboard.navigation import PREFIX
 
-KEPT_SECONDS = 31_536_000  # a changed file has another address
+MAX_AGE_SECONDS = 31_536_000  # a changed file has another URL
 
 _DIRECTORY = Path(__file__).parent / "static"
 
@@ -22,20 +22,22 @@ bp = Blueprint(
 
 
 def init_app(app: Flask) -> None:
-    """Serve the files, and let templates name them."""
-    app.jinja_env.globals["asset"] = _address
+    """Serve the files, and give templates their URLs."""
+    app.jinja_env.globals["asset"] = _url
     app.register_blueprint(bp)
 
 
 @bp.after_request
-def _keep(response: Response) -> Response:
+def _cache(response: Response) -> Response:
     response.headers["X-Content-Type-Options"] = "nosniff"
     if response.status_code == 200:
-        response.headers["Cache-Control"] = f"public, max-age={KEPT_SECONDS}, immutable"
+        response.headers["Cache-Control"] = (
+            f"public, max-age={MAX_AGE_SECONDS}, immutable"
+        )
     return response
 
 
-def _address(name: str) -> str:
+def _url(name: str) -> str:
     return url_for("dashboard.static", filename=name, v=_version(name))
 
 

@@ -1,17 +1,16 @@
-"""A bar for each day, served below and refused above, on a scale that fits."""
+"""The chart of requests: a bar for each day, refused above served, on one scale."""
 
 from dataclasses import dataclass
-from itertools import count
 from typing import NamedTuple
 
 from petstore.quotas.windows import Day
 
-HEIGHT = 100  # of the picture; a bar is one wide
-ENDS = (10, 15, 20, 30, 40, 50, 60, 80)  # times a power of ten: ends of a scale
+HEIGHT = 100  # in units of the picture; a bar is one unit wide
+SCALE_ENDS = (10, 15, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
 
 
 class Bar(NamedTuple):
-    """The heights of a day's two parts."""
+    """A day, and the heights of its two parts."""
 
     day: Day
     served: float
@@ -20,14 +19,14 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True)
 class Chart:
-    """The days in order, and the number at which the scale ends."""
+    """The bars in order, and the number at the top of the scale."""
 
     bars: list[Bar]
     top: int
 
     @classmethod
     def of(cls, days: list[Day]) -> "Chart":
-        """Draw the days."""
+        """Return the chart of the days."""
         top = _scale_end(max(day.served + day.refused for day in days))
         return cls([_bar(day, top) for day in days], top)
 
@@ -51,7 +50,7 @@ def _height(requests: int, top: int) -> float:
 
 
 def _scale_end(highest: int) -> int:
-    powers = (10**zeros for zeros in count())
-    return next(
-        end * power for power in powers for end in ENDS if end * power >= highest
-    )
+    power = 1
+    while SCALE_ENDS[-1] * power < highest:
+        power *= 10
+    return next(end * power for end in SCALE_ENDS if end * power >= highest)

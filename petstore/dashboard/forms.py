@@ -1,57 +1,88 @@
-"""Forms: what was typed, checked by a schema, and shown again when it is at fault."""
+"""Forms: protected against CSRF, loaded by a schema, shown again with their errors."""
 
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from flask import Response, make_response, request
+from flask import Flask, Response, make_response, request, session
+from flask_wtf.csrf import generate_csrf, validate_csrf
 from marshmallow import Schema, ValidationError
+from wtforms import ValidationError as CsrfError
 
-from petstore.dashboard.csrf import FIELD
+from petstore.errors import InvalidRequest
 
-View = Callable[..., str | Response]
+CSRF_TOKEN = "csrf_token"  # noqa: S105 (the name of a form field)
+
+Page = str | Response
+View = Callable[..., Page]
 
 
 @dataclass(frozen=True)
 class Form:
-    """The texts of a form's fields, and what is wrong with them, by field."""
+    """The texts of a form's fields, and an error for each field at fault."""
 
     values: dict[str, str] = field(default_factory=dict)
-    faults: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def sent(cls) -> "Form":
-        """What the request carries; a field left empty counts as not sent."""
-        typed = request.form.to_dict()
-        return cls({name: typed[name] for name in typed if name != FIELD})
+    def of_request(cls) -> "Form":
+        """Return the form that the request contains."""
+        fields = request.form.to_dict()
+        return cls({name: fields[name] for name in fields if name != CSRF_TOKEN})
 
-    def with_faults(self, faults: dict[str, str]) -> "Form":
-        """The same texts, to be corrected."""
-        return Form(self.values, faults)
+    def with_errors(self, errors: dict[str, str]) -> "Form":
+        """Return the same texts with errors, to be corrected."""
+        return Form(self.values, errors)
 
 
 EMPTY = Form()
 
 
-def takes(schema: Schema, *, again: View) -> Callable[[View], View]:
-    """Load the form into the view's arguments, or show the page `again` with faults.
+def init_app(app: Flask) -> None:
+    """Let templates add a CSRF token to each form; it lives as long as the session."""
+    app.config["WTF_CSRF_TIME_LIMIT"] = None
+    app.jinja_env.globals[CSRF_TOKEN] = generate_csrf
 
-    `again` takes the arguments of the address, and the form as `form`.
+
+def loads_form(schema: Schema, *, form_page: View) -> Callable[[View], View]:
+    """Load the form into the view's arguments, or show `form_page` with the errors.
+
+    An empty field counts as missing. `form_page` takes the arguments of the route, and
+    the form as `form`.
     """
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
-        def answer(**arguments: str | int) -> str | Response:
-            form = Form.sent()
+        def respond(**arguments: str | int) -> Page:
+            form = Form.of_request()
             filled = {name: text for name, text in form.values.items() if text.strip()}
             try:
                 members = schema.load(filled)
             except ValidationError as error:
-                faults = {name: texts[0] for name, texts in error.messages.items()}
-                page = again(**arguments, form=form.with_faults(faults))
+                messages = error.messages_dict
+                errors = {name: texts[0] for name, texts in messages.items()}
+                page = form_page(**arguments, form=form.with_errors(errors))
                 return make_response(page, 400)
             return view(**arguments, **members)
 
-        return answer
+        return respond
 
     return decorate
+
+
+def check_csrf() -> None:
+    """Raise 400 for a form that does not come from a page of this session."""
+    if request.method != "POST":
+        return
+    try:
+        validate_csrf(request.form.get(CSRF_TOKEN))
+    except CsrfError:
+        raise InvalidRequest(
+            "This form was sent before, or its page is out of date. "
+            "Open the page anew and try again."
+        ) from None
+
+
+def renew_csrf() -> None:
+    """Invalidate the forms of this session, so that resending one does nothing."""
+    session.pop(CSRF_TOKEN, None)

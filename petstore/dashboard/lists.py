@@ -1,4 +1,4 @@
-"""Lists of a project's rows: filtered by status, a page at a time."""
+"""Lists of a project's rows, filtered by status, one page at a time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from petstore.errors import InvalidRequest
 
 @dataclass(frozen=True)
 class Page:
-    """Some rows, and the ways to others."""
+    """Some rows, and the URLs of the first and the next page."""
 
     rows: list[Any]
     status: str | None
@@ -21,30 +21,32 @@ class Page:
 
 
 def read_page(query: Schema, fetch: Callable[..., list[Any]]) -> Page:
-    """The page that the address asks for, of the rows that `fetch` finds."""
-    sent = {name: text for name, text in request.args.items() if text}
-    asked = _load(query, sent)
-    limit, after, status = asked["limit"], asked["after"], asked.get("status")
+    """Return the page in the query string, of the rows that `fetch` returns."""
+    parameters = {name: text for name, text in request.args.items() if text}
+    loaded = _load(query, parameters)
+    limit, after, status = loaded["limit"], loaded["after"], loaded.get("status")
     filters = {"status": status} if "status" in query.fields else {}
     rows = fetch(after=after, limit=limit + 1, **filters)
     shown = rows[:limit]
     return Page(
         shown,
         status,
-        first_url=_url(sent, after=None) if after else None,
-        next_url=_url(sent, after=shown[-1].id) if len(rows) > limit else None,
+        first_url=_url(parameters, after=None) if after else None,
+        next_url=_url(parameters, after=shown[-1].id) if len(rows) > limit else None,
     )
 
 
-def _load(query: Schema, sent: dict[str, str]) -> dict[str, Any]:
+def _load(query: Schema, parameters: dict[str, str]) -> dict[str, Any]:
     try:
-        return query.load(sent)
+        loaded: dict[str, Any] = query.load(parameters)
     except ValidationError:
         raise InvalidRequest(
             "The address of this list is mistyped. Choose the list from the pages."
         ) from None
+    return loaded
 
 
-def _url(sent: dict[str, str], after: int | None) -> str:
-    # Only what the schema knows: other names may be options of `url_for`.
-    return url_for(request.endpoint, **sent | {"after": after})
+def _url(parameters: dict[str, str], after: int | None) -> str:
+    # The schema has accepted the names, so none is an option of `url_for`.
+    values: dict[str, Any] = parameters | {"after": after}
+    return url_for(request.endpoint or "", **values)

@@ -1,20 +1,21 @@
-"""The pages that the head of every page leads to."""
+"""The addresses under /dashboard, and the links at the head of every page."""
 
 from typing import NamedTuple
 
 from flask import current_app, request, url_for
 
+PREFIX = "/dashboard"
 PAGES = (
     ("Overview", "overview.overview"),
-    ("Animals", "animals.animals"),
+    ("Animals", "dashboard_pets.animals"),
     ("Orders", "dashboard_orders.orders"),
     ("Keys", "keys.keys"),
     ("Settings", "domains.domains"),
 )
 
 
-class Entry(NamedTuple):
-    """A link, and where it stands to the page that is shown."""
+class Link(NamedTuple):
+    """A link, and whether it leads to the current page or to its section."""
 
     label: str
     url: str
@@ -22,15 +23,20 @@ class Entry(NamedTuple):
     is_exact: bool
 
 
-def navigation() -> list[Entry]:
-    """The links to those pages that there are."""
+def navigation() -> list[Link]:
+    """Return the links to the registered pages."""
     return [
-        _entry(label, endpoint)
+        _link(label, endpoint)
         for label, endpoint in PAGES
         if endpoint in current_app.view_functions
     ]
 
 
-def _entry(label: str, endpoint: str) -> Entry:
+def is_dashboard_path(path: str) -> bool:
+    """Return whether a path belongs to the dashboard, known or not."""
+    return path == PREFIX or path.startswith(f"{PREFIX}/")
+
+
+def _link(label: str, endpoint: str) -> Link:
     is_here = request.blueprint == endpoint.partition(".")[0]
-    return Entry(label, url_for(endpoint), is_here, request.endpoint == endpoint)
+    return Link(label, url_for(endpoint), is_here, request.endpoint == endpoint)

@@ -2,21 +2,22 @@
 
 from flask import current_app, g, render_template, request
 
+from petstore import quotas
 from petstore.clock import MS_PER_DAY
 from petstore.dashboard.chart import Chart
-from petstore.dashboard.pages import pages
+from petstore.dashboard.pages import pages_blueprint
 from petstore.models.pets import Pet
 
 SHOWN_DAYS = 30
 
-bp = pages("overview", __name__, "")
+bp = pages_blueprint("overview", __name__, "")
 
 
 @bp.get("/")
 @bp.get("")
 def overview() -> str:
-    """How much the project uses of what it may."""
-    limiter = current_app.extensions["limiter"]
+    """Show how much of its quota the project uses."""
+    limiter = quotas.limiter_of(current_app)
     quota = limiter.look(g.caller, None)
     today = quota.now_ms // MS_PER_DAY
     days = limiter.history(g.caller, range(today - SHOWN_DAYS + 1, today + 1))
@@ -34,7 +35,7 @@ def _has_animals() -> bool:
 
 
 def _first_call() -> str:
-    """What adds an animal when it is pasted into a shell, at the host of the page."""
+    """Return a shell command that adds an animal, at the host of the page."""
     return (
         f"curl {request.host_url}v1/pets -H 'Authorization: Bearer YOUR_KEY' "
         """-H 'Content-Type: application/json' -d '{"name": "Rex", "categoryId": 7}'"""

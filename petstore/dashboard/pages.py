@@ -1,11 +1,12 @@
-"""What every page has in common: who may see it, and how browsers must treat it."""
+"""What all pages share: sign-in, CSRF, headers, and how failures are shown."""
 
-from flask import Blueprint, Flask, Response, current_app
+from http import HTTPStatus
 
-from petstore.clock import rfc3339
-from petstore.dashboard import csrf, sessions, words
-from petstore.dashboard.navigation import navigation
-from petstore.dashboard.paths import PREFIX
+from flask import Blueprint, Flask, Response, current_app, render_template
+
+from petstore import error_handlers
+from petstore.dashboard import formats, forms, sessions
+from petstore.dashboard.navigation import PREFIX, is_dashboard_path, navigation
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -17,42 +18,58 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+FAILURE_TITLES = {
+    400: "That did not work",
+    404: "There is nothing here",
+    405: "That did not work",
+    413: "That is too much",
+    429: "Too many requests",
+    500: "Something failed on our side",
+    503: "The service is away for a moment",
+}
+# These replace messages that are about the API.
+FAILURE_TEXTS = {
+    404: "The page does not exist, or what it showed is gone.",
+    405: "This address takes no such request. Open it from the pages instead.",
+}
 
 
 def init_app(app: Flask) -> None:
-    """Give the templates their words."""
-    csrf.init_app(app)
+    """Prepare the templates, and show failures under /dashboard as pages."""
+    forms.init_app(app)
+    formats.init_app(app)
     app.jinja_env.globals["navigation"] = navigation
-    app.jinja_env.filters |= {
-        "date": words.date,
-        "day": words.day,
-        "duration": words.duration,
-        "number": words.number,
-        "rfc3339": rfc3339,
-        "time": words.time,
-    }
+    error_handlers.show_as_pages(app, is_dashboard_path, _failure_page)
 
 
-def pages(name: str, module: str, path: str, *, is_public: bool = False) -> Blueprint:
-    """A blueprint of pages at a path below /dashboard.
+def pages_blueprint(
+    name: str, module: str, path: str, *, is_public: bool = False
+) -> Blueprint:
+    """Make a blueprint for pages at a path below /dashboard.
 
-    Its views run for people who are signed in (`g.caller`, `g.project`), and its forms
-    only with a token.
+    Its views run for people who are signed in (`g.caller`, `g.project`) unless it is
+    public, and its forms only with a CSRF token.
     """
     bp = Blueprint(name, module, url_prefix=f"{PREFIX}{path}")
     bp.before_request(_load_secret)
     if not is_public:
         bp.before_request(sessions.require)
-    bp.before_request(csrf.check)
-    bp.after_request(protect)
+    bp.before_request(forms.check_csrf)
+    bp.after_request(_add_headers)
     return bp
-
-
-def protect(response: Response) -> Response:
-    """Tell the browser what a page may do: load from here alone, be kept nowhere."""
-    response.headers.update(HEADERS)
-    return response
 
 
 def _load_secret() -> None:
     sessions.load_secret(current_app)
+
+
+def _add_headers(response: Response) -> Response:
+    response.headers.update(HEADERS)
+    return response
+
+
+def _failure_page(status: int, message: str) -> Response:
+    title = FAILURE_TITLES.get(status) or HTTPStatus(status).phrase
+    text = FAILURE_TEXTS.get(status, message)
+    page = render_template("failure.html", status=status, heading=title, text=text)
+    return _add_headers(Response(page, status, mimetype="text/html"))

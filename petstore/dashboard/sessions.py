@@ -1,4 +1,4 @@
-"""Who looks at the pages: a signed cookie with a token that names a session."""
+"""Sessions of people: a signed cookie with a token that names a `Session`."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -11,20 +11,21 @@ from flask import (
     current_app,
     flash,
     g,
+    make_response,
     redirect,
-    request,
     session,
     url_for,
 )
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 
-from petstore.dashboard.paths import PREFIX, is_dashboard_path
-from petstore.dashboard.words import duration
+from petstore import quotas
+from petstore.dashboard.formats import duration
+from petstore.dashboard.navigation import PREFIX, is_dashboard_path
 from petstore.errors import RateLimitExceeded
 from petstore.models.callers import Caller
 from petstore.models.projects import Project
-from petstore.models.secrets import Secret
-from petstore.models.sessions import LASTS_MS, Session, digest_of
+from petstore.models.sessions import LASTS_MS, Secret, Session, digest_of
+from petstore.routing import current_request
 from petstore.settings import Settings
 
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
@@ -35,7 +36,7 @@ OVER = (
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Keep sessions in a cookie that only the pages see."""
+    """Keep sessions in a cookie that is sent to /dashboard alone."""
     app.session_interface = DashboardSessions()
     app.config.update(
         SECRET_KEY=settings.secret_key,
@@ -49,30 +50,30 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 class DashboardSessions(SecureCookieSessionInterface):
-    """Sessions under /dashboard; other requests have none and pay for none."""
+    """Sessions under /dashboard; other requests have none."""
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        """The session of a request for a page."""
+        """Return the session of a request for a page."""
         if not is_dashboard_path(request.path):
             return None
-        # Nothing can be answered yet: the hooks of the page will meet the outage again.
+        # An outage cannot be answered yet; the hooks of the page meet it again.
         with suppress(peewee.DatabaseError):
             load_secret(app)
         return super().open_session(app, request) or SecureCookieSession()
 
     def get_cookie_secure(self, app: Flask) -> bool:
-        """Whether the cookie is for TLS alone: wherever the request came over it."""
-        return request.is_secure
+        """Return whether the cookie is for TLS alone: if the request came over it."""
+        return current_request().is_secure
 
 
 def load_secret(app: Flask) -> None:
-    """Take the signing secret that all hosts share, where the settings hold none."""
+    """Load the signing secret that all hosts share, unless the settings have one."""
     if app.secret_key is None:
         app.secret_key = Secret.shared("sessions")
 
 
 def start(caller: Caller) -> None:
-    """Sign in the holder of a key; a session of the same browser ends."""
+    """Sign in the holder of a key, and end the browser's previous session."""
     end()
     session[TOKEN] = Session.begin(caller)
 
@@ -85,39 +86,40 @@ def end() -> None:
 
 
 def require() -> Response | None:
-    """Let those in who are signed in, and send others to do so."""
-    caller = _holder(session[TOKEN]) if TOKEN in session else None
+    """Set `g.caller` and `g.project`, or redirect to the sign-in page."""
+    caller = _caller_of(session[TOKEN]) if TOKEN in session else None
     if caller is None or caller.is_banned:
-        return _turn_away()
+        return _redirect_to_sign_in()
     g.project = Project.get_by_id(caller.project_id)
     g.caller = caller
     return None
 
 
-def _holder(token: str) -> Caller | None:
-    _count(token)
-    return at_home(Session.holder(token))
+def _caller_of(token: str) -> Caller | None:
+    _count_page(token)
+    return unless_foreign_host(Session.caller(token))
 
 
-def _count(token: str) -> None:
-    asked = current_app.extensions["limiter"].take_page(digest_of(token))
-    if not asked.is_granted:
-        seconds = asked.retry_after_seconds
+def _count_page(token: str) -> None:
+    limiter = quotas.limiter_of(current_app)
+    decision = limiter.take_page(digest_of(token))
+    if not decision.is_granted:
+        seconds = decision.retry_after_seconds
         raise RateLimitExceeded(
             f"You have asked for too many pages; wait {duration(seconds)}.",
             {"Retry-After": str(seconds)},
         )
 
 
-def at_home(caller: Caller | None) -> Caller | None:
-    """The caller, unless the host of the request is another project's."""
+def unless_foreign_host(caller: Caller | None) -> Caller | None:
+    """Return the caller, but None if the host belongs to another project."""
     if caller and g.get("host_project_id") in (None, caller.project_id):
         return caller
     return None
 
 
-def _turn_away() -> Response:
+def _redirect_to_sign_in() -> Response:
     if TOKEN in session:
         end()
         flash(OVER, "note")
-    return redirect(url_for("sign_in.sign_in"), 303)
+    return make_response(redirect(url_for("sign_in.sign_in"), 303))

@@ -10,10 +10,11 @@ from flask import (
     url_for,
 )
 
+from petstore import quotas
 from petstore.dashboard import sessions
+from petstore.dashboard.formats import duration
 from petstore.dashboard.forms import EMPTY, Form
-from petstore.dashboard.pages import pages
-from petstore.dashboard.words import duration
+from petstore.dashboard.pages import pages_blueprint
 from petstore.errors import RateLimitExceeded
 from petstore.events import emit
 from petstore.models.callers import Caller
@@ -23,7 +24,7 @@ WRONG = "is not valid: it is mistyped, revoked or expired"
 FAILED = "Too many sign-ins from your address have failed"
 BANNED = "is banned for a while; wait, or sign in with another key"
 
-bp = pages("sign_in", __name__, "", is_public=True)
+bp = pages_blueprint("sign_in", __name__, "", is_public=True)
 
 
 @bp.get("/sign-in")
@@ -34,57 +35,57 @@ def sign_in(form: Form = EMPTY) -> str:
 
 @bp.post("/sign-in")
 def enter() -> Response:
-    """Begin a session with a key, unless too many before it were wrong."""
+    """Begin a session with a key, unless too many sign-ins have failed."""
     _refuse_guessing()
-    caller = sessions.at_home(Caller.of(request.form.get("key", "").strip()))
+    key = request.form.get("key", "").strip()
+    caller = sessions.unless_foreign_host(Caller.of(key))
     if caller is None or caller.is_banned:
         return _reject(caller)
     _count(caller)
     sessions.start(caller)
     emit("signed_in", key=caller.prefix)
-    return redirect(url_for("overview.overview"), 303)
+    return make_response(redirect(url_for("overview.overview"), 303))
 
 
 @bp.post("/sign-out")
 def sign_out() -> Response:
     """End the session, on every worker and host."""
     sessions.end()
-    return redirect(url_for("sign_in.sign_in"), 303)
+    return make_response(redirect(url_for("sign_in.sign_in"), 303))
 
 
 def _refuse_guessing() -> None:
-    limiter = current_app.extensions["limiter"]
+    limiter = quotas.limiter_of(current_app)
     failed = limiter.look_at_failed_sign_ins(request.remote_addr)
     if not failed.tightest.remaining:
         raise _too_many(failed, FAILED)
 
 
 def _count(caller: Caller) -> None:
-    begun = current_app.extensions["limiter"].take_sign_in(caller)
-    if not begun.is_granted:
-        raise _too_many(begun, "Too many people have signed in to your project")
+    decision = quotas.limiter_of(current_app).take_sign_in(caller)
+    if not decision.is_granted:
+        raise _too_many(decision, "Too many people have signed in to your project")
 
 
 def _reject(caller: Caller | None) -> Response:
     if caller:
         return _ask_again(BANNED, 403)
-    limiter = current_app.extensions["limiter"]
-    failed = limiter.take_failed_sign_in(request.remote_addr)
+    failed = quotas.limiter_of(current_app).take_failed_sign_in(request.remote_addr)
     emit("sign_in_failed", address=request.remote_addr)
     if not failed.is_granted:
         raise _too_many(failed, FAILED)
     return _ask_again(WRONG, 401)
 
 
-def _ask_again(fault: str, status: int) -> Response:
-    answer = make_response(sign_in(Form(faults={"key": fault})), status)
+def _ask_again(error: str, status: int) -> Response:
+    response = make_response(sign_in(Form(errors={"key": error})), status)
     if status == 401:
-        answer.headers["WWW-Authenticate"] = 'Bearer realm="petstore"'
-    return answer
+        response.headers["WWW-Authenticate"] = 'Bearer realm="petstore"'
+    return response
 
 
-def _too_many(counted: Decision, what: str) -> RateLimitExceeded:
-    seconds = counted.retry_after_seconds
+def _too_many(decision: Decision, reason: str) -> RateLimitExceeded:
+    seconds = decision.retry_after_seconds
     return RateLimitExceeded(
-        f"{what}; wait {duration(seconds)}.", {"Retry-After": str(seconds)}
+        f"{reason}; wait {duration(seconds)}.", {"Retry-After": str(seconds)}
     )

@@ -3,10 +3,12 @@
 from flask import Flask
 
 from petstore.docs import openapi, page
+from petstore.domains import hosts
 from petstore.settings import Settings
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Register what tells clients how to call the API."""
+    """Register the interface description and the page that shows it."""
     openapi.init_app(app, settings)
     page.init_app(app, settings)
+    hosts.serve_on_every_host(app, "/", "/openapi.json", below=("/docs",))

@@ -1,4 +1,4 @@
-"""Schemas that have a name in the specification and are no objects."""
+"""Schemas that the specification names and that are not objects."""
 
 from typing import Any
 
@@ -13,27 +13,32 @@ from petstore.schemas.orders import OrderSchema
 from petstore.schemas.paging import MAX_LIMIT
 from petstore.schemas.pets import PetSchema, PetStatus
 
-LISTS = {PetSchema: "Pets", OrderSchema: "Orders", CategorySchema: "Categories"}
+LISTS: dict[type[Schema], str] = {
+    PetSchema: "Pets",
+    OrderSchema: "Orders",
+    CategorySchema: "Categories",
+}
 
 
-def describe(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
-    """Put the lists and PetStatus among the components."""
+def add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
+    """Add the lists and PetStatus to the components of the description."""
     spec.components.schema("PetStatus", {"type": "string", "enum": list(STATUSES)})
-    marshmallow.converter.add_attribute_function(_refer_to_status)
+    if marshmallow.converter:  # it is there as soon as `spec` is
+        marshmallow.converter.add_attribute_function(_refer_to_status)
     for schema, name in LISTS.items():
-        one = _reference(schema.__name__.removesuffix("Schema"))
+        item = _reference(schema.__name__.removesuffix("Schema"))
         spec.components.schema(
-            name, {"type": "array", "items": one, "maxItems": MAX_LIMIT}
+            name, {"type": "array", "items": item, "maxItems": MAX_LIMIT}
         )
 
 
 def list_of(schema: Schema) -> dict[str, str]:
-    """The reference to a list of what the schema dumps."""
+    """Return the reference to a list of what the schema dumps."""
     return _reference(LISTS[type(schema)])
 
 
 def _refer_to_status(
-    _converter: object, field: Field, ret: dict[str, Any], **_: object
+    _converter: object, field: Field[Any], ret: dict[str, Any], **_: object
 ) -> dict[str, str]:
     if not isinstance(field, PetStatus):
         return {}

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from marshmallow import fields
+
 from petstore.docs.headers import references
 from petstore.errors import CODES, Failure
+from petstore.schemas.fields import Integer, StrictSchema
 
 DESCRIPTIONS = {
     400: "The body, a parameter or a header cannot be accepted as it is.",
@@ -27,8 +30,28 @@ HEADERS = {
 }
 
 
+class ErrorSchema(StrictSchema):
+    """Error: what went wrong, for a machine and for a person."""
+
+    code = fields.String(
+        required=True,
+        metadata={
+            "description": "For machines.",
+            "maxLength": 64,
+            "pattern": "^[a-z_]+$",
+        },
+    )
+    message = fields.String(
+        required=True,
+        metadata={"description": "For people.", "maxLength": 10_000, "pattern": "^.+$"},
+    )
+    status = Integer(
+        400, 599, required=True, metadata={"description": "The HTTP status code."}
+    )
+
+
 def responses() -> dict[int, dict[str, Any]]:
-    """A response for each status, for the components of the description."""
+    """Return a response for each status, for the components of the description."""
     return {status: _response(status) for status in DESCRIPTIONS}
 
 

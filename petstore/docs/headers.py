@@ -1,8 +1,8 @@
-"""The headers of answers and requests, as the interface description names them."""
+"""Headers of responses and requests, as the interface description names them."""
 
 from typing import Any
 
-INT64_MAX = 2**63 - 1
+from petstore.schemas.fields import INT64_MAX
 
 
 def _integer(description: str, example: int) -> dict[str, Any]:
@@ -43,7 +43,7 @@ HEADERS = {
     "Deprecation": _text("Since when (RFC 9745).", "@1764892800"),
     "Sunset": _text("Until when (RFC 8594).", "Thu, 05 Dec 2030 00:00:00 GMT"),
 }
-ALWAYS = (
+ON_EVERY_RESPONSE = (
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
     "X-RateLimit-Reset",
@@ -67,5 +67,8 @@ IDEMPOTENCY_KEY = {
 
 
 def references(*names: str) -> dict[str, Any]:
-    """The headers of an answer, those of every answer included."""
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in ALWAYS + names}
+    """Return the headers of a response, with those of every response."""
+    return {
+        name: {"$ref": f"#/components/headers/{name}"}
+        for name in ON_EVERY_RESPONSE + names
+    }

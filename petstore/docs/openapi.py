@@ -8,12 +8,12 @@ from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Flask, Response, current_app, request
 
-from petstore.docs import components
-from petstore.docs.failures import responses
+from petstore.docs.components import add_components
+from petstore.docs.failures import ErrorSchema, responses
 from petstore.docs.headers import HEADERS
 from petstore.docs.operations import operations
 from petstore.responses import JsonResponse
-from petstore.schemas.errors import ErrorSchema
+from petstore.routing import API_PREFIX
 from petstore.schemas.fields import Integer
 from petstore.settings import Settings
 from petstore.version import INTERFACE
@@ -27,23 +27,24 @@ bp = Blueprint("openapi", __name__)
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Describe the operations that are registered by the first request."""
+    """Describe the operations; all must be registered before the first request."""
     bases = {"Production": settings.production_url, "Staging": settings.staging_url}
     app.extensions["openapi_servers"] = [
         _server(url, name) for name, url in bases.items() if url
     ]
+    app.extensions["openapi"] = functools.cache(functools.partial(_describe, app))
     app.register_blueprint(bp)
 
 
 @bp.get("/openapi.json")
 def openapi() -> Response:
-    """The interface description."""
-    # A Host header that cannot be one leaves a relative reference.
+    """Return the interface description."""
+    # Without a valid Host header the reference is relative.
     here = request.host_url if request.host else "/"
     servers = current_app.extensions["openapi_servers"] or [
-        _server(f"{here}v1", "Local")
+        _server(f"{here}{API_PREFIX[1:]}", "Local")
     ]
-    description = _describe(current_app._get_current_object()) | {"servers": servers}
+    description = current_app.extensions["openapi"]() | {"servers": servers}
     return JsonResponse(orjson.dumps(description))
 
 
@@ -51,7 +52,6 @@ def _server(url: str, description: str) -> dict[str, Any]:
     return {"url": url, "description": description, "x-internal": False}
 
 
-@functools.cache
 def _describe(app: Flask) -> dict[str, Any]:
     marshmallow = MarshmallowPlugin()
     spec = APISpec(
@@ -70,7 +70,7 @@ def _describe(app: Flask) -> dict[str, Any]:
     marshmallow.map_to_openapi_type(Integer, "integer", "int64")
     spec.components.security_scheme("apiKey", {"type": "http", "scheme": "bearer"})
     spec.components.schema("Error", schema=ErrorSchema)
-    components.describe(spec, marshmallow)
+    add_components(spec, marshmallow)
     for name, header in HEADERS.items():
         spec.components.header(name, header)
     for status, response in responses().items():

@@ -1,4 +1,4 @@
-"""Operations of the interface description, read off the contracts of the views."""
+"""Operations of the interface description, generated from contracts."""
 
 import inspect
 import re
@@ -10,24 +10,24 @@ from werkzeug.routing import Rule
 
 from petstore.docs.components import list_of
 from petstore.docs.headers import IDEMPOTENCY_KEY, references
+from petstore.routing import API_PREFIX
 from petstore.schemas.fields import INT64_MAX
 from petstore.schemas.paging import PageQuery
 
-PREFIX = "/v1"
 TAGS = {"pets": ["Pets", "animals"], "orders": ["Store"], "categories": ["Store"]}
-EVERYWHERE = (400, 401, 421, 429, 500, 503)
+ON_EVERY_OPERATION = (400, 401, 421, 429, 500, 503)
 WITH_BODY = (413, 415)
 WITH_IDEMPOTENCY_KEY = (409, 422)
 JSON = "application/json"
 
 
 def operations(app: Flask) -> dict[str, dict[str, Any]]:
-    """Every operation by its path below /v1 and its method."""
+    """Return every operation by its path below /v1 and its method."""
     paths: dict[str, dict[str, Any]] = {}
     for rule in app.url_map.iter_rules():
         view = app.view_functions[rule.endpoint]
         if hasattr(view, "contract"):
-            [method] = rule.methods - {"HEAD", "OPTIONS"}
+            [method] = (rule.methods or set()) - {"HEAD", "OPTIONS"}
             path = paths.setdefault(_path(rule), {})
             path[method.lower()] = _operation(rule, method, view)
     return paths
@@ -35,15 +35,16 @@ def operations(app: Flask) -> dict[str, dict[str, Any]]:
 
 def _path(rule: Rule) -> str:
     path = re.sub(r"<id:(\w+)>", lambda name: f"{{{_camel(name[1])}}}", rule.rule)
-    return path.removeprefix(PREFIX)
+    return path.removeprefix(API_PREFIX)
 
 
 def _operation(rule: Rule, method: str, view: Any) -> dict[str, Any]:
     contract = view.contract
-    operation = {
+    description = inspect.getdoc(view) or ""
+    operation: dict[str, Any] = {
         "operationId": _camel(view.__name__),
-        "summary": inspect.getdoc(view).splitlines()[0].rstrip("."),
-        "description": inspect.getdoc(view),
+        "summary": description.partition("\n")[0].rstrip("."),
+        "description": description,
         "tags": TAGS[rule.endpoint.partition(".")[0]],
         "parameters": [
             *map(_path_parameter, sorted(rule.arguments)),
@@ -76,7 +77,9 @@ def _path_parameter(name: str) -> dict[str, Any]:
 
 def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
     contract = view.contract
-    statuses = set(EVERYWHERE) | {failure.status for failure in contract.failures}
+    statuses = set(ON_EVERY_OPERATION) | {
+        failure.status for failure in contract.failures
+    }
     if rule.arguments:
         statuses.add(404)
     if contract.body:
@@ -96,7 +99,8 @@ def _success(method: str, view: Any) -> dict[str, Any]:
     if isinstance(contract.query, PageQuery):
         headers.append("Link")
     headers += getattr(view, "deprecation", {})
-    schema, example = type(contract.returns), _example(contract.returns)
+    schema: Any = type(contract.returns)
+    example: Any = _example(contract.returns)
     if contract.returns.many:
         schema, example = list_of(contract.returns), [example]
     return {

@@ -9,6 +9,7 @@ from flask import (
     Flask,
     Response,
     current_app,
+    make_response,
     redirect,
     render_template,
     send_from_directory,
@@ -18,7 +19,7 @@ from flask import (
 from petstore.settings import Settings
 
 SWAGGER_UI = Path(flask_swagger_ui.__file__).parent / "dist"
-KEPT_SECONDS = 86_400
+MAX_AGE_SECONDS = 86_400
 
 bp = Blueprint(
     "docs",
@@ -30,12 +31,12 @@ bp = Blueprint(
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Let the page load from here alone, and call nothing but the API."""
+    """Let the page load its parts from here alone, and call the API alone."""
     bases = (settings.production_url, settings.staging_url)
-    callable_origins = " ".join(["'self'", *map(_origin, filter(None, bases))])
+    api_origins = " ".join(["'self'", *map(_origin, filter(None, bases))])
     app.config["DOCS_SECURITY_POLICY"] = (
         "default-src 'none'; script-src 'self'; style-src 'self'; "
-        f"img-src 'self' data:; connect-src {callable_origins}; "
+        f"img-src 'self' data:; connect-src {api_origins}; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     app.register_blueprint(bp)
@@ -43,24 +44,24 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def home() -> Response:
-    """Lead a person who knows no more than the host to the page."""
-    return redirect(url_for("docs.docs"), 303)
+    """Redirect a person who knows only the host to the page."""
+    return make_response(redirect(url_for("docs.docs"), 303))
 
 
 @bp.get("")
 def docs() -> str:
-    """The page."""
+    """Return the page."""
     return render_template("docs.html")
 
 
 @bp.get("/swagger-ui/<name>")
 def swagger_ui(name: str) -> Response:
-    """The parts of Swagger UI."""
-    return send_from_directory(SWAGGER_UI, name, max_age=KEPT_SECONDS)
+    """Return a file of Swagger UI."""
+    return send_from_directory(SWAGGER_UI, name, max_age=MAX_AGE_SECONDS)
 
 
 @bp.after_request
-def _protect(response: Response) -> Response:
+def _add_security_headers(response: Response) -> Response:
     policy = current_app.config["DOCS_SECURITY_POLICY"]
     response.headers["Content-Security-Policy"] = policy
     response.headers["X-Content-Type-Options"] = "nosniff"

@@ -1,1 +1,1 @@
-"""Hosts of a project's own: their names, their DNS, their certificates."""
+"""A project's own hosts: their names, their DNS records, their certificates."""

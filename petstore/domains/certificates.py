@@ -1,38 +1,39 @@
-"""The certificate that the TLS proxy shows for a domain.
+"""The certificate that the TLS proxy presents for a domain.
 
-The first handshake makes a proxy with on-demand TLS fetch the certificate. The only
-address that is ever connected to is the proxy's, which the operator sets; a domain is
-no more than the name that is asked for there.
+The first handshake makes a proxy with on-demand TLS obtain the certificate. The service
+connects to no address but the proxy's, which the operator sets; the domain is only the
+server name in the handshake.
 """
 
 import socket
 import ssl
 from dataclasses import dataclass
+from typing import Any
 
 from petstore.addresses import Address
 from petstore.clock import MS_PER_SECOND
 
-HANDSHAKE_SECONDS = 120  # an authority may take a couple of minutes
+HANDSHAKE_SECONDS = 120  # an authority may take two minutes
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What the proxy shows: an issuer and an end, or why there is none."""
+    """The issuer and the expiry of a certificate, or why there is none."""
 
     issuer: str | None = None
     expires_ms: int | None = None
     fault: str | None = None
 
 
-def shake_hands(proxy: Address, domain: str) -> Certificate:
-    """Ask the proxy for the domain's certificate, trusting whom clients trust."""
+def fetch_certificate(proxy: Address, domain: str) -> Certificate:
+    """Return the proxy's certificate for the domain, verified as clients do."""
     context = ssl.create_default_context()
     try:
         with (
             socket.create_connection(proxy, HANDSHAKE_SECONDS) as connection,
             context.wrap_socket(connection, server_hostname=domain) as channel,
         ):
-            return _read(channel.getpeercert())
+            return _read(channel.getpeercert() or {})
     except ssl.SSLCertVerificationError as error:
         reason = error.verify_message.rstrip(".")
         return _failed(f"The proxy shows a certificate that is not valid: {reason}.")
@@ -44,7 +45,7 @@ def shake_hands(proxy: Address, domain: str) -> Certificate:
         return _failed(f"The proxy at {proxy} cannot be reached.")
 
 
-def _read(certificate: dict) -> Certificate:
+def _read(certificate: dict[str, Any]) -> Certificate:
     names = {key: value for [(key, value)] in certificate["issuer"]}
     known = (names.get(key) for key in ("organizationName", "commonName"))
     issuer = ", ".join(filter(None, known)) or "an authority without a name"

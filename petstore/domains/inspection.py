@@ -1,115 +1,121 @@
-"""Looks at domains: when their owner asks, and from time to time, in threads."""
+"""Checks of domains in threads: when their owner asks, and from time to time."""
 
 import logging
 import threading
 from concurrent import futures
 
 import peewee
+from flask import Flask
 
 from petstore import clock
+from petstore.addresses import Address
 from petstore.database import data
-from petstore.domains.certificates import shake_hands
-from petstore.domains.dns import Finding, look
-from petstore.domains.errands import Errands
-from petstore.domains.records import Wanted
-from petstore.models.domain_looks import (
-    LOOK_AFTER_MS,
-    ask_certificate,
+from petstore.domains.certificates import fetch_certificate
+from petstore.domains.dns import DnsResult, check_dns
+from petstore.domains.records import RequiredRecords
+from petstore.domains.threads import BoundedThreads
+from petstore.models.domain_checks import (
+    CHECK_AFTER_MS,
     claim_due,
-    note_certificate,
+    record_certificate,
+    record_handshake,
 )
-from petstore.models.domain_proofs import note, prove
+from petstore.models.domain_proofs import prove, record_finding
 from petstore.models.domain_tokens import DomainToken
-from petstore.models.domains import Domain
+from petstore.models.domains import Domain, NoSuchDomain
 from petstore.models.projects import Project
-from petstore.settings import Settings
 from petstore.waiting import run_in_thread
 
-# Look-ups for people. A project has one at a time, so those whose DNS is silent keep
-# others from theirs only where there are as many of them.
+# Look-ups that people wait for. Each project has one at a time, so it takes this many
+# projects with slow DNS to hold up another one.
 MAX_VERIFYING = 16
-# Handshakes, and domains that are looked at again.
-MAX_ERRANDS = 16
-MAX_ERRANDS_OF_ONE_PROJECT = 4
-# So many requests wait for what DNS says, each in a thread, and so long.
+# Handshakes, and checks from time to time.
+MAX_THREADS = 16
+MAX_THREADS_PER_PROJECT = 4
+# How many requests wait for the result of a look-up, each in a thread, and how long.
 MAX_WAITING = 8
 WAIT_SECONDS = 5.0
-
 
 log = logging.getLogger(__name__)
 
 
 class Busy(Exception):
-    """A domain of the project is being verified at this moment."""
+    """Another domain of the project is being verified."""
 
 
 class Inspection:
-    """The eyes of the service; needs a base domain."""
+    """Checks the domains of all projects; needs a base domain."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.base_domain = settings.base_domain
-        self._settings = settings
+    def __init__(
+        self, base_domain: str, tls_address: Address, dns_servers: tuple[Address, ...]
+    ) -> None:
+        self.base_domain = base_domain
+        self._tls_address = tls_address
+        self._dns_servers = dns_servers
         self._due_ms = 0
         self._verifying = futures.ThreadPoolExecutor(MAX_VERIFYING)
         self._verdicts: set[futures.Future[bool]] = set()
-        self._errands = Errands(MAX_ERRANDS, MAX_ERRANDS_OF_ONE_PROJECT)
+        self._threads = BoundedThreads(MAX_THREADS, MAX_THREADS_PER_PROJECT)
         self._waiting = threading.Semaphore(MAX_WAITING)
 
     def address(self, project: Project) -> str:
-        """The generated subdomain of a project."""
+        """Return the generated subdomain of a project."""
         return f"{project.slug}.{self.base_domain}"
 
-    def wanted(self, domain: Domain) -> Wanted:
-        """What DNS has to say of a domain."""
-        token = DomainToken.of(domain.project)
-        return Wanted(domain.name, self.address(domain.project), token)
+    def required_records(self, domain: Domain) -> RequiredRecords:
+        """Return what DNS has to contain before the domain is verified."""
+        project = domain.project
+        return RequiredRecords(
+            domain.name, self.address(project), DomainToken.of(project)
+        )
 
     def verify(self, domain: Domain) -> bool | None:
-        """Ask DNS now; whether it proves the domain, None while it has not answered.
+        """Query DNS now; return whether it proves the domain, None if it is slow.
 
-        A domain that is proved gets its certificate afterwards. Raises `Busy`.
+        A slow look-up goes on. A domain that is proved gets its certificate afterwards.
+        Raises `Busy` and `NoSuchDomain`.
         """
         turn = DomainToken.begin_turn(domain.project_id)
         if turn is None:
             raise Busy
         verdict = self._verifying.submit(self._verify, domain, turn)
         self._verdicts.add(verdict)
-        verdict.add_done_callback(self._close)
+        verdict.add_done_callback(self._end_verifying)
         return self._wait_for(verdict)
 
-    def look_again(self, project: Project) -> None:
-        """Look, without keeping anybody waiting, at what is due of the project."""
-        self._errands.start(project.id, lambda: self._look_at_all(project))
+    def check_again(self, project: Project) -> None:
+        """Check, in the background, the project's domains that are due."""
+        self._threads.start(project.id, lambda: self._check_all_due(project))
 
-    def pass_by(self) -> None:
-        """Look at what is due of all projects, once an hour."""
+    def check_due(self) -> None:
+        """Check, once an hour and in the background, all domains that are due."""
         now = clock.now_ms()
         if now >= self._due_ms:
-            self._due_ms = now + LOOK_AFTER_MS
-            self._errands.start(None, lambda: self._look_at_all(None))
+            self._due_ms = now + CHECK_AFTER_MS
+            self._threads.start(None, lambda: self._check_all_due(None))
 
     def wait(self) -> None:
-        """Return when everything that was begun has ended."""
+        """Wait for everything that was begun."""
         futures.wait(self._verdicts)
-        self._errands.wait()
+        self._threads.wait()
 
     def _verify(self, domain: Domain, turn: int) -> bool:
         try:
-            is_proved = self._judge(domain)
+            is_proved = self._prove(domain)
         finally:
             DomainToken.end_turn(domain.project_id, turn)
             data.disconnect()
         if is_proved:
-            self._errands.start(domain.project_id, lambda: self._ask_proxy(domain))
+            self._threads.start(domain.project_id, lambda: self._ask_proxy(domain))
         return is_proved
 
-    def _judge(self, domain: Domain) -> bool:
-        finding = self._ask_dns(domain)
-        if not finding.is_proved:
-            note(domain, finding.text, is_proved=False)
+    def _prove(self, domain: Domain) -> bool:
+        result = self._check_dns(domain)
+        if not result.is_proved:
+            record_finding(domain, result.text, is_proved=False)
             return False
-        prove(domain, finding.text)
-        ask_certificate(domain)
+        prove(domain, result.text)
+        record_handshake(domain)
         return True
 
     def _wait_for(self, verdict: futures.Future[bool]) -> bool | None:
@@ -122,24 +128,31 @@ class Inspection:
         finally:
             self._waiting.release()
 
-    def _close(self, verdict: futures.Future[bool]) -> None:
+    def _end_verifying(self, verdict: futures.Future[bool]) -> None:
         self._verdicts.discard(verdict)
         error = verdict.exception()
-        # A domain may be removed, and a database be lost meanwhile.
-        if error and not isinstance(error, (peewee.DatabaseError, peewee.DoesNotExist)):
+        # Meanwhile the domain may have been removed, or the database lost.
+        expected = (peewee.DatabaseError, peewee.DoesNotExist, NoSuchDomain)
+        if error and not isinstance(error, expected):
             log.error("internal_error", exc_info=error)
 
-    def _look_at_all(self, project: Project | None) -> None:
+    def _check_all_due(self, project: Project | None) -> None:
         while domain := claim_due(project):
-            finding = self._ask_dns(domain)
-            note(domain, finding.text, is_proved=finding.is_proved)
-            if finding.is_proved:
-                ask_certificate(domain)
+            result = self._check_dns(domain)
+            record_finding(domain, result.text, is_proved=result.is_proved)
+            if result.is_proved:
+                record_handshake(domain)
                 self._ask_proxy(domain)
 
-    def _ask_dns(self, domain: Domain) -> Finding:
-        return look(self.wanted(domain), self._settings.dns_servers)
+    def _check_dns(self, domain: Domain) -> DnsResult:
+        return check_dns(self.required_records(domain), self._dns_servers)
 
     def _ask_proxy(self, domain: Domain) -> None:
-        seen = shake_hands(self._settings.tls_address, domain.name)
-        note_certificate(domain, seen.issuer, seen.expires_ms, seen.fault)
+        seen = fetch_certificate(self._tls_address, domain.name)
+        record_certificate(domain, seen.issuer, seen.expires_ms, seen.fault)
+
+
+def inspection_of(app: Flask) -> Inspection | None:
+    """Return what checks the domains; None without a base domain."""
+    inspection: Inspection | None = app.extensions.get("inspection")
+    return inspection

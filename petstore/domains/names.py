@@ -1,4 +1,4 @@
-"""Names of domains: brought into one spelling, refused where they cannot be used."""
+"""Names of domains: normalised, or refused if they cannot be used."""
 
 import functools
 import ipaddress
@@ -9,7 +9,7 @@ from publicsuffixlist import PublicSuffixList
 
 from petstore.models.domains import DomainRefused
 
-MAX_NAME_LENGTH = 253  # RFC 1035 section 2.3.4, the root's dot aside
+MAX_NAME_LENGTH = 253  # RFC 1035 section 2.3.4, without the dot of the root
 PROOF_LABEL = "_petstore"
 A_LABEL = "xn--"
 
@@ -17,12 +17,12 @@ _PLAIN_LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 
 
 def normalised(text: str, base_domain: str) -> str:
-    """The name in lower case and A-labels, without the dot at its end.
+    """Return the name in lower case and A-labels, without a trailing dot.
 
     Raises `DomainRefused` with a sentence that says what to do.
     """
     typed = text.strip()
-    _refuse_other_things(typed)
+    _refuse_what_is_no_name(typed)
     name = _ascii(typed).removesuffix(".")
     _refuse_address(name)
     if name == base_domain or name.endswith(f".{base_domain}"):
@@ -38,27 +38,27 @@ def normalised(text: str, base_domain: str) -> str:
 
 
 def is_apex(name: str) -> bool:
-    """Whether the name is the one that its owner registered."""
-    return registered(name) == name
+    """Return whether the name is directly below a public suffix."""
+    return _suffixes().privatesuffix(name) == name
 
 
 def registered(name: str) -> str:
-    """What the owner registered, directly below a public suffix."""
-    return _suffixes().privatesuffix(name)
+    """Return the apex of the name: the part that its owner has registered."""
+    return _suffixes().privatesuffix(name) or name
 
 
 def proof_name(name: str) -> str:
-    """Where the TXT record of an apex domain is expected."""
+    """Return the name of the TXT record that proves an apex domain."""
     return f"{PROOF_LABEL}.{name}"
 
 
 def readable(name: str) -> str:
-    """The name as its owner writes it, with its own letters."""
+    """Return the name in Unicode, as its owner writes it."""
     labels = name.split(".")
     return ".".join(idna.ulabel(x) if x.startswith(A_LABEL) else x for x in labels)
 
 
-def _refuse_other_things(typed: str) -> None:
+def _refuse_what_is_no_name(typed: str) -> None:
     if not typed:
         raise DomainRefused("Enter a domain, like shop.example.org.")
     if "*" in typed:
@@ -85,13 +85,13 @@ def _is_address(text: str) -> bool:
     try:
         ipaddress.ip_address(text.strip("[]").partition("%")[0])
     except ValueError:
-        # What ends in a number is an address to a browser, however it is written.
+        # Browsers take a name that ends in a number for an address.
         return bool(re.search(r"(^|\.)(0x[0-9a-f]*|[0-9]+)\.?$", text, re.IGNORECASE))
     return True
 
 
 def _ascii(typed: str) -> str:
-    # Beyond this length no name is valid, and to look closer would take long.
+    # A longer name is not valid, and normalising it would take long.
     if len(typed) <= MAX_NAME_LENGTH + 1:
         try:
             mapped = idna.uts46_remap(typed, std3_rules=True)
@@ -99,7 +99,7 @@ def _ascii(typed: str) -> str:
             if len(name) <= MAX_NAME_LENGTH:
                 return name
         except idna.IDNAError:
-            pass  # said below
+            pass  # refused below
     raise DomainRefused(
         "This is not a valid domain name: its parts have 1 to 63 letters, digits and "
         "inner hyphens, with dots between them, like shop.example.org."
@@ -107,7 +107,7 @@ def _ascii(typed: str) -> str:
 
 
 def _a_label(label: str) -> str:
-    # IDNA refuses some names that are in use for good, like r3---a.example.org.
+    # IDNA refuses some names that are in use, like r3---a.example.org.
     if _PLAIN_LABEL.fullmatch(label) and not label.startswith(A_LABEL):
         return label
     return idna.alabel(label).decode()

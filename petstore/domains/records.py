@@ -1,4 +1,4 @@
-"""The DNS records that point a domain here and prove whose it is."""
+"""DNS records that point a domain at this service and prove who owns it."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,7 +9,7 @@ TTL_SECONDS = 3600  # specification section 1
 
 
 class Record(NamedTuple):
-    """A record to create."""
+    """A record that the owner of a domain has to create."""
 
     kind: str
     name: str
@@ -18,14 +18,14 @@ class Record(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name as most providers want it: without the domain that it is part of."""
+        """The name relative to its zone, as most DNS providers ask for it."""
         zone = registered(self.name)
         return "@" if self.name == zone else self.name.removesuffix(f".{zone}")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What DNS has to say of a domain before it is verified."""
+class RequiredRecords:
+    """What DNS has to contain before a domain is verified."""
 
     name: str
     target: str  # the project's generated subdomain
@@ -33,7 +33,7 @@ class Wanted:
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """What the owner creates: a CNAME; an apex cannot have one."""
+        """A CNAME record; for an apex, which cannot have one, ALIAS and TXT."""
         if not is_apex(self.name):
             return (Record("CNAME", self.name, self.target),)
         return (

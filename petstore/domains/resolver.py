@@ -1,8 +1,9 @@
-"""The only door to DNS: one question at a time, within a time that is given."""
+"""The only module that queries DNS: one query at a time, until a deadline."""
 
 import socket
 import time
 from collections.abc import Iterable
+from typing import Any
 
 import dns.exception
 import dns.name
@@ -12,47 +13,47 @@ import dns.resolver
 from petstore.addresses import Address
 from petstore.waiting import run_in_thread
 
-LOOK_SECONDS = 10.0
-QUESTION_SECONDS = 4.0
-TRY_SECONDS = 1.5
+CHECK_SECONDS = 10.0  # for all queries of a resolver
+QUERY_SECONDS = 4.0  # for one query
+TRY_SECONDS = 1.5  # for one server, before the next one is tried
 
 
 class Unanswered(Exception):
-    """DNS gave no answer; the text says why, after the name."""
+    """DNS gave no answer; the text continues a sentence that begins with the name."""
 
 
 class NoSuchName(Exception):
-    """DNS knows that the name does not exist."""
+    """The name does not exist in DNS (NXDOMAIN)."""
 
 
 class Resolver:
-    """Asks for as long as one look at a domain may take."""
+    """Queries DNS until a deadline; every method raises the two exceptions above."""
 
     def __init__(self, servers: tuple[Address, ...]) -> None:
         self._servers = servers
-        self._deadline = time.monotonic() + LOOK_SECONDS
+        self._deadline = time.monotonic() + CHECK_SECONDS
 
-    def link(self, name: str) -> str | None:
-        """Where the CNAME record of a name points; None where there is none."""
-        records = self._ask(name, "CNAME")
-        return _plain(records[0].target) if records else None
+    def cname(self, name: str) -> str | None:
+        """Return the target of the name's CNAME record, if there is one."""
+        records = self._query(name, "CNAME")
+        return _text(records[0].target) if records else None
 
     def addresses(self, name: str) -> set[str]:
-        """The IPv4 and IPv6 addresses of a name, at the end of its chain."""
-        found = [*self._ask(name, "A"), *self._ask(name, "AAAA")]
+        """Return the IPv4 and IPv6 addresses of a name, after any CNAME records."""
+        found = [*self._query(name, "A"), *self._query(name, "AAAA")]
         return {record.address for record in found}
 
     def texts(self, name: str) -> list[str]:
-        """What the TXT records of a name hold."""
-        joined = (b"".join(record.strings) for record in self._ask(name, "TXT"))
+        """Return the contents of the name's TXT records."""
+        joined = (b"".join(record.strings) for record in self._query(name, "TXT"))
         return [text.decode(errors="replace").strip() for text in joined]
 
-    def _ask(self, name: str, kind: str) -> list:
-        left = self._deadline - time.monotonic()
+    def _query(self, name: str, kind: str) -> list[Any]:
+        remaining = self._deadline - time.monotonic()
         try:
-            if left <= 0:
+            if remaining <= 0:
                 raise dns.exception.Timeout
-            lifetime = min(left, QUESTION_SECONDS)
+            lifetime = min(remaining, QUERY_SECONDS)
             answer = run_in_thread(self._resolve, name, kind, lifetime)
         except dns.resolver.NXDOMAIN:
             raise NoSuchName from None
@@ -77,8 +78,8 @@ def _nameservers(
 ) -> Iterable[dns.nameserver.Nameserver]:
     for host, port in servers:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
-        yield dns.nameserver.Do53Nameserver(found[0][4][0], port)
+        yield dns.nameserver.Do53Nameserver(str(found[0][4][0]), port)
 
 
-def _plain(name: dns.name.Name) -> str:
+def _text(name: dns.name.Name) -> str:
     return name.canonicalize().to_text(omit_final_dot=True)

@@ -1,10 +1,10 @@
-"""Who calls: a key that works, and the project that it acts for."""
+"""Callers: a key that works, and the project that it acts for."""
 
 import hmac
 from collections.abc import Iterable
 from typing import NamedTuple, Self
 
-from peewee import Query, fn
+from peewee import ModelSelect, Query, fn
 
 from petstore import clock
 from petstore.batches import Batch
@@ -12,7 +12,7 @@ from petstore.database import data, is_sqlite
 from petstore.models.credentials import digest_of, prefix_of
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.statements import slot, statement
+from petstore.statements import Row, slot, statement
 
 
 class Caller(NamedTuple):
@@ -34,24 +34,24 @@ class Caller(NamedTuple):
 
     @classmethod
     def of(cls, key: str) -> Self | None:
-        """Whom a key speaks for; a mistyped one is refused without a look-up."""
+        """Return the caller whose key this is, if the key works at the moment.
+
+        A mistyped key is refused by its checksum, without a query.
+        """
         prefix = prefix_of(key)
-        caller = cls.named(prefix) if prefix else None
+        caller = cls.by_prefix(prefix) if prefix else None
         if caller and hmac.compare_digest(bytes(caller.digest), digest_of(key)):
             return caller
         return None
 
     @classmethod
-    def named(cls, prefix: str) -> Self | None:
-        """Whom the key of that prefix speaks for, if it works at this moment.
-
-        The prefix proves nothing: this is for who has shown the whole key before.
-        """
-        return cls.active(_look_up(prefix))
+    def by_prefix(cls, prefix: str) -> Self | None:
+        """Return the caller whose key has that prefix, which proves nothing yet."""
+        return cls.first_active(_look_up(prefix))
 
     @classmethod
-    def active(cls, rows: Iterable[tuple]) -> Self | None:
-        """The caller whom the first row describes, if the key works at this moment."""
+    def first_active(cls, rows: Iterable[Row]) -> Self | None:
+        """Return the first caller among rows of `callers`, if the key works now."""
         for row in rows:
             caller = cls(*row)
             if caller.is_active(clock.now_ms()):
@@ -60,11 +60,11 @@ class Caller(NamedTuple):
 
     @property
     def is_banned(self) -> bool:
-        """Whether a ban of the key holds at this moment."""
+        """Whether the key is banned at the moment."""
         return clock.now_ms() < (self.banned_until_ms or 0)
 
     def is_active(self, now: int) -> bool:
-        """Whether the key is neither revoked nor expired nor past its grace."""
+        """Return whether the key is not revoked, expired or retired."""
         return (
             self.revoked_ms is None
             and (self.expires_ms is None or now < self.expires_ms)
@@ -72,8 +72,8 @@ class Caller(NamedTuple):
         )
 
 
-def callers() -> Query:
-    """The keys with their projects, in the columns of a `Caller`."""
+def callers() -> "ModelSelect[Key]":
+    """Return a query for keys with their projects, in the columns of `Caller`."""
     return Key.select(
         Key.id,
         Key.prefix,
@@ -91,25 +91,26 @@ def callers() -> Query:
     ).join(Project)
 
 
-def _look_up(prefix: str) -> list[tuple]:
+def _look_up(prefix: str) -> list[Row]:
     if is_sqlite(data.obj):
-        return _caller(prefix=prefix)
+        return _select_by_prefix(prefix=prefix)
     return _batch.run(prefix)
 
 
-def _look_up_all(prefixes: list[str]) -> list[list[tuple]]:
-    found = {row[1]: [row] for row in _callers(prefixes=prefixes)}
-    return [found.get(prefix, []) for prefix in prefixes]
-
-
-_batch = Batch(_look_up_all, slow_seconds=0.01)
-
-
 @statement(data)
-def _caller() -> Query:
+def _select_by_prefix() -> Query:
     return callers().where(Key.prefix == slot("prefix"))
 
 
+def _look_up_all(prefixes: list[str]) -> list[list[Row]]:
+    rows = {row[1]: [row] for row in _select_by_prefixes(prefixes=prefixes)}
+    return [rows.get(prefix, []) for prefix in prefixes]
+
+
 @statement(data)
-def _callers() -> Query:
+def _select_by_prefixes() -> Query:
     return callers().where(Key.prefix == fn.ANY(slot("prefixes")))
+
+
+# On PostgreSQL, requests that come together share a round trip.
+_batch = Batch(_look_up_all, slow_seconds=0.01)

@@ -1,80 +1,80 @@
-"""Categories: each comes into being when an animal, or a name, first asks for it."""
+"""Categories: each comes into being when an animal or a name first refers to it."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from peewee import (
-    BigIntegerField,
-    CompositeKey,
-    ForeignKeyField,
-    Query,
-    TextField,
-)
+from peewee import BigIntegerField, CompositeKey, ForeignKeyField, Query, TextField
 
 from petstore.database import BaseModel, data
-from petstore.models.pages import page_by
+from petstore.models.paging import page_statement
 from petstore.models.projects import Project
 from petstore.statements import slot, statement
 
 
-class CategoryRow(NamedTuple):
-    """A category as it was read or written."""
+class Category(NamedTuple):
+    """A category of a project's animals."""
 
     id: int
     name: str | None
 
+    @staticmethod
+    def ensure(project_id: int, category_id: int, name: str | None = None) -> bool:
+        """Add the category unless it exists; return whether it was added."""
+        return bool(_insert(project=project_id, category_id=category_id, name=name))
 
-class Category(BaseModel):
-    """A category of a project's animals."""
+    @classmethod
+    def rename(
+        cls, project_id: int, category_id: int, name: str | None
+    ) -> tuple[Self, bool]:
+        """Name the category, or take its name away; return it and whether it is new."""
+        with data.writing(project_id):
+            is_new = cls.ensure(project_id, category_id, name)
+            if not is_new:
+                update = CategoryTable.update(name=name).where(
+                    CategoryTable.project == project_id,
+                    CategoryTable.id == category_id,
+                )
+                update.execute()
+        return cls(category_id, name), is_new
+
+    @classmethod
+    def page(cls, project_id: int, *, after: int, limit: int) -> list[Self]:
+        """Return categories of the project by ascending id, after the id `after`."""
+        rows = _select_page(project=project_id, after=after, limit=limit)
+        return list(map(cls._make, rows))
+
+    @staticmethod
+    def names(project_id: int, ids: set[int]) -> dict[int, str]:
+        """Return the names of those categories that have one, by id."""
+        rows = CategoryTable.select(CategoryTable.id, CategoryTable.name).where(
+            CategoryTable.project == project_id,
+            CategoryTable.id.in_(ids),
+        )
+        return {row.id: row.name for row in rows if row.name is not None}
+
+
+class CategoryTable(BaseModel):
+    """The categories of all projects."""
 
     project = ForeignKeyField(Project, index=False)
     id = BigIntegerField()
     name = TextField(null=True)
 
     class Meta:
+        table_name = "category"
         primary_key = CompositeKey("project", "id")
 
-    @classmethod
-    def ensure(cls, project_id: int, category_id: int, name: str | None = None) -> bool:
-        """Let the category exist; whether it did not before."""
-        return bool(_ensure(project=project_id, category_id=category_id, name=name))
 
-    @classmethod
-    def rename(
-        cls, project_id: int, category_id: int, name: str | None
-    ) -> tuple[CategoryRow, bool]:
-        """Give the category a name, or take it away; whether it is new, too."""
-        with data.writing(project_id):
-            is_new = cls.ensure(project_id, category_id, name)
-            if not is_new:
-                cls.update(name=name).where(
-                    cls.project == project_id, cls.id == category_id
-                ).execute()
-        return CategoryRow(category_id, name), is_new
-
-    @classmethod
-    def page(cls, project_id: int, *, after: int, limit: int) -> list[CategoryRow]:
-        """Categories of the project by ascending id, from beyond `after` on."""
-        rows = _page(project=project_id, after=after, limit=limit)
-        return list(map(CategoryRow._make, rows))
-
-    @classmethod
-    def names(cls, project_id: int, ids: set[int]) -> dict[int, str]:
-        """The names, by id, of those of the categories that have one."""
-        named = cls.select(cls.id, cls.name).where(
-            cls.project == project_id, cls.id.in_(ids), cls.name.is_null(False)
-        )
-        return dict(named.tuples())
+_select_page = page_statement(CategoryTable.id, (CategoryTable.id, CategoryTable.name))
 
 
 @statement(data)
-def _ensure() -> Query:
+def _insert() -> Query:
     return (
-        Category.insert(
-            project=slot("project"), id=slot("category_id"), name=slot("name")
+        CategoryTable.insert(
+            project=slot("project"),
+            id=slot("category_id"),
+            name=slot("name"),
         )
         .on_conflict_ignore()
-        .returning(Category.id)
+        .returning(CategoryTable.id)
     )
-
-
-_page = page_by(Category.id, (Category.id, Category.name))

@@ -20,14 +20,14 @@ _PREFIX_LENGTH = len("pet_") + LOOKUP_LENGTH
 
 
 def new_key() -> str:
-    """A random key."""
+    """Return a random key."""
     length = LOOKUP_LENGTH + SECRET_LENGTH
     body = "pet_" + "".join(secrets.choice(ALPHABET) for _ in range(length))
     return body + _checksum(body)
 
 
 def prefix_of(key: str) -> str | None:
-    """The part that lists and logs show; None for what cannot be a key at all."""
+    """Return the part that lists and logs show; None if the checksum is wrong."""
     shape = _SHAPE.fullmatch(key)
     if shape is None or _checksum(shape[1]) != shape[2]:
         return None
@@ -35,12 +35,12 @@ def prefix_of(key: str) -> str | None:
 
 
 def is_prefix(text: str) -> bool:
-    """Whether a text has the shape of that part."""
+    """Return whether a text has the shape of a prefix."""
     return bool(_PREFIX.fullmatch(text))
 
 
 def digest_of(key: str) -> bytes:
-    """What the table holds. The key is random, so a plain SHA-256 cannot be guessed."""
+    """Return what the table stores: SHA-256 is enough, since keys are random."""
     return hashlib.sha256(key.encode()).digest()
 
 

@@ -1,35 +1,35 @@
-"""What DNS says of a domain makes it a project's own, or shows that it went astray."""
+"""Proofs of domains: what DNS says gives a domain to a project, or takes it away."""
 
 from peewee import IntegrityError, fn
 
 from petstore import clock
 from petstore.database import data
-from petstore.models.domains import Domain
+from petstore.models.domains import Domain, NoSuchDomain
 from petstore.models.projects import Project
 
 
 def prove(domain: Domain, finding: str) -> None:
-    """Give the domain to its project, whoever had it before.
+    """Give the domain to its project, and take it from the project that had it.
 
-    Of two who prove it at once, the unique index lets one wait for the other.
+    Raises `NoSuchDomain` when the domain was removed meanwhile.
     """
     while True:
         try:
             with data.atomic():
                 losers, is_new = _take_over(domain), _verify(domain, finding)
             break
-        except IntegrityError:
+        except IntegrityError:  # another project has proved it at the same time
             continue
     for loser in losers:
-        domain.tell("domain_taken_over", loser=loser)
+        domain.emit("domain_taken_over", loser=loser)
     if is_new:
-        domain.tell("domain_verified")
+        domain.emit("domain_verified")
 
 
-def note(domain: Domain, finding: str, *, is_proved: bool) -> None:
-    """Remember what DNS says, without giving the domain to anyone or taking it.
+def record_finding(domain: Domain, finding: str, *, is_proved: bool) -> None:
+    """Store what DNS says, and since when it has pointed elsewhere.
 
-    While DNS points elsewhere, it is remembered since when.
+    The domain stays with the project that owns it.
     """
     now = clock.now_ms()
     astray = None if is_proved else fn.COALESCE(Domain.astray_ms, now)
@@ -37,8 +37,8 @@ def note(domain: Domain, finding: str, *, is_proved: bool) -> None:
 
 
 def _take_over(domain: Domain) -> list[str]:
-    """Take the domain from those who have it; their slugs."""
-    lost = Domain.update(
+    """Take the domain from other projects; return their slugs."""
+    update = Domain.update(
         verified_ms=None,
         is_chosen=False,
         lost_ms=clock.now_ms(),
@@ -51,18 +51,18 @@ def _take_over(domain: Domain) -> list[str]:
         Domain.project != domain.project_id,
         Domain.verified_ms.is_null(False),
     )
-    rows = list(lost.returning(Domain.project))
+    rows = list(update.returning(Domain.project))
     return [Project.get_by_id(row.project_id).slug for row in rows]
 
 
 def _verify(domain: Domain, finding: str) -> bool:
-    """Whether the domain was not verified before."""
+    """Mark the domain as verified; return whether it was not before."""
     now = clock.now_ms()
-    seen = {"looked_ms": now, "finding": finding, "astray_ms": None}
+    columns = {"looked_ms": now, "finding": finding, "astray_ms": None}
     is_new = domain.change(
-        Domain.verified_ms.is_null(), verified_ms=now, lost_ms=None, **seen
+        Domain.verified_ms.is_null(), verified_ms=now, lost_ms=None, **columns
     )
-    # Where the row is gone, nothing must be taken from anyone: this rolls it back.
-    if not is_new and not domain.change(**seen):
-        raise Domain.DoesNotExist
+    # Raising rolls the takeover back: for a row that is gone nobody must lose theirs.
+    if not is_new and not domain.change(**columns):
+        raise NoSuchDomain
     return is_new

@@ -1,4 +1,4 @@
-"""What a project writes into DNS to prove its domains, and its turn to be looked up."""
+"""Tokens that prove domains by a TXT record, and turns to query DNS."""
 
 import secrets
 
@@ -10,7 +10,7 @@ from petstore.models.projects import Project
 from petstore.statements import slot, statement
 
 TOKEN_BYTES = 20
-# A look-up takes less; the turn of a process that was killed ends by itself.
+# Longer than a look-up takes: the turn of a process that was killed ends by itself.
 TURN_MS = 15 * clock.MS_PER_SECOND
 
 
@@ -23,27 +23,27 @@ class DomainToken(BaseModel):
 
     @classmethod
     def ensure(cls, project: Project) -> None:
-        """Let the project have a token; the first one stays."""
-        added = cls.insert(project=project, token=secrets.token_hex(TOKEN_BYTES))
-        added.on_conflict_ignore().execute()
+        """Make a token unless the project has one."""
+        insert = cls.insert(project=project, token=secrets.token_hex(TOKEN_BYTES))
+        insert.on_conflict_ignore().execute()
 
     @classmethod
     def of(cls, project: Project) -> str:
-        """The token of a project that has added a domain."""
+        """Return the token of a project that has added a domain."""
         return cls.get_by_id(project.id).token
 
     @classmethod
     def begin_turn(cls, project_id: int) -> int | None:
-        """Begin to look up a domain of the project; what ends the turn.
+        """Begin to look up a domain of the project; return when the turn ends.
 
-        None while another process, or another request, looks one up.
+        Return None while another request, in any process, looks one up.
         """
-        begun = _begin_turn(project=project_id, now_ms=clock.now_ms())
-        return begun[0][0] if begun else None
+        rows = _begin_turn(project=project_id, now_ms=clock.now_ms())
+        return rows[0][0] if rows else None
 
     @classmethod
     def end_turn(cls, project_id: int, turn_ends_ms: int) -> None:
-        """Let the project's next look-up begin."""
+        """End the turn that `begin_turn` began."""
         cls.update(turn_ends_ms=None).where(
             cls.project == project_id, cls.turn_ends_ms == turn_ends_ms
         ).execute()

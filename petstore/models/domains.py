@@ -1,4 +1,4 @@
-"""Domains of projects: added, proved, chosen as the primary one, removed."""
+"""Domains of projects: added, verified, made the primary one, removed."""
 
 from typing import Any, Self
 
@@ -9,48 +9,58 @@ from peewee import (
     Expression,
     ForeignKeyField,
     IntegrityError,
-    Query,
+    ModelSelect,
     TextField,
 )
 
 from petstore import clock
 from petstore.database import BaseModel, data
+from petstore.events import emit_after_commit
+from petstore.models import Refused
 from petstore.models.domain_tokens import DomainToken
-from petstore.models.events import emit_after_commit
 from petstore.models.projects import Project
 
 MAX_DOMAINS = 100  # of one project
 ASTRAY_AFTER_MS = 7 * clock.MS_PER_DAY
 
 
-class DomainRefused(Exception):
-    """The domain cannot be added; the text says why, to the person who tried."""
+class NoSuchDomain(Refused):
+    """The project has no domain with that id."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such domain.")
+
+
+class DomainRefused(Refused):
+    """The domain cannot be added; the text tells the person who tried why."""
 
 
 class Domain(BaseModel):
-    """A host name that a project wants for itself, and has once it is verified."""
+    """A host name that a project has added, and owns once it is verified."""
 
     id = BigAutoField()
     project = ForeignKeyField(Project, index=False)
+    project_id: int
     name = TextField()
     created_ms = BigIntegerField()
     verified_ms = BigIntegerField(null=True)
     is_chosen = BooleanField(default=False)  # as the primary one
     lost_ms = BigIntegerField(null=True)  # when another project proved it
-    looked_ms = BigIntegerField(null=True, index=True)  # when DNS was last asked
-    finding = TextField(null=True)  # what DNS said then, for people
+    looked_ms = BigIntegerField(null=True, index=True)  # when DNS was last queried
+    finding = TextField(null=True)  # the answer of DNS then, in plain words
     astray_ms = BigIntegerField(null=True)  # since when DNS has pointed elsewhere
     certificate_asked_ms = BigIntegerField(null=True)
     certificate_issuer = TextField(null=True)
     certificate_expires_ms = BigIntegerField(null=True)
     certificate_fault = TextField(null=True)
+    primary: str | None  # selected along with the columns: see `primary_name`
 
     class Meta:
         indexes = ((("project", "name"), True),)
 
     @classmethod
     def add(cls, project: Project, name: str) -> Self:
-        """Note that the project wants the domain; any number of projects may.
+        """Add a domain that is not verified yet; several projects may add the same one.
 
         Raises `DomainRefused`.
         """
@@ -73,26 +83,28 @@ class Domain(BaseModel):
         return cls.create(project=project, name=name, created_ms=clock.now_ms())
 
     @classmethod
+    def find(cls, project: Project, domain_id: int) -> Self:
+        """Return one domain of the project; raises `NoSuchDomain`."""
+        for domain in cls._select(cls.project == project, cls.id == domain_id):
+            return domain
+        raise NoSuchDomain
+
+    @classmethod
     def page(
         cls, project: Project, *, after: int = 0, limit: int = MAX_DOMAINS
     ) -> list[Self]:
-        """Domains of the project, oldest first, from beyond the id `after` on."""
-        domains = cls._known(cls.project == project, cls.id > after)
+        """Return domains of the project, oldest first, after the id `after`."""
+        domains = cls._select(cls.project == project, cls.id > after)
         return list(domains.order_by(cls.id).limit(limit))
 
     @classmethod
-    def find(cls, project: Project, domain_id: int) -> Self | None:
-        """One domain of the project."""
-        return cls._known(cls.project == project, cls.id == domain_id).first()
-
-    @classmethod
-    def _known(cls, *conditions: Expression) -> Query:
+    def _select(cls, *conditions: Expression) -> "ModelSelect[Self]":
         columns = (cls, Project, primary_name().alias("primary"))
         return cls.select(*columns).join(Project).where(*conditions)
 
     @property
     def is_primary(self) -> bool:
-        """Whether the project's other domains redirect here."""
+        """Whether the project's other domains redirect to this one."""
         return self.primary == self.name
 
     @property
@@ -103,7 +115,7 @@ class Domain(BaseModel):
 
     @property
     def certificate(self) -> str:
-        """How far the certificate is: pending, issuing, active or failed."""
+        """The state of the certificate: pending, issuing, active or failed."""
         if self.certificate_fault:
             return "failed"
         if self.certificate_issuer:
@@ -111,46 +123,48 @@ class Domain(BaseModel):
         return "issuing" if self.certificate_asked_ms else "pending"
 
     def choose(self) -> bool:
-        """Make it the primary one; False while it is not verified."""
+        """Make it the project's primary domain; False while it is not verified."""
         with data.atomic():
             data.lock_until_commit(self.project_id)
-            before = Domain.find(self.project, self.id)
+            was_primary = any(
+                domain.is_primary for domain in Domain._select(Domain.id == self.id)
+            )
             if not self.change(Domain.verified_ms.is_null(False), is_chosen=True):
                 return False
             Domain.update(is_chosen=False).where(
                 Domain.project == self.project_id, Domain.id != self.id
             ).execute()
-            if not (before and before.is_primary):
-                self.tell("domain_primary_changed")
+            if not was_primary:
+                self.emit("domain_primary_changed")
         return True
 
     def remove(self) -> None:
-        """End the domain on its very next request.
+        """Stop serving the domain on its very next request.
 
-        Only who has verified it makes it go out of service: who had merely added it,
-        or has lost it to another project, withdraws a wish.
+        A project that never verified it, or lost it to another project, merely
+        withdraws it.
         """
-        removed = Domain.delete().where(Domain.id == self.id)
-        for row in list(removed.returning(Domain.verified_ms)):
-            self.tell("domain_removed" if row.verified_ms else "domain_withdrawn")
+        delete = Domain.delete().where(Domain.id == self.id)
+        for row in list(delete.returning(Domain.verified_ms)):
+            self.emit("domain_removed" if row.verified_ms else "domain_withdrawn")
 
     def change(self, *conditions: Expression, **columns: Any) -> bool:
-        """Write columns of the row, if it is there and the conditions hold."""
-        changed = Domain.update(**columns).where(Domain.id == self.id, *conditions)
-        return bool(changed.execute())
+        """Update the row if the conditions hold; return whether it was there."""
+        update = Domain.update(**columns).where(Domain.id == self.id, *conditions)
+        return bool(update.execute())
 
-    def tell(self, event: str, **facts: str) -> None:
-        """Emit an event of the domain, once what it tells of is committed."""
+    def emit(self, event: str, **facts: str) -> None:
+        """Emit an event of the domain after the current transaction."""
         slug = self.project.slug
         emit_after_commit(event, project=slug, domain=self.name, **facts)
 
 
-# Of all the projects that have added a domain, one has it.
+# Several projects may add a domain; one of them owns it.
 Domain.add_index(Domain.name, unique=True, where=Domain.verified_ms.is_null(False))
 
 
-def primary_name() -> Query:
-    """The primary domain of a domain's project: the chosen one, else the oldest."""
+def primary_name() -> "ModelSelect[Domain]":
+    """Return a subquery for the primary domain: the chosen one, else the oldest."""
     primary = Domain.alias()
     return (
         primary.select(primary.name)

@@ -1,4 +1,4 @@
-"""Whom a host name stands for: one look-up for each request, decided by the rows."""
+"""Hosts: which project a host name belongs to, found with one query for a request."""
 
 from typing import NamedTuple, Self
 
@@ -11,32 +11,32 @@ from petstore.statements import slot, statement
 
 
 class Host(NamedTuple):
-    """The project that a host serves, and where it wants its clients to go instead."""
+    """The project that a host serves, and the host to redirect its clients to."""
 
-    project_id: int | None  # None: every project, the key decides
+    project_id: int | None  # None: every project; the key decides
     moved_to: str | None = None
 
     @classmethod
     def of_slug(cls, slug: str) -> Self | None:
-        """The generated subdomain of a project; it never redirects."""
-        rows = _by_slug(slug=slug)
+        """Return the generated subdomain of a project, which never redirects."""
+        rows = _select_by_slug(slug=slug)
         return cls(*rows[0]) if rows else None
 
     @classmethod
     def of_domain(cls, name: str) -> Self | None:
-        """A verified domain of a project whose plan has domains."""
-        for project_id, primary in _by_name(name=name):
+        """Return a verified domain of a project whose plan has domains."""
+        for project_id, primary in _select_by_name(name=name):
             return cls(project_id, primary if primary != name else None)
         return None
 
 
 @statement(data)
-def _by_slug() -> Query:
+def _select_by_slug() -> Query:
     return Project.select(Project.id).where(Project.slug == slot("slug"))
 
 
 @statement(data)
-def _by_name() -> Query:
+def _select_by_name() -> Query:
     return (
         Domain.select(Domain.project, primary_name())
         .join(Project)

@@ -13,19 +13,28 @@ from peewee import (
 
 from petstore import clock
 from petstore.database import BaseModel, data
+from petstore.events import emit_after_commit
+from petstore.models import Refused
 from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
-from petstore.models.events import emit_after_commit
 from petstore.models.projects import Project
 
 MAX_WORKING_KEYS = 100  # of one project
+STATUSES = ("working", "ended")
 
 
-class KeyNotActive(Exception):
+class NoSuchKey(Refused):
+    """The project has no key with that prefix."""
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__(f"There is no key {prefix}.")
+
+
+class KeyNotActive(Refused):
     """The key was revoked or rotated before, or has expired."""
 
 
-class TooManyKeys(Exception):
-    """The project has as many keys that work as it may; the text says so."""
+class TooManyKeys(Refused):
+    """The project has as many keys that work as it may have."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -34,17 +43,18 @@ class TooManyKeys(Exception):
 
 
 class Key(BaseModel):
-    """A bearer key of a project; only its digest is kept."""
+    """A bearer key of a project; only its digest is stored."""
 
     id = BigAutoField()
     project = ForeignKeyField(Project)
+    project_id: int
     prefix = TextField(unique=True)
     digest = BlobField()
     label = TextField(null=True)
     created_ms = BigIntegerField()
     last_used_ms = BigIntegerField(null=True)
     expires_ms = BigIntegerField(null=True)
-    retires_ms = BigIntegerField(null=True)
+    retires_ms = BigIntegerField(null=True)  # the end of the grace after a rotation
     revoked_ms = BigIntegerField(null=True)
     banned_until_ms = BigIntegerField(null=True)
 
@@ -52,15 +62,14 @@ class Key(BaseModel):
         table_name = "api_key"
 
     @classmethod
-    def issue(cls, project: Project, **inherited: str | int | None) -> str:
-        """Create a key; its text is returned here and can never be read again.
+    def issue(cls, project: Project, **columns: str | int | None) -> str:
+        """Create a key and return it. Nobody can read it again.
 
-        Raises `TooManyKeys`. Those who issue at once are counted one after the other.
+        Raises `TooManyKeys`, also when many keys are issued at the same time.
         """
         with data.atomic():
             data.lock_until_commit(project.id)
-            key = cls._add(project.id, **inherited)
-        return key
+            return cls._add(project.id, **columns)
 
     @classmethod
     def _add(cls, project_id: int, **columns: str | int | None) -> str:
@@ -81,7 +90,7 @@ class Key(BaseModel):
 
     @classmethod
     def works_at(cls, now: int) -> Expression:
-        """The condition that a key is neither revoked nor expired nor retired."""
+        """Return the condition that a key is not revoked, expired or retired."""
         return (
             cls.revoked_ms.is_null()
             & (cls.expires_ms.is_null() | (cls.expires_ms > now))
@@ -90,19 +99,22 @@ class Key(BaseModel):
 
     @classmethod
     def by_prefix(cls, prefix: str) -> Self | None:
-        """The key of that prefix."""
+        """Return the key with that prefix, of any project."""
         return cls.get_or_none(cls.prefix == prefix)
 
     @classmethod
-    def find(cls, project_id: int, prefix: str) -> Self | None:
-        """The key of that prefix, if it is the project's."""
+    def find(cls, project_id: int, prefix: str) -> Self:
+        """Return one key of the project; raises `NoSuchKey`."""
         if not is_prefix(prefix):
-            return None
-        return cls.get_or_none(cls.project == project_id, cls.prefix == prefix)
+            raise NoSuchKey(prefix)
+        key = cls.get_or_none(cls.project == project_id, cls.prefix == prefix)
+        if key is None:
+            raise NoSuchKey(prefix)
+        return key
 
     @classmethod
-    def listed(cls, project: Project | None) -> list[Self]:
-        """The keys of a project, or of all, oldest first."""
+    def all_by_id(cls, project: Project | None) -> list[Self]:
+        """Return the keys of a project, or of all projects, oldest first."""
         keys = cls.select(cls, Project).join(Project).order_by(cls.id)
         return list(keys.where(cls.project == project) if project else keys)
 
@@ -110,20 +122,20 @@ class Key(BaseModel):
     def page(
         cls, project_id: int, *, after: int, limit: int, status: str
     ) -> list[Self]:
-        """Keys of the project that work, or have ended, newest first.
+        """Return keys of the project, newest first, after the id `after`.
 
-        The page begins behind the key with the id `after`; 0 stands for the first.
+        The status is one of `STATUSES`; `after` 0 stands for the first page.
         """
         works = cls.works_at(clock.now_ms())
-        wanted = works if status == "working" else ~works
-        keys = cls.select().where(cls.project == project_id, wanted)
+        has_status = works if status == "working" else ~works
+        keys = cls.select().where(cls.project == project_id, has_status)
         if after:
             keys = keys.where(cls.id < after)
         return list(keys.order_by(cls.id.desc()).limit(limit))
 
     @property
     def ends_ms(self) -> int | None:
-        """When the key stops by itself: its own expiry or the end of its grace."""
+        """When the key stops working: at its expiry or at the end of its grace."""
         ends = [end for end in (self.expires_ms, self.retires_ms) if end is not None]
         return min(ends, default=None)
 
@@ -140,10 +152,10 @@ class Key(BaseModel):
         return "active" if self.retires_ms is None else "retiring"
 
     def rotate(self, grace_seconds: int) -> str:
-        """Issue the successor; this key works until the grace ends.
+        """Issue a successor and return it; this key works until the grace ends.
 
-        Raises `KeyNotActive` when the key no longer works or has a successor already,
-        and `TooManyKeys`: during the grace both keys work and both are counted.
+        Raises `KeyNotActive` when the key no longer works or already has a successor,
+        and `TooManyKeys`, since both keys work and count during the grace.
         """
         now = clock.now_ms()
         with data.atomic():
@@ -160,37 +172,37 @@ class Key(BaseModel):
             )
 
     def _retire(self, now: int, retires_ms: int) -> bool:
-        retire = Key.update(retires_ms=retires_ms).where(
+        update = Key.update(retires_ms=retires_ms).where(
             Key.id == self.id, Key.retires_ms.is_null(), Key.works_at(now)
         )
-        return bool(retire.execute())
+        return bool(update.execute())
 
     def revoke(self) -> None:
-        """End the key on its very next request; a revoked one stays as it is."""
-        revoke = Key.update(revoked_ms=clock.now_ms()).where(
+        """End the key on its very next request; a revoked key stays as it is."""
+        update = Key.update(revoked_ms=clock.now_ms()).where(
             Key.id == self.id, Key.revoked_ms.is_null()
         )
-        if revoke.execute():
+        if update.execute():
             emit_after_commit("key_revoked", key=self.prefix)
 
     @classmethod
     def ban(cls, key_id: int, until_ms: int) -> None:
-        """Refuse the key's requests, on every worker and host, until then."""
+        """Refuse the requests of the key until then, on every worker and host."""
         cls.update(banned_until_ms=until_ms).where(cls.id == key_id).execute()
         prefix = cls.get_by_id(key_id).prefix
         emit_after_commit("key_banned", key=prefix, until_ms=until_ms)
 
     def unban(self) -> None:
-        """Let a banned key in again at once."""
-        unban = Key.update(banned_until_ms=None).where(
+        """End the ban of the key at once."""
+        update = Key.update(banned_until_ms=None).where(
             Key.id == self.id, Key.banned_until_ms > clock.now_ms()
         )
-        if unban.execute():
+        if update.execute():
             emit_after_commit("key_unbanned", key=self.prefix)
 
     @classmethod
     def mark_used(cls, used_ms: dict[int, int]) -> None:
-        """Note when keys, by id, were last used."""
+        """Record when keys were last used, by their ids."""
         with data.atomic():
             for key_id, instant in sorted(used_ms.items()):
                 cls.update(last_used_ms=instant).where(cls.id == key_id).execute()

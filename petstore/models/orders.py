@@ -1,6 +1,6 @@
-"""Orders: placed, then completed or cancelled; they alone move an animal."""
+"""Orders: placed, then completed or cancelled. They alone change an animal's status."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from peewee import (
     BigAutoField,
@@ -13,21 +13,38 @@ from peewee import (
 
 from petstore import clock
 from petstore.database import BaseModel, data
-from petstore.errors import NotFound, OrderClosed, PetNotAvailable
-from petstore.models.pages import page_by
-from petstore.models.pets import Pet
+from petstore.models import Conflict, Refused
+from petstore.models.paging import page_statement
+from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable, PetTable
 from petstore.models.projects import Project
 from petstore.statements import slot, statement
 
 STATUSES = ("placed", "completed", "cancelled")
 
 
-class NoSuchPet(Exception):
-    """The project has no animal of that id."""
+class NoSuchOrder(Refused):
+    """The project has no order with that id."""
+
+    def __init__(self, order_id: int) -> None:
+        super().__init__(f"There is no order {order_id}.")
 
 
-class OrderRow(NamedTuple):
-    """An order as it was read or written."""
+class PetUnknown(Refused):
+    """The order names an animal that the project does not have."""
+
+    def __init__(self, pet_id: int) -> None:
+        super().__init__(f"There is no animal {pet_id} to order.")
+
+
+class OrderClosed(Conflict):
+    """The order was completed or cancelled before."""
+
+    def __init__(self, order_id: int) -> None:
+        super().__init__(f"The order {order_id} is closed.")
+
+
+class Order(NamedTuple):
+    """The wish of a client to adopt an animal."""
 
     id: int
     pet_id: int
@@ -35,13 +52,71 @@ class OrderRow(NamedTuple):
     created_ms: int
     updated_ms: int
 
+    @classmethod
+    def place(cls, project_id: int, pet_id: int) -> Self:
+        """Order an available animal, which becomes pending.
 
-class Order(BaseModel):
-    """The wish of a project's client to adopt an animal."""
+        Raises `PetUnknown`, and `PetNotAvailable` for all but one of the clients that
+        order it at once. Like animals, orders are committed in the order of their ids.
+        """
+        now = clock.now_ms()
+        with data.writing(project_id):
+            data.lock_until_commit(project_id)
+            if not Pet.move(project_id, pet_id, "available", "pending"):
+                _require_pet(project_id, pet_id)
+                raise PetNotAvailable(pet_id)
+            [row] = _insert(project=project_id, pet=pet_id, status="placed", now=now)
+        return cls(*row)
+
+    @classmethod
+    def complete(cls, project_id: int, order_id: int) -> Self:
+        """Sell the animal; raises `NoSuchOrder` and `OrderClosed`."""
+        return cls._close(project_id, order_id, "completed", "sold")
+
+    @classmethod
+    def cancel(cls, project_id: int, order_id: int) -> Self:
+        """Make the animal available again; raises `NoSuchOrder` and `OrderClosed`."""
+        return cls._close(project_id, order_id, "cancelled", "available")
+
+    @classmethod
+    def find(cls, project_id: int, order_id: int) -> Self:
+        """Return one order of the project; raises `NoSuchOrder`."""
+        for row in _select_one(project=project_id, id=order_id):
+            return cls(*row)
+        raise NoSuchOrder(order_id)
+
+    @classmethod
+    def page(
+        cls, project_id: int, *, after: int, limit: int, status: str | None
+    ) -> list[Self]:
+        """Return orders of the project by ascending id, after the id `after`."""
+        select = _select_page if status is None else _select_page_of_status
+        rows = select(project=project_id, after=after, status=status, limit=limit)
+        return list(map(cls._make, rows))
+
+    @classmethod
+    def _close(
+        cls, project_id: int, order_id: int, status: str, pet_status: str
+    ) -> Self:
+        now = clock.now_ms()
+        with data.writing(project_id):
+            rows = _close_if_placed(
+                project=project_id, id=order_id, status=status, now=now
+            )
+            if not rows:
+                cls.find(project_id, order_id)
+                raise OrderClosed(order_id)
+            order = cls(*rows[0])
+            Pet.move(project_id, order.pet_id, "pending", pet_status)
+        return order
+
+
+class OrderTable(BaseModel):
+    """The orders of all projects."""
 
     id = BigAutoField()
     project = ForeignKeyField(Project, index=False)
-    pet = ForeignKeyField(Pet)
+    pet = ForeignKeyField(PetTable)
     status = TextField()
     created_ms = BigIntegerField()
     updated_ms = BigIntegerField()
@@ -53,81 +128,37 @@ class Order(BaseModel):
             (("project", "status", "id"), False),
         )
 
-    @classmethod
-    def place(cls, project_id: int, pet_id: int) -> OrderRow:
-        """Order an available animal, which is pending from then on.
 
-        Raises `PetNotAvailable` to all but one of those who order it at once, and
-        `NoSuchPet`. Orders are committed in the order of their ids, as animals are.
-        """
-        now = clock.now_ms()
-        with data.writing(project_id):
-            data.lock_until_commit(project_id)
-            if not Pet.move(project_id, pet_id, "available", "pending"):
-                if Pet.find(project_id, pet_id) is None:
-                    raise NoSuchPet
-                raise PetNotAvailable(f"The animal {pet_id} is not available.")
-            [row] = _insert(project=project_id, pet=pet_id, status="placed", now=now)
-        return OrderRow(*row)
+_COLUMNS = (
+    OrderTable.id,
+    OrderTable.pet,
+    OrderTable.status,
+    OrderTable.created_ms,
+    OrderTable.updated_ms,
+)
 
-    @classmethod
-    def complete(cls, project_id: int, order_id: int) -> OrderRow:
-        """Hand the animal over: it is sold."""
-        return cls._close(project_id, order_id, "completed", "sold")
-
-    @classmethod
-    def cancel(cls, project_id: int, order_id: int) -> OrderRow:
-        """Give the animal up: it is available again."""
-        return cls._close(project_id, order_id, "cancelled", "available")
-
-    @classmethod
-    def find(cls, project_id: int, order_id: int) -> OrderRow | None:
-        """One order of the project."""
-        rows = _one(project=project_id, id=order_id)
-        return OrderRow(*rows[0]) if rows else None
-
-    @classmethod
-    def page(
-        cls, project_id: int, *, after: int, limit: int, status: str | None
-    ) -> list[OrderRow]:
-        """Orders of the project by ascending id, from the first beyond `after` on."""
-        page = _page if status is None else _page_by_status
-        rows = page(project=project_id, after=after, status=status, limit=limit)
-        return list(map(OrderRow._make, rows))
-
-    @classmethod
-    def _close(
-        cls, project_id: int, order_id: int, status: str, pet_status: str
-    ) -> OrderRow:
-        """Raises `OrderClosed` where that was done before, and `NotFound`."""
-        with data.writing(project_id):
-            rows = _leave_placed(
-                project=project_id, id=order_id, status=status, now=clock.now_ms()
-            )
-            if not rows:
-                if cls.find(project_id, order_id) is None:
-                    raise NotFound(f"There is no order {order_id}.")
-                raise OrderClosed(f"The order {order_id} is closed.")
-            order = OrderRow(*rows[0])
-            Pet.move(project_id, order.pet_id, "pending", pet_status)
-        return order
-
-
-_COLUMNS = (Order.id, Order.pet, Order.status, Order.created_ms, Order.updated_ms)
-_page = page_by(Order.id, _COLUMNS)
-_page_by_status = page_by(Order.id, _COLUMNS, Order.status)
+_select_page = page_statement(OrderTable.id, _COLUMNS)
+_select_page_of_status = page_statement(OrderTable.id, _COLUMNS, OrderTable.status)
 
 
 @statement(data)
-def _one() -> Query:
-    return Order.select(*_COLUMNS).where(
-        Order.project == slot("project"), Order.id == slot("id")
+def _select_one() -> Query:
+    return OrderTable.select(*_COLUMNS).where(
+        OrderTable.project == slot("project"),
+        OrderTable.id == slot("id"),
     )
+
+
+def _require_pet(project_id: int, pet_id: int) -> None:
+    try:
+        Pet.find(project_id, pet_id)
+    except NoSuchPet:
+        raise PetUnknown(pet_id) from None
 
 
 @statement(data)
 def _insert() -> Query:
-    return Order.insert(
+    return OrderTable.insert(
         project=slot("project"),
         pet=slot("pet"),
         status=slot("status"),
@@ -137,16 +168,16 @@ def _insert() -> Query:
 
 
 @statement(data)
-def _leave_placed() -> Query:
+def _close_if_placed() -> Query:
     # The clock may have been set back since the order was placed.
-    is_back = Order.created_ms > slot("now")
-    updated_ms = Case(None, [(is_back, Order.created_ms)], slot("now"))
+    was_set_back = OrderTable.created_ms > slot("now")
+    updated_ms = Case(None, [(was_set_back, OrderTable.created_ms)], slot("now"))
     return (
-        Order.update(status=slot("status"), updated_ms=updated_ms)
+        OrderTable.update(status=slot("status"), updated_ms=updated_ms)
         .where(
-            Order.project == slot("project"),
-            Order.id == slot("id"),
-            Order.status == "placed",
+            OrderTable.project == slot("project"),
+            OrderTable.id == slot("id"),
+            OrderTable.status == "placed",
         )
         .returning(*_COLUMNS)
     )

@@ -1,41 +1,92 @@
-"""Animals for adoption."""
+"""Animals for adoption (specification section 2)."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from weakref import WeakValueDictionary
 
-from peewee import (
-    BigAutoField,
-    BigIntegerField,
-    Field,
-    ForeignKeyField,
-    Query,
-    Select,
-    TextField,
-    Value,
-    fn,
-)
+import orjson
+from peewee import BigAutoField, BigIntegerField, ForeignKeyField, Query, TextField
 
 from petstore.batches import Batch
 from petstore.database import BaseModel, data, is_sqlite
-from petstore.models.categories import Category
-from petstore.models.pages import page_by
+from petstore.models import Conflict, Refused
+from petstore.models.categories import Category, CategoryTable
+from petstore.models.paging import page_statement
 from petstore.models.projects import Project
 from petstore.statements import slot, statement
 
 STATUSES = ("available", "pending", "sold")
 
 
-class PetRow(NamedTuple):
-    """An animal as it was read or written."""
+class NoSuchPet(Refused):
+    """The project has no animal with that id."""
+
+    def __init__(self, pet_id: int) -> None:
+        super().__init__(f"There is no animal {pet_id}.")
+
+
+class PetNotAvailable(Conflict):
+    """The animal is pending or sold."""
+
+    def __init__(self, pet_id: int) -> None:
+        super().__init__(f"The animal {pet_id} is not available.")
+
+
+class Pet(NamedTuple):
+    """An animal of a project."""
 
     id: int
     name: str
     category_id: int
     status: str
 
+    @classmethod
+    def add(cls, project_id: int, name: str, category_id: int, status: str) -> Self:
+        """Add an animal, and its category if no animal has named it before.
 
-class Pet(BaseModel):
-    """An animal of a project."""
+        The animals of a project are committed in the order of their ids. A client that
+        reads on from the last id it has seen therefore misses none.
+        """
+        insert = _insert_on_sqlite if is_sqlite(data.obj) else _insert_on_postgresql
+        pet_id = insert(project_id, name, category_id, status)
+        return cls(pet_id, name, category_id, status)
+
+    @classmethod
+    def find(cls, project_id: int, pet_id: int) -> Self:
+        """Return one animal of the project; raises `NoSuchPet`."""
+        for row in _select_one(project=project_id, id=pet_id):
+            return cls(*row)
+        raise NoSuchPet(pet_id)
+
+    @classmethod
+    def page(
+        cls, project_id: int, *, after: int, limit: int, status: str | None
+    ) -> list[Self]:
+        """Return animals of the project by ascending id, after the id `after`."""
+        select = _select_page if status is None else _select_page_of_status
+        rows = select(project=project_id, after=after, status=status, limit=limit)
+        return list(map(cls._make, rows))
+
+    @staticmethod
+    def names(project_id: int, ids: set[int]) -> dict[int, str]:
+        """Return the names of the project's animals with these ids, by id."""
+        rows = PetTable.select(PetTable.id, PetTable.name).where(
+            PetTable.project == project_id, PetTable.id.in_(ids)
+        )
+        return {row.id: row.name for row in rows}
+
+    @staticmethod
+    def move(project_id: int, pet_id: int, before: str, after: str) -> bool:
+        """Change the status of an animal; False if it does not have the one before."""
+        update = PetTable.update(status=after).where(
+            PetTable.project == project_id,
+            PetTable.id == pet_id,
+            PetTable.status == before,
+        )
+        return bool(update.execute())
+
+
+class PetTable(BaseModel):
+    """The animals of all projects."""
 
     id = BigAutoField()
     project = ForeignKeyField(Project, index=False)
@@ -44,144 +95,103 @@ class Pet(BaseModel):
     status = TextField()
 
     class Meta:
+        table_name = "pet"
         indexes = (
             (("project", "id"), False),
             (("project", "status", "id"), False),
         )
 
-    @classmethod
-    def add(cls, project_id: int, name: str, category_id: int, status: str) -> PetRow:
-        """Add an animal, and its category where it is the first to name it.
 
-        A project's animals are committed in the order of their ids, so that a reader
-        who follows the ids never passes one that is still to appear.
-        """
-        values = {
-            "project": project_id,
-            "name": name,
-            "category_id": category_id,
-            "status": status,
-        }
-        add = _add_to_sqlite if is_sqlite(data.obj) else _add_to_postgresql
-        [(pet_id,)] = add(values)
-        return PetRow(pet_id, name, category_id, status)
+_COLUMNS = (PetTable.id, PetTable.name, PetTable.category_id, PetTable.status)
 
-    @classmethod
-    def find(cls, project_id: int, pet_id: int) -> PetRow | None:
-        """One animal of the project."""
-        rows = _one(project=project_id, id=pet_id)
-        return PetRow(*rows[0]) if rows else None
-
-    @classmethod
-    def page(
-        cls, project_id: int, *, after: int, limit: int, status: str | None
-    ) -> list[PetRow]:
-        """Animals of the project by ascending id, from the first beyond `after` on."""
-        page = _page if status is None else _page_by_status
-        rows = page(project=project_id, after=after, status=status, limit=limit)
-        return list(map(PetRow._make, rows))
-
-    @classmethod
-    def names(cls, project_id: int, ids: set[int]) -> dict[int, str]:
-        """The names of the project's animals with these ids, by id."""
-        named = cls.select(cls.id, cls.name).where(
-            cls.project == project_id, cls.id.in_(ids)
-        )
-        return dict(named.tuples())
-
-    @classmethod
-    def move(cls, project_id: int, pet_id: int, before: str, after: str) -> bool:
-        """Take the animal from one status to another; False when it is not in it."""
-        moved = cls.update(status=after).where(
-            cls.project == project_id, cls.id == pet_id, cls.status == before
-        )
-        return bool(moved.execute())
-
-
-_COLUMNS = (Pet.id, Pet.name, Pet.category_id, Pet.status)
-_page = page_by(Pet.id, _COLUMNS)
-_page_by_status = page_by(Pet.id, _COLUMNS, Pet.status)
+_select_page = page_statement(PetTable.id, _COLUMNS)
+_select_page_of_status = page_statement(PetTable.id, _COLUMNS, PetTable.status)
 
 
 @statement(data)
-def _one() -> Query:
-    return Pet.select(*_COLUMNS).where(
-        Pet.project == slot("project"), Pet.id == slot("id")
+def _select_one() -> Query:
+    return PetTable.select(*_COLUMNS).where(
+        PetTable.project == slot("project"),
+        PetTable.id == slot("id"),
     )
 
 
-def _add_to_sqlite(values: dict[str, int | str]) -> list[tuple]:
-    with data.writing(values["project"]):
-        # The category is known, but for once.
-        if rows := _insert_in_known(**values):
-            return rows
-        Category.ensure(values["project"], values["category_id"])
-        return _insert_in_known(**values)
+def _insert_on_sqlite(project_id: int, name: str, category_id: int, status: str) -> int:
+    values = {
+        "project": project_id,
+        "name": name,
+        "category_id": category_id,
+        "status": status,
+    }
+    with data.writing(project_id):
+        rows = _insert_if_category_exists(**values)
+        if not rows:
+            Category.ensure(project_id, category_id)
+            rows = _insert_if_category_exists(**values)
+    pet_id: int = rows[0][0]
+    return pet_id
 
 
-def _add_to_postgresql(values: dict[str, int | str]) -> list[tuple]:
+@statement(data)
+def _insert_if_category_exists() -> Query:
+    columns = (PetTable.project, PetTable.name, PetTable.category_id, PetTable.status)
+    category = CategoryTable.select(*(slot(column.name) for column in columns)).where(
+        CategoryTable.project == slot("project"),
+        CategoryTable.id == slot("category_id"),
+    )
+    return PetTable.insert_from(category, columns).returning(PetTable.id)
+
+
+class _NewPet(NamedTuple):
+    project_id: int
+    name: str
+    category_id: int
+    status: str
+
+
+def _insert_on_postgresql(
+    project_id: int, name: str, category_id: int, status: str
+) -> int:
+    animal = _NewPet(project_id, name, category_id, status)
     if data.in_transaction():
-        return _insert_in_turn([values])
-    project_id = values["project"]
+        return _insert_all([animal])[0]
     batch = _batches.get(project_id)
     if batch is None:
-        batch = _batches[project_id] = Batch(_insert_in_turn)
-    return [batch.run(values)]
+        batch = _batches[project_id] = Batch(_insert_all)
+    return batch.run(animal)
 
 
 # Animals that are added to a project at the same time share a transaction.
-_batches: WeakValueDictionary[int, Batch] = WeakValueDictionary()
+_batches: WeakValueDictionary[int, Batch[_NewPet, int]] = WeakValueDictionary()
 
 
-@statement(data)
-def _insert_in_known() -> Query:
-    values = _written()
-    known = Category.select(*values.values()).where(
-        Category.project == slot("project"), Category.id == slot("category_id")
-    )
-    return Pet.insert_from(known, list(values)).returning(Pet.id)
+def _insert_all(animals: list[_NewPet]) -> list[int]:
+    values = {
+        "project": animals[0].project_id,
+        "animals": orjson.dumps([animal._asdict() for animal in animals]).decode(),
+        "deadline": data.deadline(),
+    }
+    rows = data.execute_timely(_INSERT_ALL, values).fetchall()
+    return sorted(pet_id for (pet_id,) in rows)
 
 
-def _insert_in_turn(animals: list[dict[str, int | str]]) -> list[tuple]:
-    ids = _insert_all_in_turn(
-        project=animals[0]["project"],
-        names=[animal["name"] for animal in animals],
-        category_ids=[animal["category_id"] for animal in animals],
-        statuses=[animal["status"] for animal in animals],
-    )
-    return sorted(ids)
-
-
-@statement(data, is_timely=True)
-def _insert_all_in_turn() -> Query:
-    # Lock, categories and animals in one round trip. The rows come from the scan of
-    # the lock, so that ids are drawn, in order, when the lock is held, and in time.
-    lock = fn.pg_advisory_xact_lock(slot("project"))
-    turn = Select(columns=[lock.alias("turn")]).cte("turn")
-    added = (
-        Select(
-            [turn],
-            [
-                fn.unnest(slot("names").cast("text[]")).alias("name"),
-                fn.unnest(slot("category_ids").cast("bigint[]")).alias("category_id"),
-                fn.unnest(slot("statuses").cast("text[]")).alias("status"),
-            ],
-        )
-        .where(data.in_time)
-        .cte("added")
-    )
-    categories = Category.insert_from(
-        Select([added], [slot("project"), added.c.category_id]).distinct(),
-        [Category.project, Category.id],
-    ).on_conflict_ignore()
-    columns = [slot("project"), added.c.name, added.c.category_id, added.c.status]
-    return (
-        Pet.insert_from(Select([added], columns), list(_written()))
-        .with_cte(turn, added, categories.returning(Category.id).cte("categories"))
-        .returning(Pet.id)
-    )
-
-
-def _written() -> dict[Field, Value]:
-    columns = (Pet.project, Pet.name, Pet.category_id, Pet.status)
-    return {column: slot(column.name) for column in columns}
+# The lock, the categories and the animals in one round trip. The rows are selected from
+# the lock, so that the ids are drawn, in order, when the lock is held. After the
+# deadline nothing is selected, so nothing is inserted.
+_INSERT_ALL = """
+WITH "turn" AS (
+    SELECT pg_advisory_xact_lock(%(project)s)
+), "added" AS (
+    SELECT "animal".*
+    FROM "turn", json_to_recordset(%(animals)s)
+        AS "animal" ("name" text, "category_id" bigint, "status" text)
+    WHERE clock_timestamp() < to_timestamp(%(deadline)s)
+), "categories" AS (
+    INSERT INTO "category" ("project_id", "id")
+    SELECT DISTINCT %(project)s, "category_id" FROM "added"
+    ON CONFLICT DO NOTHING
+)
+INSERT INTO "pet" ("project_id", "name", "category_id", "status")
+SELECT %(project)s, "name", "category_id", "status" FROM "added"
+RETURNING "id"
+"""

@@ -16,7 +16,8 @@ from peewee import (
 
 from petstore import clock
 from petstore.database import BaseModel, data
-from petstore.models.events import emit_after_commit
+from petstore.events import emit_after_commit
+from petstore.models import Refused
 
 ENTERPRISE = "enterprise"
 PLANS = ("free", "pro", "business", ENTERPRISE)
@@ -27,35 +28,62 @@ SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 Columns = dict[str, str | int | None]
 
 
-class SlugTaken(Exception):
+class SlugTaken(Refused):
     """Another project has that slug."""
 
 
+class LimitsMissing(Refused):
+    """A project on Enterprise needs limits of its own."""
+
+
+class LimitsFixed(Refused):
+    """The limits of every plan but Enterprise are fixed."""
+
+
+class Plan:
+    """A plan, with the two limits that Enterprise alone carries."""
+
+    def __init__(
+        self, name: str, per_minute: int | None = None, per_day: int | None = None
+    ) -> None:
+        """Raises `LimitsMissing` and `LimitsFixed`."""
+        limits = [n for n in (per_minute, per_day) if n is not None]
+        if name == ENTERPRISE and len(limits) < 2:
+            raise LimitsMissing
+        if name != ENTERPRISE and limits:
+            raise LimitsFixed
+        self.columns: Columns = {
+            "plan": name,
+            "per_minute": per_minute,
+            "per_day": per_day,
+        }
+
+
 class Project(BaseModel):
-    """A tenant: it owns keys, a plan and all that its keys create."""
+    """A tenant: it owns its keys, its plan and everything that its keys create."""
 
     id = BigAutoField()
     slug = TextField(unique=True)
     name = TextField()
     plan = TextField()
-    per_minute = BigIntegerField(null=True)
+    per_minute = BigIntegerField(null=True)  # on Enterprise alone, like the next
     per_day = BigIntegerField(null=True)
     created_ms = BigIntegerField()
 
     @classmethod
-    def add(cls, name: str, slug: str | None, plan: "Plan") -> Self:
-        """Create a project; without a slug, the first free one made from the name.
+    def add(cls, name: str, slug: str | None, plan: Plan) -> Self:
+        """Create a project; without a slug, with the first free one from the name.
 
         Raises `SlugTaken` when the given slug is in use.
         """
-        wanted = slug or slug_from(name)
+        base = slug or slug_from(name)
         attempt = 1
         while True:
             try:
                 with data.atomic():
                     return cls.create(
                         name=name,
-                        slug=_numbered(wanted, attempt),
+                        slug=_numbered(base, attempt),
                         created_ms=clock.now_ms(),
                         **plan.columns,
                     )
@@ -66,64 +94,45 @@ class Project(BaseModel):
 
     @classmethod
     def by_slug(cls, slug: str) -> Self | None:
-        """The project of that slug."""
+        """Return the project with that slug."""
         return cls.get_or_none(cls.slug == slug)
 
     @classmethod
     def all_by_slug(cls) -> list[Self]:
-        """Every project, in the order of the slugs."""
+        """Return every project, ordered by slug."""
         return list(cls.select().order_by(cls.slug))
 
     @property
     def has_domains(self) -> bool:
-        """Whether the plan lets the project use domains of its own."""
+        """Whether the plan lets the project use its own domains."""
         return self.plan in PLANS_WITH_DOMAINS
 
-    def change_plan(self, plan: "Plan") -> None:
-        """Put the project on another plan, from its next request on."""
+    def change_plan(self, plan: Plan) -> None:
+        """Change the plan, from the next request on."""
         self._change(plan.columns)
 
-    def change_limits(self, **limits: int) -> None:
-        """Give a project that is on Enterprise other numbers, or one of them."""
-        self._change({"plan": ENTERPRISE} | limits, Project.plan == ENTERPRISE)
+    def change_limits(
+        self, *, per_minute: int | None = None, per_day: int | None = None
+    ) -> None:
+        """Change one or both limits of a project on Enterprise; None leaves one."""
+        limits = {"per_minute": per_minute, "per_day": per_day}
+        columns: Columns = {"plan": ENTERPRISE}
+        columns |= {name: limit for name, limit in limits.items() if limit is not None}
+        self._change(columns, Project.plan == ENTERPRISE)
 
     def _change(self, columns: Columns, *conditions: Expression) -> None:
-        change = Project.update(**columns).where(
+        update = Project.update(**columns).where(
             Project.id == self.id, _differs(columns), *conditions
         )
-        if change.execute():
+        if update.execute():
             emit_after_commit("plan_changed", project=self.slug, **columns)
 
 
-class Plan:
-    """A plan's name, with the two numbers that Enterprise alone carries."""
-
-    def __init__(
-        self, name: str, per_minute: int | None = None, per_day: int | None = None
-    ) -> None:
-        """Raises ValueError where the numbers do not go with the plan."""
-        numbers = [n for n in (per_minute, per_day) if n is not None]
-        if name == ENTERPRISE and len(numbers) < 2:
-            raise ValueError("the plan enterprise needs --per-minute and --per-day")
-        if name != ENTERPRISE and numbers:
-            raise ValueError(
-                f"the plan {name} has fixed limits; "
-                "--per-minute and --per-day go with enterprise"
-            )
-        self.columns = {"plan": name, "per_minute": per_minute, "per_day": per_day}
-
-
 def slug_from(name: str) -> str:
-    """The name in a-z, 0-9 and inner hyphens; `project` where nothing is left."""
+    """Return the name in a-z, 0-9 and inner hyphens; `project` if nothing is left."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
     return slug[:MAX_SLUG_LENGTH].strip("-") or "project"
-
-
-def _differs(columns: Columns) -> Expression:
-    """The condition that a project has another plan, or other numbers."""
-    given = {name: value for name, value in columns.items() if value}
-    return reduce(or_, (getattr(Project, n) != v for n, v in given.items()))
 
 
 def _numbered(slug: str, attempt: int) -> str:
@@ -131,3 +140,11 @@ def _numbered(slug: str, attempt: int) -> str:
         return slug
     suffix = f"-{attempt}"
     return slug[: MAX_SLUG_LENGTH - len(suffix)].rstrip("-") + suffix
+
+
+def _differs(columns: Columns) -> Expression:
+    """Return the condition that a project has another plan or other limits."""
+    given = {name: value for name, value in columns.items() if value}
+    return reduce(
+        or_, [getattr(Project, name) != value for name, value in given.items()]
+    )

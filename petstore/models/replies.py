@@ -1,4 +1,4 @@
-"""Answers of requests that carried an Idempotency-Key, kept for their retries."""
+"""Responses to requests with an Idempotency-Key, kept for their retries."""
 
 from typing import NamedTuple, Self
 
@@ -16,21 +16,27 @@ from peewee import (
 
 from petstore import clock
 from petstore.database import BaseModel, data
+from petstore.models import Refused
 from petstore.models.projects import Project
 from petstore.statements import slot, statement
 
 KEPT_MS = clock.MS_PER_DAY
 SWEPT_AT_ONCE = 10
-# How long a copy waits for the first request of its key.
-FIRST_MS = 700
+# How long a retry waits for the first request with its key.
+WAIT_MS = 700
 
 
-class StillRunning(Exception):
-    """The first request of the key has not ended within the time to wait for it."""
+class StillRunning(Refused):
+    """The first request with the key has not ended in time."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The first request with this Idempotency-Key is still running."
+        )
 
 
 class Attempt(NamedTuple):
-    """A request that may be sent again: its place, its key, and what it asks."""
+    """A request that may be retried: its project, path and key, and its body's hash."""
 
     project: int
     path: str
@@ -39,7 +45,7 @@ class Attempt(NamedTuple):
 
 
 class Reply(BaseModel):
-    """The answer to an attempt; empty for as long as its transaction runs."""
+    """The response to an attempt; empty while the transaction of the attempt runs."""
 
     project = ForeignKeyField(Project, index=False)
     path = TextField()
@@ -55,14 +61,13 @@ class Reply(BaseModel):
 
     @classmethod
     def claim(cls, attempt: Attempt) -> bool:
-        """Whether the attempt is the first of its key, or the first after a day.
+        """Return whether the attempt is the first with its key in 24 hours.
 
-        To be called in the transaction of the write: a copy that comes meanwhile
-        waits here for its end, and the claim of one that is killed goes with it.
-        Raises `StillRunning`.
+        Call it in the transaction of the write. A retry then waits here until that
+        transaction ends, and a killed process leaves no claim. Raises `StillRunning`.
         """
         try:
-            return bool(_claim(**attempt._asdict(), now_ms=clock.now_ms()))
+            return bool(_insert(**attempt._asdict(), now_ms=clock.now_ms()))
         except peewee.OperationalError as error:
             if data.is_locked(error):
                 raise StillRunning from None
@@ -70,14 +75,14 @@ class Reply(BaseModel):
 
     @classmethod
     def of(cls, attempt: Attempt) -> Self:
-        """The answer that the key was given before."""
+        """Return the stored response to an earlier attempt with the same key."""
         return cls.get_by_id((attempt.project, attempt.path, attempt.key))
 
     @classmethod
     def keep(
         cls, attempt: Attempt, status: int, location: str | None, body: bytes
     ) -> None:
-        """Store the answer, to be committed together with what it acknowledges."""
+        """Store the response, in the transaction of the write that it acknowledges."""
         cls.update(status=status, location=location, body=body).where(
             cls.project == attempt.project,
             cls.path == attempt.path,
@@ -86,18 +91,18 @@ class Reply(BaseModel):
 
     @classmethod
     def sweep(cls) -> None:
-        """Drop a few outdated answers; each new one pays for more than one old."""
-        for project, path, key in _outdated(now_ms=clock.now_ms()):
-            _drop(project=project, path=path, key=key, now_ms=clock.now_ms())
+        """Delete a few outdated responses; each new one pays for several old ones."""
+        for project, path, key in _select_outdated(now_ms=clock.now_ms()):
+            _delete(project=project, path=path, key=key, now_ms=clock.now_ms())
 
 
 def _is_outdated() -> Expression:
-    # By the clock of the database, which is one for all hosts.
+    # The clock of the database is the same for all hosts.
     return Reply.created_ms < data.now_ms - KEPT_MS
 
 
 @statement(data)
-def _claim() -> Query:
+def _insert() -> Query:
     return (
         Reply.insert(
             project=slot("project"),
@@ -119,7 +124,7 @@ def _claim() -> Query:
 
 
 @statement(data)
-def _outdated() -> Query:
+def _select_outdated() -> Query:
     return (
         Reply.select(Reply.project, Reply.path, Reply.key)
         .where(_is_outdated())
@@ -129,14 +134,14 @@ def _outdated() -> Query:
 
 
 @statement(data)
-def _drop() -> Query:
+def _delete() -> Query:
     return (
         Reply.delete()
         .where(
             Reply.project == slot("project"),
             Reply.path == slot("path"),
             Reply.key == slot("key"),
-            # A new attempt may have taken the place of the old one meanwhile.
+            # A new attempt may have replaced the old one meanwhile.
             _is_outdated(),
         )
         .returning(Reply.key)

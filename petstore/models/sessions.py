@@ -1,4 +1,4 @@
-"""Sessions of the dashboard: each goes on for as long as its row is there."""
+"""Sessions of the dashboard, and the secret that signs their cookies."""
 
 import hashlib
 import secrets
@@ -13,11 +13,12 @@ from petstore.statements import slot, statement
 
 LASTS_MS = 12 * 60 * clock.MS_PER_MINUTE
 TOKEN_BYTES = 24
+SECRET_BYTES = 32
 SWEPT_AT_ONCE = 10
 
 
 class Session(BaseModel):
-    """Somebody who has signed in with a key; only the digest of the token is kept."""
+    """A person who has signed in with a key; only the token's digest is stored."""
 
     digest = TextField(primary_key=True)
     key = ForeignKeyField(Key, index=False)
@@ -25,45 +26,62 @@ class Session(BaseModel):
 
     @classmethod
     def begin(cls, caller: Caller) -> str:
-        """Sign the caller in; the token that names the session from now on."""
+        """Begin a session for the caller and return its token."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
-        _begin(digest=digest_of(token), key=caller.key_id, now_ms=clock.now_ms())
+        _insert(digest=digest_of(token), key=caller.key_id, now_ms=clock.now_ms())
         cls._sweep()
         return token
 
     @classmethod
     def end(cls, token: str) -> None:
-        """Sign out: from now on the token names nothing."""
+        """End the session, for every copy of its cookie."""
         cls.delete().where(cls.digest == digest_of(token)).execute()
 
     @classmethod
-    def holder(cls, token: str) -> Caller | None:
-        """Who has signed in, if the session goes on and its key works."""
-        found = _holder(digest=digest_of(token), now_ms=clock.now_ms())
-        return Caller.active(found)
+    def caller(cls, token: str) -> Caller | None:
+        """Return who has signed in, if the session goes on and its key works."""
+        rows = _select_caller(digest=digest_of(token), now_ms=clock.now_ms())
+        return Caller.first_active(rows)
 
     @classmethod
     def _sweep(cls) -> None:
-        """Drop a few that have ended; each new one pays for more than one old."""
-        # One by one: two who sweep at once would wait for each other's rows.
-        for (digest,) in _ended(now_ms=clock.now_ms()):
+        """Delete a few ended sessions; each new one pays for several old ones."""
+        # One statement for each: of two that delete many at once, each might wait for
+        # a row of the other.
+        for (digest,) in _select_ended(now_ms=clock.now_ms()):
             cls.delete().where(cls.digest == digest).execute()
 
 
+class Secret(BaseModel):
+    """A random text that every process and host shares."""
+
+    name = TextField(primary_key=True)
+    text = TextField()
+
+    @classmethod
+    def shared(cls, name: str) -> str:
+        """Return the secret with that name; the first process that asks makes it."""
+        text = secrets.token_urlsafe(SECRET_BYTES)
+        cls.insert(name=name, text=text).on_conflict_ignore().execute()
+        return cls.get_by_id(name).text
+
+
 def digest_of(token: str) -> str:
-    """What is known of a token. It is random, so it cannot be found from this."""
+    """Return what is stored of a token: SHA-256 is enough, since tokens are random."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 @statement(data)
-def _begin() -> Query:
+def _insert() -> Query:
     return Session.insert(
-        digest=slot("digest"), key=slot("key"), ends_ms=data.now_ms + LASTS_MS
+        digest=slot("digest"),
+        key=slot("key"),
+        ends_ms=data.now_ms + LASTS_MS,
     ).returning(Session.ends_ms)
 
 
 @statement(data)
-def _holder() -> Query:
+def _select_caller() -> Query:
     return (
         callers()
         .join_from(Key, Session)
@@ -72,7 +90,7 @@ def _holder() -> Query:
 
 
 @statement(data)
-def _ended() -> Query:
+def _select_ended() -> Query:
     return (
         Session.select(Session.digest)
         .where(Session.ends_ms <= data.now_ms)

@@ -1,32 +1,33 @@
-"""/healthz: the process is up. /readyz: so are the stores that it needs."""
+"""/healthz: the process is up. /readyz: the stores that it needs are up, too."""
 
 from contextlib import suppress
 
 import peewee
 from flask import Blueprint, Flask, current_app
 
+from petstore import quotas
 from petstore.database import data
 
 bp = Blueprint("health", __name__)
 
 
 def warm_up(app: Flask) -> None:
-    """Reach the stores, before requests of clients have to wait for that."""
+    """Connect to the stores, before requests have to wait for that."""
     with suppress(peewee.DatabaseError):
         data.execute_sql("SELECT 1").fetchone()
-    app.extensions["limiter"].warm_up()
+    quotas.limiter_of(app).warm_up()
 
 
 @bp.get("/healthz")
 def healthz() -> dict[str, str]:
-    """The process answers."""
+    """Answer as long as the process does."""
     return {"status": "ok"}
 
 
 @bp.get("/readyz")
 def readyz() -> tuple[dict[str, str], int]:
-    """200 while the database answers; a counter store that is away only degrades."""
-    is_degraded = current_app.extensions["limiter"].is_degraded()
+    """Answer 200 while the database answers, also without the counter store."""
+    is_degraded = quotas.limiter_of(current_app).is_degraded()
     stores = {"counters": "degraded" if is_degraded else "ok"}
     try:
         data.execute_sql("SELECT 1").fetchone()

@@ -10,17 +10,18 @@ from typing import Any
 
 import click
 import orjson
-from flask import Flask, Response, g, request
+from flask import Flask, Response, g
 
 from petstore import clock
-from petstore.responses import put
+from petstore.responses import add_headers
+from petstore.routing import current_g, current_request
 
 STDOUT, STDERR = 1, 2
 REQUEST_ID = "X-Request-ID"
 
 _terminals = {descriptor for descriptor in (STDOUT, STDERR) if os.isatty(descriptor)}
-# W3C Trace Context, section 3.2: version 00 in 55 characters, or a later one, which may
-# say more.
+# W3C Trace Context, section 3.2: version 00 has 55 characters; later versions may have
+# more.
 _TRACEPARENT = re.compile(
     r"(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}"
     r"-[0-9a-f]{2}(-.*)?"
@@ -29,7 +30,7 @@ _SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
 def init_app(app: Flask) -> None:
-    """Number the requests and write down each answer, after every other hook."""
+    """Give each request an id, and log its response after every other hook."""
     logger = logging.getLogger("petstore")
     logger.handlers = [_LineHandler()]
     logger.setLevel(logging.INFO)
@@ -39,30 +40,30 @@ def init_app(app: Flask) -> None:
 
 
 def _begin() -> None:
-    state = g._get_current_object()
-    state.started = time.perf_counter()
-    sent = request.environ.get("HTTP_X_REQUEST_ID")
-    is_sane = sent and _SANE_ID.fullmatch(sent)
-    state.request_id = sent if is_sane else os.urandom(16).hex()
+    g = current_g()
+    g.started = time.perf_counter()
+    header = current_request().environ.get("HTTP_X_REQUEST_ID")
+    is_sane = header and _SANE_ID.fullmatch(header)
+    g.request_id = header if is_sane else os.urandom(16).hex()
 
 
 def _end(response: Response) -> Response:
-    asked, state = request._get_current_object(), g._get_current_object()
-    put(response, ((REQUEST_ID, state.request_id),))
-    caller, rule = state.get("caller"), asked.url_rule
+    request, g = current_request(), current_g()
+    add_headers(response, ((REQUEST_ID, g.request_id),))
+    caller, rule = g.get("caller"), request.url_rule
     line = {
         "event": "request",
-        "id": state.request_id,
-        "method": asked.method,
+        "id": g.request_id,
+        "method": request.method,
         "route": rule.rule if rule else None,
         "status": response.status_code,
-        "duration_ms": round((time.perf_counter() - state.started) * 1000, 3),
+        "duration_ms": round((time.perf_counter() - g.started) * 1000, 3),
         "project": caller.slug if caller else None,
         "key": caller.prefix if caller else None,
-        "address": asked.remote_addr,
+        "address": request.remote_addr,
         "bytes": response.content_length,
     }
-    traceparent = asked.environ.get("HTTP_TRACEPARENT")
+    traceparent = request.environ.get("HTTP_TRACEPARENT")
     if traceparent and (trace := _TRACEPARENT.fullmatch(traceparent)):
         line["trace"] = trace[1]
     _write(STDOUT, line)
@@ -70,7 +71,7 @@ def _end(response: Response) -> Response:
 
 
 class _LineHandler(logging.Handler):
-    """Writes the records of the `petstore` loggers, events among them."""
+    """Writes the records of the `petstore` loggers, which include the events."""
 
     def emit(self, record: logging.LogRecord) -> None:
         facts = getattr(record, "facts", {})
@@ -79,15 +80,15 @@ class _LineHandler(logging.Handler):
             line["id"] = g.request_id
         if record.exc_info:
             line["exception"] = logging.Formatter().formatException(record.exc_info)
-        # What a command prints on stdout is for the script that called it.
+        # The stdout of a command belongs to the script that has called it.
         _write(STDERR if click.get_current_context(silent=True) else STDOUT, line)
 
 
 def _write(descriptor: int, line: dict[str, Any]) -> None:
     line = {"time": clock.rfc3339(clock.now_ms())} | line
     text = _plain(line) if descriptor in _terminals else _json(line)
-    # One call to the system for a line, so that processes do not mix theirs. Where
-    # nobody reads the log any more, requests go on.
+    # One system call for each line, so that processes do not mix their lines. Requests
+    # go on when nobody reads the log any more.
     with suppress(OSError):
         os.write(descriptor, text + b"\n")
 
@@ -95,7 +96,7 @@ def _write(descriptor: int, line: dict[str, Any]) -> None:
 def _json(line: dict[str, Any]) -> bytes:
     try:
         return orjson.dumps(line, default=str)
-    except TypeError:  # half a character, perhaps in the text of an error
+    except TypeError:  # a lone surrogate, perhaps in the text of an error
         return json.dumps(line, default=str).encode()
 
 
@@ -103,6 +104,6 @@ def _plain(line: dict[str, Any]) -> bytes:
     traceback = line.pop("exception", "")
     shown = {name: value for name, value in line.items() if value is not None}
     facts = "  ".join(f"{name}={value!s}" for name, value in shown.items())
-    # A terminal must not be told anything by a caller.
-    legible = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in facts)
-    return f"{legible}\n{traceback}".rstrip("\n").encode(errors="backslashreplace")
+    # Clients must not send control characters to the terminal.
+    printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in facts)
+    return f"{printable}\n{traceback}".rstrip("\n").encode(errors="backslashreplace")

@@ -1,7 +1,7 @@
-"""The files in which the workers of one gunicorn share what they have counted.
+"""The files in which the workers of one gunicorn share their counters.
 
-prometheus-client gives each process a file of its own, which is read after its
-death too; those of dead workers are added up into one here.
+prometheus-client writes one file for each process, and reads it even after the process
+has ended. This module adds up the files of dead workers in one.
 """
 
 import fcntl
@@ -20,37 +20,41 @@ DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def render() -> bytes:
-    """Everything counted so far, by all workers or by the one process there is."""
+    """Return all counters of all workers, or of the only process."""
     if DIRECTORY not in os.environ:
         return generate_latest(REGISTRY)
     registry = CollectorRegistry()
     registry.register(_Files())
-    with _alone(fcntl.LOCK_SH):
+    with _locked(fcntl.LOCK_SH):
         return generate_latest(registry)
 
 
 def sweep(pid: int) -> None:
-    """Add the counts of a dead worker to those of its predecessors."""
-    with _alone(fcntl.LOCK_EX):
+    """Add the counters of a dead worker to those of earlier ones."""
+    with _locked(fcntl.LOCK_EX):
         mark_process_dead(pid)
         for file in glob.glob(f"{os.environ[DIRECTORY]}/*_{pid}.db"):
             _merge(Path(file), Path(file.replace(f"_{pid}.db", "_dead.db")))
 
 
 def discard() -> None:
-    """Take the directory away when the service has ended."""
+    """Delete the directory when the service has ended."""
     shutil.rmtree(os.environ[DIRECTORY], ignore_errors=True)
 
 
 class _Files:
+    """The collector of all files."""
+
     def collect(self) -> Iterable[Metric]:
         files = Path(os.environ[DIRECTORY]).glob("*.db")
-        # A worker that is making a file has it empty for a moment.
-        return MultiProcessCollector.merge([str(f) for f in files if f.stat().st_size])
+        # A file is empty for a moment when a worker has just made it.
+        names = [str(file) for file in files if file.stat().st_size]
+        metrics: Iterable[Metric] = MultiProcessCollector.merge(names)
+        return metrics
 
 
 def _merge(source: Path, target: Path) -> None:
-    # A worker that was killed while it made the file has left it empty.
+    # A worker that was killed while it made its file has left it empty.
     if source.stat().st_size:
         counts = MmapedDict.read_all_values_from_file(str(source))
         total = MmapedDict(str(target))
@@ -61,11 +65,11 @@ def _merge(source: Path, target: Path) -> None:
 
 
 @contextmanager
-def _alone(lock: int) -> Iterator[None]:
-    # Who cleans up temporary files may have taken the directory away.
+def _locked(lock: int) -> Iterator[None]:
+    # A cleaner of temporary files may have deleted the directory.
     directory = Path(os.environ[DIRECTORY])
     directory.mkdir(mode=0o700, exist_ok=True)
-    # A scrape must not see a count in both places, nor in neither.
+    # A scrape must not find a counter in both files, nor in neither.
     with Path(directory, "lock").open("a") as file:
         fcntl.flock(file, lock)
         yield

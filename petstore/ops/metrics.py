@@ -1,17 +1,22 @@
-"""/metrics: counters of all workers together, as Prometheus reads them."""
+"""/metrics: counters of all workers together, and gauges, for Prometheus."""
 
 import functools
 import logging
 import time
 
-from flask import Blueprint, Flask, Response, g, request
+import peewee
+from flask import Blueprint, Flask, Response, current_app, request
 from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram
 
-from petstore.ops import gauges, metric_files
-from petstore.ops.peers import require_direct_peer
+from petstore import quotas
+from petstore.clock import MS_PER_SECOND
+from petstore.models.domain_checks import certificate_summary
+from petstore.ops import metric_files
+from petstore.proxies import require_direct_client
+from petstore.routing import current_g
 
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
-UNCOUNTED = ("metrics", "health")  # blueprints of those who watch the service
+UNCOUNTED_BLUEPRINTS = ("metrics", "health")
 
 REQUESTS = Counter(
     "petstore_requests", "Requests, by operation and status.", ["operation", "status"]
@@ -32,12 +37,18 @@ EVENTS = {
     "key_banned": Counter("petstore_bans", "Keys that were banned."),
     "database_error": Counter("petstore_database_errors", "Requests without database."),
 }
+# Gauges are computed for each scrape: what a worker has stored may be out of date.
+GAUGE = """\
+# HELP {name} {help}
+# TYPE {name} gauge
+{name} {value}.0
+"""
 
 bp = Blueprint("metrics", __name__)
 
 
 def init_app(app: Flask) -> None:
-    """Count each request once, when its answer is known."""
+    """Count each request once, when its response is known."""
     app.after_request(_count)
     app.register_blueprint(bp)
     logging.getLogger("petstore.events").handlers = [_EventCounter()]
@@ -45,20 +56,53 @@ def init_app(app: Flask) -> None:
 
 @bp.get("/metrics")
 def metrics() -> Response:
-    """For a scraper beside the service; what came through a proxy finds nothing."""
-    require_direct_peer()
-    lines = metric_files.render() + gauges.render()
+    """Return all metrics; 404 to a request that came through a proxy."""
+    require_direct_client()
+    lines = metric_files.render() + _gauges().encode()
     return Response(lines, content_type=CONTENT_TYPE_LATEST)
 
 
+def _gauges() -> str:
+    is_up = not quotas.limiter_of(current_app).is_degraded()
+    text = _gauge(
+        "petstore_counter_store_up", "1 while the counter store answers.", int(is_up)
+    )
+    if current_app.config["BASE_DOMAIN"]:
+        text += _certificate_gauges()
+    return text
+
+
+def _certificate_gauges() -> str:
+    try:
+        summary = certificate_summary()
+    except peewee.DatabaseError:
+        return ""  # no figures are better than old ones
+    text = _gauge(
+        "petstore_certificates_failed",
+        "Domains in use whose certificate has failed.",
+        summary.failed,
+    )
+    if summary.expires_ms is not None:
+        text += _gauge(
+            "petstore_certificate_expires_timestamp_seconds",
+            "When the first one expires.",
+            summary.expires_ms // MS_PER_SECOND,
+        )
+    return text
+
+
+def _gauge(name: str, description: str, value: int) -> str:
+    return GAUGE.format(name=name, help=description, value=value)
+
+
 def _count(response: Response) -> Response:
-    endpoint, state = request.endpoint, g._get_current_object()
-    blueprint, _, operation = (endpoint or ".unknown").rpartition(".")
-    if blueprint in UNCOUNTED:
+    g = current_g()
+    blueprint, _, operation = (request.endpoint or ".unknown").rpartition(".")
+    if blueprint in UNCOUNTED_BLUEPRINTS:
         return response
     _requests(operation, response.status_code).inc()
-    _duration(operation).observe(time.perf_counter() - state.started)
-    decision, caller = state.get("decision"), state.get("caller")
+    _duration(operation).observe(time.perf_counter() - g.started)
+    decision, caller = g.get("decision"), g.get("caller")
     if decision and not decision.is_granted:
         REFUSALS.labels("banned" if decision.is_banned else "limit").inc()
     if caller and "Deprecation" in response.headers:
@@ -66,7 +110,7 @@ def _count(response: Response) -> Response:
     return response
 
 
-# Finding a child by its labels costs more than counting.
+# Looking a child up by its labels costs more than counting.
 @functools.cache
 def _requests(operation: str, status: int) -> Counter:
     return REQUESTS.labels(operation, str(status))

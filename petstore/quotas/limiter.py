@@ -4,8 +4,9 @@ import asyncio
 import time
 
 from petstore import waiting
+from petstore.clock import MS_PER_SECOND
 from petstore.models.callers import Caller
-from petstore.quotas.bans import BanRule
+from petstore.models.keys import Key
 from petstore.quotas.fallback import FallbackCounters
 from petstore.quotas.plans import FAILED_SIGN_INS, PAGES, SIGN_INS, quota_of
 from petstore.quotas.stores import open_store
@@ -15,7 +16,7 @@ from petstore.quotas.subjects import (
     sign_in_subject,
     subject_of,
 )
-from petstore.quotas.windows import Claim, Day, Decision, decide
+from petstore.quotas.windows import Claim, Day, Decision, Tally, decide
 from petstore.settings import Settings
 
 WARM_UP_SECONDS = 0.25
@@ -28,31 +29,32 @@ class Limiter:
     def __init__(self, settings: Settings) -> None:
         store = open_store(settings.redis_url)
         self._counters = FallbackCounters(store, settings.workers)
-        self._bans = BanRule.of(settings)
+        self._ban_after = settings.ban_after
+        self._ban_ms = settings.ban_seconds * MS_PER_SECOND
 
     def take(self, caller: Caller | None, address: str | None) -> Decision:
-        """Count a request of the caller, or of a stranger at the address."""
+        """Count a request of the caller, or of the client address without a caller."""
         claim = _claim(caller, address)
         tally = self._counters.take(claim)
-        return decide(claim, tally, self._bans.banned_until_ms(claim, tally))
+        return decide(claim, tally, self._banned_until_ms(claim, tally))
 
     def look(self, caller: Caller | None, address: str | None) -> Decision:
-        """The same figures, without counting."""
+        """Return the same figures, without counting."""
         claim = _claim(caller, address)
         return decide(claim, self._counters.look(claim), claim.banned_until_ms)
 
     def history(self, caller: Caller, days: range) -> list[Day]:
-        """What the caller's project used on each of the days, by the store's count."""
+        """Return what the caller's project used on each of the days since 1970."""
         known = self._counters.history(subject_of(caller, None), days)
         by_day = {day.day: day for day in known}
         return [by_day.get(day) or Day(day, 0, 0) for day in days]
 
     def take_failed_sign_in(self, address: str | None) -> Decision:
-        """Count a sign-in that failed; refused when there were too many before it."""
+        """Count a failed sign-in; refused when too many came before it."""
         return self._take(Claim(sign_in_subject(address), FAILED_SIGN_INS))
 
     def look_at_failed_sign_ins(self, address: str | None) -> Decision:
-        """How many more sign-ins of the address may fail."""
+        """Return how many more sign-ins of the address may fail."""
         claim = Claim(sign_in_subject(address), FAILED_SIGN_INS)
         return decide(claim, self._counters.look(claim), banned_until_ms=0)
 
@@ -60,32 +62,41 @@ class Limiter:
         """Count a sign-in with a key that works."""
         return self._take(Claim(project_sign_in_subject(caller), SIGN_INS))
 
-    def take_page(self, session: str) -> Decision:
-        """Count a request of a session, which is named by its digest."""
-        return self._take(Claim(session_subject(session), PAGES))
+    def take_page(self, session_digest: str) -> Decision:
+        """Count a request for a page of the dashboard."""
+        return self._take(Claim(session_subject(session_digest), PAGES))
 
     def _take(self, claim: Claim) -> Decision:
         return decide(claim, self._counters.take(claim), banned_until_ms=0)
 
     @property
     def is_away(self) -> bool:
-        """Whether the counter store did not answer when it was asked last."""
+        """Whether the counter store did not answer its last request."""
         return self._counters.is_away
 
     def is_degraded(self) -> bool:
-        """Whether requests are counted by each worker for itself at the moment."""
+        """Ask the counter store; return whether each worker counts for itself now."""
         self.look(None, None)
         return self.is_away
 
     def warm_up(self) -> None:
-        """Reach the counter store before requests do, unless it is away."""
-        gives_up_at = time.monotonic() + WARM_UP_SECONDS
-        while self.is_degraded() and time.monotonic() < gives_up_at:
+        """Connect to the counter store before requests do, unless it is away."""
+        deadline = time.monotonic() + WARM_UP_SECONDS
+        while self.is_degraded() and time.monotonic() < deadline:
             waiting.wait(asyncio.sleep(RETRY_SECONDS))
 
     def close(self) -> None:
-        """End what the counter store has opened."""
+        """Close the connections of the counter store."""
         self._counters.close()
+
+    def _banned_until_ms(self, claim: Claim, tally: Tally) -> int:
+        """Return the end of the ban that holds or that begins now; 0 for none."""
+        completes_count = tally.strikes and tally.strikes % self._ban_after == 0
+        if claim.key_id is None or not completes_count:
+            return claim.banned_until_ms
+        until_ms = tally.now_ms + self._ban_ms
+        Key.ban(claim.key_id, until_ms)
+        return until_ms
 
 
 def _claim(caller: Caller | None, address: str | None) -> Claim:

@@ -3,22 +3,22 @@
 import functools
 from typing import NamedTuple, Self
 
-from limits import RateLimitItemPerDay, RateLimitItemPerMinute
+from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerMinute
 
 from petstore.models.callers import Caller
-from petstore.models.projects import Project
+from petstore.models.projects import ENTERPRISE, Project
 
 
 class Quota(NamedTuple):
-    """The two limits that hold at the same time."""
+    """The windows that hold at the same time, the shortest first."""
 
-    minute: RateLimitItemPerMinute
-    day: RateLimitItemPerDay
+    minute: RateLimitItem
+    day: RateLimitItem
 
     @classmethod
     @functools.lru_cache(1024)
     def of(cls, per_minute: int, per_day: int) -> Self:
-        """A quota of so many requests a minute and a day."""
+        """Return a quota of this many requests a minute and a day."""
         return cls(RateLimitItemPerMinute(per_minute), RateLimitItemPerDay(per_day))
 
 
@@ -29,14 +29,14 @@ QUOTAS = {
 }
 # On the dashboard.
 FAILED_SIGN_INS = Quota.of(10, 100)  # of one address
-SIGN_INS = Quota.of(60, 1_000)  # of one project, so that sessions are no way around
+SIGN_INS = Quota.of(60, 1_000)  # of one project, since every session has its own pages
 PAGES = Quota.of(300, 20_000)  # of one session
 
 
 def quota_of(holder: Caller | Project | None) -> Quota:
-    """What a plan allows; Enterprise has its own numbers, a stranger those of Free."""
+    """Return what the plan of the holder allows; without a holder, what Free allows."""
     if holder is None:
         return QUOTAS["free"]
-    if holder.plan == "enterprise":
-        return Quota.of(holder.per_minute, holder.per_day)
+    if holder.plan == ENTERPRISE:
+        return Quota.of(holder.per_minute or 0, holder.per_day or 0)
     return QUOTAS[holder.plan]

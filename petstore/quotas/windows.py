@@ -1,4 +1,4 @@
-"""The two windows of a quota at one moment, and what they mean for a request."""
+"""The windows of a quota at one moment, and what they mean for a request."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from petstore.quotas.subjects import Subject
 
 
 class Claim(NamedTuple):
-    """What a request asks of the counter store."""
+    """A hit that a request asks the counter store for, in every window of a quota."""
 
     subject: Subject
     quota: Quota
@@ -19,13 +19,12 @@ class Claim(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What the counter store answers, by its own clock."""
+    """The answer of the counter store, by its own clock."""
 
     is_granted: bool
-    minute_served: int
-    day_served: int
+    served: tuple[int, ...]  # in each window of the quota
     now_ms: int
-    strikes: int = 0
+    strikes: int = 0  # refusals that count towards a ban; 0 if this one does not
 
 
 class Day(NamedTuple):
@@ -37,7 +36,7 @@ class Day(NamedTuple):
 
 
 class Window(NamedTuple):
-    """One limit, what was served of it, and when it begins anew."""
+    """One limit, how much of it is used, and when it resets."""
 
     item: RateLimitItem
     served: int
@@ -46,51 +45,75 @@ class Window(NamedTuple):
 
     @property
     def remaining(self) -> int:
-        """Requests left; none when a lowered plan allows less than was served."""
+        """Requests left; 0 when a lowered plan allows less than was served."""
         return max(0, self.item.amount - self.served)
 
 
 class Decision(NamedTuple):
-    """Whether a request is served, and the figures that go into its answer."""
+    """Whether a request is served, and the figures for its response."""
 
     is_granted: bool
-    minute: Window
-    day: Window
+    windows: tuple[Window, ...]
     now_ms: int
     banned_until_ms: int
 
     @property
     def is_banned(self) -> bool:
-        """Whether a ban holds at this moment."""
+        """Whether a ban holds at the moment."""
         return self.now_ms < self.banned_until_ms
 
     @property
     def tightest(self) -> Window:
-        """The window with the fewest requests remaining, the day where both agree."""
-        minute, day = self.minute, self.day
-        return minute if minute.remaining < day.remaining else day
+        """The window with the fewest requests remaining; of equal ones the longest."""
+        tightest = self.windows[0]
+        for window in self.windows[1:]:
+            if window.remaining <= tightest.remaining:
+                tightest = window
+        return tightest
 
     @property
     def free_again_ms(self) -> int:
         """When the ban and every exhausted window have ended."""
-        ends = [w.resets_ms for w in (self.minute, self.day) if not w.remaining]
+        ends = [w.resets_ms for w in self.windows if not w.remaining]
         return max([self.banned_until_ms, *ends])
 
     @property
     def retry_after_seconds(self) -> int:
-        """How long a refused client has to wait to be served."""
+        """How long a refused client has to wait until it is served."""
         return whole_seconds_until(self.free_again_ms, self.now_ms)
+
+    def headers(self) -> list[tuple[str, str]]:
+        """Return X-RateLimit-* for the tightest window, and RateLimit* for all.
+
+        See specification section 8 and draft-ietf-httpapi-ratelimit-headers-11.
+        """
+        tightest = self.tightest
+        remaining, resets_ms = tightest.remaining, tightest.resets_ms
+        if self.is_banned:
+            remaining, resets_ms = 0, self.free_again_ms
+        policies, limits = [], []
+        for window in self.windows:
+            item = window.item
+            name, seconds = item.GRANULARITY.name, item.get_expiry()
+            policies.append(f'"{name}";q={item.amount};w={seconds}')
+            limits.append(f'"{name}";r={window.remaining};t={window.resets_in_seconds}')
+        return [
+            ("X-RateLimit-Limit", str(tightest.item.amount)),
+            ("X-RateLimit-Remaining", str(remaining)),
+            ("X-RateLimit-Reset", str(-(-resets_ms // MS_PER_SECOND))),
+            ("RateLimit-Policy", ", ".join(policies)),
+            ("RateLimit", ", ".join(limits)),
+        ]
 
 
 def decide(claim: Claim, tally: Tally, banned_until_ms: int) -> Decision:
-    """Put the store's figures beside the limits that hold for the claim."""
-    return Decision(
-        is_granted=tally.is_granted,
-        minute=_window(claim.quota.minute, tally.minute_served, tally.now_ms),
-        day=_window(claim.quota.day, tally.day_served, tally.now_ms),
-        now_ms=tally.now_ms,
-        banned_until_ms=banned_until_ms,
-    )
+    """Compare the figures of the store with the limits of the claim."""
+    now_ms = tally.now_ms
+    windows = [
+        _window(item, served, now_ms)
+        for item, served in zip(claim.quota, tally.served, strict=True)
+    ]
+    return Decision(tally.is_granted, tuple(windows), now_ms, banned_until_ms)
 
 
 def _window(item: RateLimitItem, served: int, now_ms: int) -> Window:

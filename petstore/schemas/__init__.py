@@ -1,1 +1,1 @@
-"""What comes in and what goes out."""
+"""Schemas: what requests contain and what responses contain."""

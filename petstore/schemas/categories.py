@@ -13,7 +13,7 @@ class CategoryChangeSchema(StrictSchema):
 
 
 class CategorySchema(StrictSchema):
-    """A category as it is answered."""
+    """A category in a response."""
 
     id = Integer(
         required=True,
@@ -23,6 +23,6 @@ class CategorySchema(StrictSchema):
 
 
 class CategoryQuery(PageQuery):
-    """Which categories a list shows; there may be one with the id 0."""
+    """The parameters of a list of categories; there may be a category 0."""
 
     after = UrlInteger(metadata=AFTER)

@@ -1,4 +1,7 @@
-"""Rows on their way out, as their schema says, asked once instead of at every row."""
+"""Dumps rows like marshmallow, by code that is generated once for each schema.
+
+It takes a quarter of the time of marshmallow's own `dump`.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,27 +9,27 @@ from typing import Any
 from marshmallow import Schema
 from marshmallow.fields import Field
 
+from petstore.clock import rfc3339
 from petstore.schemas.fields import Instant
 
 
 def dumper_of(schema: Schema) -> Callable[[Any], Any]:
-    """A function that dumps what `schema.dump` would, an object or many of them.
+    """Return a function that dumps what `schema.dump` would, one object or many.
 
-    Integers and strings go out as they are; instants alone are written anew.
+    Integers and strings are dumped as they are, instants as RFC 3339.
     """
     members = [
-        f"{field.data_key or name!r}: {_value(name, field)}"
+        f"{field.data_key or name!r}: {_expression(name, field)}"
         for name, field in schema.dump_fields.items()
     ]
     one = f"{{{', '.join(members)}}}"
     source = (
         f"lambda rows: [{one} for row in rows]" if schema.many else f"lambda row: {one}"
     )
-    # Compiled from names of our own, as namedtuple does: a row costs a quarter.
-    return eval(source, dict(schema.dump_fields))  # noqa: S307
+    # The names are our own; namedtuple compiles its classes in the same way.
+    dump: Callable[[Any], Any] = eval(source, {"rfc3339": rfc3339})  # noqa: S307
+    return dump
 
 
-def _value(name: str, field: Field) -> str:
-    return (
-        f"{name}.written(row.{name})" if isinstance(field, Instant) else f"row.{name}"
-    )
+def _expression(name: str, field: Field[Any]) -> str:
+    return f"rfc3339(row.{name})" if isinstance(field, Instant) else f"row.{name}"

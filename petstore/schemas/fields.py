@@ -1,4 +1,4 @@
-"""The kinds of values that bodies and parameters hold, each with its rule."""
+"""Kinds of values in bodies and parameters, each with its rule."""
 
 import re
 from decimal import Decimal
@@ -13,16 +13,16 @@ MAX_NAME_LENGTH = 200
 
 _CONTROL = r"\u0000-\u001f\u007f-\u009f"
 _BLANK = r" \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-# Blanks, then a first character that is none, then anything: read once, left to right.
-# Python's $ alone, unlike JSON Schema's, would let a line feed follow.
-_LEGIBLE = rf"^[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*(?!\n)$"
-_LEGIBLE_FAULT = "must not be blank and must not contain control characters"
-_LENGTH_FAULT = f"must have 1 to {MAX_NAME_LENGTH} characters"
+# Blanks, a first character that is not blank, then anything but control characters: a
+# single pass. Unlike in JSON Schema, $ alone would accept a line feed at the end.
+_NAME_PATTERN = rf"^[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*(?!\n)$"
+_NAME_ERROR = "must not be blank and must not contain control characters"
+_LENGTH_ERROR = f"must have 1 to {MAX_NAME_LENGTH} characters"
 
 
 def _int64_pattern() -> str:
-    # Numbers of 19 digits are below the maximum when they share a beginning with it
-    # and have a smaller digit next.
+    # A number of 19 digits is below the maximum if it begins like the maximum and then
+    # has a smaller digit.
     top = str(INT64_MAX)
     smaller = [
         f"{top[:place]}[{int(place == 0)}-{int(digit) - 1}][0-9]{{{18 - place}}}"
@@ -32,13 +32,13 @@ def _int64_pattern() -> str:
     return "|".join(["0", "[1-9][0-9]{0,17}", *smaller, top])
 
 
-# An int64 from 0 on in its one spelling, ASCII only.
+# A canonical int64 from 0 on, in ASCII digits.
 INT64_PATTERN = _int64_pattern()
 _INT64 = re.compile(INT64_PATTERN)
 
 
 class StrictSchema(Schema):
-    """A schema that refuses what it does not know."""
+    """A schema that rejects unknown members."""
 
     class Meta:
         unknown = RAISE
@@ -47,15 +47,15 @@ class StrictSchema(Schema):
 
 
 class Integer(fields.Integer):
-    """An int64 in a body: 5, and as JSON Schema has it 5.0 and 0.5e1, but not true."""
+    """An int64 in a body: 5, and like in JSON Schema 5.0 and 0.5e1, but not true."""
 
     def __init__(
         self, lowest: int = 0, highest: int = INT64_MAX, **options: Any
     ) -> None:
-        fault = f"must be an integer from {lowest} to {highest}"
+        error = f"must be an integer from {lowest} to {highest}"
         super().__init__(
-            validate=validate.Range(lowest, highest, error=fault),
-            error_messages={"invalid": fault, "null": fault, "required": "is required"},
+            validate=validate.Range(lowest, highest, error=error),
+            error_messages=_error_messages(error),
             **options,
         )
 
@@ -66,8 +66,8 @@ class Integer(fields.Integer):
         return number
 
     def _integer(self, value: Any) -> int | None:
-        # Comparing is exact, where arithmetic rounds 1e-999999999 to 0; and the bound
-        # keeps 1e999999999 from being written out.
+        # Comparing is exact, while arithmetic would round 1e-999999999 to 0. The bounds
+        # come first, so that 1e999999999 is not written out.
         if (
             isinstance(value, Decimal)
             and -INT64_MAX <= value <= INT64_MAX
@@ -78,68 +78,64 @@ class Integer(fields.Integer):
 
 
 class UrlInteger(Integer):
-    """An int64 in a URL: `0`, or ASCII digits that do not begin with it."""
+    """An int64 in a URL: `0`, or ASCII digits without a leading zero."""
 
     def _integer(self, value: str) -> int | None:
         return url_integer(value)
 
 
 class Name(fields.String):
-    """A name for people, kept exactly as sent."""
+    """A name for people, stored exactly as it is sent."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
             validate=[
-                validate.Length(1, MAX_NAME_LENGTH, error=_LENGTH_FAULT),
-                validate.Regexp(_LEGIBLE, error=_LEGIBLE_FAULT),
-                _be_unicode,
+                validate.Length(1, MAX_NAME_LENGTH, error=_LENGTH_ERROR),
+                validate.Regexp(_NAME_PATTERN, error=_NAME_ERROR),
+                _require_unicode,
             ],
-            error_messages=_string_faults("must be a string"),
+            error_messages=_error_messages("must be a string"),
             **options,
         )
 
 
 class Choice(fields.String):
-    """One of a few words."""
+    """One of a few values."""
 
-    def __init__(self, words: tuple[str, ...], **options: Any) -> None:
-        fault = f"must be one of {', '.join(words)}"
+    def __init__(self, choices: tuple[str, ...], **options: Any) -> None:
+        error = f"must be one of {', '.join(choices)}"
         super().__init__(
-            validate=validate.OneOf(words, error=fault),
-            error_messages=_string_faults(fault),
+            validate=validate.OneOf(choices, error=error),
+            error_messages=_error_messages(error),
             **options,
         )
 
 
 class Instant(fields.String):
-    """An instant as RFC 3339 has it, in UTC, from milliseconds."""
+    """An instant in RFC 3339, in UTC, dumped from milliseconds."""
 
-    def _serialize(self, value: int, *_: Any, **__: Any) -> str:
-        return self.written(value)
-
-    def written(self, instant_ms: int) -> str:
-        """The text of an instant."""
-        return rfc3339(instant_ms)
+    def _serialize(self, value: Any, *_: Any, **__: Any) -> str:
+        return rfc3339(value)
 
 
-def _string_faults(fault: str) -> dict[str, str]:
-    return {"invalid": fault, "null": fault, "required": "is required"}
+def _error_messages(invalid: str) -> dict[str, Any]:
+    return {"invalid": invalid, "null": invalid, "required": "is required"}
 
 
-def name_fault(name: str) -> str | None:
-    """What is wrong with a name: 1 to 200 characters, not all blank, none control."""
+def name_error(name: str) -> str | None:
+    """Return what is wrong with a name; None if nothing is."""
     try:
         Name().deserialize(name)
     except ValidationError as error:
-        return error.messages[0]
+        return str(error.messages[0])
     return None
 
 
 def url_integer(text: str) -> int | None:
-    """The int64 that a text in a URL stands for."""
+    """Return the int64 in a URL; None if it is not canonical."""
     return int(text) if _INT64.fullmatch(text) else None
 
 
-def _be_unicode(name: str) -> None:
+def _require_unicode(name: str) -> None:
     if any("\ud800" <= character <= "\udfff" for character in name):
         raise ValidationError("must be valid Unicode")

@@ -1,16 +1,16 @@
-"""What is asked of keys that are issued and rotated."""
+"""Keys in parameters and forms."""
 
+from petstore.models.keys import STATUSES
 from petstore.schemas.fields import Choice, Name, StrictSchema, UrlInteger
 from petstore.schemas.paging import PageQuery
 
 MAX_EXPIRY_DAYS = 36_500
 MAX_GRACE_SECONDS = 31_536_000
 DEFAULT_GRACE_SECONDS = 86_400
-STATUSES = ("working", "ended")
 
 
 class KeyQuery(PageQuery):
-    """Which keys a list shows."""
+    """The parameters of a list of keys."""
 
     status = Choice(STATUSES, load_default="working")
 
@@ -23,6 +23,6 @@ class NewKeySchema(StrictSchema):
 
 
 class RotationSchema(StrictSchema):
-    """The form that rotates a key: how many seconds the old one goes on."""
+    """The form that rotates a key: for how many seconds the old one goes on."""
 
     grace = UrlInteger(0, MAX_GRACE_SECONDS, load_default=DEFAULT_GRACE_SECONDS)

@@ -29,7 +29,7 @@ class OrderChangeSchema(StrictSchema):
 
 
 class OrderSchema(StrictSchema):
-    """An order as it is answered."""
+    """An order in a response."""
 
     id = Integer(
         1,
@@ -55,6 +55,6 @@ class OrderSchema(StrictSchema):
 
 
 class OrderQuery(PageQuery):
-    """Which orders a list shows."""
+    """The parameters of a list of orders."""
 
     status = Choice(STATUSES, metadata={"description": "Only orders with this status."})

@@ -8,7 +8,7 @@ AFTER = {"description": "The last id seen; the list goes on behind it."}
 
 
 class PageQuery(StrictSchema):
-    """How many, and from where on."""
+    """How many rows to show, and after which id."""
 
     limit = UrlInteger(
         1,

@@ -27,7 +27,7 @@ class NewPetSchema(StrictSchema):
 
 
 class PetSchema(StrictSchema):
-    """Pet: an animal as it is answered."""
+    """Pet: an animal in a response."""
 
     id = Integer(
         1,
@@ -40,6 +40,6 @@ class PetSchema(StrictSchema):
 
 
 class PetQuery(PageQuery):
-    """Which animals a list shows."""
+    """The parameters of a list of animals."""
 
     status = PetStatus(metadata={"description": "Only animals with this status."})

@@ -5,8 +5,8 @@ import io
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.categories import Category
-from petstore.models.pets import Pet
+from petstore.models.categories import CategoryTable
+from petstore.models.pets import PetTable
 from tests.answers import error_of
 
 MAX_BODY_BYTES = 65_536
@@ -28,7 +28,7 @@ def send_chunked(client: FlaskClient, body: bytes):
 
 
 def is_nothing_written() -> bool:
-    return not Pet.select().exists() and not Category.select().exists()
+    return not PetTable.select().exists() and not CategoryTable.select().exists()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.usage import Usage
+from petstore.quotas.stores.database import Usage
 
 PAGE = "https://app.example.org"
 EXPOSED = (

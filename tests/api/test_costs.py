@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from petstore.api.last_used import last_used
 from petstore.models.credentials import new_key
-from petstore.models.pets import Pet
+from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from tests import statements
 
@@ -21,7 +21,7 @@ REX = {"name": "Rex", "categoryId": 7}
 def settled(client: FlaskClient, stranger: FlaskClient, project: Project) -> None:
     """Thirty animals, and what only the first request of a day costs paid for."""
     row = {"project": project, "name": "Rex", "category_id": 7, "status": "sold"}
-    Pet.insert_many([row] * 30).execute()
+    PetTable.insert_many([row] * 30).execute()
     client.get("/v1/pets")
     stranger.get("/v1/pets")
     last_used.flush()

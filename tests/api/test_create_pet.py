@@ -4,8 +4,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore import clock as service_clock
-from petstore.models.categories import Category
-from petstore.models.pets import Pet
+from petstore.models.categories import CategoryTable
+from petstore.models.pets import PetTable
 from tests.clocks import Clock
 
 REMOVAL_MS = service_clock.instant_ms(2030, 12, 5)
@@ -54,14 +54,14 @@ def test_the_location_is_a_list_of_one_when_get_pet_is_gone(
 
 def test_an_id_is_never_used_twice(client: FlaskClient):
     first = client.post("/v1/pets", json=REX).json["id"]
-    Pet.delete().execute()
+    PetTable.delete().execute()
     assert client.post("/v1/pets", json=REX).json["id"] == first + 1
 
 
 def test_a_category_comes_into_being_with_its_first_animal(client: FlaskClient):
     for _ in range(2):
         client.post("/v1/pets", json=REX)
-    [category] = Category.select()
+    [category] = CategoryTable.select()
     assert (category.id, category.name) == (7, None)
 
 
@@ -70,7 +70,7 @@ def test_two_projects_have_each_a_category_of_the_same_number(
 ):
     assert client.post("/v1/pets", json=REX).status_code == 201
     assert rival_client.post("/v1/pets", json=REX).status_code == 201
-    assert Category.select().count() == 2
+    assert CategoryTable.select().count() == 2
 
 
 @pytest.mark.parametrize("category_id", [0, 2**63 - 1])
@@ -100,4 +100,4 @@ def test_json_is_taken_however_its_type_is_spelled(
 def test_it_takes_no_parameters(client: FlaskClient, query: str):
     answer = client.post(f"/v1/pets{query}", json=REX)
     assert answer.status_code == 400
-    assert not Pet.select().exists()
+    assert not PetTable.select().exists()

@@ -3,7 +3,7 @@
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.pets import Pet
+from petstore.models.pets import Pet, PetTable
 from tests.answers import RATE_LIMIT_HEADERS, error_of
 
 REX = {"name": "Rex", "categoryId": 7}
@@ -55,7 +55,7 @@ def test_a_body_that_is_no_json_is_an_unsupported_media_type(
     body = b'{"name": "Rex", "categoryId": 7}'
     answer = client.post("/v1/pets", data=body, headers=headers)
     assert error_of(answer) == (415, "unsupported_media_type")
-    assert not Pet.select().exists()
+    assert not PetTable.select().exists()
 
 
 def test_a_body_that_is_too_large_is_refused_as_such(client: FlaskClient):

@@ -3,7 +3,7 @@
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.pets import Pet
+from petstore.models.pets import PetTable
 from tests.answers import error_of
 
 INT64_MAX = 2**63 - 1
@@ -39,7 +39,7 @@ def test_an_integer_is_one_however_it_is_written(
     client: FlaskClient, literal: str, number: int
 ):
     assert with_category(client, literal).json["categoryId"] == number
-    assert Pet.get().category_id == number
+    assert PetTable.get().category_id == number
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_what_is_no_integer_from_0_to_int64_is_refused(
     client: FlaskClient, literal: str
 ):
     assert error_of(with_category(client, literal)) == (400, "invalid_request")
-    assert not Pet.select().exists()
+    assert not PetTable.select().exists()
 
 
 @pytest.mark.parametrize(
@@ -152,4 +152,4 @@ def test_what_is_no_legible_name_is_refused(client: FlaskClient, name: object):
     answer = client.post("/v1/pets", json={"name": name, "categoryId": 7})
     assert error_of(answer) == (400, "invalid_request")
     assert answer.json["message"].startswith("name: must ")
-    assert not Pet.select().exists()
+    assert not PetTable.select().exists()

@@ -8,8 +8,8 @@ from werkzeug.test import TestResponse
 
 from petstore import clock as service_clock
 from petstore.models.keys import Key
-from petstore.models.orders import Order
-from petstore.models.pets import Pet
+from petstore.models.orders import OrderTable
+from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from petstore.models.replies import SWEPT_AT_ONCE, Reply
 from tests.clocks import Clock
@@ -31,7 +31,7 @@ def test_a_retry_gets_the_first_answer_again(client: FlaskClient):
     assert second.data == first.data
     assert second.headers["Location"] == first.headers["Location"]
     assert second.content_type == "application/json"
-    assert Pet.select().count() == 1
+    assert PetTable.select().count() == 1
 
 
 def test_only_the_replay_is_marked_as_one(client: FlaskClient):
@@ -78,7 +78,7 @@ def test_anything_else_is_no_key(client: FlaskClient, name: str):
     assert answer.status_code == 400
     assert answer.json["code"] == "invalid_request"
     assert answer.json["message"].startswith("Idempotency-Key: ")
-    assert not Pet.select().exists()
+    assert not PetTable.select().exists()
 
 
 @pytest.mark.parametrize("body", [TOM, REX | {"status": "available"}, {}, [], None])
@@ -88,7 +88,7 @@ def test_the_key_with_another_body_is_refused(client: FlaskClient, body: object)
     assert answer.status_code == 422
     assert answer.json["code"] == "idempotency_key_reused"
     assert post(client, "a").data == first.data
-    assert Pet.select().count() == 1
+    assert PetTable.select().count() == 1
 
 
 def test_a_rival_may_use_the_same_key(client: FlaskClient, rival_client: FlaskClient):
@@ -103,7 +103,7 @@ def test_whichever_key_of_the_project_retries_gets_the_answer(
 ):
     colleague = client_of(Key.issue(project))
     assert post(colleague, "a").data == post(client, "a").data
-    assert Pet.select().count() == 1
+    assert PetTable.select().count() == 1
 
 
 def test_another_path_may_use_the_same_key(client: FlaskClient):
@@ -118,7 +118,7 @@ def test_an_order_is_replayed_too(client: FlaskClient):
     first, second = (post(client, "a", body, "/v1/store/orders") for _ in range(2))
     assert (first.status_code, second.status_code) == (201, 201)
     assert second.data == first.data
-    assert Order.select().count() == 1
+    assert OrderTable.select().count() == 1
 
 
 def test_a_conflict_of_the_business_is_stored(client: FlaskClient):

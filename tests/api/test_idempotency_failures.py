@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from petstore.api import idempotency
-from petstore.models.pets import Pet
+from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.replies import Reply
 from tests.clocks import Clock
@@ -87,7 +87,7 @@ def test_an_animal_whose_answer_was_not_stored_was_not_created(
     with monkeypatch.context() as patch:
         patch.setattr(Reply, "keep", fail_with(peewee.OperationalError("gone")))
         assert post(client).status_code == 503
-    assert not Pet.select().exists()
+    assert not PetTable.select().exists()
     assert post(client).status_code == 201
 
 
@@ -111,7 +111,7 @@ class TestWhileTheFirstIsStillRunning:
 
     @pytest.fixture(autouse=True)
     def short_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(idempotency, "FIRST_MS", 100)
+        monkeypatch.setattr(idempotency, "WAIT_MS", 100)
 
     def test_a_copy_is_told_to_come_back(
         self, client: FlaskClient, first: psycopg.Connection
@@ -120,7 +120,7 @@ class TestWhileTheFirstIsStillRunning:
         assert answer.status_code == 409
         assert answer.json["code"] == "idempotency_key_in_use"
         assert answer.headers["Retry-After"] == "1"
-        assert not Pet.select().exists()
+        assert not PetTable.select().exists()
 
     def test_the_key_is_free_once_the_first_has_died(
         self, client: FlaskClient, first: psycopg.Connection

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.orders import Order
+from petstore.models.orders import OrderTable
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 
@@ -23,7 +23,7 @@ def add_orders(project: Project, *statuses: str) -> list[int]:
     """Orders of one animal; that some could not be in the store is no matter here."""
     pet = Pet.add(project.id, "Rex", 7, "sold")
     return [
-        Order.create(
+        OrderTable.create(
             project=project, pet=pet.id, status=status, created_ms=0, updated_ms=0
         ).id
         for status in statuses

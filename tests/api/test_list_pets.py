@@ -3,7 +3,7 @@
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.pets import Pet
+from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 
 
@@ -40,7 +40,7 @@ def test_the_limit_is_20_unless_another_is_asked_for(
     client: FlaskClient, project: Project, query: str, length: int
 ):
     row = {"project": project, "name": "Rex", "category_id": 7, "status": "sold"}
-    Pet.insert_many([row] * 101).execute()
+    PetTable.insert_many([row] * 101).execute()
     assert len(client.get(f"/v1/pets{query}").json) == length
 
 

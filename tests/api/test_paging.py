@@ -7,7 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import EnvironBuilder, TestResponse, run_wsgi_app
 
-from petstore.models.pets import STATUSES, Pet
+from petstore.models.pets import STATUSES, Pet, PetTable
 from petstore.models.projects import Project
 from tests.answers import error_of
 
@@ -103,13 +103,13 @@ def test_beyond_the_last_animal_there_is_nothing(client: FlaskClient, after: int
 def test_an_animal_that_is_gone_still_marks_its_place(
     client: FlaskClient, seven: list[int]
 ):
-    Pet.delete_by_id(seven[2])
+    PetTable.delete_by_id(seven[2])
     assert ids(client.get(f"/v1/pets?after={seven[2]}&limit=2")) == seven[3:5]
 
 
 def test_the_last_id_of_all_can_be_reached(client: FlaskClient, project: Project):
     row = {"project": project, "name": "Rex", "category_id": 7, "status": "sold"}
-    Pet.insert(id=INT64_MAX, **row).execute()
+    PetTable.insert(id=INT64_MAX, **row).execute()
     assert pages(client, f"/v1/pets?after={INT64_MAX - 1}&limit=1") == [[INT64_MAX]]
 
 

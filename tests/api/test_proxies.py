@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.models.usage import Usage
+from petstore.quotas.stores.database import Usage
 from tests import servers
 
 PEER = "10.0.0.1"

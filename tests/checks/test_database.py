@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from petstore import clock as service_clock
-from petstore.checks import clock, database, files
+from petstore.checks.database import check_clock, check_database, check_files
 from petstore.database import data
 from tests.clocks import Clock
 
@@ -15,7 +15,7 @@ NOWHERE = "postgresql://u:Geheimnis@127.0.0.1:1/d"
 
 
 def test_a_migrated_database_is_well(opened: Callable, database_url: str):
-    found = database.check(opened(database_url))
+    found = check_database(opened(database_url))
     assert found.status == "ok"
     assert found.message.endswith("is migrated")
 
@@ -23,19 +23,19 @@ def test_a_migrated_database_is_well(opened: Callable, database_url: str):
 def test_one_that_is_not_migrated_says_so(opened: Callable, unmigrated_url: str):
     settings = opened(unmigrated_url)
     data.execute_sql("SELECT 1")  # makes the file of SQLite
-    found = database.check(settings)
+    found = check_database(settings)
     assert found.is_wrong
     assert "run `flask migrate` first" in found.message
 
 
 def test_a_file_that_is_not_there_is_not_made(opened: Callable, tmp_path: Path):
-    found = database.check(opened(f"sqlite:///{tmp_path}/new.db"))
+    found = check_database(opened(f"sqlite:///{tmp_path}/new.db"))
     assert found.is_wrong
     assert not list(tmp_path.iterdir())
 
 
 def test_a_server_that_is_away_is_named_without_its_password(opened: Callable):
-    found = database.check(opened(NOWHERE))
+    found = check_database(opened(NOWHERE))
     assert found.is_wrong
     assert "DATABASE_URL: " in found.message
     assert "Geheimnis" not in found.message
@@ -48,7 +48,7 @@ def test_steps_of_a_newer_version_are_told(opened: Callable, database_url: str):
             "INSERT INTO migration (name, applied)"
             " VALUES ('9999_later', CURRENT_TIMESTAMP)"
         )
-        found = database.check(settings)
+        found = check_database(settings)
         transaction.rollback()
     assert found.status == "warning"
     assert "9999_later" in found.message
@@ -69,25 +69,25 @@ def test_a_clock_that_is_off_is_wrong(
     theirs.tell_postgresql(postgresql)
     ours = theirs.now_ms + seconds * 1000
     monkeypatch.setattr(service_clock, "now_ms", lambda: ours)
-    found = clock.check(opened(postgresql_url))
+    found = check_clock(opened(postgresql_url))
     assert found.status == status
     assert f"{abs(seconds) * 1000} ms apart" in found.message
 
 
 def test_sqlite_has_the_clock_of_this_machine(opened: Callable, sqlite_url: str):
-    assert clock.check(opened(sqlite_url)).status == "ok"
+    assert check_clock(opened(sqlite_url)).status == "ok"
 
 
 def test_the_clock_of_a_server_that_is_away_is_unknown(opened: Callable):
-    assert clock.check(opened(NOWHERE)).status == "warning"
+    assert check_clock(opened(NOWHERE)).status == "warning"
 
 
 def test_files_that_others_may_read_are_wrong(opened: Callable, sqlite_url: str):
     settings = opened(sqlite_url)
     for mode, status in ((0o600, "ok"), (0o640, "wrong"), (0o604, "wrong")):
         Path(data.database).chmod(mode)
-        assert files.check(settings).status == status
+        assert check_files(settings).status == status
 
 
 def test_of_postgresql_there_is_no_file(opened: Callable, postgresql_url: str):
-    assert files.check(opened(postgresql_url)).status == "ok"
+    assert check_files(opened(postgresql_url)).status == "ok"

@@ -4,7 +4,8 @@ import socket
 
 import pytest
 
-from petstore.checks import hosts, proxies
+from petstore.checks import network
+from petstore.checks.network import check_hosts, check_proxies
 from petstore.settings import Settings, read_settings
 from tests.hosts.dns_server import DnsServer
 from tests.hosts.fixtures import BASE
@@ -20,20 +21,20 @@ def trusting(port: int) -> Settings:
 )
 def test_a_trusted_proxy_must_not_be_passed_by(host: str, status: str):
     with socket.create_server((host, 0)) as listener:
-        found = proxies.check(trusting(listener.getsockname()[1]))
+        found = check_proxies(trusting(listener.getsockname()[1]))
     assert found.status == status
     assert "listens on" in found.message
 
 
 def test_a_service_that_is_not_running_cannot_be_passed_by():
-    found = proxies.check(trusting(free_port()))
+    found = check_proxies(trusting(free_port()))
     assert found.status == "ok"
     assert "nothing listens" in found.message
 
 
 def test_a_base_domain_needs_a_proxy_that_is_believed():
-    assert proxies.check(read_settings({"PETSTORE_BASE_DOMAIN": BASE})).is_wrong
-    assert proxies.check(read_settings({})).status == "ok"
+    assert check_proxies(read_settings({"PETSTORE_BASE_DOMAIN": BASE})).is_wrong
+    assert check_proxies(read_settings({})).status == "ok"
 
 
 def routing(nameserver: DnsServer) -> Settings:
@@ -48,23 +49,23 @@ def routing(nameserver: DnsServer) -> Settings:
 @pytest.fixture
 def some_project(monkeypatch: pytest.MonkeyPatch) -> str:
     """The name below the base domain that is asked for."""
-    monkeypatch.setattr(hosts.secrets, "token_hex", lambda _: "0")
+    monkeypatch.setattr(network.secrets, "token_hex", lambda _: "0")
     return f"check-0.{BASE}"
 
 
 def test_without_a_base_domain_every_host_is_served():
-    assert hosts.check(read_settings({})).status == "ok"
+    assert check_hosts(read_settings({})).status == "ok"
 
 
 def test_a_base_domain_without_address_is_wrong(nameserver: DnsServer):
-    found = hosts.check(routing(nameserver))
+    found = check_hosts(routing(nameserver))
     assert found.is_wrong
     assert found.message.startswith(f"{BASE} has no address")
 
 
 def test_a_wildcard_that_is_missing_is_wrong(nameserver: DnsServer):
     nameserver.put(BASE, "A", "192.0.2.1")
-    found = hosts.check(routing(nameserver))
+    found = check_hosts(routing(nameserver))
     assert found.is_wrong
     assert found.message.startswith(f"*.{BASE} has no address")
 
@@ -77,11 +78,11 @@ def test_the_wildcard_leads_where_the_base_domain_leads(
 ):
     nameserver.put(BASE, "A", "192.0.2.1")
     nameserver.put(some_project, "A", address)
-    assert hosts.check(routing(nameserver)).status == status
+    assert check_hosts(routing(nameserver)).status == status
 
 
 def test_dns_that_fails_is_told(nameserver: DnsServer):
     nameserver.put(BASE, "CNAME", BASE)
-    found = hosts.check(routing(nameserver))
+    found = check_hosts(routing(nameserver))
     assert found.is_wrong
     assert "look at its DNS servers" in found.message

@@ -7,17 +7,17 @@ import pytest
 import redis as redis_py
 
 from petstore.checks import redis
-from petstore.checks.findings import Finding
+from petstore.checks.results import CheckResult
 from petstore.settings import read_settings
 from tests import clusters, sentinels, servers
 
 
-def checked(url: str) -> Finding:
-    return redis.check(read_settings({"REDIS_URL": url}))
+def checked(url: str) -> CheckResult:
+    return redis.check_redis(read_settings({"REDIS_URL": url}))
 
 
 def test_without_redis_the_database_counts():
-    assert redis.check(read_settings({})).status == "ok"
+    assert redis.check_redis(read_settings({})).status == "ok"
 
 
 @pytest.fixture

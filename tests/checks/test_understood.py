@@ -1,6 +1,10 @@
 """The settings on one line: all of them, and nothing secret."""
 
-from petstore.checks import understood
+from petstore.checks.settings import (
+    check_settings,
+    redis_text,
+    settings_text,
+)
 from petstore.settings import read_settings
 
 SECRET = "Geheimnis-Geheimnis"
@@ -15,7 +19,7 @@ def test_every_setting_is_there():
             return default
 
     settings = read_settings(Environment())
-    assert sorted(understood.understood(settings)) == sorted(asked)
+    assert sorted(settings_text(settings)) == sorted(asked)
 
 
 def test_nothing_secret_is_shown():
@@ -26,7 +30,7 @@ def test_nothing_secret_is_shown():
             "SECRET_KEY": SECRET,
         }
     )
-    shown = understood.check(settings).message
+    shown = check_settings(settings).message
     assert SECRET not in shown
     assert "DATABASE_URL=postgresql://pets@db:5433/pets " in shown
     assert "REDIS_URL=rediss://cache:6380/1?ssl_cert_reqs=none " in shown
@@ -35,4 +39,4 @@ def test_nothing_secret_is_shown():
 
 def test_several_servers_of_redis_keep_their_names():
     url = f"redis+sentinel://:{SECRET}@a:1,b:2/main"
-    assert understood.redis_text(url) == "redis+sentinel://a:1,b:2/main"
+    assert redis_text(url) == "redis+sentinel://a:1,b:2/main"

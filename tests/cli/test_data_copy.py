@@ -20,10 +20,9 @@ from petstore.database import (
 from petstore.models.callers import Caller
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
-from petstore.models.pets import Pet
+from petstore.models.pets import PetTable
 from petstore.models.projects import Project
-from petstore.models.secrets import Secret
-from petstore.models.sessions import Session
+from petstore.models.sessions import Secret, Session
 from tests import servers
 from tests.cli.outputs import printed, refusal
 from tests.cli.writers import ids_of, writing
@@ -62,7 +61,7 @@ def fill(client: FlaskClient, project: Project) -> None:
     client.post("/v1/store/orders", json={"petId": 1})
     Domain.add(project, "pets.example.org")
     Secret.shared("sessions")
-    Session.begin(Caller.named(Key.listed(project)[0].prefix))
+    Session.begin(Caller.by_prefix(Key.all_by_id(project)[0].prefix))
     client.put("/v1/categories/1", json={"name": "Cats"})
     last_used.flush()  # else it is written while the rows are compared
 
@@ -96,12 +95,12 @@ def test_no_id_is_given_out_twice_not_even_of_a_deleted_row(
     target: Databases,
 ):
     fill(client, project)
-    Pet.delete().where(Pet.id > 1).execute()
+    PetTable.delete().where(PetTable.id > 1).execute()
     flask("data", "copy", unmigrated_url)
-    for table, last in [(Pet, len(NAMES)), (Project, 1), (Domain, 1)]:
+    for table, last in [(PetTable, len(NAMES)), (Project, 1), (Domain, 1)]:
         assert tables.last_id(target.data, table) == last
     columns = {"project": 1, "name": "Tom", "category_id": 1, "status": "sold"}
-    added = Pet.insert(columns).returning(Pet.id).execute(target.data)
+    added = PetTable.insert(columns).returning(PetTable.id).execute(target.data)
     assert next(iter(added)).id == len(NAMES) + 1
 
 

@@ -10,9 +10,8 @@ from playhouse.migrations import Runner
 
 from petstore import migrator
 from petstore.database import data, open_databases
-from petstore.errors import PetNotAvailable
-from petstore.models.orders import Order
-from petstore.models.pets import Pet, PetRow
+from petstore.models.orders import Order, OrderTable
+from petstore.models.pets import Pet, PetNotAvailable
 from petstore.settings import read_settings
 from tests import databases, servers
 
@@ -32,7 +31,7 @@ def opened(url: str) -> Iterator[None]:
 
 
 @pytest.fixture
-def pets(unmigrated_url: str) -> Iterator[list[PetRow]]:
+def pets(unmigrated_url: str) -> Iterator[list[Pet]]:
     """Animals from before there were orders: one of each status, and a rival's."""
     with opened(unmigrated_url):
         Runner(data.obj, str(STEPS), table_name="migration").up(BEFORE_ORDERS)
@@ -47,12 +46,12 @@ def pets(unmigrated_url: str) -> Iterator[list[PetRow]]:
 
 
 @pytest.fixture
-def migrated(pets: list[PetRow]) -> None:
+def migrated(pets: list[Pet]) -> None:
     """The same database, with orders."""
     assert migrator.migrate()[0] == "0003_orders"
 
 
-def test_the_command_applies_it_once(unmigrated_url: str, pets: list[PetRow]):
+def test_the_command_applies_it_once(unmigrated_url: str, pets: list[Pet]):
     first, again = (
         servers.flask({"DATABASE_URL": unmigrated_url}, "migrate").stdout.splitlines()
         for _ in range(2)
@@ -61,14 +60,14 @@ def test_the_command_applies_it_once(unmigrated_url: str, pets: list[PetRow]):
     assert again == ["nothing to apply"]
 
 
-def test_the_animals_stay_as_they_were(migrated: None, pets: list[PetRow]):
+def test_the_animals_stay_as_they_were(migrated: None, pets: list[Pet]):
     owners = [SHELTER, SHELTER, SHELTER, RIVAL]
     found = [Pet.find(owner, pet.id) for owner, pet in zip(owners, pets, strict=True)]
     assert found == pets
     assert Order.page(SHELTER, after=0, limit=100, status=None) == []
 
 
-def test_they_can_be_ordered_at_once(migrated: None, pets: list[PetRow]):
+def test_they_can_be_ordered_at_once(migrated: None, pets: list[Pet]):
     available, pending, sold, _ = pets
     order = Order.place(SHELTER, available.id)
     assert Order.complete(SHELTER, order.id).status == "completed"
@@ -99,17 +98,17 @@ def test_the_table_is_that_of_a_new_database(
 )
 def test_the_database_refuses_what_cannot_be_an_order(migrated: None, row: dict):
     with pytest.raises(IntegrityError):
-        Order.create(**row, created_ms=0, updated_ms=0)
+        OrderTable.create(**row, created_ms=0, updated_ms=0)
 
 
-def test_no_id_is_used_twice(migrated: None, pets: list[PetRow]):
+def test_no_id_is_used_twice(migrated: None, pets: list[Pet]):
     first = Order.place(SHELTER, pets[0].id)
-    Order.delete().execute()
+    OrderTable.delete().execute()
     Pet.move(SHELTER, pets[0].id, "pending", "available")
     assert Order.place(SHELTER, pets[0].id).id > first.id
 
 
-def test_a_step_that_fails_is_not_taken_for_done(pets: list[PetRow]):
+def test_a_step_that_fails_is_not_taken_for_done(pets: list[Pet]):
     data.execute_sql("CREATE TABLE pet_order (id bigint)")
     with pytest.raises(DatabaseError):
         migrator.migrate()

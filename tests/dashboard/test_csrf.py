@@ -19,7 +19,7 @@ def test_a_form_without_its_token_is_refused(
     answer = browser.post(f"/dashboard{form.format(key[:16])}", **fields)
     assert answer.status_code == 400
     assert "out of date" in words(answer)
-    assert [key.state for key in Key.listed(project)] == ["active"]
+    assert [key.state for key in Key.all_by_id(project)] == ["active"]
     assert browser.get("/dashboard").status_code == 200
 
 
@@ -40,7 +40,7 @@ def test_a_form_sent_twice_issues_one_key(browser: Browser, project: Project):
     token = TOKEN.search(browser.get("/dashboard/keys").text)[1]
     answers = [browser.post("/dashboard/keys", csrf_token=token) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 400]
-    assert len(Key.listed(project)) == 2
+    assert len(Key.all_by_id(project)) == 2
 
 
 def test_the_interface_asks_for_none(client: FlaskClient):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from petstore.models.domain_proofs import note
+from petstore.models.domain_proofs import record_finding
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
@@ -55,7 +55,7 @@ def test_dns_that_points_elsewhere_for_a_week_is_shown_as_such(
     browser: Browser, project: Project, own: Own, clock: Clock
 ):
     domain = own(project, NAME)
-    note(domain, "gone", is_proved=False)
+    record_finding(domain, "gone", is_proved=False)
     assert "DNS points elsewhere" not in browser.get(DOMAINS).text
     clock.move(days=7)
     browser.sign_in(Key.issue(project))  # the session lasts hours

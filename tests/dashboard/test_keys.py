@@ -69,7 +69,7 @@ def test_a_form_at_fault_comes_back_with_what_was_typed(
     assert page.status_code == 400
     assert fault in words(page)
     assert f'value="{text}"' in page.text
-    assert len(Key.listed(project)) == 1
+    assert len(Key.all_by_id(project)) == 1
 
 
 def test_the_list_tells_how_each_key_stands(
@@ -113,7 +113,7 @@ def test_the_key_beyond_the_limit_is_refused_in_words(
     answer = browser.submit(path, on=KEYS)
     said = words(browser.get(answer.location))
     assert "has 2 keys that work, and may not have more. Revoke one first" in said
-    assert len(Key.listed(project)) == 2
+    assert len(Key.all_by_id(project)) == 2
 
 
 def test_rotating_shows_the_successor_and_ends_the_old_key_after_its_grace(
@@ -131,7 +131,7 @@ def test_a_key_is_rotated_once(browser: Browser, other: Key, project: Project):
     act(browser, other, "rotate", grace="3600")
     answer = act(browser, other, "rotate", grace="3600")
     assert "was revoked or rotated before" in words(browser.get(answer.location))
-    assert len(Key.listed(project)) == 3
+    assert len(Key.all_by_id(project)) == 3
 
 
 @pytest.mark.parametrize("grace", ["x", "-1", "31536001"])
@@ -146,7 +146,7 @@ def test_revoking_ends_the_key_on_its_next_request(
     answer = act(browser, other, "revoke")
     assert answer.location == f"{KEYS}/{other.prefix}"
     assert "The key is revoked" in words(browser.get(answer.location))
-    assert Caller.named(other.prefix) is None
+    assert Caller.by_prefix(other.prefix) is None
 
 
 def test_unbanning_lets_the_key_in_again(browser: Browser, other: Key, clock: Clock):

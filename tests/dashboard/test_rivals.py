@@ -29,7 +29,7 @@ def test_nothing_can_be_done_with_it(
 ):
     path = f"/dashboard/keys/{rival_key.prefix}/{deed}"
     assert browser.submit(path, on="/dashboard/keys").status_code == 404
-    assert [key.state for key in Key.listed(rival)] == ["active"]
+    assert [key.state for key in Key.all_by_id(rival)] == ["active"]
 
 
 def test_it_is_not_listed(browser: Browser, rival_key: Key):

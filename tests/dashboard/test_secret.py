@@ -5,8 +5,7 @@ from flask import Flask
 from flask.sessions import SecureCookieSessionInterface
 
 from petstore.models.callers import Caller
-from petstore.models.secrets import Secret
-from petstore.models.sessions import Session
+from petstore.models.sessions import Secret, Session
 from petstore.settings import read_settings
 from tests.dashboard.browser import Browser
 

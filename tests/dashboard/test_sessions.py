@@ -53,7 +53,7 @@ def test_a_form_does_nothing_once_the_session_is_over(
     Key.by_prefix(key[:16]).revoke()
     answer = browser.post("/dashboard/keys", csrf_token=token.split('"')[0])
     assert answer.location == "/dashboard/sign-in"
-    assert len(Key.listed(project)) == 1
+    assert len(Key.all_by_id(project)) == 1
 
 
 def test_the_cookie_is_for_the_pages_and_out_of_reach(visitor: Browser):

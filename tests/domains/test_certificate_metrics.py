@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.domain_looks import note_certificate
+from petstore.models.domain_checks import record_certificate
 from petstore.models.domains import Domain
 from petstore.models.projects import Plan, Project
 from tests.domains.test_hosts import Own
@@ -32,7 +32,7 @@ def test_the_one_that_expires_first_is_told(
 ):
     for number in (3, 2):
         domain = own(project, f"shop-{number}.example.org")
-        note_certificate(domain, "Authority", number * 1_000_000, None)
+        record_certificate(domain, "Authority", number * 1_000_000, None)
     assert total(EXPIRES) == 2000
 
 
@@ -41,7 +41,7 @@ def test_those_that_failed_are_counted_while_they_are_served(
 ):
     for number in (1, 2):
         domain = own(project, f"shop-{number}.example.org")
-        note_certificate(domain, None, None, "refused")
+        record_certificate(domain, None, None, "refused")
     Domain.add(project, "unverified.example.org")
     assert total(FAILED) == 2
     project.change_plan(Plan("free"))

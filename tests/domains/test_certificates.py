@@ -8,7 +8,7 @@ import trustme
 
 from petstore.addresses import Address
 from petstore.domains import certificates
-from petstore.domains.certificates import shake_hands
+from petstore.domains.certificates import fetch_certificate
 from tests.hosts.tls_proxy import TlsProxy
 
 NAME = "shop.example.org"
@@ -17,7 +17,7 @@ THEN = datetime.datetime(2033, 5, 18, 3, 33, 20, tzinfo=datetime.UTC)
 
 def test_issuer_and_expiry_are_read(proxy: TlsProxy):
     proxy.issue(NAME, expires=THEN)
-    seen = shake_hands(proxy.address, NAME)
+    seen = fetch_certificate(proxy.address, NAME)
     assert "Test Authority" in seen.issuer
     assert seen.expires_ms == 2_000_000_000_000
     assert seen.fault is None
@@ -26,39 +26,39 @@ def test_issuer_and_expiry_are_read(proxy: TlsProxy):
 
 def test_a_name_in_letters_of_its_own(proxy: TlsProxy):
     proxy.issue("xn--bcher-kva.example.org")
-    assert shake_hands(proxy.address, "xn--bcher-kva.example.org").fault is None
+    assert fetch_certificate(proxy.address, "xn--bcher-kva.example.org").fault is None
 
 
 def test_a_proxy_without_certificate(proxy: TlsProxy):
-    seen = shake_hands(proxy.address, NAME)
+    seen = fetch_certificate(proxy.address, NAME)
     assert seen.issuer is None
     assert "no certificate for this domain yet" in seen.fault
 
 
 def test_a_certificate_for_another_name(proxy: TlsProxy):
     proxy.issue("other.example.org", shown_for=NAME)
-    assert "Hostname mismatch" in shake_hands(proxy.address, NAME).fault
+    assert "Hostname mismatch" in fetch_certificate(proxy.address, NAME).fault
 
 
 def test_a_certificate_that_has_expired(proxy: TlsProxy):
     proxy.issue(NAME, expires=datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC))
-    assert "expired" in shake_hands(proxy.address, NAME).fault
+    assert "expired" in fetch_certificate(proxy.address, NAME).fault
 
 
 def test_a_certificate_that_clients_do_not_trust(proxy: TlsProxy):
     proxy.issue(NAME, authority=trustme.CA())
-    assert "not valid" in shake_hands(proxy.address, NAME).fault
+    assert "not valid" in fetch_certificate(proxy.address, NAME).fault
 
 
 def test_nobody_listens(proxy: TlsProxy):
-    seen = shake_hands(Address("127.0.0.1", 9), NAME)
+    seen = fetch_certificate(Address("127.0.0.1", 9), NAME)
     assert seen.fault == "The proxy at 127.0.0.1:9 cannot be reached."
 
 
 def test_a_proxy_that_says_nothing(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(certificates, "HANDSHAKE_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        seen = shake_hands(Address(*silent.getsockname()), NAME)
+        seen = fetch_certificate(Address(*silent.getsockname()), NAME)
     assert "in time" in seen.fault
 
 
@@ -69,4 +69,4 @@ def test_a_proxy_that_speaks_another_language(monkeypatch: pytest.MonkeyPatch):
         connection, _ = listener.accept()
         with client, connection:
             pass
-    assert "cannot be reached" in shake_hands(address, NAME).fault
+    assert "cannot be reached" in fetch_certificate(address, NAME).fault

@@ -9,16 +9,16 @@ import pytest
 
 from petstore.addresses import Address
 from petstore.domains import resolver
-from petstore.domains.dns import Finding, look
-from petstore.domains.records import Wanted
+from petstore.domains.dns import DnsResult, check_dns
+from petstore.domains.records import RequiredRecords
 from tests.hosts.dns_server import DnsServer, rrset
 
 TARGET = "shelter.pets.example.net"
-SHOP = Wanted("shop.example.org", TARGET, "token-1")
+SHOP = RequiredRecords("shop.example.org", TARGET, "token-1")
 
 
-def ask(server: DnsServer, wanted: Wanted = SHOP) -> Finding:
-    return look(wanted, (server.address,))
+def ask(server: DnsServer, wanted: RequiredRecords = SHOP) -> DnsResult:
+    return check_dns(wanted, (server.address,))
 
 
 def test_a_cname_to_the_target_proves_the_domain(nameserver: DnsServer):
@@ -97,7 +97,7 @@ def test_a_chain_without_end(nameserver: DnsServer):
 
 
 def test_silence_ends_in_time(nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(resolver, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)
     nameserver.twist = lambda answer, is_tcp: None
     began = time.monotonic()
     finding = ask(nameserver)
@@ -108,7 +108,7 @@ def test_silence_ends_in_time(nameserver: DnsServer, monkeypatch: pytest.MonkeyP
 def test_servers_that_answer_slowly_share_one_time(
     nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(resolver, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)
     for i in range(8):
         nameserver.put(f"n{i}.example.org", "CNAME", f"n{i + 1}.example.org")
 
@@ -118,7 +118,7 @@ def test_servers_that_answer_slowly_share_one_time(
 
     nameserver.twist = dawdle
     began = time.monotonic()
-    finding = ask(nameserver, Wanted("n0.example.org", TARGET, "token-1"))
+    finding = ask(nameserver, RequiredRecords("n0.example.org", TARGET, "token-1"))
     assert "in time" in finding.text
     assert time.monotonic() - began < 2
 
@@ -150,8 +150,8 @@ def test_a_truncated_answer_is_asked_for_again_over_tcp(nameserver: DnsServer):
 
 
 def test_nobody_listens(nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(resolver, "LOOK_SECONDS", 0.5)
-    finding = look(SHOP, (Address("127.0.0.1", 9),))
+    monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)
+    finding = check_dns(SHOP, (Address("127.0.0.1", 9),))
     assert not finding.is_proved
 
 
@@ -176,7 +176,7 @@ LIES = {
 def test_a_lie_proves_nothing(
     nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch, lie: object
 ):
-    monkeypatch.setattr(resolver, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)
     nameserver.put("shop.example.org", "TXT", '"x"')
 
     def twist(answer: dns.message.Message, is_tcp: bool) -> dns.message.Message:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from petstore.domains.dns import Finding, look
-from petstore.domains.records import Record, Wanted
+from petstore.domains.dns import DnsResult, check_dns
+from petstore.domains.records import Record, RequiredRecords
 from tests.hosts.dns_server import DnsServer
 
 TARGET = "shelter.pets.example.net"
-APEX = Wanted("example.org", TARGET, "token-1")
+APEX = RequiredRecords("example.org", TARGET, "token-1")
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def nameserver(nameserver: DnsServer) -> DnsServer:
     return nameserver
 
 
-def ask(server: DnsServer) -> Finding:
-    return look(APEX, (server.address,))
+def ask(server: DnsServer) -> DnsResult:
+    return check_dns(APEX, (server.address,))
 
 
 def test_the_records_to_create_are_shown():
@@ -34,7 +34,7 @@ def test_the_records_to_create_are_shown():
 
 
 def test_a_name_below_needs_a_cname_alone():
-    wanted = Wanted("shop.example.org", TARGET, "token-1")
+    wanted = RequiredRecords("shop.example.org", TARGET, "token-1")
     assert wanted.records == (Record("CNAME", "shop.example.org", TARGET, 3600),)
 
 

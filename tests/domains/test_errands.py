@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from petstore.domains.errands import Errands
+from petstore.domains.threads import BoundedThreads
 
 SHELTER, RIVAL = 1, 2
 
 
 @pytest.fixture
 def ended() -> Iterator[threading.Event]:
-    """What the errands of a test wait for."""
+    """What the threads of a test wait for."""
     ended = threading.Event()
     yield ended
     ended.set()
@@ -20,19 +20,19 @@ def ended() -> Iterator[threading.Event]:
 
 @pytest.mark.usefixtures("app")
 def test_one_project_takes_only_some_of_them(ended: threading.Event):
-    errands = Errands(most=4, most_of_one=2)
-    begun = [errands.start(SHELTER, ended.wait) for _ in range(3)]
-    begun += [errands.start(RIVAL, ended.wait) for _ in range(3)]
+    threads = BoundedThreads(limit=4, limit_per_project=2)
+    begun = [threads.start(SHELTER, ended.wait) for _ in range(3)]
+    begun += [threads.start(RIVAL, ended.wait) for _ in range(3)]
     assert begun == [True, True, False, True, True, False]
     ended.set()
-    errands.wait()
+    threads.wait()
 
 
 @pytest.mark.usefixtures("app")
 def test_there_are_never_more_than_the_most(ended: threading.Event):
-    errands = Errands(most=3, most_of_one=1)
-    assert [errands.start(n, ended.wait) for n in range(4)] == [True, True, True, False]
+    threads = BoundedThreads(limit=3, limit_per_project=1)
+    assert [threads.start(n, ended.wait) for n in range(4)] == [True, True, True, False]
     ended.set()
-    errands.wait()
-    assert errands.start(SHELTER, lambda: None)
-    errands.wait()
+    threads.wait()
+    assert threads.start(SHELTER, lambda: None)
+    threads.wait()

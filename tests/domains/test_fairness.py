@@ -99,7 +99,7 @@ def test_a_failure_ends_the_turn_too(
     inspection: Inspection, domain: Domain, monkeypatch: pytest.MonkeyPatch
 ):
     with monkeypatch.context() as broken:
-        broken.setattr(inspection, "_ask_dns", lambda _: 1 / 0)
+        broken.setattr(inspection, "_check_dns", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             inspection.verify(domain)
     assert inspection.verify(domain)

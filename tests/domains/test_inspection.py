@@ -80,7 +80,7 @@ def test_a_failed_certificate_is_asked_for_again_after_a_while(
     proxy.issue(NAME)
     for seconds, state in ((60, "failed"), (15 * 60, "active")):
         clock.move(seconds=seconds)
-        inspection.look_again(domain.project)
+        inspection.check_again(domain.project)
         inspection.wait()
         assert now(domain).certificate == state
 
@@ -98,7 +98,7 @@ def test_a_handshake_whose_process_died_is_begun_again(
         inspection.wait()
     proxy.issue(NAME)
     clock.move(seconds=181)
-    inspection.look_again(domain.project)
+    inspection.check_again(domain.project)
     inspection.wait()
     assert now(domain).certificate == "active"
 
@@ -130,7 +130,7 @@ def test_of_two_workers_one_looks(
     own(project, NAME)
     clock.move(days=1)
     for _ in range(5):
-        inspection.look_again(project)
+        inspection.check_again(project)
     inspection.wait()
     assert len(nameserver.asked) == 1
 
@@ -147,7 +147,7 @@ def test_domains_that_the_plan_stops_are_left_alone(
     own(project, NAME)
     project.change_plan(Plan(plan))
     clock.move(days=1)
-    inspection.look_again(project)
+    inspection.check_again(project)
     inspection.wait()
     assert bool(nameserver.asked) == (plan == "pro")
 

@@ -6,7 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.database import data, is_sqlite
-from petstore.models.hosts import _by_name, _by_slug
+from petstore.models.hosts import _select_by_name, _select_by_slug
 from petstore.models.projects import Project
 from tests.domains.test_hosts import Own
 from tests.hosts.fixtures import BASE
@@ -52,9 +52,9 @@ def test_the_base_domain_and_what_cannot_be_a_host_cost_none(
     assert statements(host) == []
 
 
-@pytest.mark.parametrize("look_up", [_by_name, _by_slug])
+@pytest.mark.parametrize("look_up", [_select_by_name, _select_by_slug])
 def test_the_look_up_reads_an_index(project: Project, look_up: object):
-    sql, parameters = look_up._write().sql()
+    sql, parameters = look_up._build().sql()
     if is_sqlite(data.obj):
         plan = data.execute_sql(f"EXPLAIN QUERY PLAN {sql}", parameters).fetchall()
         assert "SCAN" not in str(plan)

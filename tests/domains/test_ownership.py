@@ -5,9 +5,14 @@ from contextlib import suppress
 import pytest
 
 from petstore.models import domains
-from petstore.models.domain_proofs import note, prove
+from petstore.models.domain_proofs import prove, record_finding
 from petstore.models.domain_tokens import DomainToken
-from petstore.models.domains import MAX_DOMAINS, Domain, DomainRefused
+from petstore.models.domains import (
+    MAX_DOMAINS,
+    Domain,
+    DomainRefused,
+    NoSuchDomain,
+)
 from petstore.models.hosts import Host
 from petstore.models.projects import Plan, Project
 from tests.clocks import Clock
@@ -99,7 +104,7 @@ def test_a_removed_domain_takes_nothing_from_anyone(
     domain = Domain.add(rival, NAME)
     own(project, NAME)
     domain.remove()
-    with pytest.raises(Domain.DoesNotExist):
+    with pytest.raises(NoSuchDomain):
         prove(domain, "too late")
     assert owner() == project.id
 
@@ -126,14 +131,14 @@ def test_who_has_lost_a_domain_removes_nothing_of_the_new_owner(
 
 
 def test_a_look_that_fails_takes_nothing_away(project: Project, own: Own):
-    note(own(project, NAME), "elsewhere", is_proved=False)
+    record_finding(own(project, NAME), "elsewhere", is_proved=False)
     assert owner() == project.id
 
 
 def test_a_late_look_does_not_bring_it_back(project: Project, rival: Project, own: Own):
     domain = own(project, NAME)
     own(rival, NAME)
-    note(domain, "as it was", is_proved=True)
+    record_finding(domain, "as it was", is_proved=True)
     assert owner() == rival.id
 
 
@@ -149,13 +154,13 @@ def test_dns_that_points_elsewhere_for_a_week_is_astray(
     project: Project, own: Own, clock: Clock
 ):
     domain = own(project, NAME)
-    note(domain, "elsewhere", is_proved=False)
+    record_finding(domain, "elsewhere", is_proved=False)
     clock.move(days=6.9)
-    note(domain, "elsewhere", is_proved=False)
+    record_finding(domain, "elsewhere", is_proved=False)
     assert not Domain.find(project, domain.id).is_astray
     clock.move(days=0.1)
     assert Domain.find(project, domain.id).is_astray
-    note(domain, "back", is_proved=True)
+    record_finding(domain, "back", is_proved=True)
     assert not Domain.find(project, domain.id).is_astray
 
 
@@ -171,7 +176,8 @@ def test_the_token_is_one_for_a_project_and_stays(project: Project, rival: Proje
 
 def test_another_projects_domain_is_not_there(project: Project, rival: Project):
     domain = Domain.add(project, NAME)
-    assert Domain.find(rival, domain.id) is None
+    with pytest.raises(NoSuchDomain):
+        Domain.find(rival, domain.id)
     assert Domain.page(rival) == []
 
 

@@ -19,7 +19,7 @@ def own_keys(project: Project, monkeypatch: pytest.MonkeyPatch) -> list[Key]:
     monkeypatch.setattr(keys, "MAX_WORKING_KEYS", MOST)
     for _ in range(MOST):
         Key.issue(project)
-    return Key.listed(project)
+    return Key.all_by_id(project)
 
 
 def working(project: Project, clock: Clock) -> int:

@@ -4,7 +4,7 @@ import pytest
 from peewee import OperationalError
 
 from petstore.models import orders
-from petstore.models.orders import Order, OrderRow
+from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 
@@ -15,7 +15,7 @@ def rex(project: Project) -> int:
 
 
 @pytest.fixture
-def placed(project: Project, rex: int) -> OrderRow:
+def placed(project: Project, rex: int) -> Order:
     return Order.place(project.id, rex)
 
 
@@ -23,7 +23,7 @@ def fail(*_: object, **__: object) -> None:
     raise OperationalError("The disk is full.")
 
 
-def orders_of(project: Project) -> list[OrderRow]:
+def orders_of(project: Project) -> list[Order]:
     return Order.page(project.id, after=0, limit=100, status=None)
 
 
@@ -39,7 +39,7 @@ def test_an_animal_stays_available_when_its_order_cannot_be_written(
 
 @pytest.mark.parametrize("close", [Order.complete, Order.cancel])
 def test_an_order_stays_placed_when_its_animal_cannot_be_moved(
-    close, project: Project, placed: OrderRow, monkeypatch: pytest.MonkeyPatch
+    close, project: Project, placed: Order, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Pet, "move", fail)
     with pytest.raises(OperationalError):

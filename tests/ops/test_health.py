@@ -6,7 +6,7 @@ from subprocess import Popen
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.usage import Usage
+from petstore.quotas.stores.database import Usage
 from tests import servers
 from tests.clocks import Clock
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from petstore.checks import startup_warnings
 from petstore.database import open_databases
-from petstore.ops.start import warnings
 from petstore.settings import Settings, read_settings
 from tests.hosts.tls_proxy import tls_proxy
 
@@ -33,7 +33,7 @@ def opened(url: str, **environ: str) -> Settings:
 
 @pytest.mark.usefixtures("closed")
 def test_nothing_is_said_where_nothing_is_open(sqlite_url: str):
-    assert warnings(opened(sqlite_url), [LOOPBACK, *EVERYWHERE]) == []
+    assert startup_warnings(opened(sqlite_url), [LOOPBACK, *EVERYWHERE]) == []
 
 
 @pytest.mark.usefixtures("closed")
@@ -41,7 +41,7 @@ def test_nothing_is_said_where_nothing_is_open(sqlite_url: str):
 def test_a_file_that_others_may_read_is_named(sqlite_url: str, file: Path, end: str):
     Path(f"{file}{end}").touch()
     Path(f"{file}{end}").chmod(0o644)
-    [warning] = warnings(opened(sqlite_url), [LOOPBACK])
+    [warning] = startup_warnings(opened(sqlite_url), [LOOPBACK])
     assert warning.startswith(f"{file}")
     assert "can be read by other users" in warning
 
@@ -50,7 +50,7 @@ def test_a_file_that_others_may_read_is_named(sqlite_url: str, file: Path, end: 
 @pytest.mark.parametrize("place", EVERYWHERE)
 def test_a_trusted_proxy_that_can_be_passed_by_is_told(sqlite_url: str, place: tuple):
     settings = opened(sqlite_url, PETSTORE_TRUSTED_PROXIES="1")
-    [warning] = warnings(settings, [LOOPBACK, place])
+    [warning] = startup_warnings(settings, [LOOPBACK, place])
     assert "Listen on 127.0.0.1" in warning
 
 
@@ -58,11 +58,11 @@ def test_a_trusted_proxy_that_can_be_passed_by_is_told(sqlite_url: str, place: t
 @pytest.mark.parametrize("place", [LOOPBACK, ("::1", 8000), "/run/petstore.sock", 3])
 def test_a_place_behind_the_proxy_is_none(sqlite_url: str, place: object):
     settings = opened(sqlite_url, PETSTORE_TRUSTED_PROXIES="1")
-    assert warnings(settings, [place]) == []
+    assert startup_warnings(settings, [place]) == []
 
 
 def test_of_postgresql_there_is_no_file(postgresql_url: str):
-    assert warnings(opened(postgresql_url), EVERYWHERE) == []
+    assert startup_warnings(opened(postgresql_url), EVERYWHERE) == []
 
 
 @pytest.mark.usefixtures("closed")
@@ -72,7 +72,7 @@ def test_a_certificate_of_redis_that_is_refused_is_told_with_what_to_change(
     with tls_proxy() as server:
         server.issue("localhost")
         url = f"rediss://:Geheimnis@localhost:{server.address.port}/0"
-        [warning] = warnings(opened(sqlite_url, REDIS_URL=url), [LOOPBACK])
+        [warning] = startup_warnings(opened(sqlite_url, REDIS_URL=url), [LOOPBACK])
     assert "append ?ssl_cert_reqs=none to REDIS_URL" in warning
     assert "Geheimnis" not in warning
 
@@ -80,4 +80,4 @@ def test_a_certificate_of_redis_that_is_refused_is_told_with_what_to_change(
 @pytest.mark.usefixtures("closed")
 def test_of_a_redis_that_is_away_the_start_says_nothing(sqlite_url: str):
     settings = opened(sqlite_url, REDIS_URL="rediss://127.0.0.1:1/0")
-    assert warnings(settings, [LOOPBACK]) == []
+    assert startup_warnings(settings, [LOOPBACK]) == []

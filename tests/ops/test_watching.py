@@ -6,7 +6,7 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.domain_looks import note_certificate
+from petstore.models.domain_checks import record_certificate
 from petstore.models.domain_proofs import prove
 from petstore.models.domains import Domain
 from petstore.models.projects import Project
@@ -31,7 +31,7 @@ def metrics(stranger: FlaskClient, project: Project) -> str:
     """What is measured, where there is something of everything."""
     domain = Domain.add(project, "shop.example.org")
     prove(domain, "as it should be")
-    note_certificate(domain, "Authority", 10**12, None)
+    record_certificate(domain, "Authority", 10**12, None)
     stranger.get("/v1/pets")
     return stranger.get("/metrics").text
 

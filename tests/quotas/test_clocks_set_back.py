@@ -56,5 +56,5 @@ def test_a_look_shows_what_the_next_request_finds(
     ask(stranger, 2)
     clock.set_ms(MINUTE_END_MS - 1)
     seen = app.extensions["limiter"].look(None, "127.0.0.1")
-    assert (seen.minute.served, seen.day.served) == (2, 2)
-    assert seen.minute.resets_ms == MINUTE_END_MS + service_clock.MS_PER_MINUTE
+    assert [window.served for window in seen.windows] == [2, 2]
+    assert seen.windows[0].resets_ms == MINUTE_END_MS + service_clock.MS_PER_MINUTE

@@ -107,7 +107,7 @@ def test_a_refusal_during_an_outage_tells_how_long_to_wait(
 def test_a_ban_holds_while_redis_is_away(
     client: FlaskClient, project: Project, redis: Redis, clock: Clock
 ):
-    [key] = Key.listed(project)
+    [key] = Key.all_by_id(project)
     Key.ban(key.id, clock.now_ms + 1000)
     redis.stop()
     assert client.get(PETS).json["code"] == "api_key_banned"

@@ -97,7 +97,7 @@ def test_a_valid_key_costs_its_address_nothing(
 def test_a_revoked_key_is_a_stranger(
     client: FlaskClient, key: str, project: Project, client_of: ClientOf
 ):
-    [row] = Key.listed(project)
+    [row] = Key.all_by_id(project)
     row.revoke()
     answer = client.get(PETS)
     assert answer.status_code == 401

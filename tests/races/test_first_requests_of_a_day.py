@@ -8,7 +8,7 @@ from flask import Flask
 
 from petstore.clock import MS_PER_DAY
 from petstore.database import counters, data
-from petstore.models.usage import Usage
+from petstore.quotas.stores.database import Usage
 from tests.clocks import NOON_MS
 
 THREADS = 4

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from statistics import quantiles
 
 from petstore.database import open_databases
-from petstore.models.usage import Usage
+from petstore.quotas.stores.database import Usage
 from petstore.settings import read_settings
 from tests import databases, servers
 from tests.clients import Answer

@@ -8,7 +8,7 @@ from peewee import fn
 
 from petstore.database import open_databases
 from petstore.models.projects import Project
-from petstore.models.usage import Usage
+from petstore.quotas.stores.database import Usage
 from petstore.settings import read_settings
 from tests import databases
 from tests.clients import Client

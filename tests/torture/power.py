@@ -9,8 +9,8 @@ from typing import Any
 import peewee
 
 from petstore.database import open_databases
-from petstore.models.orders import Order
-from petstore.models.pets import Pet
+from petstore.models.orders import OrderTable
+from petstore.models.pets import PetTable
 from petstore.settings import read_settings
 from tests import databases
 from tests.clients import ORDERS, Answer, Client
@@ -111,8 +111,8 @@ def _rows(directory: Path) -> Rows:
         read_settings({"DATABASE_URL": f"sqlite:///{directory}/petstore.db"})
     )
     try:
-        pets = Pet.select(Pet.id, Pet.name).tuples()
-        orders = Order.select(Order.id, Order.pet).tuples()
+        pets = PetTable.select(PetTable.id, PetTable.name).tuples()
+        orders = OrderTable.select(OrderTable.id, OrderTable.pet).tuples()
         return {(PETS, row): name for row, name in pets} | {
             (ORDERS, row): pet for row, pet in orders
         }

@@ -7,13 +7,13 @@ from typing import Any
 import requests
 
 from petstore.database import data
-from petstore.models.categories import Category
+from petstore.models.categories import Category, CategoryTable
 from petstore.models.domain_proofs import prove
 from petstore.models.domain_tokens import DomainToken
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
-from petstore.models.orders import Order
-from petstore.models.pets import Pet
+from petstore.models.orders import Order, OrderTable
+from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.replies import Attempt, Reply
 
@@ -63,7 +63,7 @@ class Victim:
         kept = [field for field in fields if field.name != "last_used_ms"]
         queries = {"project": Project.select().where(Project.id == self.project_id)}
         queries["key"] = Key.select(*kept).where(Key.project == self.project_id)
-        for table in (Pet, Order, Category, Domain, DomainToken, Reply):
+        for table in (PetTable, OrderTable, CategoryTable, Domain, DomainToken, Reply):
             mine = table.select().where(table.project == self.project_id)
             queries[table.__name__] = mine
         return {

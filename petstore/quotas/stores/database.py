@@ -1,14 +1,23 @@
 """Counters in the database: one row for a subject and a day, one statement a hit."""
 
 import peewee
-from peewee import EXCLUDED, Case, Expression, Query, Select, fn
+from peewee import (
+    EXCLUDED,
+    BigIntegerField,
+    BooleanField,
+    Case,
+    CompositeKey,
+    Expression,
+    Query,
+    Select,
+    TextField,
+    fn,
+)
 
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
-from petstore.database import counters
-from petstore.models.usage import Usage
-from petstore.quotas.stores.storage import CounterStorage
-from petstore.quotas.stores.strikes import strikes_of
+from petstore.database import CounterModel, counters
+from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
 from petstore.statements import slot, statement
@@ -16,45 +25,76 @@ from petstore.statements import slot, statement
 SWEPT_AT_ONCE = 10
 
 
+class Usage(CounterModel):
+    """What one subject used on one UTC day, and in the latest minute of it."""
+
+    subject = TextField()
+    day = BigIntegerField()  # days since 1970-01-01
+    served = BigIntegerField()
+    refused = BigIntegerField()
+    minute = BigIntegerField()  # minutes since 1970-01-01 00:00
+    minute_served = BigIntegerField()
+    hit_ms = BigIntegerField()
+    is_granted = BooleanField()  # whether the latest hit was served
+    last_day = BigIntegerField(index=True)  # the row is deleted some day after it
+
+    class Meta:
+        primary_key = CompositeKey("subject", "day")
+
+
+class Strike(CounterModel):
+    """The refusals of a key that count towards its ban, in one minute."""
+
+    key_id = BigIntegerField(primary_key=True)
+    minute = BigIntegerField()
+    strikes = BigIntegerField()
+    refused_ms = BigIntegerField()
+    counts = BooleanField()  # whether the latest refusal is among the strikes
+
+
 class DatabaseStorage(CounterStorage):
-    """Exact over all processes: the database lets one hit of a subject at a time in."""
+    """Counts exactly over all processes: the database serialises a subject's hits."""
 
     def is_outage(self, error: Exception) -> bool:
-        """What the engine says of the error."""
+        """Return whether the database is away; see `CounterStorage`."""
         return isinstance(error, peewee.PeeweeException) and counters.is_outage(error)
 
     def close(self) -> None:
-        """Nothing to do: the connections are the database's."""
+        """Do nothing: the connections belong to the database."""
 
     def take(self, claim: Claim) -> Tally:
-        """Count a request in both windows or in neither; see `CounterStorage`."""
+        """Count a request in all windows or in none; see `CounterStorage`."""
         tally = _tally(claim)
-        if tally.is_granted and tally.day_served == 1:
+        if tally.is_granted and tally.served[-1] == 1:
             _sweep(today=tally.now_ms // MS_PER_DAY)
         elif not tally.is_granted and claim.key_id is not None:
-            return tally._replace(strikes=strikes_of(claim, tally))
+            return tally._replace(strikes=_strikes(claim, tally))
         return tally
 
     def look(self, claim: Claim) -> Tally:
-        """The figures without counting; see `CounterStorage`."""
-        [(now, minute, minute_served, served)] = _look(
+        """Return the figures without counting; see `CounterStorage`."""
+        [(now, minute, minute_served, served)] = _select_latest(
             subject=claim.subject.name, now_ms=clock.now_ms()
         )
         ahead = (minute or 0) - now // MS_PER_MINUTE
-        if ahead == 1:
+        if ahead == 1:  # as in `_upsert`
             now = minute * MS_PER_MINUTE
-        is_present = ahead in (0, 1)
-        return Tally(False, minute_served if is_present else 0, served or 0, now)
+        is_current = ahead in (0, 1)
+        return Tally(False, (minute_served if is_current else 0, served or 0), now)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
-        """What is still known of the days; see `CounterStorage`."""
-        return [Day(*row) for row in Usage.of_days(subject.name, days)]
+        """Return what is known of the days; see `CounterStorage`."""
+        rows = Usage.select().where(
+            Usage.subject == subject.name,
+            Usage.day.between(days[0], days[-1]),
+        )
+        return [Day(row.day, row.served, row.refused) for row in rows]
 
 
 def _tally(claim: Claim) -> Tally:
     try:
         with counters.turn(claim.subject.name):
-            [row] = _take(
+            [(is_granted, minute_served, served, now)] = _upsert(
                 subject=claim.subject.name,
                 kept_days=claim.subject.kept_days,
                 per_minute=claim.quota.minute.amount,
@@ -65,15 +105,15 @@ def _tally(claim: Claim) -> Tally:
     except peewee.DatabaseError:
         counters.recover()
         raise
-    return Tally(*row)
+    return Tally(is_granted, (minute_served, served), now)
 
 
 @statement(counters, is_timely=True)
-def _take() -> Query:
+def _upsert() -> Query:
     now = counters.now_ms
     minute, day = now / MS_PER_MINUTE, now / MS_PER_DAY
-    # A hit that waited for the row may find its minute over, and so may one after the
-    # clock was set back: it counts in the next, so that no minute comes twice.
+    # A minute may be over when a hit has waited for the row, or when the clock was set
+    # back. The hit then counts in the next minute, so that no minute comes twice.
     is_late = Usage.minute == EXCLUDED.minute + 1
     minute_served = Case(
         None, [(is_late | (Usage.minute == EXCLUDED.minute), Usage.minute_served)], 0
@@ -84,7 +124,7 @@ def _take() -> Query:
         & (minute_served < slot("per_minute"))
         & (Usage.served < slot("per_day"))
     )
-    first = {
+    first_row = {
         Usage.subject: slot("subject"),
         Usage.day: day,
         Usage.served: _one_if(is_free),
@@ -95,10 +135,9 @@ def _take() -> Query:
         Usage.is_granted: is_free,
         Usage.last_day: day + slot("kept_days"),
     }
+    in_time = Select(columns=list(first_row.values())).where(counters.in_time)
     return (
-        Usage.insert_from(
-            Select(columns=list(first.values())).where(counters.in_time), list(first)
-        )
+        Usage.insert_from(in_time, list(first_row))
         .on_conflict(
             conflict_target=[Usage.subject, Usage.day],
             update={
@@ -114,23 +153,14 @@ def _take() -> Query:
     )
 
 
-@statement(counters)
-def _look() -> Query:
-    # An aggregate answers with one row, whether the subject is known or not.
-    latest = (Usage.minute, Usage.minute_served, Usage.served)
-    return Usage.select(counters.now_ms, *(fn.MAX(column) for column in latest)).where(
-        Usage.subject == slot("subject"), Usage.day == counters.now_ms / MS_PER_DAY
-    )
-
-
 def _one_if(condition: Expression) -> Case:
     return Case(None, [(condition, 1)], 0)
 
 
 def _sweep(today: int) -> None:
-    """Drop a few rows that are of no use any more.
+    """Delete a few rows that are no longer needed.
 
-    Each new row pays for more than one old one, so the table does not grow.
+    Each new row pays for several old ones, so the table does not grow.
     """
     old = (
         Usage.select(Usage.subject, Usage.day)
@@ -138,7 +168,61 @@ def _sweep(today: int) -> None:
         .order_by(Usage.last_day)
         .limit(SWEPT_AT_ONCE)
     )
-    # All are read before one is written: SQLite gives a statement that still reads
-    # no turn to write once another process has written.
-    for subject, day in list(old.tuples()):
-        Usage.delete().where(Usage.subject == subject, Usage.day == day).execute()
+    # All are read before the first is deleted: while a statement still reads, SQLite
+    # refuses to write if another process has written in the meantime.
+    for row in list(old):
+        delete = Usage.delete().where(
+            Usage.subject == row.subject, Usage.day == row.day
+        )
+        delete.execute()
+
+
+def _strikes(claim: Claim, tally: Tally) -> int:
+    """Return how many refusals count towards a ban; 0 if this one does not."""
+    rows = _upsert_strike(
+        key=claim.key_id,
+        minute=tally.now_ms // MS_PER_MINUTE,
+        now_ms=tally.now_ms,
+        banned_until=claim.banned_until_ms,
+    )
+    return next((strikes for strikes, counts in rows if counts), 0)
+
+
+@statement(counters)
+def _upsert_strike() -> Query:
+    now = EXCLUDED.refused_ms
+    counts = (now >= slot("banned_until")) & (
+        now - Strike.refused_ms >= STRIKE_PAUSE_MS
+    )
+    same_minute = Strike.minute == EXCLUDED.minute
+    return (
+        Strike.insert(
+            key_id=slot("key"),
+            minute=slot("minute"),
+            strikes=0,
+            refused_ms=slot("now_ms"),
+            counts=False,
+        )
+        .on_conflict(
+            conflict_target=[Strike.key_id],
+            update={
+                Strike.minute: EXCLUDED.minute,
+                Strike.strikes: Case(None, [(same_minute, Strike.strikes)], 0)
+                + Case(None, [(counts, 1)], 0),
+                Strike.refused_ms: now,
+                Strike.counts: counts,
+            },
+            # A refusal that arrives after a later one does not count.
+            where=now >= Strike.refused_ms,
+        )
+        .returning(Strike.strikes, Strike.counts)
+    )
+
+
+@statement(counters)
+def _select_latest() -> Query:
+    # An aggregate returns one row, also for a subject that is not known.
+    latest = (Usage.minute, Usage.minute_served, Usage.served)
+    return Usage.select(counters.now_ms, *(fn.MAX(column) for column in latest)).where(
+        Usage.subject == slot("subject"), Usage.day == counters.now_ms / MS_PER_DAY
+    )

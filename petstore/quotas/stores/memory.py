@@ -1,4 +1,4 @@
-"""Counters of one process, for as long as the real store is away."""
+"""Counters in one process, used while the counter store is away."""
 
 import threading
 
@@ -11,6 +11,8 @@ from petstore.quotas.windows import Claim, Day, Tally
 
 MAX_WINDOWS = 200_000
 
+_Key = tuple[str, int, int]  # subject, length of the window in seconds, its number
+
 
 class MemoryCounters:
     """Serves each subject this process's share of its limits."""
@@ -18,51 +20,51 @@ class MemoryCounters:
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._lock = threading.Lock()
-        self._served: dict[tuple[str, int, int], int] = {}
+        self._served: dict[_Key, int] = {}
 
     def take(self, claim: Claim) -> Tally:
-        """Count a request in both windows or in neither; see `CounterStorage`."""
+        """Count a request in all windows or in none; see `CounterStorage`."""
         with self._lock:
             before = self._tally(claim)
             if before.now_ms < claim.banned_until_ms or _is_used_up(claim, before):
                 return before
             for item in claim.quota:
-                self._count(_window(claim, item, before.now_ms))
+                self._count(_key(claim, item, before.now_ms))
             return self._tally(claim)._replace(is_granted=True)
 
     def look(self, claim: Claim) -> Tally:
-        """The figures without counting; see `CounterStorage`."""
+        """Return the figures without counting; see `CounterStorage`."""
         with self._lock:
             return self._tally(claim)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
-        """Nothing: these counters live no longer than an outage."""
+        """Return nothing: these counters live no longer than an outage."""
         return []
 
     def _tally(self, claim: Claim) -> Tally:
         now = clock.now_ms()
-        minute, day = (
-            # What the other processes may serve counts as served.
-            item.amount - self._share(item) + self._served.get(window, 0)
+        # What the other processes may serve counts as served.
+        served = [
+            item.amount - self._share(item) + self._served.get(key, 0)
             for item in claim.quota
-            for window in [_window(claim, item, now)]
-        )
-        return Tally(False, minute, day, now)
+            for key in [_key(claim, item, now)]
+        ]
+        return Tally(False, tuple(served), now)
 
     def _share(self, item: RateLimitItem) -> int:
         return max(1, item.amount // self._workers)
 
-    def _count(self, window: tuple[str, int, int]) -> None:
-        self._served[window] = self._served.pop(window, 0) + 1
+    def _count(self, key: _Key) -> None:
+        self._served[key] = self._served.pop(key, 0) + 1
         if len(self._served) > MAX_WINDOWS:
             del self._served[next(iter(self._served))]
 
 
-def _window(claim: Claim, item: RateLimitItem, now_ms: int) -> tuple[str, int, int]:
+def _key(claim: Claim, item: RateLimitItem, now_ms: int) -> _Key:
     seconds = item.get_expiry()
     return claim.subject.name, seconds, now_ms // (seconds * MS_PER_SECOND)
 
 
 def _is_used_up(claim: Claim, tally: Tally) -> bool:
-    minute, day = claim.quota
-    return tally.minute_served >= minute.amount or tally.day_served >= day.amount
+    pairs = zip(claim.quota, tally.served, strict=True)
+    return any(served >= item.amount for item, served in pairs)

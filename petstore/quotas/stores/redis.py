@@ -95,10 +95,10 @@ class RedisStorage(CounterStorage):
         waiting.wait(self._client.aclose())
 
     def _tally(self, claim: Claim, *arguments: int | str) -> Tally:
-        is_granted, *figures = self._run(
+        is_granted, minute_served, served, now, strikes = self._run(
             _TAKE, claim.subject, (self.now_ms, *arguments)
         )
-        return Tally(bool(is_granted), *figures)
+        return Tally(bool(is_granted), (minute_served, served), now, strikes)
 
     def _run(
         self, script: Script, subject: Subject, arguments: Sequence[int | str]

@@ -1,40 +1,39 @@
-"""What a counter store does.
-
-The strategies of the limits library hit one window after the other, so a request that
-the second one refuses has spent the first. Here both windows are decided in one atomic
-step, by the clock of the store; limits gives the windows themselves.
-"""
+"""What a counter store does."""
 
 from abc import ABC, abstractmethod
 
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
 
-# A refusal counts towards a ban when the key's previous one is this long ago.
+# A refusal counts towards a ban if the key's previous refusal is at least this old.
 STRIKE_PAUSE_MS = 1000
 
 
 class CounterStorage(ABC):
-    """Counters of a minute and a day for each subject."""
+    """Counters for each subject, one for each window of its quota."""
 
     @abstractmethod
     def is_outage(self, error: Exception) -> bool:
-        """Whether the error says that the store is away, not that there is a bug."""
+        """Return whether the error means that the store is away, not a bug."""
 
     @abstractmethod
     def take(self, claim: Claim) -> Tally:
-        """Count a request in both windows, or, where one is used up, in neither."""
+        """Count a request in all windows; if one is used up, in none.
+
+        This is one atomic step: of requests that come at the same time, exactly as many
+        are granted as the windows allow.
+        """
 
     @abstractmethod
     def look(self, claim: Claim) -> Tally:
-        """The same figures without counting."""
+        """Return the same figures without counting."""
 
     @abstractmethod
     def history(self, subject: Subject, days: range) -> list[Day]:
-        """What is still known of the days (since 1970-01-01), in any order."""
+        """Return what is known of the days since 1970-01-01, in any order."""
 
     def answers(self, claim: Claim) -> bool:
-        """Whether the part that counts the claim is there, asked after an outage."""
+        """Return whether the part of the store that counts the claim is back."""
         try:
             self.look(claim)
         except Exception as error:
@@ -44,9 +43,9 @@ class CounterStorage(ABC):
         return True
 
     def part_of(self, _claim: Claim) -> str:
-        """The part of the store that counts the claim; parts fail one by one."""
+        """Return the name of the part that counts the claim; parts fail separately."""
         return ""
 
     @abstractmethod
     def close(self) -> None:
-        """End the connections that belong to the store alone."""
+        """Close the connections that belong to the store alone."""

@@ -1,4 +1,4 @@
-"""Which domains are due to be looked at, and what certificate was seen."""
+"""Checks of domains: which are due, and what certificate was found."""
 
 from typing import NamedTuple
 
@@ -8,24 +8,24 @@ from petstore import clock
 from petstore.models.domains import Domain
 from petstore.models.projects import PLANS_WITH_DOMAINS, Project
 
-LOOK_AFTER_MS = 60 * clock.MS_PER_MINUTE
-# A failed certificate is asked for again seldom enough for any authority's limits.
+CHECK_AFTER_MS = 60 * clock.MS_PER_MINUTE
+# Seldom enough for the limits of any certificate authority.
 RETRY_AFTER_MS = 15 * clock.MS_PER_MINUTE
-# When nothing has been heard of a handshake for so long, its process has ended.
+# A handshake without a result for this long belonged to a process that has ended.
 GIVE_UP_AFTER_MS = 3 * clock.MS_PER_MINUTE
 
 
-class Certificates(NamedTuple):
-    """How many have failed, and when the first of the others expires."""
+class CertificateSummary(NamedTuple):
+    """How many certificates have failed, and when the first of the others expires."""
 
     failed: int
     expires_ms: int | None
 
 
 def claim_due(project: Project | None = None) -> Domain | None:
-    """A verified domain, of the project or of any, that it is time to look at.
+    """Claim a domain that is due for a check, of the project or of any project.
 
-    Of any number of workers that ask at once, one gets it, once in a while.
+    Of the workers that ask at the same time, one gets the domain.
     """
     due = _is_due(clock.now_ms())
     if project:
@@ -33,19 +33,21 @@ def claim_due(project: Project | None = None) -> Domain | None:
     first = Domain.select(Domain.id).where(due).order_by(Domain.looked_ms).limit(1)
     claim = Domain.update(looked_ms=clock.now_ms()).where(Domain.id.in_(first), due)
     claimed = [row.id for row in claim.returning(Domain.id)]
+    if not claimed:
+        return None
     domains = Domain.select(Domain, Project).join(Project)
-    return domains.where(Domain.id.in_(claimed)).first() if claimed else None
+    return next(iter(domains.where(Domain.id.in_(claimed))), None)
 
 
-def ask_certificate(domain: Domain) -> None:
-    """Remember that the proxy is about to be asked for the certificate."""
+def record_handshake(domain: Domain) -> None:
+    """Record that the proxy is about to be asked for the certificate."""
     domain.change(certificate_asked_ms=clock.now_ms(), certificate_fault=None)
 
 
-def note_certificate(
+def record_certificate(
     domain: Domain, issuer: str | None, expires_ms: int | None, fault: str | None
 ) -> None:
-    """Remember the certificate that the proxy shows, or why there is none."""
+    """Record the certificate that the proxy presents, or why there is none."""
     domain.change(
         Domain.verified_ms.is_null(False),
         certificate_issuer=issuer,
@@ -54,19 +56,18 @@ def note_certificate(
     )
 
 
-def certificates() -> Certificates:
-    """What is known of all domains that are served."""
+def certificate_summary() -> CertificateSummary:
+    """Summarise the certificates of all domains that are served."""
     failed = Case(None, [(Domain.certificate_fault.is_null(False), 1)])
-    sums = Domain.select(fn.COUNT(failed), fn.MIN(Domain.certificate_expires_ms))
-    [row] = sums.where(_is_served()).tuples()
-    return Certificates(*row)
+    query = Domain.select(fn.COUNT(failed), fn.MIN(Domain.certificate_expires_ms))
+    return CertificateSummary(*query.where(_is_served()).scalar(as_tuple=True))
 
 
 def _is_due(now: int) -> Expression:
     has_failed = Domain.certificate_fault.is_null(False)
     is_issuing = ~has_failed & Domain.certificate_issuer.is_null()
     return _is_served() & (
-        (Domain.looked_ms < now - LOOK_AFTER_MS)
+        (Domain.looked_ms < now - CHECK_AFTER_MS)
         | (has_failed & (Domain.looked_ms < now - RETRY_AFTER_MS))
         | (is_issuing & (Domain.looked_ms < now - GIVE_UP_AFTER_MS))
     )

@@ -1,4 +1,4 @@
-"""Commands that say what is wrong in one line, and with what exit code."""
+"""Commands whose errors are one line: exit code 2 for a wrong argument, else 1."""
 
 import re
 from collections.abc import Iterator
@@ -9,65 +9,65 @@ import click
 import peewee
 from flask.cli import AppGroup
 
-from petstore.database import Databases, counters, data
+from petstore.database import opened_databases
 from petstore.migrator import NotMigrated, require_migrated
 
-# How Python passes on the bytes of an argument that it cannot decode.
+# Python decodes the bytes of an argument that is not UTF-8 to lone surrogates.
 _UNDECODED = re.compile("[\ud800-\udfff]")
 
 
-class TerseCommand(click.Command):
-    """A command whose errors are one line: exit code 2 for a wrong argument."""
+class Command(click.Command):
+    """A command that waits for the database as long as it takes."""
 
     is_patient = True
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the arguments."""
-        with _one_line():
+        with _errors_in_one_line():
             return super().make_context(*args, **kwargs)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the arguments apart; no database takes what is not Unicode."""
+        """Reject arguments that are not UTF-8, which no database accepts."""
         for argument in args:
             if _UNDECODED.search(argument):
                 raise click.UsageError(f"The argument {argument!r} is not UTF-8.")
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, which unlike a request may take its time."""
-        with _one_line():
+        """Run the command."""
+        with _errors_in_one_line():
             if self.is_patient:
-                Databases(data.obj, counters.obj).be_patient()
+                opened_databases().be_patient()
             return super().invoke(ctx)
 
 
-class QuickCommand(TerseCommand):
-    """A command that waits for a database no longer than a request does."""
+class ImpatientCommand(Command):
+    """A command that waits for the database no longer than a request does."""
 
     is_patient = False
 
 
-class TerseGroup(TerseCommand, AppGroup):
-    """A group of terse commands that work on a migrated database."""
+class Group(Command, AppGroup):
+    """A group of commands that need a migrated database."""
 
-    command_class = TerseCommand
+    command_class = Command
 
     def __init__(self, **options: Any) -> None:
         super().__init__(no_args_is_help=False, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, unless the schema is older than the code."""
-        with _one_line():
-            Databases(data.obj, counters.obj).be_patient()
+        """Run a command, unless the database is older than the code."""
+        with _errors_in_one_line():
+            opened_databases().be_patient()
             require_migrated()
             return super().invoke(ctx)
 
 
 class CommandLine(AppGroup):
-    """What Flask's own command line finds in the application."""
+    """The commands of the application, which Flask's command line looks up here."""
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command:
-        """The command; an unknown one is a wrong argument."""
+        """Return the command; raises `click.UsageError` for an unknown one."""
         command = super().get_command(ctx, name)
         if command is None:
             raise click.UsageError(f"No such command {name!r}.")
@@ -75,13 +75,12 @@ class CommandLine(AppGroup):
 
 
 @contextmanager
-def _one_line() -> Iterator[None]:
+def _errors_in_one_line() -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:
-        error.ctx = None  # click shows its usage lines only where it knows the context
-        error.message = " ".join(error.format_message().split())
-        raise click.UsageError(error.message) from None
+        error.ctx = None  # with its context, click would print the usage as well
+        raise click.UsageError(" ".join(error.format_message().split())) from None
     except NotMigrated as error:
         raise click.ClickException(str(error)) from None
     except peewee.DatabaseError as error:

@@ -1,12 +1,12 @@
-"""What was found of one thing: all is well, or what to do."""
+"""The result of a check: everything is well, or what to do."""
 
 from dataclasses import dataclass
 from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """A sentence about one thing; only what is wrong needs somebody to act."""
+class CheckResult:
+    """A status and a sentence about one thing."""
 
     check: str
     status: str  # ok, warning or wrong
@@ -14,17 +14,17 @@ class Finding:
 
     @classmethod
     def ok(cls, check: str, message: str) -> Self:
-        """All is well."""
+        """Everything is well."""
         return cls(check, "ok", message)
 
     @classmethod
     def warning(cls, check: str, message: str) -> Self:
-        """It may be meant so: the sentence says when it is not."""
+        """It may be intended; the message says when it is not."""
         return cls(check, "warning", message)
 
     @classmethod
     def wrong(cls, check: str, message: str) -> Self:
-        """The sentence says what to do."""
+        """Somebody has to act; the message says what to do."""
         return cls(check, "wrong", message)
 
     @property

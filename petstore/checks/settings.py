@@ -1,24 +1,33 @@
-"""The settings as they were understood, without what is secret in them."""
+"""Checks of the settings: their values without secrets, and the versions."""
 
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from psycopg.conninfo import conninfo_to_dict
 
-from petstore.checks.findings import Finding
+from petstore import version
+from petstore.checks.results import CheckResult
 from petstore.settings import Settings
 
-CHECK = "settings"
+
+def check_version(_settings: Settings) -> CheckResult:
+    """Name the release, and the version of the interface that it serves."""
+    return CheckResult.ok(
+        "version",
+        f"Pet Store Service {version.SERVICE}, with the interface {version.INTERFACE}",
+    )
 
 
-def check(settings: Settings) -> Finding:
-    """Every setting on one line, those included that were not set."""
-    pairs = understood(settings).items()
-    return Finding.ok(CHECK, " ".join(f"{name}={text}" for name, text in pairs))
+def check_settings(settings: Settings) -> CheckResult:
+    """Show the value of every setting on one line, defaults included."""
+    pairs = settings_text(settings).items()
+    return CheckResult.ok(
+        "settings", " ".join(f"{name}={text}" for name, text in pairs)
+    )
 
 
-def understood(settings: Settings) -> dict[str, str]:
-    """The text of each setting, by the name of its variable."""
+def settings_text(settings: Settings) -> dict[str, str]:
+    """Return the text of each setting by the name of its variable."""
     return {
         "DATABASE_URL": database_text(settings.database_url),
         "REDIS_URL": redis_text(settings.redis_url),
@@ -39,7 +48,7 @@ def understood(settings: Settings) -> dict[str, str]:
 
 
 def database_text(url: str) -> str:
-    """The address of a database without its password."""
+    """Return the URL of a database without its password."""
     if url.startswith("sqlite:"):
         return url
     parts = conninfo_to_dict(url)
@@ -50,7 +59,7 @@ def database_text(url: str) -> str:
 
 
 def redis_text(url: str | None) -> str:
-    """The address of Redis without user and password."""
+    """Return the URL of Redis without user and password."""
     if url is None:
         return "none"
     parts = urlsplit(url)

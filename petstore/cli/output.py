@@ -1,4 +1,4 @@
-"""Lists: a table on a terminal, or one JSON array for scripts."""
+"""Output of lists: a table for people, or one JSON array for scripts."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +15,7 @@ json_option = click.option(
 def echo_list(
     heads: Sequence[str], rows: Iterable[Sequence[object]], *, as_json: bool
 ) -> None:
-    """Print the rows under their heads, or as objects with the heads as names."""
+    """Print the rows in a table, or as objects with the heads as names."""
     if as_json:
         names = [_camel(head) for head in heads]
         echo_json(dict(zip(names, row, strict=True)) for row in rows)
@@ -24,12 +24,12 @@ def echo_list(
 
 
 def echo_json(rows: Iterable[object]) -> None:
-    """Print one array on one line."""
+    """Print one JSON array on one line."""
     click.echo(orjson.dumps(list(rows)))
 
 
-def moment(instant: int | None) -> str | None:
-    """An instant to the second, as a cell."""
+def format_instant(instant: int | None) -> str | None:
+    """Format an instant, in milliseconds, to the second."""
     return None if instant is None else f"{rfc3339(instant)[:19]}Z"
 
 
@@ -39,7 +39,6 @@ def _camel(head: str) -> str:
 
 
 def _echo_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    # Each column is as wide as it needs to be.
     lines = [heads, *(["-" if c is None else str(c) for c in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:

@@ -2,17 +2,17 @@
 
 from flask import Blueprint, abort, current_app, request
 
-from petstore.domains.hosts import host_of
-from petstore.ops.peers import require_direct_peer
+from petstore.domains.hosts import find_host
+from petstore.proxies import require_direct_client
 
 bp = Blueprint("tls", __name__, url_prefix="/internal")
 
 
 @bp.get("/tls-allowed")
 def tls_allowed() -> dict[str, str]:
-    """200 for a host that is served, so that nobody else's can be asked for."""
-    require_direct_peer()
+    """Answer 200 for a host that is served, else 404."""
+    require_direct_client()
     name = request.args.get("domain", "")
-    if host_of(name, current_app.config["BASE_DOMAIN"]) is None:
+    if find_host(name, current_app.config["BASE_DOMAIN"]) is None:
         abort(404)
     return {"domain": name}

@@ -1,0 +1,119 @@
+"""Checks of the network: trusted proxies, and the base domain in DNS."""
+
+import secrets
+import socket
+from collections.abc import Iterable
+
+from petstore.checks.results import CheckResult
+from petstore.domains.resolver import NoSuchName, Resolver, Unanswered
+from petstore.settings import Settings
+
+# A Unix socket has a path, an inherited socket a number.
+ListenAddress = tuple[str, int] | str | int
+
+EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 (they are looked for, not used)
+LOOPBACK = "127.0.0.1"
+# A service that listens on 127.0.0.1 alone does not answer here.
+OTHER_LOOPBACK = "127.0.0.2"
+CONNECT_SECONDS = 1.0
+
+
+def check_proxies(settings: Settings) -> CheckResult:
+    """Check that a running service cannot be reached past its trusted proxies."""
+    if not settings.trusted_proxies:
+        return _check_without_proxies(settings)
+    if _answers(OTHER_LOOPBACK, settings.port):
+        return CheckResult.warning("proxies", _reachable_text(settings))
+    listens = (
+        f"the service listens on {LOOPBACK}:{settings.port}"
+        if _answers(LOOPBACK, settings.port)
+        else f"nothing listens on port {settings.port} at the moment"
+    )
+    return CheckResult.ok("proxies", f"{settings.trusted_proxies} trusted; {listens}")
+
+
+def check_listen_addresses(
+    settings: Settings, addresses: Iterable[ListenAddress]
+) -> CheckResult:
+    """Check the same for the addresses that a service is about to listen on."""
+    if settings.trusted_proxies and any(map(_is_every_address, addresses)):
+        return CheckResult.warning("proxies", _reachable_text(settings))
+    return CheckResult.ok("proxies", f"{settings.trusted_proxies} trusted")
+
+
+def _check_without_proxies(settings: Settings) -> CheckResult:
+    if settings.base_domain:
+        return CheckResult.wrong(
+            "proxies",
+            "PETSTORE_BASE_DOMAIN needs a TLS proxy in front, and "
+            "PETSTORE_TRUSTED_PROXIES is 0, so all clients behind that proxy count as "
+            "one address. Set PETSTORE_TRUSTED_PROXIES=1",
+        )
+    return CheckResult.ok(
+        "proxies", "none trusted: clients must reach the service directly"
+    )
+
+
+def _reachable_text(settings: Settings) -> str:
+    return (
+        f"PETSTORE_TRUSTED_PROXIES is {settings.trusted_proxies}, and the service "
+        "listens on every address: whoever reaches it past the proxy is believed "
+        "what it says about addresses. Listen on 127.0.0.1 (gunicorn --bind "
+        f"127.0.0.1:{settings.port}), or let a firewall keep others out."
+    )
+
+
+def _answers(host: str, port: int) -> bool:
+    try:
+        with socket.create_connection((host, port), CONNECT_SECONDS):
+            return True
+    except OSError:
+        return False
+
+
+def _is_every_address(address: ListenAddress) -> bool:
+    return isinstance(address, tuple) and address[0] in EVERY_ADDRESS
+
+
+def check_hosts(settings: Settings) -> CheckResult:
+    """Check that the base domain and any name below it have the same addresses."""
+    base = settings.base_domain
+    if base is None:
+        return CheckResult.ok("hosts", "no PETSTORE_BASE_DOMAIN: every host is served")
+    # Nobody has created a record for this name, so only a wildcard answers.
+    some_project = f"check-{secrets.token_hex(4)}.{base}"
+    resolver = Resolver(settings.dns_servers)
+    try:
+        own, below = _addresses(resolver, base), _addresses(resolver, some_project)
+    except Unanswered as reason:
+        return CheckResult.wrong("hosts", f"{base} {reason}; look at its DNS servers")
+    return _compare_addresses(base, own, below)
+
+
+def _compare_addresses(base: str, own: set[str], below: set[str]) -> CheckResult:
+    if not own:
+        return CheckResult.wrong(
+            "hosts", f"{base} has no address in DNS; point it at the TLS proxy"
+        )
+    if not below:
+        return CheckResult.wrong(
+            "hosts", f"*.{base} has no address in DNS; point it where {base} points"
+        )
+    if own != below:
+        return CheckResult.warning(
+            "hosts",
+            f"{base} has the addresses {_list(own)}, but *.{base} has {_list(below)}; "
+            "both must lead to the TLS proxy",
+        )
+    return CheckResult.ok("hosts", f"{base} and *.{base} lead to {_list(own)}")
+
+
+def _addresses(resolver: Resolver, name: str) -> set[str]:
+    try:
+        return resolver.addresses(name)
+    except NoSuchName:
+        return set()
+
+
+def _list(addresses: set[str]) -> str:
+    return ", ".join(sorted(addresses))
