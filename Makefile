@@ -29,8 +29,13 @@ test: $(VENV)/test.stamp ## Run all tests, on SQLite, PostgreSQL and Redis
 	$(BIN)/pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 .PHONY: bench
-bench: $(VENV)/test.stamp ## Measure speed beside yardsticks, growth and memory (needs wrk)
+bench: $(VENV)/test.stamp ## Measure all that docs/performance.md claims (needs wrk)
 	$(BIN)/python -m benchmarks.measure
+	$(BIN)/python -m benchmarks.measure --store postgresql-alone \
+		list "list of one project" create "create in one project"
+	$(BIN)/python -m benchmarks.mixed
+	$(BIN)/python -m benchmarks.latency
+	$(BIN)/python -m benchmarks.layers
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.footprint
 

@@ -1,39 +1,41 @@
-"""Memory of a worker, and how soon a service answers.
+"""Memory of a worker after some load, and how soon a service answers.
 
-    python -m benchmarks.footprint
+    python -m benchmarks.footprint --store sqlite
 
-It aims at services that it starts on loopback, on migrated databases.
+It needs wrk, and aims at services that it starts on loopback, on migrated databases.
 """
 
 import time
-from statistics import median
 
-from benchmarks.stage import STORES, ask, fill, stage
-
-STARTS = 5
-REQUESTS = 2_000
+from benchmarks.rounds import options, print_heads, print_row, spread
+from benchmarks.stage import Stage, ask, stage
+from benchmarks.tenants import settle
+from benchmarks.wrk import Case, run
 
 
 def main() -> None:
-    """Measure on both stores, and print a line for each."""
-    for store in STORES:
+    """Print a line for each store."""
+    chosen = options(__doc__, rounds=3, seconds=3)
+    print_heads("Store", "Seconds to the first answer", "MiB of a worker")
+    for store in chosen.stores:
         with stage(store) as place:
-            key = place.key("bench")
-            starts = []
-            for _ in range(STARTS):
-                started = time.perf_counter()
-                server = place.service()
-                ask(f"{server.url}/v1/pets", key)
-                starts.append(time.perf_counter() - started)
-            fill(server, key)
-            for _ in range(REQUESTS):
-                ask(f"{server.url}/v1/pets", key)
-            [worker] = server.process.children()
-            memory = worker.memory_info().rss / 2**20
-            print(
-                f"{store:10}  {median(starts):.2f} s until the first answer"
-                f"  {memory:.0f} MB a worker"
+            key = settle(place)[0].key
+            starts, sizes = zip(
+                *(_start(place, key, chosen.seconds) for _ in range(chosen.rounds)),
+                strict=True,
             )
+            print_row(store, spread(starts), spread(sizes, 0))
+
+
+def _start(place: Stage, key: str, seconds: int) -> tuple[float, float]:
+    started = time.perf_counter()
+    server = place.service()
+    ask(server, key)
+    answered = time.perf_counter()
+    for what in ("list", "create"):
+        run(server, Case(what), seconds)
+    [worker] = server.process.children()
+    return answered - started, worker.memory_info().rss / 2**20
 
 
 if __name__ == "__main__":

@@ -1,102 +1,83 @@
-"""Requests per second with large tables over small ones, interleaved in one run.
+"""Requests per second with large tables over small ones.
 
     python -m benchmarks.growth --store sqlite
 
-It needs wrk, and aims at services that it starts on loopback. A ratio of 1 says that
-a request does not feel how much there is; it is the median of the ratios of all rounds.
+It needs wrk, and aims at services that it starts on loopback and measures in turns. A
+ratio of 1 says that a request does not feel how much there is: the median, the lowest
+and the highest of all rounds.
 """
 
-import argparse
 import contextlib
-from statistics import median
-from typing import NamedTuple
 
-from benchmarks.stage import STORES, Server, Stage, stage
+from benchmarks.rounds import interleave, options, print_heads, print_row, spread
+from benchmarks.stage import Server, Stage, ask, stage
+from benchmarks.tenants import ANIMALS as FEW
+from benchmarks.tenants import NUMBERS, PROJECTS, settle
 from benchmarks.wrk import Case, run
 
-FEW, MANY = 1_000, 1_000_000
-PROJECTS, KEYS = 10_000, 100_000
-PAGE = 20
+ANIMALS = 1_000_000
+OTHER_PROJECTS, OTHER_KEYS = 10_000, 100_000
 CASES = {
-    "first page": Case(),
-    "last page": Case("/v1/pets?after={last}"),
-    "by status": Case("/v1/pets?status=pending"),
-    "get": Case("/v1/pets/77"),
-    "create": Case(posts=True),
+    "first page": Case(who="at the first page"),
+    "any page": Case(),
+    "last page": Case(who="at the last page"),
+    "list by status": Case("list by status"),
+    "get": Case("get"),
+    "create": Case("create"),
 }
-# Both engines read these.
-NUMBERS = (
-    "WITH RECURSIVE numbers (n) AS"
-    " (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count})"
-)
-ADD_ANIMALS = (
-    "INSERT INTO pet (project_id, name, category_id, status)"
-    f" {NUMBERS} SELECT 1, 'Rex', 7, CASE n % 3 WHEN 0 THEN 'available'"
-    " WHEN 1 THEN 'pending' ELSE 'sold' END FROM numbers"
-)
 ADD_PROJECTS = (
     "INSERT INTO project (slug, name, plan, created_ms)"
-    f" {NUMBERS} SELECT 'project-' || n, 'Shelter', 'free', 0 FROM numbers"
+    f" {NUMBERS.format(count=OTHER_PROJECTS)}"
+    " SELECT 'other-' || n, 'Shelter', 'free', 0 FROM numbers"
 )
 ADD_KEYS = (
     "INSERT INTO api_key (project_id, prefix, digest, created_ms)"
-    f" {NUMBERS} SELECT 1 + n % {PROJECTS}, 'pet_' || (100000000000 + n),"
+    f" {NUMBERS.format(count=OTHER_KEYS)}"
+    f" SELECT {PROJECTS + 1} + n % {OTHER_PROJECTS}, 'pet_' || (100000000000 + n),"
     " (SELECT digest FROM api_key LIMIT 1), 0 FROM numbers"
 )
-
-
-class Shop(NamedTuple):
-    """A service, how many animals its project has, and a key of it."""
-
-    server: Server
-    animals: int
-    key: str
-
-    def rate(self, case: Case, seconds: int) -> float:
-        """Requests per second."""
-        path = case.path.format(last=self.animals - PAGE)
-        figures = run(self.server, case._replace(path=path), self.key, seconds)
-        assert not figures.refused, figures
-        return figures.rate
+ADD_OTHERS = (ADD_PROJECTS, ADD_KEYS)
 
 
 def main() -> None:
-    """Measure on one store or on both, and print a line a case."""
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--rounds", type=int, default=7)
-    arguments.add_argument("--seconds", type=int, default=1)
-    arguments.add_argument("--store", choices=STORES)
-    chosen = arguments.parse_args()
-    for store in [chosen.store] if chosen.store else STORES:
+    """Print a table for each store."""
+    chosen = options(__doc__, CASES, rounds=5)
+    for store in chosen.stores:
         with contextlib.ExitStack() as stack:
-            places = [stack.enter_context(stage(store)) for _ in range(3)]
-            _measure(store, places, chosen)
+            few, many_animals, many_keys = (
+                stack.enter_context(stage(store)) for _ in range(3)
+            )
+            servers = {
+                "few": _service(few),
+                f"{ANIMALS:,} animals": _service(many_animals, ANIMALS // PROJECTS),
+                f"{OTHER_KEYS:,} keys": _service(many_keys, statements=ADD_OTHERS),
+            }
+            _, *large = servers
+            print_heads(f"Case ({store})", *large)
+            for name in chosen.cases:
+                runs = {
+                    each: lambda s=server, c=CASES[name]: run(s, c, chosen.seconds)
+                    for each, server in servers.items()
+                }
+                rounds = interleave(runs, chosen.rounds)
+                print_row(
+                    name,
+                    *(
+                        spread(each[size].rate / each["few"].rate for each in rounds)
+                        for size in large
+                    ),
+                )
 
 
-def _measure(store: str, places: list[Stage], chosen: argparse.Namespace) -> None:
-    small, many_animals, many_keys = (
-        _shop(place, count)
-        for place, count in zip(places, (FEW, MANY, FEW), strict=True)
-    )
-    places[2].sql(ADD_PROJECTS.format(count=PROJECTS))
-    places[2].sql(ADD_KEYS.format(count=KEYS))
-    print(f"{store:10}  {MANY:,} animals  {KEYS:,} keys, over few")
-    for name, case in CASES.items():
-        rounds = [
-            [
-                shop.rate(case, chosen.seconds)
-                for shop in (small, many_animals, many_keys)
-            ]
-            for _ in range(chosen.rounds)
-        ]
-        ratios = [median(r[place] / r[0] for r in rounds) for place in (1, 2)]
-        print(f"{name:10}  {ratios[0]:17.2f}  {ratios[1]:12.2f}", flush=True)
-
-
-def _shop(place: Stage, animals: int) -> Shop:
-    key = place.key("bench")
-    place.sql(ADD_ANIMALS.format(count=animals))
-    return Shop(place.service(), animals, key)
+def _service(
+    place: Stage, animals: int = FEW, statements: tuple[str, ...] = ()
+) -> Server:
+    tenants = settle(place, animals)
+    for statement in statements:
+        place.sql(statement)
+    server = place.service()
+    assert len(ask(server, tenants[0].key)[2]) == 20
+    return server
 
 
 if __name__ == "__main__":

@@ -1,117 +1,114 @@
-"""Requests per second of the service beside yardsticks, interleaved in one run.
+"""The service beside a baseline: requests per second, latency and CPU time.
 
-    make bench
-    python -m benchmarks.measure --rounds 9 --store sqlite "list 20" get
+    python -m benchmarks.measure --rounds 9 --store sqlite list create
 
-It needs wrk, and aims at servers that it starts on loopback. Every answer is checked
-before it is measured: status, number of animals, headers, counters that move; and
-afterwards that what was acknowledged is in the database. What counts is the ratio to
-the baseline (yardsticks/baseline.py: the same job by hand in one file): the median of
-the ratios of all rounds. The other columns are medians, too.
+It needs wrk, and aims at servers that it starts on loopback and measures in turns. The
+requests come from 50 projects and change all the time. What counts is the ratio to the
+baseline (yardsticks/baseline.py: the same job by hand in one file): the median, the
+lowest and the highest of all rounds. The other columns are medians.
 """
 
-import argparse
 from statistics import median
 
-from benchmarks.stage import STORES, Server, Stage, ask, fill, stage
+from benchmarks.rounds import interleave, options, print_heads, print_row, spread
+from benchmarks.stage import Server, Stage, ask, stage
+from benchmarks.tenants import Tenant, issue_keys, settle, write
 from benchmarks.wrk import Case, Figures, run
 
 FEATURES = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 CASES = {
-    "list 20": Case(),
-    "list 100": Case("/v1/pets?limit=100"),
-    "by status": Case("/v1/pets?status=pending"),
-    "get": Case("/v1/pets/1"),
-    "create": Case(posts=True),
-    "401": Case(key="mistyped", is_refused=True),
-    "429": Case(key="used up", is_refused=True),
+    "list": Case(),
+    "long list": Case("long list"),
+    "list by status": Case("list by status"),
+    "list of one project": Case(who="one tenant"),
+    "get": Case("get"),
+    "create": Case("create"),
+    "create in one project": Case("create", who="one tenant"),
+    "create on one connection": Case("create", connections=1),
+    "mistyped key": Case(who="mistyped", is_refused=True),
+    "unknown key": Case(who="unknown", is_refused=True),
+    "used-up quota": Case(who="used up", is_refused=True),
 }
-YARDSTICKS = ("baseline", "constant", "bare")
-HEADS = "to baseline  2 workers  p50 ms  p99/p50  CPU us (baseline)  requests/s"
+HEADS = (
+    "Case",
+    "Ratio to baseline",
+    "2 workers to 1",
+    "Requests/s",
+    "p50 ms",
+    "p99/p50",
+    "CPU µs",
+    "CPU µs of baseline",
+)
 
 Rounds = list[dict[str, Figures]]
 
 
 def main() -> None:
-    """Measure on one store or on both, and print a line a case."""
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--rounds", type=int, default=7)
-    arguments.add_argument("--seconds", type=int, default=1)
-    arguments.add_argument("--store", choices=STORES)
-    arguments.add_argument("cases", nargs="*", metavar="CASE")
-    chosen = arguments.parse_args()
-    if unknown := set(chosen.cases) - set(CASES):
-        arguments.error(f"no case is {unknown.pop()}; there are {', '.join(CASES)}")
-    for store in [chosen.store] if chosen.store else STORES:
+    """Print a table for each store."""
+    chosen = options(__doc__, CASES)
+    for store in chosen.stores:
         with stage(store) as place:
-            _measure(place, store, chosen)
+            servers = _servers(place)
+            print_heads(f"{HEADS[0]} ({store})", *HEADS[1:], *map(_of, place.stores))
+            for name in chosen.cases:
+                runs = {
+                    each: lambda s=server, c=CASES[name]: run(s, c, chosen.seconds)
+                    for each, server in servers.items()
+                }
+                print_row(name, *_cells(interleave(runs, chosen.rounds)))
 
 
-def _measure(place: Stage, store: str, chosen: argparse.Namespace) -> None:
-    keys = {"ample": place.key("ample"), "used up": place.key("used up", per_day="1")}
-    keys["mistyped"] = keys["ample"][::-1]
-    servers = {"service": place.service(), "2 workers": place.service(workers=2)}
-    servers |= {name: place.yardstick(name) for name in YARDSTICKS}
-    fill(servers["service"], keys["ample"])
+def _servers(place: Stage) -> dict[str, Server]:
+    tenants = settle(place)
+    spent = issue_keys(place, "spent", per_day=1)
+    write(place.directory / "used up", map(Tenant, spent))
+    servers = {
+        "service": place.service(),
+        "2 workers": place.service(workers=2),
+        "baseline": place.baseline(),
+    }
     for name in ("service", "baseline"):
-        ask(f"{servers[name].url}/v1/pets", keys["used up"])
-    for name in ("service", "2 workers", "baseline"):
-        _check(servers[name], keys["ample"])
-    print(f"{store:10}  {HEADS}", flush=True)
-    for name in chosen.cases or CASES:
-        case = CASES[name]
-        # Two of the yardsticks answer the same to everything.
-        asked = list(servers) if name == "list 20" else list(servers)[:3]
-        rounds = [
-            {
-                each: _run(place, servers[each], case, keys[case.key], chosen.seconds)
-                for each in asked
-            }
-            for _ in range(chosen.rounds)
-        ]
-        print(f"{name:10}  {_line(rounds)}", flush=True)
+        for key in spent:
+            ask(servers[name], key)
+    for server in servers.values():
+        _check(server, tenants[0].key, spent[0])
+    return servers
 
 
-def _check(server: Server, key: str) -> None:
-    pets, before = ask(f"{server.url}/v1/pets?limit=100", key)
+def _check(server: Server, key: str, spent: str) -> None:
+    """Whether the server does what it is measured for."""
+    _, before, pets = ask(server, key, "?limit=100")
     assert len(pets) == 100, "a list of 100 holds 100 animals"
     assert all(name in before for name in FEATURES), "the quota is shown"
-    rex = {"name": "Rex", "categoryId": 7}
-    made, after = ask(f"{server.url}/v1/pets", key, rex)
+    status, after, made = ask(server, key, pet={"name": "Rex", "categoryId": 7})
     moved = int(before["X-RateLimit-Remaining"]) - int(after["X-RateLimit-Remaining"])
-    assert moved == 1, "the counter moves"
-    found, _ = ask(f"{server.url}/v1/pets/{made['id']}", key)
-    assert found == made, "what was created is there"
+    assert (status, moved) == (201, 1), "the counter moves"
+    assert ask(server, key, f"/{made['id']}")[2] == made, "what was created is there"
+    assert ask(server, key[::-1])[0] == 401, "a mistyped key is refused"
+    assert ask(server, spent)[0] == 429, "a used-up quota is refused"
 
 
-def _run(place: Stage, server: Server, case: Case, key: str, seconds: int) -> Figures:
-    before = place.animals() if case.posts else 0
-    figures = run(server, case, key, seconds)
-    if case.posts:
-        assert place.animals() - before >= figures.requests, "all are in the database"
-    assert figures.refused == case.is_refused * figures.requests, figures
-    return figures
-
-
-def _line(rounds: Rounds) -> str:
+def _cells(rounds: Rounds) -> list[str]:
     service = [each["service"] for each in rounds]
-    rates = "  ".join(
-        f"{name} {median(each[name].rate for each in rounds):,.0f}"
-        for name in rounds[0]
+    baseline_us = median(each["baseline"].cpu_us["server"] for each in rounds)
+    own_us, *stores_us = (
+        f"{median(figures.cpu_us[name] for figures in service):.0f}"
+        for name in service[0].cpu_us
     )
-    baseline_us = median(each["baseline"].cpu_us for each in rounds)
-    return (
-        f"{_ratio(rounds, 'service', 'baseline'):11.2f}"
-        f"{_ratio(rounds, '2 workers', 'service'):11.2f}"
-        f"{median(figures.p50_ms for figures in service):8.2f}"
-        f"{median(figures.p99_ms / figures.p50_ms for figures in service):9.2f}"
-        f"{median(figures.cpu_us for figures in service):8.0f}"
-        f" ({baseline_us:.0f})      {rates}"
-    )
+    return [
+        spread(each["service"].rate / each["baseline"].rate for each in rounds),
+        spread(each["2 workers"].rate / each["service"].rate for each in rounds),
+        f"{median(figures.rate for figures in service):,.0f}",
+        f"{median(figures.p50_ms for figures in service):.2f}",
+        f"{median(figures.tail for figures in service):.2f}",
+        own_us,
+        f"{baseline_us:.0f}",
+        *stores_us,
+    ]
 
 
-def _ratio(rounds: Rounds, one: str, other: str) -> float:
-    return median(each[one].rate / each[other].rate for each in rounds)
+def _of(program: str) -> str:
+    return f"CPU µs of {program}"
 
 
 if __name__ == "__main__":

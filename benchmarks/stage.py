@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,20 +15,28 @@ from typing import Any, NamedTuple
 
 import psutil
 import psycopg
+import redis
 
 from tests import servers
 
-YARDSTICKS = Path(__file__).parent / "yardsticks"
-STORES = ("sqlite", "postgresql")  # the latter with Redis
-ANIMALS = 150
-AMPLE = "1000000000"
+USUAL_STORES = ("sqlite", "postgresql")  # the latter with Redis
+STORES = (*USUAL_STORES, "postgresql-alone")
+EDGE = ("--config", os.devnull, "--worker-class", "petstore.edge.worker.EdgeWorker")
+# What serves the baseline fastest; more threads serve it no faster.
+BASELINE = {
+    "sqlite": ("--worker-class", "gthread", "--threads", "4"),
+    "postgresql": ("--worker-class", "gthread", "--threads", "8"),
+    "postgresql-alone": ("--worker-class", "gthread", "--threads", "8"),
+}
 
 
 class Server(NamedTuple):
     """A server under load."""
 
+    name: str
     url: str
     process: psutil.Process
+    place: "Stage"
 
 
 @contextlib.contextmanager
@@ -37,53 +46,62 @@ def stage(store: str) -> Iterator["Stage"]:
         tempfile.TemporaryDirectory(prefix="petstore-bench-") as directory,
         contextlib.ExitStack() as stack,
     ):
-        environ = {"PETSTORE_BAN_AFTER": "1000000"}
+        # Clients come through a proxy, each from an address of its own.
+        environ = {"PETSTORE_BAN_AFTER": "1000000", "PETSTORE_TRUSTED_PROXIES": "1"}
         if store == "sqlite":
             environ["DATABASE_URL"] = f"sqlite:///{directory}/petstore.db"
         else:
             environ["DATABASE_URL"] = stack.enter_context(servers.postgresql())
-            redis = servers.redis(Path(directory))
-            environ["REDIS_URL"] = stack.enter_context(redis)
+        if store == "postgresql":
+            counters = servers.redis(Path(directory))
+            environ["REDIS_URL"] = stack.enter_context(counters)
         servers.flask(environ, "migrate").check_returncode()
-        yield Stage(Path(directory), environ, stack)
+        yield Stage(store, Path(directory), environ, stack, _processes(environ))
 
 
 class Stage(NamedTuple):
     """Where servers can be started; all end with it."""
 
+    store: str
     directory: Path
     environ: dict[str, str]
     stack: contextlib.ExitStack
-
-    def key(self, name: str, per_day: str = AMPLE) -> str:
-        """A key of a new project."""
-        plan = ("--plan", "enterprise", "--per-minute", AMPLE, "--per-day", per_day)
-        project = servers.flask(self.environ, "projects", "create", name, *plan)
-        slug = project.stdout.strip()
-        key = servers.flask(self.environ, "keys", "create", "--project", slug)
-        return key.stdout.strip()
+    stores: dict[str, psutil.Process]  # their servers, by name
 
     def service(self, workers: int = 1) -> Server:
         """The service as it runs in production."""
         environ = self.environ | {"WEB_CONCURRENCY": str(workers)}
-        service = servers.gunicorn(self.directory, environ)
-        running = self.stack.enter_context(service)
-        return Server(running.url, psutil.Process(running.process.pid))
+        running = servers.gunicorn(self.directory, environ)
+        running = self.stack.enter_context(running)
+        process = psutil.Process(running.process.pid)
+        return Server(f"service, {workers} workers", running.url, process, self)
 
-    def yardstick(self, name: str) -> Server:
-        """A yardstick under gunicorn's own defaults."""
+    def baseline(self) -> Server:
+        """The same job by hand, under gunicorn's own workers."""
+        return self.yardstick("baseline", "--config", os.devnull, *BASELINE[self.store])
+
+    def yardstick(self, name: str, *options: str, **environ: str) -> Server:
+        """A yardstick under gunicorn with these options."""
         port = servers.free_port()
-        command = [sys.executable, "-m", "gunicorn", "--config", os.devnull]
-        command += ["--bind", f"127.0.0.1:{port}", "--no-control-socket", f"{name}:app"]
-        process = subprocess.Popen(
-            command,
-            cwd=YARDSTICKS,
-            env=os.environ | self.environ,
-            stderr=subprocess.DEVNULL,
-        )
+        command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}"]
+        command += [
+            *options,
+            "--no-control-socket",
+            f"benchmarks.yardsticks.{name}:app",
+        ]
+        with (self.directory / f"{name}.log").open("a") as log:
+            process = subprocess.Popen(
+                command,
+                cwd=servers.ROOT,
+                env=os.environ | self.environ | {"WEB_CONCURRENCY": "1"} | environ,
+                stdout=log,
+                stderr=log,
+            )
         self.stack.callback(servers.stop, process)
         servers.wait_for_port(port, process)
-        return Server(f"http://127.0.0.1:{port}", psutil.Process(process.pid))
+        servers.wait_for_child(process)
+        url = f"http://127.0.0.1:{port}"
+        return Server(name, url, psutil.Process(process.pid), self)
 
     def sql(self, statement: str) -> list[tuple]:
         """Run a statement of SQL on the database; its rows."""
@@ -91,29 +109,41 @@ class Stage(NamedTuple):
             cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []
 
-    def animals(self) -> int:
-        """How many there are."""
-        return self.sql("SELECT count(*) FROM pet")[0][0]
+    def rows(self) -> int:
+        """How many animals and orders there are."""
+        [(animals,)] = self.sql("SELECT count(*) FROM pet")
+        [(orders,)] = self.sql("SELECT count(*) FROM pet_order")
+        return animals + orders
 
     def _connect(self) -> sqlite3.Connection | psycopg.Connection:
         url = self.environ["DATABASE_URL"]
-        if url.startswith("sqlite"):
+        if self.store == "sqlite":
             return sqlite3.connect(url.removeprefix("sqlite:///"), timeout=30)
         return psycopg.connect(url)
 
 
-def fill(server: Server, key: str) -> None:
-    """Add some animals."""
-    for number in range(ANIMALS):
-        status = ("available", "pending", "sold")[number % 3]
-        pet = {"name": f"Rex {number}", "categoryId": number % 5, "status": status}
-        ask(f"{server.url}/v1/pets", key, pet)
+def _processes(environ: dict[str, str]) -> dict[str, psutil.Process]:
+    """The servers of the stores, by name."""
+    found = {}
+    if (url := environ["DATABASE_URL"]).startswith("postgresql"):
+        with psycopg.connect(url) as connection:
+            [directory] = connection.execute("SHOW data_directory").fetchone()
+        pid = Path(directory, "postmaster.pid").read_text().split()[0]
+        found["PostgreSQL"] = psutil.Process(int(pid))
+    if url := environ.get("REDIS_URL"):
+        with redis.from_url(url) as client:
+            found["Redis"] = psutil.Process(client.info("server")["process_id"])
+    return found
 
 
-def ask(url: str, key: str, pet: dict | None = None) -> tuple[Any, Any]:
-    """The body and the headers of an answer to GET, or to POST where there is a pet."""
+def ask(server: Server, key: str, path: str = "", pet: dict | None = None) -> Any:
+    """The answer to GET, or to POST where there is a pet: status, headers and body."""
     body = None if pet is None else json.dumps(pet).encode()
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    request = urllib.request.Request(url, body, headers)
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.load(answer), answer.headers
+    request = urllib.request.Request(f"{server.url}/v1/pets{path}", body, headers)
+    try:
+        answer = urllib.request.urlopen(request, timeout=10)
+    except urllib.error.HTTPError as error:
+        answer = error
+    with answer:
+        return answer.status, answer.headers, json.load(answer)

@@ -1,28 +1,25 @@
-"""Load by wrk, and what it cost."""
+"""Load by wrk, what came of it, and what it cost."""
 
+import itertools
 import re
 import subprocess
-import tempfile
+from pathlib import Path
 from typing import NamedTuple
-
-import psutil
 
 from benchmarks.stage import Server
 
-CONNECTIONS = 16
-POST = """wrk.method = "POST"
-wrk.body = '{"name": "Rex", "categoryId": 7}'
-wrk.headers["Content-Type"] = "application/json"
-"""
+SCRIPT = Path(__file__).with_name("requests.lua")
 UNIT_MS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
+
+_seeds = itertools.count(1)
 
 
 class Case(NamedTuple):
-    """What is asked, with whose key, and whether it is to be refused."""
+    """What is asked (see requests.lua), by whom, and whether it is to be refused."""
 
-    path: str = "/v1/pets"
-    key: str = "ample"
-    posts: bool = False
+    what: str = "list"
+    who: str = "tenants"
+    connections: int = 16
     is_refused: bool = False
 
 
@@ -32,43 +29,80 @@ class Figures(NamedTuple):
     rate: float  # requests per second
     p50_ms: float
     p99_ms: float
-    cpu_us: float  # of all processes of the server, for each request
-    requests: int
-    refused: int  # answered with 4xx or 5xx
+    cpu_us: dict[str, float]  # for each request, of the server and of its stores
+
+    @property
+    def tail(self) -> float:
+        """The 99th percentile as a multiple of the median."""
+        return self.p99_ms / self.p50_ms
 
 
-def run(server: Server, case: Case, key: str, seconds: int) -> Figures:
-    """Ask as fast as the connections can for so long."""
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency"]
-    command += [server.url + case.path, "-H", f"Authorization: Bearer {key}"]
-    with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
-        script.write(POST if case.posts else "")
-        script.flush()
-        command += ["-s", script.name]
-        before = _cpu_seconds(server.process)
-        shown = subprocess.run(command, capture_output=True, text=True, check=True)
-        spent = _cpu_seconds(server.process) - before
-    return _read(shown.stdout, spent)
+def run(
+    server: Server,
+    case: Case,
+    seconds: int,
+    rate: float | None = None,
+    arrivals: str = "evenly",
+) -> Figures:
+    """Ask as fast as the connections can, or at that rate, and check what came of it.
 
-
-def _read(shown: str, cpu_seconds: float) -> Figures:
-    requests = int(re.search(r"(\d+) requests in", shown)[1])
-    refused = re.search(r"Non-2xx or 3xx responses: (\d+)", shown)
+    Every request must be answered, or refused, as the case says, and everything that
+    was acknowledged must be in the database.
+    """
+    command = ["wrk", "-t1", f"-c{case.connections}", f"-d{seconds}s", "--latency"]
+    command += [
+        "--timeout",
+        "20s",
+        "-s",
+        str(SCRIPT),
+        f"{server.url}/v1/pets",
+        "--",
+        case.what,
+    ]
+    command += [str(server.place.directory / case.who), str(next(_seeds))]
+    command += [str(rate), arrivals] if rate else []
+    writes = case.what in ("create", "write")
+    rows = server.place.rows() if writes else 0
+    before = _cpu_seconds(server)
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    after = _cpu_seconds(server)
+    requests = int(_found(r"(\d+) requests in", shown))
+    refused = int(_found(r"Non-2xx or 3xx responses: (\d+)", shown) or 0)
+    assert refused == case.is_refused * requests, f"{server.name}: {case}\n{shown}"
+    assert "Socket errors" not in shown, f"{server.name}: {case}\n{shown}"
+    assert not writes or server.place.rows() - rows >= requests, "all are kept"
     return Figures(
-        rate=float(re.search(r"Requests/sec:\s+([0-9.]+)", shown)[1]),
+        rate=float(_found(r"Requests/sec:\s+([0-9.]+)", shown)),
         p50_ms=_latency_ms("50%", shown),
         p99_ms=_latency_ms("99%", shown),
-        cpu_us=cpu_seconds / requests * 1e6,
-        requests=requests,
-        refused=int(refused[1]) if refused else 0,
+        cpu_us={
+            name: sum(
+                spent - before[name].get(pid, 0) for pid, spent in after[name].items()
+            )
+            / requests
+            * 1e6
+            for name in after
+        },
     )
 
 
+def _found(pattern: str, shown: str) -> str | None:
+    found = re.search(pattern, shown)
+    return found and found[1]
+
+
 def _latency_ms(quantile: str, shown: str) -> float:
-    found = re.search(rf"{quantile}\s+([0-9.]+)(us|ms|s)\b", shown)
-    return float(found[1]) * UNIT_MS[found[2]]
+    number, unit = re.search(rf"{quantile}\s+([0-9.]+)(us|ms|s)\b", shown).groups()
+    return float(number) * UNIT_MS[unit]
 
 
-def _cpu_seconds(server: psutil.Process) -> float:
-    times = [p.cpu_times() for p in (server, *server.children(recursive=True))]
-    return sum(each.user + each.system for each in times)
+def _cpu_seconds(server: Server) -> dict[str, dict[int, float]]:
+    """What each process has used so far, by program and process id."""
+    programs = {"server": server.process} | server.place.stores
+    return {
+        name: {
+            process.pid: sum(process.cpu_times()[:2])
+            for process in (program, *program.children(recursive=True))
+        }
+        for name, program in programs.items()
+    }

@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from petstore import waiting
 
@@ -16,10 +16,12 @@ class _Call(Generic[Item, Result]):
 
     def __init__(self, item: Item) -> None:
         self.item = item
-        self.outcome: Result | Exception | None = None
+        self.outcome: Result | Exception
         # Resolves to None when there is an outcome, or to the batch that it is this
         # request's turn to carry out.
-        self.turn = asyncio.get_running_loop().create_future()
+        self.turn: asyncio.Future[list[Any] | None] = (
+            asyncio.get_running_loop().create_future()
+        )
 
 
 class Batch(Generic[Item, Result]):
@@ -45,15 +47,16 @@ class Batch(Generic[Item, Result]):
 
     def run(self, item: Item) -> Result:
         """The result of one item; raises what the function raises for its batch."""
-        if not waiting.can_await():
-            [outcome] = self._function([item])
-        else:
+        outcome: Result | Exception
+        if waiting.can_await():
             outcome = self._run(_Call(item))
+        else:
+            [outcome] = self._function([item])
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
-    def _run(self, call: _Call[Item, Result]) -> Result | Exception | None:
+    def _run(self, call: _Call[Item, Result]) -> Result | Exception:
         if not self._is_busy():
             self._runs += 1
             # Requests that are read in this turn of the loop come along.
@@ -70,6 +73,7 @@ class Batch(Generic[Item, Result]):
 
     def _carry_out(self, batch: list[_Call[Item, Result]]) -> None:
         self._begun_at = asyncio.get_running_loop().time()
+        outcomes: Sequence[Result | Exception]
         try:
             outcomes = self._function([call.item for call in batch])
         except Exception as error:  # noqa: BLE001 (each request handles it)

@@ -28,7 +28,7 @@ class _Awaiting(greenlet):
     asks the system for its stack.
     """
 
-    def run(self, function: Callable[..., None], arguments: tuple) -> None:
+    def run(self, function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
         """Call one function after the other."""
         while True:
             function(*arguments)
@@ -47,7 +47,7 @@ class _Threads(threading.local):
 _threads = _Threads()
 
 
-def start(function: Callable[..., None], *arguments: Any) -> asyncio.Task | None:
+def start(function: Callable[..., None], *arguments: Any) -> asyncio.Task[None] | None:
     """Call a function that may wait; to be called from the event loop itself.
 
     Returns the task that finishes the call, or None where it has finished already.
@@ -78,14 +78,14 @@ def start_beside(function: Callable[..., None], *arguments: Any) -> None:
         threading.Thread(target=function, args=arguments, daemon=True).start()
 
 
-def _start_and_keep(function: Callable[..., None], arguments: tuple) -> None:
+def _start_and_keep(function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     task = start(function, *arguments)
     if task:
         _kept.add(task)  # the loop itself does not keep it alive
         task.add_done_callback(_kept.discard)
 
 
-_kept: set[asyncio.Task] = set()
+_kept: set[asyncio.Task[None]] = set()
 
 
 def can_await() -> bool:
@@ -97,7 +97,8 @@ def wait(awaitable: Awaitable[Result]) -> Result:
     """The result of an awaitable; raises what it raises."""
     present = getcurrent()
     if isinstance(present, _Awaiting):
-        return present.parent.switch(awaitable)
+        result: Result = present.parent.switch(awaitable)
+        return result
     loop = _background.loop()
     return asyncio.run_coroutine_threadsafe(_await(awaitable), loop).result()
 
@@ -117,6 +118,10 @@ class _Background:
     """An event loop in a thread, for callers that have none; made when first used."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Have none; a thread does not live on in a child process."""
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -130,5 +135,4 @@ class _Background:
 
 
 _background = _Background()
-# A thread does not live on in a child process.
-os.register_at_fork(after_in_child=_background.__init__)
+os.register_at_fork(after_in_child=_background.forget)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import psycopg
 import pytest
 import redis
@@ -25,6 +26,11 @@ from tests.clocks import Clock, make_stores_movable
 
 pytest_plugins = ["tests.hosts.fixtures"]
 make_stores_movable()
+# A busy machine may take any time for an example.
+hypothesis.settings.register_profile(
+    "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("busy")
 
 
 @pytest.fixture(scope="session")

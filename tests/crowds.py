@@ -1,10 +1,13 @@
-"""Threads of this process that do something at the same moment."""
+"""Threads of this process, and clients, that do something at the same moment."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests import databases
+from tests.clients import TIMEOUT_SECONDS, Answer, Client
 
 
 def at_once(deed: Callable[[Any], object], arguments: Iterable[Any]) -> None:
@@ -24,3 +27,34 @@ def at_once(deed: Callable[[Any], object], arguments: Iterable[Any]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def together(tasks: list[Callable[[], Any]]) -> list[Any]:
+    """Run each task in a thread of its own; their results in the same order."""
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        return list(pool.map(lambda task: task(), tasks))
+
+
+def ask_at_once(urls: Iterable[str], key: str) -> list[Answer]:
+    """Send one request to each address, all at the same moment."""
+    urls = list(urls)
+    barrier = threading.Barrier(len(urls), timeout=TIMEOUT_SECONDS)
+
+    def ask(url: str) -> Answer:
+        with Client(url, key) as client:
+            client.renew()
+            barrier.wait()
+            return client.get()
+
+    return together([lambda url=url: ask(url) for url in urls])
+
+
+def served_by_minute(answers: list[Answer]) -> list[tuple[int, int]]:
+    """How many asked and how many were served in each minute that saw requests."""
+    minutes = [answer.headers["X-RateLimit-Reset"] for answer in answers]
+    served = Counter(
+        minute
+        for minute, answer in zip(minutes, answers, strict=True)
+        if answer.is_served
+    )
+    return [(asked, served[minute]) for minute, asked in Counter(minutes).items()]

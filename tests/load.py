@@ -1,25 +1,15 @@
-"""Clients that go on asking while something breaks."""
+"""Clients that go on asking while something breaks, and remember every answer."""
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException
-from urllib.parse import urlsplit
+
+from tests.clients import Answer, Client
 
 PATH = "/v1/pets?limit=1"
 PAUSE_SECONDS = 0.005
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What came of one request."""
-
-    key: str
-    status: int
-    left: int  # of the day
-    seconds: float
+TIMEOUT_SECONDS = 15
 
 
 @dataclass
@@ -29,7 +19,12 @@ class Load:
     url: str
     keys: Sequence[str]
     keeps_alive: bool = True
+    adds: bool = False  # an animal with every second request, until it is there
+    pause_seconds: float = PAUSE_SECONDS
     answers: list[Answer] = field(default_factory=list, repr=False)
+    answers_to: dict[str, list[Answer]] = field(default_factory=dict, repr=False)
+    asked: list[str] = field(default_factory=list, repr=False)
+    added: list[str] = field(default_factory=list, repr=False)
     has_ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def run(self, seconds: float) -> None:
@@ -38,40 +33,57 @@ class Load:
 
     def left(self, key: str) -> list[int]:
         """What the answers to a key said is left of its day, one after the other."""
-        return [answer.left for answer in self.answers if answer.key == key]
+        return [answer.day_left for answer in self.answers_to[key] if answer.status]
 
-    def statuses(self) -> set[int]:
-        """Every status that was seen; 0 stands for no answer."""
+    def statuses(self) -> set[int | None]:
+        """Every status that was seen; None stands for no answer."""
         return {answer.status for answer in self.answers}
+
+    def since(self, sent_at: float) -> list[Answer]:
+        """The answers to what was asked from that moment on."""
+        return [answer for answer in self.answers if answer.sent_at >= sent_at]
 
     def slowest(self) -> float:
         """The longest time that a client waited."""
         return max(answer.seconds for answer in self.answers)
 
-    def _ask(self, key: str) -> None:
-        connection = HTTPConnection(urlsplit(self.url).netloc, timeout=10)
-        headers = {"Authorization": f"Bearer {key}"}
+    def _go_on(self, number: int, key: str) -> None:
+        turn = 0
+        with Client(self.url, key, timeout_seconds=TIMEOUT_SECONDS) as client:
+            while not self.has_ended.wait(self.pause_seconds):
+                turn += 1
+                if self.adds and turn % 2:
+                    self._add(client, key, f"{number}-{turn}")
+                else:
+                    self._ask(client, key, "GET", PATH)
+
+    def _add(self, client: Client, key: str, name: str) -> None:
+        self.asked.append(name)
+        pet, once = {"name": name, "categoryId": 1}, {"Idempotency-Key": name}
+        while self._ask(client, key, "POST", "/v1/pets", pet, **once).status != 201:
+            if self.has_ended.wait(self.pause_seconds):
+                return
+        self.added.append(name)
+
+    def _ask(
+        self, client: Client, key: str, method: str, path: str, *body: dict, **more: str
+    ) -> Answer:
         if not self.keeps_alive:
-            headers["Connection"] = "close"
-        while not self.has_ended.wait(PAUSE_SECONDS):
-            started = time.monotonic()
-            try:
-                connection.request("GET", PATH, headers=headers)
-                answer = connection.getresponse()
-                answer.read()
-                status, left = answer.status, day_left(answer.headers["RateLimit"])
-            except (OSError, HTTPException):
-                status, left = 0, -1
-            seconds = time.monotonic() - started
-            self.answers.append(Answer(key, status, left, seconds))
-        connection.close()
+            more["Connection"] = "close"
+        answer = client.ask(method, path, *body, **more)
+        self.answers.append(answer)
+        self.answers_to.setdefault(key, []).append(answer)
+        return answer
 
 
 @contextmanager
-def load(url: str, keys: Sequence[str], *, keeps_alive: bool = True) -> Iterator[Load]:
+def load(url: str, keys: Sequence[str], **options: float) -> Iterator[Load]:
     """A load for as long as the block runs."""
-    load = Load(url, keys, keeps_alive)
-    threads = [threading.Thread(target=load._ask, args=(key,)) for key in keys]
+    load = Load(url, keys, **options)
+    threads = [
+        threading.Thread(target=load._go_on, args=(number, key))
+        for number, key in enumerate(keys)
+    ]
     for thread in threads:
         thread.start()
     try:
@@ -80,8 +92,3 @@ def load(url: str, keys: Sequence[str], *, keeps_alive: bool = True) -> Iterator
         load.has_ended.set()
         for thread in threads:
             thread.join()
-
-
-def day_left(field: str) -> int:
-    """The requests left of the day, by the header RateLimit."""
-    return int(field.partition('"day";r=')[2].partition(";")[0])

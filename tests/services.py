@@ -5,10 +5,8 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPMessage
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import psutil
 
@@ -17,23 +15,10 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from tests import databases, servers
+from tests.clients import Answer, Client
 
 AMPLE = 10**9
 TIMEOUT_SECONDS = 30
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What came back."""
-
-    status: int
-    headers: HTTPMessage
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        """The body, read as JSON."""
-        return json.loads(self.body)
 
 
 @dataclass(frozen=True)
@@ -67,22 +52,9 @@ class Service:
         **headers: str,
     ) -> Answer:
         """GET, or POST where there is a body, on a connection of its own."""
-        sent = {"Authorization": f"Bearer {self.key}"}
-        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        if body is not None:
-            sent["Content-Type"] = "application/json"
-        connection = HTTPConnection(urlsplit(self.url).netloc, timeout=TIMEOUT_SECONDS)
-        try:
-            connection.request(
-                method or ("GET" if body is None else "POST"),
-                path,
-                None if body is None else json.dumps(body),
-                sent,
-            )
-            response = connection.getresponse()
-            return Answer(response.status, response.headers, response.read())
-        finally:
-            connection.close()
+        with Client(self.url, self.key, timeout_seconds=TIMEOUT_SECONDS) as client:
+            method = method or ("GET" if body is None else "POST")
+            return client.ask(method, path, body, **headers)
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """The same job by hand, in one file: key, both quota windows, query, JSON.
 
 No schemas, no ORM, no layers, no metrics, no logs. It works on the database and the
-counters of a running service, so that both can be measured on the same data.
+counters of a running service, so that both can be measured on the same data. stage.py
+knows under which of gunicorn's workers it is fastest.
 """
 
 import hashlib
@@ -45,13 +46,18 @@ INSERT = (
     "INSERT INTO pet (project_id, name, category_id, status)"
     f" VALUES ({PARAM}, {PARAM}, {PARAM}, {PARAM}) RETURNING id"
 )
-TAKE_SQL = """
-INSERT INTO baseline_usage VALUES (?, ?, 1, ?, 1) ON CONFLICT (subject) DO UPDATE SET
- minute_hits = CASE WHEN minute = excluded.minute THEN minute_hits ELSE 0 END + 1,
- day_hits = CASE WHEN day = excluded.day THEN day_hits ELSE 0 END + 1,
+COUNTS = (
+    "CREATE TABLE IF NOT EXISTS baseline_usage (subject TEXT PRIMARY KEY,"
+    " minute INTEGER, minute_hits INTEGER, day INTEGER, day_hits INTEGER)"
+)
+TAKE_SQL = f"""
+INSERT INTO baseline_usage AS u VALUES ({PARAM}, {PARAM}, 1, {PARAM}, 1)
+ON CONFLICT (subject) DO UPDATE SET
+ minute_hits = CASE WHEN u.minute = excluded.minute THEN u.minute_hits ELSE 0 END + 1,
+ day_hits = CASE WHEN u.day = excluded.day THEN u.day_hits ELSE 0 END + 1,
  minute = excluded.minute, day = excluded.day
-WHERE (minute <> excluded.minute OR minute_hits < ?)
-  AND (day <> excluded.day OR day_hits < ?)
+WHERE (u.minute <> excluded.minute OR u.minute_hits < {PARAM})
+  AND (u.day <> excluded.day OR u.day_hits < {PARAM})
 RETURNING minute_hits, day_hits"""
 TAKE_LUA = """
 local m = tonumber(redis.call('GET', KEYS[1]) or 0)
@@ -71,29 +77,28 @@ if REDIS_URL:
 
 def connection():
     if not hasattr(local, "connection"):
-        local.connection = _connect_sqlite() if IS_SQLITE else _connect_postgresql()
+        local.connection = _connect(URL, "full")
+        local.counters = _connect(f"{URL}.baseline", "normal") if IS_SQLITE else None
     return local.connection
 
 
-def _connect_sqlite():
-    path = URL.removeprefix("sqlite:///")
+def counts():
+    connection()
+    return local.counters or local.connection
+
+
+def _connect(url, synchronous):
+    if not IS_SQLITE:
+        return psycopg.connect(url, autocommit=True)
+    path = url.removeprefix("sqlite:///")
     connection = sqlite3.connect(path, isolation_level=None, timeout=30)
     connection.execute("PRAGMA journal_mode=wal")
-    connection.execute("PRAGMA synchronous=full")
-    local.counters = sqlite3.connect(
-        f"{path}.baseline", isolation_level=None, timeout=30
-    )
-    local.counters.execute("PRAGMA journal_mode=wal")
-    local.counters.execute("PRAGMA synchronous=normal")
-    local.counters.execute(
-        "CREATE TABLE IF NOT EXISTS baseline_usage (subject TEXT PRIMARY KEY,"
-        " minute INTEGER, minute_hits INTEGER, day INTEGER, day_hits INTEGER)"
-    )
+    connection.execute(f"PRAGMA synchronous={synchronous}")
     return connection
 
 
-def _connect_postgresql():
-    return psycopg.connect(URL, autocommit=True)
+if not REDIS_URL:
+    counts().execute(COUNTS)
 
 
 def take(project, per_minute, per_day, now):
@@ -101,9 +106,8 @@ def take(project, per_minute, per_day, now):
     if REDIS_URL:
         keys = [f"base:{{{project}}}:m{minute}", f"base:{{{project}}}:d{day}"]
         return take_script(keys=keys, args=[per_minute, per_day])
-    row = local.counters.execute(
-        TAKE_SQL, (str(project), minute, day, per_minute, per_day)
-    ).fetchone()
+    values = (str(project), minute, day, per_minute, per_day)
+    row = counts().execute(TAKE_SQL, values).fetchone()
     return (1, *row) if row else (0, per_minute, per_day)
 
 

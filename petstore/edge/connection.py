@@ -37,8 +37,10 @@ class Connection(asyncio.BufferedProtocol):
         self._asked_to_close = False  # the client sends nothing after it
         self._is_lingering = False
         self._has_ended = False  # the client sends no more
-        self._room: asyncio.Future | None = None  # until the client takes something
-        self._task: asyncio.Task | None = None
+        self._room: asyncio.Future[None] | None = (
+            None  # until the client takes something
+        )
+        self._task: asyncio.Task[None] | None = None
         self.deadline = math.inf
 
     @property
@@ -72,7 +74,8 @@ class Connection(asyncio.BufferedProtocol):
         """Let the client have this much time at most."""
         self.deadline = min(self.deadline, self._loop.time() + seconds)
 
-    def connection_made(self, transport: asyncio.Transport) -> None:
+    # Streams have this kind of transport.
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Called by the loop."""
         transport.set_write_buffer_limits(MAX_BUFFER_BYTES)
         self._transport = transport
@@ -167,7 +170,11 @@ class Connection(asyncio.BufferedProtocol):
     def _refuse(self, refusal: Failure) -> None:
         """Let the application answer what cannot be read, as it answers all else."""
         self._is_last = True
-        stand_in = {"REQUEST_METHOD": "GET", "PATH_INFO": "/v1", "QUERY_STRING": ""}
+        stand_in: dict[str, Any] = {
+            "REQUEST_METHOD": "GET",
+            "PATH_INFO": "/v1",
+            "QUERY_STRING": "",
+        }
         stand_in |= {"SERVER_PROTOCOL": "HTTP/1.1", "RAW_URI": "/v1", REFUSAL: refusal}
         self._answer(self._base_environ | stand_in)
 

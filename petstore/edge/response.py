@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from email.utils import formatdate
 from typing import Any
 
-Application = Callable[[dict[str, Any], Callable], Iterable[bytes]]
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 # A longer body is sent in pieces, as the client takes them.
 MAX_WHOLE_BYTES = 64 * 1024

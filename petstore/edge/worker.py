@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import uvloop
 from gunicorn.sock import BaseSocket
@@ -51,7 +52,7 @@ class EdgeWorker(Worker):
         self._stopped = asyncio.Event()
         # In the order in which they began to wait for a request.
         self._connections: dict[Connection, None] = {}
-        self._accepted: set[asyncio.Task] = set()
+        self._accepted: set[asyncio.Task[Any]] = set()
         self._max_connections = min(self.cfg.worker_connections, _descriptors_to_use())
         self._steps_back = False
         self._loop.add_signal_handler(signal.SIGTERM, self._stop)
@@ -125,7 +126,7 @@ class EdgeWorker(Worker):
         accepted.add_done_callback(self._end_of_accepting)
         return True
 
-    def _end_of_accepting(self, accepted: asyncio.Task) -> None:
+    def _end_of_accepting(self, accepted: asyncio.Task[Any]) -> None:
         self._accepted.discard(accepted)
         if not accepted.cancelled():
             accepted.exception()  # none, or the client has gone

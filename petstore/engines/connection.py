@@ -23,19 +23,19 @@ class Connection(psycopg.Connection):
     seconds: float | None = None  # for each step of the protocol
     _loop: asyncio.AbstractEventLoop | None = None  # that watches the socket
     _socket = -1  # its number, which is not told any more when it is closed
-    _answer: asyncio.Future | None = None  # while it is waited for
+    _answer: asyncio.Future[None] | None = None  # while it is waited for
     _gives_up_at = 0.0
     _timer: asyncio.TimerHandle | None = None
 
-    def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
+    def wait(self, gen: Any, *_options: Any, **_named: Any) -> Any:
         """Carry out a step of the protocol; raises `psycopg.OperationalError`."""
         if not waiting.can_await():
-            return super().wait(gen, *args, timeout=self.seconds)
-        self._watch()
+            return super().wait(gen, timeout=self.seconds)
+        loop = self._watch()
         try:
             wanted = next(gen)
             while wanted == Wait.R:
-                self._wait_for_answer()
+                self._wait_for_answer(loop)
                 wanted = gen.send(Ready.R)
         except StopIteration as end:
             return end.value
@@ -84,24 +84,25 @@ class Connection(psycopg.Connection):
             self.cancel_safe(timeout=CANCEL_SECONDS)
         self.close()
 
-    def _watch(self) -> None:
+    def _watch(self) -> asyncio.AbstractEventLoop:
         # The socket is watched all the time: to begin and to end it for each statement
         # would cost a fifth of the statement.
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
             self._socket = self.pgconn.socket
             self._loop.add_reader(self._socket, self._notice)
+        return self._loop
 
     def _unwatch(self) -> None:
         if self._loop:
             self._loop.remove_reader(self._socket)
             self._loop = None
 
-    def _wait_for_answer(self) -> None:
-        self._answer = self._loop.create_future()
-        self._gives_up_at = self._loop.time() + STATEMENT_SECONDS
+    def _wait_for_answer(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._answer = loop.create_future()
+        self._gives_up_at = loop.time() + STATEMENT_SECONDS
         if self._timer is None:
-            self._timer = self._loop.call_later(LOOK_SECONDS, self._look)
+            self._timer = loop.call_later(LOOK_SECONDS, self._look, loop)
         try:
             waiting.wait(self._answer)
         finally:
@@ -114,7 +115,7 @@ class Connection(psycopg.Connection):
         elif not self._answer.done():
             self._answer.set_result(None)
 
-    def _look(self) -> None:
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         """Called by the loop now and then while an answer is waited for.
 
         One timer serves many statements: to set one for each would cost a tenth more.
@@ -124,8 +125,8 @@ class Connection(psycopg.Connection):
             return
         if self.has_news:  # a socket that has failed, of which uvloop does not tell
             self._answer.set_result(None)
-        elif self._loop.time() < self._gives_up_at:
-            self._timer = self._loop.call_later(LOOK_SECONDS, self._look)
+        elif loop.time() < self._gives_up_at:
+            self._timer = loop.call_later(LOOK_SECONDS, self._look, loop)
         else:
             late = psycopg.OperationalError("the server took too long")
             self._answer.set_exception(late)

@@ -26,8 +26,11 @@ class GroupCommit:
         self._connection: sqlite3.Connection | None = None
         # Waits for the disk while the event loop goes on.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
-        self._busy: asyncio.Future | None = None  # while it begins or is committed
-        self._outcome: asyncio.Future | None = None  # for requests that have finished
+        self._busy: asyncio.Future[None] | None = (
+            None  # while it begins or is committed
+        )
+        # For requests that have finished: how the commit has failed, if it has.
+        self._outcome: asyncio.Future[object] | None = None
 
     def begin(self) -> sqlite3.Connection:
         """Begin the part of a request; its connection.
@@ -37,35 +40,34 @@ class GroupCommit:
         gives_up_at = time.monotonic() + BUSY_SECONDS
         while self._busy:
             waiting.wait(_until(self._busy, gives_up_at))
-        if self._connection is None:
-            self._connection = self._connect()
-        if not self._connection.in_transaction:
-            self._open(gives_up_at)
-        self._connection.execute("SAVEPOINT request")
-        return self._connection
+        connection = self._connection = self._connection or self._connect()
+        if not connection.in_transaction:
+            self._open(connection, gives_up_at)
+        connection.execute("SAVEPOINT request")
+        return connection
 
-    def commit(self) -> None:
+    def commit(self, connection: sqlite3.Connection) -> None:
         """Return when what the request has written is on the disk."""
-        self._connection.execute("RELEASE request")
+        connection.execute("RELEASE request")
         loop = asyncio.get_running_loop()
         if self._outcome is None:
             self._outcome = loop.create_future()
             # Requests that are being read in this turn of the loop may join.
-            loop.call_soon(self._commit)
+            loop.call_soon(self._commit, connection)
         failure = waiting.wait(self._outcome)
         if failure:
             raise sqlite3.OperationalError(f"the commit has failed: {failure}")
 
-    def rollback(self) -> None:
+    def rollback(self, connection: sqlite3.Connection) -> None:
         """Undo what the request has written, and nothing of the others."""
-        if not self._connection.in_transaction:
+        if not connection.in_transaction:
             # After some failures (a full disk) SQLite has undone it all.
             self._tell("another request has found the file broken")
             return
-        self._connection.execute("ROLLBACK TO request")
-        self._connection.execute("RELEASE request")
+        connection.execute("ROLLBACK TO request")
+        connection.execute("RELEASE request")
         if self._outcome is None:
-            self._connection.execute("ROLLBACK")
+            connection.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close the connection, unless it is in use; it is opened anew when needed."""
@@ -73,12 +75,12 @@ class GroupCommit:
             self._connection.close()
             self._connection = None
 
-    def _open(self, gives_up_at: float) -> None:
+    def _open(self, connection: sqlite3.Connection, gives_up_at: float) -> None:
         self._busy = asyncio.get_running_loop().create_future()
         try:
             while True:
                 try:
-                    self._connection.execute("BEGIN IMMEDIATE")
+                    connection.execute("BEGIN IMMEDIATE")
                     return
                 except sqlite3.OperationalError as error:
                     if not is_busy(error) or time.monotonic() >= gives_up_at:
@@ -87,18 +89,20 @@ class GroupCommit:
         finally:
             self._free()
 
-    def _commit(self) -> None:
+    def _commit(self, connection: sqlite3.Connection) -> None:
         if self._outcome is None:  # a failure has ended the transaction
             return
         loop = asyncio.get_running_loop()
         self._busy = loop.create_future()
-        commit = functools.partial(self._connection.execute, "COMMIT")
-        loop.run_in_executor(self._thread, commit).add_done_callback(self._end)
+        commit = loop.run_in_executor(self._thread, connection.execute, "COMMIT")
+        commit.add_done_callback(functools.partial(self._end, connection))
 
-    def _end(self, commit: asyncio.Future) -> None:
+    def _end(
+        self, connection: sqlite3.Connection, commit: asyncio.Future[sqlite3.Cursor]
+    ) -> None:
         failure = commit.exception()
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         self._tell(failure)
         self._free()
 
@@ -108,16 +112,18 @@ class GroupCommit:
             self._outcome = None
 
     def _free(self) -> None:
-        self._busy.set_result(None)
-        self._busy = None
+        busy, self._busy = self._busy, None
+        if busy:
+            busy.set_result(None)
 
 
-async def _until(free: asyncio.Future, gives_up_at: float) -> None:
+async def _until(free: asyncio.Future[None], gives_up_at: float) -> None:
     await asyncio.wait([free], timeout=gives_up_at - time.monotonic())
     if time.monotonic() >= gives_up_at:
         raise sqlite3.OperationalError("the disk is busy")
 
 
-def is_busy(error: sqlite3.Error) -> bool:
+def is_busy(error: BaseException | None) -> bool:
     """Whether another connection has locked the file."""
-    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
+    return code & 0xFF == sqlite3.SQLITE_BUSY

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from typing import Any
+from typing import Generic, TypeVar
 
 import peewee
 
@@ -14,14 +14,17 @@ LOOKS = 5
 LOOK_SECONDS = 0.05
 
 
-class Line:
+Thing = TypeVar("Thing")
+
+
+class Line(Generic[Thing]):
     """First come, first served.
 
     Only requests in an event loop wait here: elsewhere there are few threads anyway.
     """
 
     def __init__(self) -> None:
-        self._waiting: deque[asyncio.Future] = deque()
+        self._waiting: deque[asyncio.Future[Thing]] = deque()
         self._served = 0
 
     @property
@@ -29,7 +32,7 @@ class Line:
         """Whether anybody waits."""
         return any(not turn.done() for turn in self._waiting)
 
-    def wait(self) -> Any:
+    def wait(self) -> Thing:
         """What the request is served with, when it is its turn.
 
         Raises `peewee.OperationalError` when nobody was served for so long that waiting
@@ -41,7 +44,7 @@ class Line:
         loop.call_later(LOOK_SECONDS, self._look, turn, self._served, LOOKS - 1)
         return waiting.wait(turn)
 
-    def serve(self, thing: Any = None) -> bool:
+    def serve(self, thing: Thing) -> bool:
         """Serve the first in line; False where nobody waits."""
         self._served += 1
         while self._waiting:
@@ -58,7 +61,7 @@ class Line:
             if not turn.done():
                 turn.set_exception(error)
 
-    def _look(self, turn: asyncio.Future, served: int, looks: int) -> None:
+    def _look(self, turn: asyncio.Future[Thing], served: int, looks: int) -> None:
         """Give a turn up, unless others were served meanwhile."""
         if turn.done():
             return
@@ -76,7 +79,7 @@ class Permits:
 
     def __init__(self, count: int) -> None:
         self._free = count
-        self._line = Line()
+        self._line: Line[None] = Line()
 
     def acquire(self) -> None:
         """Wait for a permit; raises what `Line.wait` raises."""
@@ -89,5 +92,5 @@ class Permits:
 
     def release(self) -> None:
         """Give a permit back, in the request that has acquired it."""
-        if waiting.can_await() and not self._line.serve():
+        if waiting.can_await() and not self._line.serve(None):
             self._free += 1

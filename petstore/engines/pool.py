@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable
 
 import peewee
-from peewee import __exception_wrapper__
 
 from petstore import waiting
 from petstore.engines.connection import Connection
 from petstore.engines.lines import Line
+from petstore.engines.requests import as_peewee_errors
 
 MAX_CONNECTIONS = 6  # of a worker
 # For so long after a failure nobody waits for a connection.
@@ -27,8 +27,8 @@ class Pool:
         self._idle: list[Connection] = []
         self._idle_in_threads: list[Connection] = []
         self._count = 0  # of those of the event loop, idle or in use
-        self._line = Line()
-        self._connecting: asyncio.Future | None = None
+        self._line: Line[Connection] = Line()
+        self._connecting: asyncio.Future[Connection] | None = None
         self._retry_at = 0.0
 
     def lend(self) -> Connection:
@@ -75,7 +75,7 @@ class Pool:
             connection.close()
         self._require_server()
         try:
-            with __exception_wrapper__:
+            with as_peewee_errors:
                 return self._connect()
         except peewee.OperationalError:
             self._pause()

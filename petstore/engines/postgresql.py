@@ -8,14 +8,14 @@ from weakref import WeakValueDictionary
 
 import peewee
 import psycopg
-from peewee import SQL, Psycopg3Adapter, __exception_wrapper__, fn
+from peewee import SQL, Psycopg3Adapter, fn
 from psycopg.errors import LockNotAvailable, ReadOnlySqlTransaction
 
 from petstore.clock import MS_PER_SECOND
 from petstore.engines.connection import STATEMENT_SECONDS, Connection
 from petstore.engines.lines import Permits
 from petstore.engines.pool import Pool
-from petstore.engines.requests import RequestDatabase
+from petstore.engines.requests import RequestDatabase, as_peewee_errors
 from petstore.statements import slot
 
 MAX_WRITES = 2  # in a worker, of a project or of a subject that is counted
@@ -91,7 +91,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
         In seconds since the Unix epoch.
         """
-        if self._clock_offset is None:
+        while self._clock_offset is None:
             self._run("SELECT 1", None)
         return time.monotonic() + self._clock_offset + STATEMENT_MS / MS_PER_SECOND
 
@@ -140,7 +140,8 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         """Forget all connections without a word: they are another process's."""
         self._pool = Pool(self._connect)
 
-    def begin(self, lock_ms: int = LOCK_MS) -> None:
+    # Peewee passes on what `atomic` is given.
+    def begin(self, lock_ms: int = LOCK_MS) -> None:  # type: ignore[override]
         """Begin a transaction, on a connection of its own."""
         connection = self._pool.lend()
         try:
@@ -180,11 +181,11 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             self._pool.take_back(self._leave())
 
     def _execute(self, connection: Connection, sql: str) -> None:
-        with __exception_wrapper__:
+        with as_peewee_errors:
             connection.execute(sql)
 
     def _connect(self) -> Connection:
-        connection = super()._connect()
+        connection: Connection = super()._connect()  # type: ignore[misc]  # internal
         if not self.is_patient:
             connection.seconds = STATEMENT_SECONDS
             if self._owns_connections:

@@ -6,8 +6,11 @@ from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
+import peewee
 from peewee import SQL, Database
 
+# What a driver raises within it is Peewee's (see "internals" in docs/architecture.md).
+as_peewee_errors = peewee.__exception_wrapper__  # type: ignore[attr-defined]
 _NO_LIMIT = nullcontext()
 READS = ("SELECT", "PRAGMA", "EXPLAIN")
 
@@ -23,9 +26,9 @@ class RequestDatabase(Database):
     # Whether a timely statement may still write.
     in_time: Any = SQL("1")
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        self._states: ContextVar = ContextVar("state")
-        super().__init__(*args, thread_safe=False, **options)
+    def __init__(self, database: str, **options: Any) -> None:
+        self._states: ContextVar[Any] = ContextVar("state")
+        super().__init__(database, thread_safe=False, **options)
 
     @property
     def _state(self) -> Any:
@@ -61,7 +64,7 @@ class RequestDatabase(Database):
         return _NO_LIMIT
 
     def _run(self, sql: str, params: Any) -> Any:
-        return super().execute_sql(sql, params)
+        return super().execute_sql(sql, params)  # type: ignore[no-untyped-call]  # Peewee
 
     def _enter(self, connection: Any) -> None:
         """Let the transaction that begins use a connection."""

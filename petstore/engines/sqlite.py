@@ -11,12 +11,11 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import peewee
-from peewee import __exception_wrapper__
 
 from petstore import waiting
 from petstore.engines.files import make_private
 from petstore.engines.group_commit import RETRY_SECONDS, GroupCommit, is_busy
-from petstore.engines.requests import READS, RequestDatabase
+from petstore.engines.requests import READS, RequestDatabase, as_peewee_errors
 from petstore.statements import slot
 
 BUSY_SECONDS = 5  # in threads; see GroupCommit for requests in an event loop
@@ -54,11 +53,11 @@ class Rows:
         self.rowcount = cursor.rowcount
         self.lastrowid = cursor.lastrowid
 
-    def fetchone(self) -> tuple | None:
+    def fetchone(self) -> tuple[Any, ...] | None:
         """The next row, if there is one."""
         return next(self._rows, None)
 
-    def fetchall(self) -> list[tuple]:
+    def fetchall(self) -> list[tuple[Any, ...]]:
         """The rows that are left."""
         return list(self._rows)
 
@@ -69,23 +68,24 @@ class Rows:
 class Cursor(sqlite3.Cursor):
     """A statement that writes and returns rows may fail while these are fetched."""
 
-    def fetchone(self) -> tuple | None:
+    def fetchone(self) -> tuple[Any, ...] | None:
         """The next row, if there is one."""
-        with __exception_wrapper__:
+        with as_peewee_errors:
             return super().fetchone()
 
-    def fetchall(self) -> list[tuple]:
+    def fetchall(self) -> list[tuple[Any, ...]]:
         """The rows that are left."""
-        with __exception_wrapper__:
+        with as_peewee_errors:
             return super().fetchall()
 
 
 class Connection(sqlite3.Connection):
     """A connection whose failures are Peewee's."""
 
-    def cursor(self, factory: type[sqlite3.Cursor] = Cursor) -> sqlite3.Cursor:
+    # Only Peewee calls it, and without arguments.
+    def cursor(self) -> sqlite3.Cursor:  # type: ignore[override]
         """What runs a statement."""
-        return super().cursor(factory)
+        return super().cursor(Cursor)
 
 
 class OpenedFile:
@@ -132,10 +132,9 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         self._threads = threading.local()
         self._group = GroupCommit(self._connect)
         self._is_patient = False
-        pragmas = {"journal_mode": "wal", "foreign_keys": 1} | pragmas
         super().__init__(
             path,
-            pragmas=pragmas,
+            pragmas={"journal_mode": "wal", "foreign_keys": 1} | pragmas,
             returning_clause=True,
             check_same_thread=False,
             factory=Connection,
@@ -196,7 +195,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
     def begin(self, lock_type: str = "IMMEDIATE") -> None:
         """Begin a transaction, in the file that is still there."""
         self._file.require()
-        with __exception_wrapper__:
+        with as_peewee_errors:
             if waiting.can_await():
                 self._enter(self._group.begin())
             else:
@@ -206,10 +205,10 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     def commit(self) -> None:
         """Return when what was written is on the disk."""
-        with __exception_wrapper__:
+        with as_peewee_errors:
             if waiting.can_await():
-                self._leave()  # of this request there is nothing left to roll back
-                self._group.commit()
+                # Of this request there is nothing left to roll back.
+                self._group.commit(self._leave())
             else:
                 self._state.conn.execute("COMMIT")
                 self._leave()
@@ -219,9 +218,9 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         connection = self._leave()
         if connection is None:
             return
-        with __exception_wrapper__:
+        with as_peewee_errors:
             if waiting.can_await():
-                self._group.rollback()
+                self._group.rollback(connection)
             # After some failures (a full disk) SQLite has undone it already.
             elif connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -236,7 +235,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         try:
             return self._threads.connection
         except AttributeError:
-            with __exception_wrapper__:
+            with as_peewee_errors:
                 self._threads.connection = self._connect()
             return self._threads.connection
 
@@ -257,7 +256,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         gives_up_at = time.monotonic() + PATIENT_SECONDS
         while True:
             try:
-                return super()._connect()
+                return super()._connect()  # type: ignore[misc]  # internal
             except sqlite3.OperationalError as error:
                 if not is_busy(error) or time.monotonic() > gives_up_at:
                     raise

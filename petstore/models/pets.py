@@ -3,6 +3,7 @@
 from typing import NamedTuple, Self
 from weakref import WeakValueDictionary
 
+import orjson
 from peewee import BigAutoField, BigIntegerField, ForeignKeyField, Query, TextField
 
 from petstore.batches import Batch
@@ -167,9 +168,7 @@ _batches: WeakValueDictionary[int, Batch[_NewPet, int]] = WeakValueDictionary()
 def _insert_all(animals: list[_NewPet]) -> list[int]:
     values = {
         "project": animals[0].project_id,
-        "names": [animal.name for animal in animals],
-        "category_ids": [animal.category_id for animal in animals],
-        "statuses": [animal.status for animal in animals],
+        "animals": orjson.dumps([animal._asdict() for animal in animals]).decode(),
         "deadline": data.deadline(),
     }
     rows = data.execute_timely(_INSERT_ALL, values).fetchall()
@@ -183,11 +182,9 @@ _INSERT_ALL = """
 WITH "turn" AS (
     SELECT pg_advisory_xact_lock(%(project)s)
 ), "added" AS (
-    SELECT
-        unnest(%(names)s::text[]) AS "name",
-        unnest(%(category_ids)s::bigint[]) AS "category_id",
-        unnest(%(statuses)s::text[]) AS "status"
-    FROM "turn"
+    SELECT "animal".*
+    FROM "turn", json_to_recordset(%(animals)s)
+        AS "animal" ("name" text, "category_id" bigint, "status" text)
     WHERE clock_timestamp() < to_timestamp(%(deadline)s)
 ), "categories" AS (
     INSERT INTO "category" ("project_id", "id")

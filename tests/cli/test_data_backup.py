@@ -19,8 +19,8 @@ from petstore.database import data
 from tests import servers
 from tests.cli.outputs import refusal
 from tests.cli.writers import ids_of, writing
+from tests.clients import Client
 from tests.crowds import at_once
-from tests.races.clients import Client
 from tests.services import serving
 
 of_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -69,7 +69,7 @@ def test_a_service_on_a_backup_serves_and_goes_on(
         kept = ids_of(other, service.key)
         assert before <= set(kept)
         with Client(other.url, service.key) as client:
-            added = client.post({"name": "Tom", "categoryId": 8}).body["id"]
+            added = client.post({"name": "Tom", "categoryId": 8}).json["id"]
         assert added == max(kept) + 1
 
 

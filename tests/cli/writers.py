@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.races.clients import Client
+from tests.clients import Client
 from tests.services import Service
 
 WRITERS = 3
@@ -27,7 +27,7 @@ class Writers:
             while not self.has_ended.is_set():
                 answer = client.post({"name": "Rex", "categoryId": 7})
                 if answer.status == 201:
-                    self.added.append(answer.body["id"])
+                    self.added.append(answer.json["id"])
                 else:
                     self.refused.append(answer.status)
                 if len(self.added) >= FIRST:
@@ -58,6 +58,6 @@ def ids_of(service: Service, key: str) -> list[int]:
     with Client(service.url, key) as client:
         while page := client.get(
             f"/v1/pets?limit=100&after={max(ids, default=0)}"
-        ).body:
+        ).json:
             ids += [pet["id"] for pet in page]
     return ids

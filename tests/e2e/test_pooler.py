@@ -11,10 +11,10 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from tests import databases, servers
+from tests.clients import ORDERS
+from tests.crowds import ask_at_once
 from tests.e2e.pooler import pgbouncer
-from tests.races.clients import ask_at_once
 from tests.races.shops import Shop, at_once
-from tests.races.walkers import ORDERS
 
 CLIENTS, TRIALS, LIMIT = 64, 5, 40
 

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests import servers
-from tests.services import Answer, Service, issue_key, serving
+from tests.clients import Answer
+from tests.services import Service, issue_key, serving
 
 REX = {"name": "Rex", "categoryId": 7}
 SERVERS = ("sync", "gthread", "flask run")
@@ -75,7 +76,7 @@ def seen(answer: Answer) -> tuple[int, str | None]:
 def test_it_answers_as_ever(service: Service):
     made = service.ask(body=REX, Idempotency_Key="once")
     again = service.ask(body=REX, Idempotency_Key="once")
-    assert (made.status, again.body) == (201, made.body)
+    assert (made.status, again.content) == (201, made.content)
     assert again.headers["Idempotent-Replayed"] == "true"
     assert service.ask().json == [made.json]
     assert int(service.ask().headers["X-RateLimit-Remaining"]) > 0

@@ -9,8 +9,8 @@ import psutil
 import pytest
 
 from tests import databases, servers
+from tests.clients import Answer, Client
 from tests.faults.conftest import Serve
-from tests.races.clients import Answer, Client
 from tests.servers import Gunicorn
 
 PAGE_BYTES = 4096
@@ -58,7 +58,7 @@ def test_a_damaged_table_is_no_bug_of_the_service(
 ):
     service = serve()
     for _ in range(3):
-        added = add(service, key).body["id"]
+        added = add(service, key).json["id"]
     servers.stop(service.process)
     with damaged(tmp_path / "petstore.db", "pet"):
         other = serve()
@@ -66,7 +66,7 @@ def test_a_damaged_table_is_no_bug_of_the_service(
         assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
         assert "malformed" in other.log.read_text()
         servers.stop(other.process)
-    assert get(serve(), key).body[-1]["id"] == added
+    assert get(serve(), key).json[-1]["id"] == added
 
 
 def test_damaged_counters_stop_nobody(serve: Serve, key: str, tmp_path: Path):
@@ -91,14 +91,14 @@ def test_nothing_is_acknowledged_into_a_file_that_is_gone(
     assert "removed or replaced" in service.log.read_text()
     away.rename(tmp_path / "petstore.db")
     assert add(service, key).status == 201
-    assert len(get(service, key).body) == 2
+    assert len(get(service, key).json) == 2
 
 
 def test_a_write_ahead_log_that_was_cut_ends_with_its_last_whole_write(
     serve: Serve, key: str, tmp_path: Path
 ):
     service = serve(WEB_CONCURRENCY="1")
-    added = [add(service, key).body["id"] for _ in range(5)]
+    added = [add(service, key).json["id"] for _ in range(5)]
     databases.close()
     [worker] = psutil.Process(service.process.pid).children()
     for process in (service.process, worker):
@@ -108,7 +108,7 @@ def test_a_write_ahead_log_that_was_cut_ends_with_its_last_whole_write(
     with wal.open("r+b") as file:
         file.truncate(wal.stat().st_size - 10_000)
     other = serve()
-    kept = [pet["id"] for pet in get(other, key).body]
+    kept = [pet["id"] for pet in get(other, key).json]
     assert kept == added[: len(kept)]
     assert len(kept) < len(added)
     assert add(other, key).status == 201

@@ -8,10 +8,9 @@ import psutil
 import pytest
 
 from petstore.database import data
+from tests.clients import Answer, Client
 from tests.clusters import until
 from tests.faults.conftest import Serve
-from tests.load import day_left
-from tests.races.clients import Answer, Client
 from tests.servers import Gunicorn
 
 
@@ -34,12 +33,12 @@ def add(service: Gunicorn, key: str) -> Answer:
 
 
 def left_after_adding(service: Gunicorn, key: str) -> int:
-    return day_left(add(service, key).headers["RateLimit"])
+    return add(service, key).day_left
 
 
 def ids(service: Gunicorn, key: str) -> list[int]:
     with Client(service.url, key) as client:
-        return [pet["id"] for pet in client.get("/v1/pets?limit=100").body]
+        return [pet["id"] for pet in client.get("/v1/pets?limit=100").json]
 
 
 def worker_of(service: Gunicorn) -> psutil.Process:
@@ -63,12 +62,12 @@ def test_writes_on_a_full_disk_are_asked_to_come_again(service: Gunicorn, key: s
     with full_disk(service):
         answers = [add(service, key) for _ in range(6)]
     for answer in answers:
-        assert (answer.status, answer.body["code"]) == (503, "service_unavailable")
+        assert (answer.status, answer.json["code"]) == (503, "service_unavailable")
         assert answer.headers["Retry-After"] == "1"
 
 
 def test_reads_go_on_while_the_disk_is_full(service: Gunicorn, key: str):
-    added = [add(service, key).body["id"] for _ in range(3)]
+    added = [add(service, key).json["id"] for _ in range(3)]
     with full_disk(service):
         assert [ids(service, key) for _ in range(6)] == [added] * 6
 
@@ -76,13 +75,13 @@ def test_reads_go_on_while_the_disk_is_full(service: Gunicorn, key: str):
 def test_what_was_acknowledged_is_there_after_the_disk_was_full(
     service: Gunicorn, key: str
 ):
-    before = [add(service, key).body["id"] for _ in range(3)]
+    before = [add(service, key).json["id"] for _ in range(3)]
     with full_disk(service):
         for _ in range(6):
             add(service, key)
     after = [add(service, key) for _ in range(6)]
     assert {answer.status for answer in after} == {201}
-    assert ids(service, key) == before + [answer.body["id"] for answer in after]
+    assert ids(service, key) == before + [answer.json["id"] for answer in after]
 
 
 def test_counting_goes_on_where_it_was_before_the_disk_was_full(

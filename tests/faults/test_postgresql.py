@@ -4,7 +4,7 @@ What was answered 503 is not written later (decisions 6).
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -14,14 +14,13 @@ import pytest
 
 from petstore.engines.postgresql import Postgresql
 from tests import servers
-from tests.services import Answer, Service, issue_key, serving
+from tests.clusters import until
+from tests.services import Service, issue_key, serving
 from tests.torture.postgres import Postgres, postgres
 from tests.torture.proxies import Proxy, proxy
 
 REX = {"name": "Rex", "categoryId": 7}
-BUSY_SECONDS = 0.7  # for a machine that has other things to do
-FAST = 0.3 + BUSY_SECONDS
-HUNG = 2.5 + BUSY_SECONDS
+HANGS_SECONDS = 2  # until a statement that hangs is given up
 
 
 @pytest.fixture(scope="module")
@@ -65,18 +64,9 @@ def rival(running: Service, environ: dict[str, str]) -> Service:
     return replace(running, key=issue_key(environ))
 
 
-def timed(ask: Callable[[], Answer]) -> tuple[int, float]:
-    started = time.monotonic()
-    status = ask().status
-    return status, time.monotonic() - started
-
-
 def assert_recovers(service: Service) -> None:
-    """It serves again within a second or so, and wrote nothing of what it refused."""
-    ends = time.monotonic() + 1 + BUSY_SECONDS
-    while service.ask().status == 503:
-        assert time.monotonic() < ends
-        time.sleep(0.05)
+    """It serves again, and wrote nothing of what it refused."""
+    until(lambda: service.ask().status == 200)
     time.sleep(0.3)
     assert service.ask().json == []
 
@@ -97,12 +87,11 @@ def test_a_server_that_is_away_costs_one_request_some_time(
 ):
     with ExitStack() as stack:
         break_by(kind, stack, server, network)
-        status, seconds = timed(lambda: service.ask(body=REX))
-        assert (status, seconds < HUNG) == (503, True)
-        for _ in range(5):
-            status, seconds = timed(service.ask)
-            assert (status, seconds < FAST) == (503, True)
-        assert timed(lambda: service.ask("/healthz")) < (200, FAST)
+        assert service.ask(body=REX).status == 503
+        started = time.monotonic()
+        assert [service.ask().status for _ in range(5)] == [503] * 5
+        assert service.ask("/healthz").status == 200
+        assert time.monotonic() - started < 5 * HANGS_SECONDS
     assert_recovers(service)
 
 
@@ -146,14 +135,11 @@ def test_writers_who_wait_for_a_lock_hold_nobody_else_up(
     service: Service, rival: Service, server: Postgres, lock: str
 ):
     with ThreadPoolExecutor(40) as pool, locked(server, lock):
-        asked = [pool.submit(timed, lambda: service.ask(body=REX)) for _ in range(40)]
-        while not all(each.done() for each in asked):
-            for path in ("/v1/pets", "/healthz"):
-                status, seconds = timed(lambda path=path: rival.ask(path))
-                assert (status, seconds < FAST) == (200, True)
-        answers = [each.result() for each in asked]
-    assert {status for status, _ in answers} == {503}
-    assert max(seconds for _, seconds in answers) < HUNG
+        asked = [pool.submit(service.ask, body=REX) for _ in range(40)]
+        statuses = [rival.ask(path).status for path in ("/v1/pets", "/healthz")]
+        assert not all(each.done() for each in asked)
+        assert {each.result().status for each in asked} == {503}
+    assert statuses == [200, 200]
     assert_recovers(service)
 
 

@@ -35,7 +35,7 @@ def service(sqlite_url: str, directory: Path, tmp_path: Path) -> Iterator[Servic
 
 def counted(service: Service) -> int:
     """How many requests /metrics knows of."""
-    lines = service.ask("/metrics").body.decode().splitlines()
+    lines = service.ask("/metrics").content.decode().splitlines()
     totals = [line for line in lines if line.startswith("petstore_requests_total")]
     return int(sum(float(line.rpartition(" ")[2]) for line in totals))
 

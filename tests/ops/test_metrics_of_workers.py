@@ -38,7 +38,7 @@ def test_every_request_is_counted_exactly_once(service: Service):
         asking = pool.map(lambda path: service.ask(path).status, paths)
         scraped = [service.ask("/metrics").status for _ in range(20)]
         statuses = list(asking)
-    samples = Samples(service.ask("/metrics").body.decode())
+    samples = Samples(service.ask("/metrics").content.decode())
     by_operation = samples.by("petstore_requests_total", "operation", "status")
     each = REQUESTS // len(ASKED)
     assert by_operation == dict.fromkeys(ASKED.values(), each)

@@ -4,6 +4,7 @@ import pytest
 from flask import Flask
 
 from petstore.models.projects import Plan, Project
+from tests.patience import LIMITS
 
 
 @pytest.fixture(params=["database", "redis"])
@@ -13,8 +14,18 @@ def store(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time for every store to answer, on a machine that is busy, too."""
+    for place, name, value in LIMITS:
+        monkeypatch.setattr(place, name, value)
+
+
+@pytest.fixture
 def environ(
-    environ: dict[str, str], store: str, request: pytest.FixtureRequest
+    environ: dict[str, str],
+    store: str,
+    patience: None,
+    request: pytest.FixtureRequest,
 ) -> dict[str, str]:
     """The settings, with the counter store among them."""
     if store == "redis":

@@ -14,7 +14,8 @@ import psutil
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from tests.races.walkers import ORDERS, Answer, Client, Walk, Walker
+from tests.clients import ORDERS, Answer, Client
+from tests.races.walkers import Walk, Walker
 from tests.servers import Gunicorn
 
 FIRST_KILL_AFTER_SECONDS = 0.1  # a walk may be over soon
@@ -52,7 +53,7 @@ class Shop:
 
     def status_of(self, pet: int) -> str:
         """Where an animal stands."""
-        return self.client().ask("GET", f"/v1/pets/{pet}").body["status"]
+        return self.client().ask("GET", f"/v1/pets/{pet}").json["status"]
 
 
 def renew(clients: list[Client]) -> None:

@@ -6,7 +6,8 @@ from math import inf
 from operator import itemgetter
 from typing import NamedTuple
 
-from tests.races.walkers import PAGE, Answer, Deed, Walk
+from tests.clients import PAGE, Answer
+from tests.races.walkers import Deed, Walk
 
 PET_STATUS = {"placed": "pending", "completed": "sold", "cancelled": "available"}
 EXPECTED = {
@@ -80,7 +81,7 @@ def _lives(deeds: list[Deed], orders: list[dict]) -> dict[int, Life]:
     answers = defaultdict(list)
     for deed in deeds:
         if deed.answer.status == 201:
-            answers["placed", deed.answer.body["id"]].append(deed.answer)
+            answers["placed", deed.answer.json["id"]].append(deed.answer)
         elif deed.answer.status in (200, None):
             answers[deed.verb, deed.order or f"of {deed.pet}"].append(deed.answer)
     return {
@@ -109,7 +110,7 @@ def _unasked(deeds: list[Deed], lives: dict[int, Life]) -> Iterator[str]:
     for life in lives.values():
         if life.placed == Span() or (life.status != "placed" and life.closed == Span()):
             yield f"nobody asked for {life}"
-    acknowledged = {d.answer.body["id"] for d in deeds if d.answer.status == 201}
+    acknowledged = {d.answer.json["id"] for d in deeds if d.answer.status == 201}
     others = Counter(each.pet for each in lives.values() if each.id not in acknowledged)
     doubtful = Counter(d.pet for d in deeds if d.answer.status is None)
     if others - doubtful:
@@ -138,7 +139,7 @@ def _fault(deed: Deed, lives: dict[int, Life]) -> str | None:
 
 def _is_kept(deed: Deed, seen: Span, lives: dict[int, Life]) -> bool:
     """Whether the order is there, was given out once, and had the animal to itself."""
-    own = lives.get(deed.answer.body["id"])
+    own = lives.get(deed.answer.json["id"])
     if own is None or (own.pet, own.placed) != (deed.pet, seen):
         return False
     earlier = (life for life in lives.values() if life.id < own.id)
@@ -147,7 +148,7 @@ def _is_kept(deed: Deed, seen: Span, lives: dict[int, Life]) -> bool:
 
 def _is_true(deed: Deed, seen: Span, lives: dict[int, Life]) -> bool:
     """Whether a page shows what there was at some moment, and leaves nothing out."""
-    rows = deed.answer.body
+    rows = deed.answer.json
     numbers = [row["id"] for row in rows]
     end = numbers[-1] if len(rows) == PAGE else inf
     due = [life for life in lives.values() if deed.after < life.id <= end]

@@ -9,7 +9,8 @@ from itertools import cycle, islice
 import pytest
 
 from petstore.models.projects import Plan
-from tests.races.clients import PETS, Answer, Client, together
+from tests.clients import PETS, Answer, Client
+from tests.crowds import together
 from tests.races.conftest import Service
 
 SECONDS = 2
@@ -25,8 +26,8 @@ def use(url: str, key: str, number: int, ends_at: float) -> list[Answer]:
         while time.monotonic() < ends_at:
             pet = {"name": f"{number}/{len(answers)}", "categoryId": number % 3}
             written = client.post(pet)
-            found = client.get(f"{PETS}/{written.body['id']}")
-            assert found.body == written.body
+            found = client.get(f"{PETS}/{written.json['id']}")
+            assert found.json == written.json
             page = client.get(f"{PETS}?status=available&limit=5")
             answers += [written, found, page]
     return answers
@@ -38,7 +39,7 @@ def follow(url: str, key: str, has_ended: threading.Event) -> list[int]:
     with Client(url, key) as client:
         while True:
             is_last = has_ended.is_set()
-            page = client.get(f"{PETS}?after={seen[-1]}&limit={PAGE}").body
+            page = client.get(f"{PETS}?after={seen[-1]}&limit={PAGE}").json
             seen += [pet["id"] for pet in page]
             if is_last and not page:
                 return seen[1:]
@@ -71,7 +72,7 @@ def test_nothing_fails_is_lost_or_missed_under_mixed_load(
 ):
     answers, seen = load
     assert {answer.status for answer in answers} == {200, 201}
-    written = sorted(a.body["id"] for a in answers if a.status == 201)
+    written = sorted(a.json["id"] for a in answers if a.status == 201)
     assert len(written) == len(answers) / 3
     for ids in seen:
         assert ids == written

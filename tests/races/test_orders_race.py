@@ -7,9 +7,10 @@ import pytest
 from petstore.database import open_databases
 from petstore.settings import read_settings
 from tests import databases, servers
+from tests.clients import ORDERS
 from tests.races.shops import Shop, at_once, killed_workers, renew, walk
 from tests.races.stories import faults
-from tests.races.walkers import ORDERS
+from tests.servers import PATIENT
 
 CLIENTS, ANIMALS = 32, 5
 WALKERS, STEPS, WALKED_ANIMALS = 8, 60, 6
@@ -21,7 +22,10 @@ def environ(
     request: pytest.FixtureRequest, race_stores: dict[str, str]
 ) -> dict[str, str]:
     """Four workers on each database in turn."""
-    return {"DATABASE_URL": race_stores[request.param], "WEB_CONCURRENCY": "4"}
+    return {
+        "DATABASE_URL": race_stores[request.param],
+        "WEB_CONCURRENCY": "4",
+    } | PATIENT
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +63,7 @@ def test_of_all_who_order_an_animal_at_once_one_gets_it(shop: Shop):
 def test_of_all_who_close_an_order_at_once_one_decides(shop: Shop):
     clients = [shop.client() for _ in range(CLIENTS)]
     for pet in clients[0].add_pets(ANIMALS):
-        order = clients[0].ask("POST", ORDERS, {"petId": pet}).body["id"]
+        order = clients[0].ask("POST", ORDERS, {"petId": pet}).json["id"]
         renew(clients)
         outcomes = at_once(
             clients,
@@ -88,7 +92,7 @@ def test_of_all_who_name_a_category_at_once_one_creates_it(shop: Shop):
             ),
         )
         assert outcomes == [200] * (CLIENTS - 1) + [201]
-    assert len(clients[0].ask("GET", "/v1/categories").body) == ANIMALS
+    assert len(clients[0].ask("GET", "/v1/categories").json) == ANIMALS
 
 
 def test_a_random_walk_leaves_orders_and_animals_in_agreement(shop: Shop):

@@ -10,13 +10,14 @@ from petstore import clock, create_app
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests.races.clients import Answer, Client, together
+from tests.clients import Answer, Client
+from tests.crowds import together
 from tests.races.conftest import Service
 
 PLENTY = Plan("enterprise", 100_000, 100_000)
 REQUESTS = 40
 READERS = 8
-EXPIRES_AFTER_SECONDS = 1.0
+EXPIRES_AFTER_MS = 1_500
 REFUSED = {401, 429}  # 429 for what comes from an address that guesses too often
 
 KeyOf = Callable[[Plan], str]
@@ -82,7 +83,7 @@ def test_a_banned_key_is_refused_by_every_worker(service: Service, key_of: KeyOf
     key = key_of(PLENTY)
     assert statuses(ask(service, key)) == {200}
     Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms() + clock.MS_PER_DAY)
-    codes = {answer.body["code"] for answer in ask(service, key)}
+    codes = {answer.json["code"] for answer in ask(service, key)}
     assert codes == {"api_key_banned"}
 
 
@@ -90,12 +91,13 @@ def test_a_key_expires_on_every_worker_at_the_same_moment(
     service: Service, key_of: KeyOf
 ):
     project = Key.by_prefix(key_of(PLENTY)[:16]).project
-    expires_at = time.time() + EXPIRES_AFTER_SECONDS
-    key = Key.issue(Project.get_by_id(project.id), expires_ms=int(expires_at * 1000))
+    expires_ms = clock.now_ms() + EXPIRES_AFTER_MS
+    expires_at = time.monotonic() + EXPIRES_AFTER_MS / 1000
+    key = Key.issue(Project.get_by_id(project.id), expires_ms=expires_ms)
 
     def read(url: str) -> list[Answer]:
         answers = []
-        while time.time() < expires_at + 0.3:
+        while time.monotonic() < expires_at + 0.3:
             with Client(url, key) as client:
                 answers.append(client.get())
         return answers

@@ -11,8 +11,8 @@ import pytest
 from petstore.database import open_databases
 from petstore.settings import read_settings
 from tests import databases, servers
+from tests.clients import ORDERS
 from tests.races.shops import Shop, at_once
-from tests.races.walkers import ORDERS
 
 CLIENTS = 12
 IDLE_SECONDS, BLOCKED_SECONDS = 1, 1.5

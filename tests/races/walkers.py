@@ -1,90 +1,10 @@
 """Clients that place, close and list orders at random, and remember what they saw."""
 
-import json
 import random
-import select
-import time
 import uuid
-from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException
-from math import inf
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from dataclasses import dataclass, field, replace
 
-ORDERS = "/v1/store/orders"
-TIMEOUT_SECONDS = 60
-PAGE = 100
-
-
-class Answer(NamedTuple):
-    """What came back; no status where the connection broke before it did."""
-
-    status: int | None
-    body: Any
-    sent_at: float
-    received_at: float
-
-    @property
-    def outcome(self) -> int | str | None:
-        """The code of an Error, else the status."""
-        is_error = self.status is not None and self.status >= 400
-        return self.body["code"] if is_error else self.status
-
-
-class Client:
-    """One connection to the service, opened anew when it breaks."""
-
-    def __init__(self, url: str, key: str) -> None:
-        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=TIMEOUT_SECONDS)
-        self._headers = {
-            "Authorization": f"Bearer {key}",
-            "Content-Type": "application/json",
-        }
-
-    def close(self) -> None:
-        """Hang up."""
-        self._connection.close()
-
-    def renew(self) -> None:
-        """Connect anew; an idle connection may end at the moment it is used again."""
-        self.close()
-        self._connection.connect()
-
-    def ask(self, method: str, path: str, body: object = None, **more: str) -> Answer:
-        """Send a request."""
-        self._leave_if_left()
-        sent_at = time.monotonic()
-        content = None if body is None else json.dumps(body)
-        try:
-            self._connection.request(method, path, content, self._headers | more)
-            response = self._connection.getresponse()
-            answer = response.status, json.loads(response.read())
-        except (OSError, HTTPException):
-            self.close()
-            return Answer(None, None, sent_at, inf)
-        return Answer(*answer, sent_at, time.monotonic())
-
-    def _leave_if_left(self) -> None:
-        # As any client does, for a server may hang up between two requests.
-        socket = self._connection.sock
-        if socket and select.select([socket], [], [], 0)[0]:
-            self.close()
-
-    def add_pets(self, count: int) -> list[int]:
-        """Add so many animals; the ids of those that were acknowledged."""
-        pet = {"name": "Rex", "categoryId": 7}
-        answers = [self.ask("POST", "/v1/pets", pet) for _ in range(count)]
-        return [answer.body["id"] for answer in answers if answer.status == 201]
-
-    def all_of(self, path: str) -> list[dict]:
-        """A whole list, page by page."""
-        rows: list[dict] = []
-        while True:
-            after = rows[-1]["id"] if rows else 0
-            page = self.ask("GET", f"{path}?limit={PAGE}&after={after}").body
-            rows += page
-            if len(page) < PAGE:
-                return rows
+from tests.clients import ORDERS, PAGE, Answer, Client
 
 
 @dataclass(frozen=True)
@@ -130,7 +50,7 @@ class Walker:
         pet = self._mind.choice(self._walk.pets[self._walk.in_reach])
         answer = self._once(pet) if self._mind.random() < 0.5 else self._post(pet)
         if answer.status == 201:
-            self._walk.orders.append(answer.body["id"])
+            self._walk.orders.append(answer.json["id"])
         self._walk.deeds.append(Deed("placed", answer, pet=pet))
 
     def _once(self, pet: int) -> Answer:
@@ -139,7 +59,7 @@ class Walker:
         first = answer = self._post(pet, **{"Idempotency-Key": key})
         while answer.outcome in (None, "idempotency_key_in_use"):
             answer = self._post(pet, **{"Idempotency-Key": key})
-        return answer._replace(sent_at=first.sent_at)
+        return replace(answer, sent_at=first.sent_at)
 
     def _post(self, pet: int, **headers: str) -> Answer:
         return self._client.ask("POST", ORDERS, {"petId": pet}, **headers)

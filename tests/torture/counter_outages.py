@@ -6,18 +6,19 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
+from tests.clients import Answer
 from tests.clusters import Server, running
-from tests.load import day_left
+from tests.load import Load, load
 from tests.servers import free_port
 from tests.services import Service, serving
 from tests.torture.campaign import Outcome, Run
 from tests.torture.databases import migrated_sqlite
 from tests.torture.proxies import Proxy, proxy
 from tests.torture.pulse import pulse
-from tests.torture.shoppers import Answer, Shoppers, shoppers
 from tests.torture.waiting import wait_until
 
 CLIENTS = 6
+PAUSE_SECONDS = 0.02
 WARM_SECONDS = 0.4
 AWAY_SECONDS = (0.3, 1.2)
 EXACT_WITHIN_SECONDS = 1.0
@@ -89,7 +90,7 @@ def play(run: Run) -> Outcome:
         beats = stack.enter_context(pulse())
         stage = Stage(server, network, run)
         keys = [service.key] * CLIENTS
-        with shoppers(service.url, keys, adds=False) as everybody:
+        with load(service.url, keys, pause_seconds=PAUSE_SECONDS) as everybody:
             for number in range(run.trials):
                 # Where the machine stood still, the last one's end may come late.
                 wait_until(lambda: _is_over(service), "the outage goes on")
@@ -127,9 +128,7 @@ def _is_over(service: Service) -> bool:
     return not said or said[-1]["event"] == "counters_regained"
 
 
-def _faults(
-    everybody: Shoppers, back_at: float, said: list[dict[str, Any]]
-) -> list[str]:
+def _faults(everybody: Load, back_at: float, said: list[dict[str, Any]]) -> list[str]:
     """What was wrong with an outage, apart from the answers themselves."""
     faults = []
     # One that comes and goes quickly may have answered each hit in time.
@@ -139,7 +138,7 @@ def _faults(
     ):
         faults.append(f"{said} in the log")
     answers = everybody.since(back_at + EXACT_WITHIN_SECONDS)
-    left = {day_left(answer.headers["RateLimit"]) for answer in answers}
+    left = {answer.day_left for answer in answers}
     # Those who asked a moment before may have been counted among these.
     missing = max(left) - min(left) + 1 - len(left)
     if len(left) < len(answers) or missing > CLIENTS:

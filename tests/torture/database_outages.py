@@ -4,14 +4,16 @@ import time
 from collections import Counter
 from contextlib import ExitStack
 
+from tests.clients import PETS, Answer, Client
+from tests.load import Load, load
 from tests.services import serving
 from tests.torture.campaign import Outcome, Run
 from tests.torture.postgres import Postgres, postgres
 from tests.torture.proxies import Proxy, proxy
 from tests.torture.pulse import pulse
-from tests.torture.shoppers import Answer, Shoppers, names_of, shoppers
 
 CLIENTS = 6
+PAUSE_SECONDS = 0.02
 WARM_SECONDS = 0.4
 AWAY_SECONDS = (0.05, 1.2)
 RECOVERED_WITHIN_SECONDS = 1.0
@@ -68,7 +70,8 @@ def play(run: Run) -> Outcome:
         service = stack.enter_context(serving(run.directory, environ))
         beats = stack.enter_context(pulse())
         stage = Stage(server, network, run)
-        with shoppers(service.url, [service.key] * CLIENTS) as everybody:
+        keys, pause = [service.key] * CLIENTS, PAUSE_SECONDS
+        with load(service.url, keys, adds=True, pause_seconds=pause) as everybody:
             for number in range(run.trials):
                 began_at = time.monotonic()
                 everybody.run(WARM_SECONDS)
@@ -81,7 +84,9 @@ def play(run: Run) -> Outcome:
                     calm += 1
                     recovery = max(recovery, _recovery(everybody, back_at))
                     outcome.faults += _late(everybody.since(began_at), patience_seconds)
-        _count(outcome, everybody, names_of(service.url, service.key))
+        with Client(service.url, service.key) as client:
+            names = [pet["name"] for pet in client.all_of(PETS)]
+        _count(outcome, everybody, names)
         if "Traceback" in service.gunicorn.log.read_text():
             outcome.faults.append("a traceback in the log")
     if recovery > RECOVERED_WITHIN_SECONDS:
@@ -97,10 +102,10 @@ def play(run: Run) -> Outcome:
     return outcome
 
 
-def _recovery(everybody: Shoppers, back_at: float) -> float:
+def _recovery(everybody: Load, back_at: float) -> float:
     """How long after the server was back the last request was refused."""
     answers = everybody.since(back_at)
-    return max([0, *(a.began_at - back_at for a in answers if a.status == 503)])
+    return max([0, *(a.sent_at - back_at for a in answers if a.status == 503)])
 
 
 def _late(answers: list[Answer], patience_seconds: float) -> list[str]:
@@ -117,7 +122,7 @@ def _wrong(answers: list[Answer]) -> list[str]:
     ]
 
 
-def _count(outcome: Outcome, everybody: Shoppers, names: list[str]) -> None:
+def _count(outcome: Outcome, everybody: Load, names: list[str]) -> None:
     kept = Counter(names)
     outcome.lost = sum(not kept[name] for name in everybody.added)
     outcome.duplicated = sum(times - 1 for times in kept.values())

@@ -8,10 +8,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from statistics import median, quantiles
 from urllib.parse import urlsplit
 
+from tests.load import load
 from tests.services import Service, serving
 from tests.torture.campaign import Outcome, Run
 from tests.torture.databases import migrated_sqlite
-from tests.torture.shoppers import shoppers
 
 LEAST_ROUNDS = 3
 HELD_FOR_A_ROUND = 100  # so more of them are also watched for longer
@@ -77,7 +77,7 @@ def _part(dice: random.Random, key: str) -> bytes:
 
 def _p99_ms(service: Service, outcome: Outcome) -> float:
     keys = [service.key] * CLIENTS
-    with shoppers(service.url, keys, adds=False, pause=PAUSE_SECONDS) as everybody:
+    with load(service.url, keys, pause_seconds=PAUSE_SECONDS) as everybody:
         everybody.run(SECONDS)
     refused = [a.status for a in everybody.answers if a.status != 200]
     outcome.faults += [f"an honest client got {status}" for status in refused]

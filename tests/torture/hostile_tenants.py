@@ -10,11 +10,12 @@ from petstore.database import open_databases
 from petstore.quotas.stores.database import Usage
 from petstore.settings import read_settings
 from tests import databases, servers
+from tests.clients import Answer
 from tests.hosts.dns_server import dns_server
+from tests.load import load
 from tests.torture.campaign import Outcome, Run
 from tests.torture.databases import migrated_sqlite
 from tests.torture.misdeeds import Hostile, Result
-from tests.torture.shoppers import Answer, shoppers
 from tests.torture.tenants import BASE, DOMAIN, SECRET, Rows, Tenant, Victim
 
 WORKERS = 2
@@ -87,7 +88,7 @@ def _answers(
             outcome.faults += _faults_of(*deed(), victim)
 
     with (
-        shoppers(url, [victim.key], adds=False, pause=PAUSE_SECONDS) as readers,
+        load(url, [victim.key], pause_seconds=PAUSE_SECONDS) as readers,
         ThreadPoolExecutor(len(deeds)) as pool,
     ):
         list(pool.map(go_on, deeds))

@@ -11,7 +11,7 @@ from petstore.models.projects import Project
 from petstore.quotas.stores.database import Usage
 from petstore.settings import read_settings
 from tests import databases
-from tests.races.walkers import Client
+from tests.clients import Client
 from tests.services import issue_key
 from tests.torture.campaign import Campaign, Outcome, Run
 from tests.torture.stage import Host, damage, database

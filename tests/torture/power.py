@@ -13,7 +13,7 @@ from petstore.models.orders import OrderTable
 from petstore.models.pets import PetTable
 from petstore.settings import read_settings
 from tests import databases
-from tests.races.walkers import ORDERS, Answer, Client
+from tests.clients import ORDERS, Answer, Client
 from tests.services import issue_key
 from tests.torture.campaign import Campaign, Outcome, Run
 from tests.torture.disk import Disk, Line, lines
@@ -41,7 +41,7 @@ class Witness(Client):
         answer = super().ask(method, path, *more, **headers)
         if answer.status == 201:
             with self._log.open("ab", buffering=0) as log:
-                log.write(pickle.dumps(("acknowledged", path, answer.body)))
+                log.write(pickle.dumps(("acknowledged", path, answer.json)))
         return answer
 
 

@@ -6,14 +6,17 @@ from itertools import cycle, islice
 
 from petstore.models.projects import Plan
 from tests import servers
-from tests.races.clients import ask_at_once, served_by_minute
+from tests.crowds import ask_at_once, served_by_minute
+from tests.servers import PATIENT
 from tests.services import issue_key
 from tests.torture.campaign import Campaign, Outcome, Run
 from tests.torture.stage import Host, database
 
 CLIENTS = 64
 PLENTY = 10**6
-PRELOAD = "--preload"  # so that all workers are there from the first burst on
+# All workers are there from the first burst on, and no store passes for one that is
+# away because the machine is busy.
+OPTIONS = ("--preload", PATIENT["GUNICORN_CMD_ARGS"])
 # Engine, with Redis or without, hosts, workers of each.
 DEPLOYMENTS = {
     "sqlite, 8 workers": ("sqlite", False, 1, 8),
@@ -31,7 +34,7 @@ def _bursts(
         if has_redis:
             environ["REDIS_URL"] = stack.enter_context(servers.redis(run.directory))
         started = [
-            stack.enter_context(Host(run.directory, environ, PRELOAD, workers=workers))
+            stack.enter_context(Host(run.directory, environ, *OPTIONS, workers=workers))
             for _ in range(hosts)
         ]
         urls = [host.url for host in started]

@@ -15,7 +15,7 @@ from petstore import migrator
 from petstore.database import open_databases
 from petstore.settings import read_settings
 from tests import databases, servers
-from tests.races.walkers import Client
+from tests.clients import Client
 from tests.services import issue_key
 from tests.torture.campaign import Run
 from tests.torture.processes import children_of, is_alive

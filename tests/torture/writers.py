@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.races.walkers import ORDERS, Answer, Client
+from tests.clients import ORDERS, Answer, Client
 from tests.torture.campaign import Outcome
 
 PETS = "/v1/pets"
@@ -111,7 +111,7 @@ class Writer:
         else:
             answer = self._ask(path, sent)
         if answer.status == 201:
-            wish.body = answer.body
+            wish.body = answer.json
         elif answer.status is not None:
             self._ledger.surprises.append(f"{path}: {answer.outcome}")
         return wish.body

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from redis.asyncio import RedisCluster
 from redis.exceptions import ResponseError
@@ -81,7 +81,8 @@ class RedisStorage(CounterStorage):
         """The node of a cluster that counts the claim; see `CounterStorage`."""
         if isinstance(self._client, RedisCluster):
             with suppress(*UNAVAILABLE, KeyError):
-                return self._client.get_node_from_key(_key(claim.subject)).name
+                node = self._client.get_node_from_key(_key(claim.subject))
+                return node.name if node else ""
         return ""
 
     def close_later(self) -> None:
@@ -101,7 +102,7 @@ class RedisStorage(CounterStorage):
 
     def _run(
         self, script: Script, subject: Subject, arguments: Sequence[int | str]
-    ) -> list:
+    ) -> list[Any]:
         one = Run(script, _key(subject), arguments)
         if not isinstance(self._client, RedisCluster):
             return self._batch.run(one)
@@ -111,7 +112,7 @@ class RedisStorage(CounterStorage):
             raise answer
         return answer
 
-    def _run_all(self, runs: list[Run]) -> list[list | Exception]:
+    def _run_all(self, runs: list[Run]) -> list[Any]:
         return waiting.wait(run(self._client, runs))
 
 

@@ -18,7 +18,7 @@ UNAVAILABLE = (RedisError, RedisClusterException, OSError)
 def client_at(url: str) -> Redis | RedisCluster:
     """The client for an address that the settings have checked."""
     # A hit that was sent may have been counted: sending it again is no repair.
-    options = {"retry": Retry(NoBackoff(), 0), "protocol": 2}
+    options: dict[str, Any] = {"retry": Retry(NoBackoff(), 0), "protocol": 2}
     parts = urlsplit(url)
     if not parts.scheme.startswith("redis+"):
         return Redis.from_url(url, **options)
@@ -34,9 +34,9 @@ def client_at(url: str) -> Redis | RedisCluster:
     # All sentinels together may take as long as one server.
     patience = options | _limited(SERVER_SECONDS / len(servers))
     sentinels = [(host, int(port)) for host, port in servers]
-    return Sentinel(sentinels, sentinel_kwargs=patience, **options).master_for(
-        parts.path.strip("/")
-    )
+    sentinel = Sentinel(sentinels, sentinel_kwargs=patience, **options)
+    master: Redis = sentinel.master_for(parts.path.strip("/"))
+    return master
 
 
 def _limited(seconds: float) -> dict[str, Any]:

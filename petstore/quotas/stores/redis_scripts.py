@@ -40,10 +40,8 @@ class Run(NamedTuple):
     arguments: Sequence[int | str]
 
 
-async def run(
-    client: Redis | RedisCluster, runs: Sequence[Run]
-) -> list[list | Exception]:
-    """What each script returns, or the `ResponseError` that it ends in.
+async def run(client: Redis | RedisCluster, runs: Sequence[Run]) -> list[Any]:
+    """What each script returns, a list, or the `ResponseError` that it ends in.
 
     Raises what is in `redis_clients.UNAVAILABLE`.
     """
@@ -60,6 +58,7 @@ async def run(
 async def _looks(timeout: asyncio.Timeout) -> AsyncIterator[None]:
     """Let a time-out expire after some looks at the clock, one after the other."""
     loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle
 
     def look(left: int) -> None:
         nonlocal timer

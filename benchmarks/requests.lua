@@ -1,0 +1,116 @@
+-- What wrk asks; no request is like the one before.
+--
+--   wrk -s requests.lua URL -- WHAT TENANTS SEED [RATE ARRIVALS]
+--
+-- TENANTS is a file with a line for each key: the key, the first and the last id of its
+-- project's animals, and the step from one to the next. Without a RATE each connection
+-- asks again as soon as it is answered. With one, so many requests are due in a second,
+-- "evenly" or at "random" times, and the next free connection sends each of them.
+
+local ffi = require("ffi")
+ffi.cdef([[
+  typedef struct { long seconds, nanoseconds; } timespec;
+  int clock_gettime(int clock, timespec *time);
+]])
+
+local MONOTONIC = 1
+local CATEGORIES = 20 -- of each project, as in tenants.py
+-- So many clients behind a proxy that none of them uses up the quota of a stranger.
+local ADDRESSES = 8192
+
+local any = math.random
+local tenants = {}
+local ordered = 0
+local ask
+
+local function send(tenant, method, path, body)
+  local address = any(ADDRESSES) - 1
+  tenant.headers["X-Forwarded-For"] =
+    ("10.0.%d.%d"):format(address / 256, address % 256)
+  return wrk.format(method, path, tenant.headers, body)
+end
+
+-- A page which is full when one animal in so many is shown.
+local function page(least, most, one_in, filter)
+  return function()
+    local tenant, limit = tenants[any(#tenants)], any(least, most)
+    local last = tenant.last - limit * one_in * tenant.step
+    local path = "/v1/pets?limit=%d&after=%d%s"
+    return send(tenant, "GET", path:format(limit, any(tenant.first - 1, last), filter))
+  end
+end
+
+local function get()
+  local tenant = tenants[any(#tenants)]
+  local place = any(0, (tenant.last - tenant.first) / tenant.step)
+  return send(tenant, "GET", "/v1/pets/" .. tenant.first + place * tenant.step)
+end
+
+local function create()
+  local body = '{"name": "Rex %d", "categoryId": %d}'
+  body = body:format(any(1000000), any(0, CATEGORIES - 1))
+  return send(tenants[any(#tenants)], "POST", "/v1/pets", body)
+end
+
+-- Each animal is ordered once; the first of every three is available.
+local function order()
+  local tenant = tenants[ordered % #tenants + 1]
+  local pet = tenant.first + 3 * tenant.step * math.floor(ordered / #tenants)
+  ordered = ordered + 1
+  return send(tenant, "POST", "/v1/store/orders", ('{"petId": %d}'):format(pet))
+end
+
+local function either(one, other)
+  return function()
+    return any(2) == 1 and one() or other()
+  end
+end
+
+local list = page(18, 22, 1, "")
+local asks = {
+  list = list,
+  ["long list"] = page(96, 100, 1, ""),
+  ["list by status"] = page(18, 22, 3, "&status=pending"),
+  get = get,
+  create = create,
+  read = either(list, get),
+  write = either(create, order),
+}
+
+local function now()
+  local time = ffi.new("timespec")
+  ffi.C.clock_gettime(MONOTONIC, time)
+  return tonumber(time.seconds) + tonumber(time.nanoseconds) / 1e9
+end
+
+local function keep_to(rate, arrivals)
+  local due = now()
+  function delay()
+    local gaps = arrivals == "random" and -math.log(1 - any()) or 1
+    due = due + gaps / rate
+    return math.max(0, math.floor((due - now()) * 1000 + 0.5))
+  end
+end
+
+function init(arguments)
+  local what, file, seed, rate, arrivals = unpack(arguments)
+  for line in io.lines(file) do
+    local key, first, last, step = line:match("(%S+) (%d+) (%d+) (%d+)")
+    table.insert(tenants, {
+      first = tonumber(first), last = tonumber(last), step = tonumber(step),
+      headers = {
+        Authorization = "Bearer " .. key,
+        ["Content-Type"] = "application/json",
+      },
+    })
+  end
+  math.randomseed(tonumber(seed))
+  ask = assert(asks[what], what)
+  if rate then
+    keep_to(tonumber(rate), arrivals)
+  end
+end
+
+function request()
+  return ask()
+end

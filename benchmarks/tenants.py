@@ -1,0 +1,96 @@
+"""The projects that the requests come from, with keys, categories and animals.
+
+Their animals take turns, as those of projects that grow at the same time do: a page of
+one project lies scattered over the table.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.stage import Stage
+from petstore.database import open_databases
+from petstore.models.credentials import ALPHABET, new_key
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.settings import read_settings
+from tests import databases
+
+PROJECTS = 50
+ANIMALS = 200  # of each
+CATEGORIES = 20  # of each
+PAGE = 22 * 3  # animals, of which a page of one status shows one in three
+STRANGERS = 5_000
+AMPLE = 10**9
+# Both engines read these.
+NUMBERS = (
+    "WITH RECURSIVE numbers (n) AS"
+    " (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count})"
+)
+ADD_CATEGORIES = (
+    "INSERT INTO category (project_id, id)"
+    f" {NUMBERS} SELECT project.id, n - 1 FROM numbers CROSS JOIN project"
+)
+ADD_ANIMALS = (
+    "INSERT INTO pet (project_id, name, category_id, status)"
+    f" {NUMBERS} SELECT project.id, 'Rex ' || n, n % {CATEGORIES}, CASE n % 3"
+    " WHEN 1 THEN 'available' WHEN 2 THEN 'pending' ELSE 'sold' END"
+    " FROM numbers CROSS JOIN project ORDER BY n, project.id"
+)
+RANGES = "SELECT min(id), max(id) FROM pet GROUP BY project_id ORDER BY project_id"
+
+
+class Tenant(NamedTuple):
+    """A key, and the ids of the animals that are asked for with it."""
+
+    key: str
+    first: int = 1
+    last: int = ANIMALS * PROJECTS
+    step: int = PROJECTS
+
+
+def settle(place: Stage, animals: int = ANIMALS) -> list[Tenant]:
+    """Fill the database, and write a file for each kind of tenants."""
+    keys = issue_keys(place, "tenant", AMPLE)
+    place.sql(ADD_CATEGORIES.format(count=CATEGORIES))
+    place.sql(ADD_ANIMALS.format(count=animals))
+    if place.store != "sqlite":
+        place.sql("ANALYZE")  # as PostgreSQL does by itself, but not at once
+    ranges = place.sql(RANGES)
+    tenants = [Tenant(key, *ids) for key, ids in zip(keys, ranges, strict=True)]
+    page = PAGE * PROJECTS
+    mistyped = [key[:-1] + _another(key[-1]) for key in _unknown_keys()]
+    crowds = {
+        "tenants": tenants,
+        "one tenant": tenants[:1],
+        "at the first page": [t._replace(last=t.first + page) for t in tenants],
+        "at the last page": [t._replace(first=t.last - page) for t in tenants],
+        "mistyped": map(Tenant, mistyped),
+        "unknown": map(Tenant, _unknown_keys()),
+    }
+    for name, crowd in crowds.items():
+        write(place.directory / name, crowd)
+    return tenants
+
+
+def issue_keys(place: Stage, name: str, per_day: int) -> list[str]:
+    """The keys of new projects, one each."""
+    plan = Plan("enterprise", AMPLE, per_day)
+    open_databases(read_settings(place.environ))
+    try:
+        projects = [Project.add(name, f"{name}-{n}", plan) for n in range(PROJECTS)]
+        return [Key.issue(project) for project in projects]
+    finally:
+        databases.close()
+
+
+def write(file: Path, tenants: list[Tenant]) -> None:
+    """Let requests.lua know them."""
+    file.write_text("".join(f"{' '.join(map(str, each))}\n" for each in tenants))
+
+
+def _unknown_keys() -> list[str]:
+    return [new_key() for _ in range(STRANGERS)]
+
+
+def _another(character: str) -> str:
+    return ALPHABET[ALPHABET.index(character) - 1]

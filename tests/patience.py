@@ -1,0 +1,29 @@
+"""Time limits of the service, longer than a busy machine takes for anything.
+
+Where a count is to be exact, a store that is slow must not pass for one that is away.
+"""
+
+from petstore.engines import connection, group_commit, lines, postgresql, sqlite
+from petstore.quotas.stores import redis_clients
+
+SECONDS = 20.0
+MS = int(SECONDS * 1000)
+LIMITS = (
+    (redis_clients, "HIT_SECONDS", SECONDS),
+    (redis_clients, "SERVER_SECONDS", SECONDS),
+    (connection, "STATEMENT_SECONDS", SECONDS),
+    (postgresql, "STATEMENT_SECONDS", SECONDS),
+    (postgresql, "LIMITS", {"lock_timeout": MS, "statement_timeout": MS}),
+    (postgresql, "ABANDONED", {"idle_in_transaction_session_timeout": MS}),
+    (lines, "LOOKS", int(SECONDS / lines.LOOK_SECONDS)),
+    (group_commit, "BUSY_SECONDS", SECONDS),
+    (sqlite, "HIT_BUSY_SECONDS", SECONDS),
+    (sqlite.SqliteCounters, "busy_seconds", SECONDS),
+)
+
+
+def be_patient() -> None:
+    """Have the service of this process wait."""
+    for place, name, value in LIMITS:
+        assert hasattr(place, name)
+        setattr(place, name, value)
