@@ -1,4 +1,4 @@
-"""Domains and addresses of servers, as settings give them; '' stands for none."""
+"""Domains and host:port addresses in settings, checked; '' stands for none."""
 
 import re
 from typing import NamedTuple
@@ -6,13 +6,14 @@ from typing import NamedTuple
 MAX_PORT = 65_535
 
 _LABEL = r"(?!-)[a-z0-9-]{1,63}(?<!-)"
-# The last label is no number, so an address is no domain; a slug of 63 goes before it.
+# The last label is not a number, so an IP address is not a domain. A slug of 63
+# characters must fit in front.
 _DOMAIN = re.compile(rf"(?=.{{1,189}}$)({_LABEL}\.)*(?![0-9]+$){_LABEL}")
 _ADDRESS = re.compile(r"([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):([1-9][0-9]{0,4})")
 
 
 class Address(NamedTuple):
-    """Where a server listens."""
+    """The host and the port of a server."""
 
     host: str
     port: int
@@ -22,7 +23,7 @@ class Address(NamedTuple):
 
 
 def domain(text: str) -> str | None:
-    """A domain in lower case; raises ValueError with what it must be."""
+    """Return a domain in lower case; raises ValueError."""
     name = text.lower().removesuffix(".")
     if text and not _DOMAIN.fullmatch(name):
         raise ValueError(
@@ -33,12 +34,12 @@ def domain(text: str) -> str | None:
 
 
 def address(text: str) -> Address | None:
-    """One `host:port`; raises ValueError with what it must be."""
+    """Return one `host:port`; raises ValueError."""
     return _address(text) if text else None
 
 
 def addresses(text: str) -> tuple[Address, ...]:
-    """Any number of `host:port`, separated by commas; raises ValueError."""
+    """Return each `host:port` of a list separated by commas; raises ValueError."""
     return tuple(_address(part.strip()) for part in text.split(",")) if text else ()
 
 

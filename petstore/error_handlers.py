@@ -1,7 +1,7 @@
 """The one place where an exception becomes a response.
 
-Models raise `Refused` when a rule says no; they know nothing of HTTP. `FAILURES` gives
-each of those its status, code and headers.
+Models raise a subclass of `Refused` when a rule does not allow something. They do not
+know HTTP: `FAILURES` gives each of their exceptions its status, code and headers.
 """
 
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def answer_failure(failure: Failure) -> Response:
 
 
 def answer_refused(refused: Refused) -> Response:
-    """Return the response to a rule that said no; one without HTTP words is a bug."""
+    """Return the response to a refusal; one that `FAILURES` lacks is a bug."""
     failure = FAILURES.get(type(refused))
     return answer_failure(failure(str(refused))) if failure else _answer_bug(refused)
 

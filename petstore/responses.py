@@ -1,4 +1,4 @@
-"""Responses that are ready to send: Werkzeug need not look through them once more."""
+"""Responses that are sent as they are, without Werkzeug's checks and corrections."""
 
 from collections.abc import Iterable, Mapping
 

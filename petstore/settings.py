@@ -1,4 +1,4 @@
-"""The environment, read once, checked and frozen."""
+"""The settings: environment variables, read once, checked and frozen."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -14,16 +14,16 @@ HTTPS_PORT = 443
 
 
 class SettingError(ValueError):
-    """A setting that cannot be understood; the text names it and says what it takes."""
+    """A setting is not valid; the text names it and says what it must be."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the operator decides, typed."""
+    """The value of every setting, or its default."""
 
-    database_url: str = field(repr=False)  # like the next, it may hold a password
+    database_url: str = field(repr=False)  # it may contain a password
     prepared_statements: bool
-    redis_url: str | None = field(repr=False)
+    redis_url: str | None = field(repr=False)  # so may this
     port: int
     workers: int
     secret_key: str | None = field(repr=False)
@@ -39,9 +39,9 @@ class Settings:
 
 
 def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
-    """Read every setting; an empty one counts as not set.
+    """Read every setting; an empty variable counts as not set.
 
-    Raises `SettingError` for the first one that cannot be understood.
+    Raises `SettingError` for the first one that is not valid.
     """
     base_domain = _parsed(environ, "PETSTORE_BASE_DOMAIN", domain)
     return Settings(

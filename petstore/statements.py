@@ -16,7 +16,7 @@ class _Slot(str):
 
 
 def slot(name: str) -> Value:
-    """Return a place in a query for the value of that name."""
+    """Return a placeholder for the value with that name."""
     return Value(_Slot(name), unpack=False)
 
 

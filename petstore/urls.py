@@ -1,6 +1,6 @@
-"""Addresses with a scheme, as settings give them; '' stands for none.
+"""URLs in settings, checked; '' stands for none.
 
-What is wrong is said without the address, which may hold a password.
+The errors do not repeat the URL, which may contain a password.
 """
 
 import re
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
-# What follows the servers: the name of the master where sentinels watch it.
+# What follows the servers; for sentinels it is the name of the master.
 _REDIS_PATHS = {"redis+cluster": "/?", "redis+sentinel": "/[A-Za-z0-9._-]+"}
 _REDIS_QUERIES = {"redis": "", "rediss": "(ssl_cert_reqs=(none|optional|required))?"}
 _BASE_URL = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[!-~]*)?/v1")
@@ -18,7 +18,7 @@ _ORIGIN = re.compile(r"\*|https?://[a-z0-9.:\[\]-]+")
 
 
 def database_url(text: str) -> str:
-    """A file of SQLite or a database of PostgreSQL; raises ValueError."""
+    """Return the URL of an SQLite file or a PostgreSQL database; raises ValueError."""
     scheme, _, rest = text.partition("://")
     if scheme == "sqlite" and rest.startswith("/"):
         return _sqlite_url(text)
@@ -30,7 +30,7 @@ def database_url(text: str) -> str:
 
 
 def redis_url(text: str) -> str | None:
-    """One Redis or several; raises ValueError with what it must be."""
+    """Return the URL of a Redis, a cluster or sentinels; raises ValueError."""
     with suppress(ValueError):
         if not text or _is_redis_server(text) or _are_redis_servers(text):
             return text or None
@@ -42,14 +42,14 @@ def redis_url(text: str) -> str | None:
 
 
 def base_url(text: str) -> str | None:
-    """Where the interface begins; raises ValueError with what it must be."""
+    """Return the base URL of the interface; raises ValueError."""
     if text and not _BASE_URL.fullmatch(text):
         raise ValueError("must be an address like https://api.example.org/v1")
     return text or None
 
 
 def origins(text: str) -> tuple[str, ...]:
-    """The origins of pages, `*` for any; raises ValueError with what they must be."""
+    """Return the origins of pages, `*` for any; raises ValueError."""
     found = (text or "*").split(",")
     if not all(_ORIGIN.fullmatch(origin) for origin in found):
         raise ValueError(

@@ -1,7 +1,7 @@
-"""Two versions: of the service, which grows, and of the interface, which is fixed."""
+"""The version of the service, and the version of its interface."""
 
-# The release, as CHANGELOG.md tells it; setup.cfg reads it here.
+# The release, described in CHANGELOG.md. setup.cfg reads it from here.
 SERVICE = "1.0.0"
-# What the interface description carries (specification section 9). It stays as long as
-# /v1 does, whatever the service becomes.
+# The version in the interface description (specification section 9). It stays the same
+# as long as /v1 does.
 INTERFACE = "1.0.0"

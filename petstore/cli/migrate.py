@@ -8,7 +8,7 @@ from petstore.cli.commands import Command
 
 @click.command(cls=Command)
 def migrate() -> None:
-    """Bring the database to the present schema; any number may run at once."""
+    """Migrate the database; any number of processes may do so at once."""
     applied = migrator.migrate()
     for step in applied:
         click.echo(f"applied {step}")

@@ -14,7 +14,7 @@ from flask import (
 )
 from markupsafe import Markup, escape
 
-from petstore.dashboard.forms import EMPTY, Form, Page
+from petstore.dashboard.forms import EMPTY, Form, PageResponse
 from petstore.dashboard.lists import read_page
 from petstore.dashboard.pages import pages_blueprint
 from petstore.domains.inspection import Busy, Inspection, inspection_of
@@ -44,7 +44,7 @@ def domains(form: Form = EMPTY) -> str:
 
 
 @bp.post("")
-def add_domain() -> Page:
+def add_domain() -> PageResponse:
     """Add a domain and show its DNS records."""
     form, base_domain = Form.of_request(), _inspection().base_domain
     try:
@@ -66,7 +66,7 @@ def domain(domain_id: int) -> str:
 
 
 @bp.post("/<id:domain_id>/verify")
-def verify_domain(domain_id: int) -> Page:
+def verify_domain(domain_id: int) -> PageResponse:
     """Query DNS for proof that the domain is the project's."""
     inspection, domain = _inspection(), Domain.find(g.project, domain_id)
     if not g.project.has_domains:
@@ -85,7 +85,7 @@ def verify_domain(domain_id: int) -> Page:
 
 
 @bp.post("/<id:domain_id>/primary")
-def choose_domain(domain_id: int) -> Page:
+def choose_domain(domain_id: int) -> PageResponse:
     """Redirect the project's other domains to this one."""
     domain = Domain.find(g.project, domain_id)
     if not domain.choose():
@@ -94,7 +94,7 @@ def choose_domain(domain_id: int) -> Page:
 
 
 @bp.post("/<id:domain_id>/remove")
-def remove_domain(domain_id: int) -> Page:
+def remove_domain(domain_id: int) -> PageResponse:
     """Stop serving a domain at once."""
     domain = Domain.find(g.project, domain_id)
     domain.remove()
@@ -121,6 +121,6 @@ def _check_again(shown: list[Domain]) -> None:
         inspection.check_again(g.project)
 
 
-def _back_to(domain: Domain, message: str, kind: str = "good") -> Page:
+def _back_to(domain: Domain, message: str, kind: str = "good") -> PageResponse:
     flash(message, kind)
     return make_response(redirect(url_for("domains.domain", domain_id=domain.id), 303))

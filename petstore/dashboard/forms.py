@@ -13,8 +13,8 @@ from petstore.errors import InvalidRequest
 
 CSRF_TOKEN = "csrf_token"  # noqa: S105 (the name of a form field)
 
-Page = str | Response
-View = Callable[..., Page]
+PageResponse = str | Response
+View = Callable[..., PageResponse]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def loads_form(schema: Schema, *, form_page: View) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
-        def respond(**arguments: str | int) -> Page:
+        def respond(**arguments: str | int) -> PageResponse:
             form = Form.of_request()
             filled = {name: text for name, text in form.values.items() if text.strip()}
             try:

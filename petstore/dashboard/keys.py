@@ -5,7 +5,7 @@ from functools import partial
 from flask import flash, g, make_response, redirect, render_template, url_for
 
 from petstore import clock
-from petstore.dashboard.forms import EMPTY, Form, Page, loads_form, renew_csrf
+from petstore.dashboard.forms import EMPTY, Form, PageResponse, loads_form, renew_csrf
 from petstore.dashboard.lists import read_page
 from petstore.dashboard.pages import pages_blueprint
 from petstore.models.keys import STATUSES, Key, KeyNotActive, TooManyKeys
@@ -23,7 +23,7 @@ def keys(form: Form = EMPTY) -> str:
 
 @bp.post("")
 @loads_form(NewKeySchema(), form_page=keys)
-def issue_key(label: str | None, days: int | None) -> Page:
+def issue_key(label: str | None, days: int | None) -> PageResponse:
     """Issue a key and show it once."""
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
     try:
@@ -42,7 +42,7 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 
 @bp.post("/<prefix>/rotate")
 @loads_form(RotationSchema(), form_page=key)
-def rotate_key(prefix: str, grace: int) -> Page:
+def rotate_key(prefix: str, grace: int) -> PageResponse:
     """Issue the successor of a key and show it once."""
     try:
         return _show_once(Key.find(g.caller.project_id, prefix).rotate(grace))
@@ -54,14 +54,14 @@ def rotate_key(prefix: str, grace: int) -> Page:
 
 
 @bp.post("/<prefix>/revoke")
-def revoke_key(prefix: str) -> Page:
+def revoke_key(prefix: str) -> PageResponse:
     """End a key on its very next request."""
     Key.find(g.caller.project_id, prefix).revoke()
     return _back_to(prefix, "The key is revoked. Nothing answers to it any more.")
 
 
 @bp.post("/<prefix>/unban")
-def unban_key(prefix: str) -> Page:
+def unban_key(prefix: str) -> PageResponse:
     """End the ban of a key."""
     Key.find(g.caller.project_id, prefix).unban()
     return _back_to(prefix, "The key is let in again.")
@@ -73,6 +73,6 @@ def _show_once(new_key: str) -> str:
     return render_template("new_key.html", new_key=new_key)
 
 
-def _back_to(prefix: str, message: str, kind: str = "good") -> Page:
+def _back_to(prefix: str, message: str, kind: str = "good") -> PageResponse:
     flash(message, kind)
     return make_response(redirect(url_for("keys.key", prefix=prefix), 303))

@@ -1,4 +1,4 @@
-"""The failures that operations answer, each status with its codes and an example."""
+"""Failures of operations, each status with its codes and an example."""
 
 from typing import Any
 

@@ -62,7 +62,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def serve_on_every_host(app: Flask, *paths: str, below: tuple[str, ...] = ()) -> None:
-    """Serve paths without a look at the host, even while the database is away."""
+    """Serve paths whatever the host, and even while the database is away."""
     app.extensions["paths_on_every_host"].add(paths, below)
 
 

@@ -126,9 +126,6 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         self.is_patient = True
         self.disconnect()
 
-    def release(self) -> None:
-        """Nothing to do: a connection is given back when its statement is done."""
-
     def recover(self) -> None:
         """Nothing to do: a connection that is broken is not lent again."""
 

@@ -163,9 +163,6 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         self._is_patient = True
         self.disconnect()
 
-    def release(self) -> None:
-        """Keep the connection for the thread's next request."""
-
     def disconnect(self) -> None:
         """End the connections of this thread."""
         if waiting.can_await():

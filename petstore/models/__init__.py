@@ -8,8 +8,8 @@ are Peewee models.
 
 
 class Refused(Exception):
-    """A rule says no. The text tells the person who asked why."""
+    """A rule does not allow it. The text tells the caller why."""
 
 
 class Conflict(Refused):
-    """The present state does not allow it. The answer is final for this request."""
+    """The current state does not allow it; a retry gets the same answer."""

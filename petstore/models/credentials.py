@@ -1,4 +1,4 @@
-"""What an API key looks like: `pet_`, a public part, a secret part, a checksum."""
+"""The format of API keys: `pet_`, a public part, a secret part, a checksum."""
 
 import hashlib
 import re

@@ -62,7 +62,7 @@ def _verify(domain: Domain, finding: str) -> bool:
     is_new = domain.change(
         Domain.verified_ms.is_null(), verified_ms=now, lost_ms=None, **columns
     )
-    # Raising rolls the takeover back: for a row that is gone nobody must lose theirs.
+    # The row is gone, so raising must roll back what was taken from other projects.
     if not is_new and not domain.change(**columns):
         raise NoSuchDomain
     return is_new

@@ -47,7 +47,7 @@ class Domain(BaseModel):
     is_chosen = BooleanField(default=False)  # as the primary one
     lost_ms = BigIntegerField(null=True)  # when another project proved it
     looked_ms = BigIntegerField(null=True, index=True)  # when DNS was last queried
-    finding = TextField(null=True)  # the answer of DNS then, in plain words
+    finding = TextField(null=True)  # the result of that query, as a sentence
     astray_ms = BigIntegerField(null=True)  # since when DNS has pointed elsewhere
     certificate_asked_ms = BigIntegerField(null=True)
     certificate_issuer = TextField(null=True)

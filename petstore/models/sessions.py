@@ -39,7 +39,7 @@ class Session(BaseModel):
 
     @classmethod
     def caller(cls, token: str) -> Caller | None:
-        """Return who has signed in, if the session goes on and its key works."""
+        """Return who has signed in, if the session has not ended and its key works."""
         rows = _select_caller(digest=digest_of(token), now_ms=clock.now_ms())
         return Caller.first_active(rows)
 

@@ -1,8 +1,12 @@
 """Every refusal is the Error body, with its headers (specification section 7)."""
 
+from types import ModuleType
+
 import pytest
 from flask.testing import FlaskClient
 
+from petstore.error_handlers import FAILURES
+from petstore.models import Conflict, Refused, orders, pets, replies
 from petstore.models.pets import Pet, PetTable
 from tests.answers import RATE_LIMIT_HEADERS, error_of
 
@@ -165,3 +169,10 @@ def test_no_answer_of_the_api_is_taken_for_another_kind(
 ):
     answer = client.open(path, method=method)
     assert answer.headers.getlist("X-Content-Type-Options") == ["nosniff"]
+
+
+@pytest.mark.parametrize("module", [pets, orders, replies])
+def test_each_rule_that_refuses_a_client_has_its_status_and_code(module: ModuleType):
+    classes = [each for each in vars(module).values() if isinstance(each, type)]
+    rules = {each for each in classes if issubclass(each, Refused)}
+    assert rules - {Refused, Conflict} <= FAILURES.keys()
