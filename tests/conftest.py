@@ -23,6 +23,7 @@ from petstore.quotas.stores import RedisStorage
 from petstore.settings import read_settings
 from tests import databases, servers
 from tests.clocks import Clock, make_stores_movable
+from tests.patience import LIMITS
 
 pytest_plugins = ["tests.hosts.fixtures"]
 make_stores_movable()
@@ -133,6 +134,13 @@ def unmigrated_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def environ(database_url: str) -> dict[str, str]:
     """The settings of the service; a test that needs others changes them first."""
     return {"DATABASE_URL": database_url, "WEB_CONCURRENCY": "1"}
+
+
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time for every store to answer, on a machine that is busy, too."""
+    for place, name, value in LIMITS:
+        monkeypatch.setattr(place, name, value)
 
 
 @pytest.fixture

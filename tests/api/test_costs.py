@@ -1,6 +1,5 @@
 """What each operation asks of the databases, statement by statement."""
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -31,12 +30,7 @@ def cost_of(client: FlaskClient, method: str, path: str, **sent: object) -> list
     """Each statement of a request, by its verb and its tables."""
     with statements.recorded() as seen:
         client.open(path, method=method, **sent)
-    return [
-        " ".join(
-            [sql.split()[0], *re.findall(r'(?:FROM|INTO|JOIN|UPDATE) "(\w+)"', sql)]
-        )
-        for sql in seen
-    ]
+    return [statement.gist for statement in seen]
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])

@@ -4,15 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 from flask import Flask
-from peewee import QueryEvent
 
-from petstore.database import data
+from tests.statements import Statement, recorded
 
 
 @pytest.fixture
-def statements(app: Flask) -> Iterator[list[QueryEvent]]:
+def statements(app: Flask) -> Iterator[list[Statement]]:
     """The statements of the test, as they come."""
-    seen: list[QueryEvent] = []
-    data.query_hooks.append(seen.append)
-    yield seen
-    data.query_hooks.remove(seen.append)
+    with recorded() as seen:
+        yield seen

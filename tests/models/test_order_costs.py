@@ -1,17 +1,16 @@
 """Pages of orders and categories are read along an index, the last as the first."""
 
-import json
 from collections.abc import Callable
 from itertools import product
 
 import pytest
-from peewee import QueryEvent
 
-from petstore.database import data, is_sqlite
+from petstore.database import data
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
+from tests.statements import Statement
 
 # Of each project; the older orders are completed, the newer ones still placed.
 ORDERS, COMPLETED, CATEGORIES = 3_000, 2_500, 3_000
@@ -69,17 +68,17 @@ def crowd(project: Project, rival: Project) -> dict[str, int]:
 
 @pytest.fixture
 def page_of(
-    crowd: dict[str, int], statements: list[QueryEvent]
-) -> Callable[[str, str, str], tuple[str, list]]:
+    crowd: dict[str, int], statements: list[Statement]
+) -> Callable[[str, str, str], Statement]:
     """What a list asks of the database on its first or on its last page."""
 
-    def page_of(name: str, owner: str, place: str) -> tuple[str, list]:
+    def page_of(name: str, owner: str, place: str) -> Statement:
         read, rows = LISTS[name]
         start = ORDERS if owner == "second" and read is not categories else 0
         statements.clear()
         read(crowd[owner], start + rows - LEFT if place == "last" else 0)
-        [event] = statements
-        return event.sql, event.params
+        [statement] = statements
+        return statement
 
     return page_of
 
@@ -87,7 +86,7 @@ def page_of(
 @pytest.mark.parametrize("name", LISTS)
 def test_a_page_is_read_straight_along_an_index(name: str, page_of: Callable):
     for owner, place in product(OWNERS, PLACES):
-        plan = plan_of(*page_of(name, owner, place))
+        plan = page_of(name, owner, place).plan()
         assert "SEARCH" in plan or "Index Cond" in plan
         for detour in ("SCAN", "TEMP B-TREE", "Seq Scan", "Bitmap", "Sort", "Filter"):
             assert detour not in plan
@@ -96,26 +95,6 @@ def test_a_page_is_read_straight_along_an_index(name: str, page_of: Callable):
 @pytest.mark.parametrize("name", LISTS)
 def test_the_last_page_costs_no_more_than_the_first_one(name: str, page_of: Callable):
     for owner in OWNERS:
-        first, last = (cost(*page_of(name, owner, place)) for place in PLACES)
+        first, last = (page_of(name, owner, place).cost() for place in PLACES)
         # The last one may lie in two blocks where the first one lies in one.
         assert last <= first + 2
-
-
-def plan_of(sql: str, values: list) -> str:
-    explain = "EXPLAIN QUERY PLAN" if is_sqlite(data.obj) else "EXPLAIN"
-    rows = data.execute_sql(f"{explain} {sql}", values).fetchall()
-    return "\n".join(str(row[-1]) for row in rows)
-
-
-def cost(sql: str, values: list) -> int:
-    """Steps of SQLite's machine, or blocks that PostgreSQL looks into."""
-    if is_sqlite(data.obj):
-        steps: list[None] = []
-        data.connection().set_progress_handler(lambda: steps.append(None), 1)
-        data.execute_sql(sql, values).fetchall()
-        data.connection().set_progress_handler(None, 1)
-        return len(steps)
-    explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql}"
-    [(plans,)] = data.execute_sql(explain, values).fetchall()
-    plan = (plans if isinstance(plans, list) else json.loads(plans))[0]["Plan"]
-    return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]

@@ -1,17 +1,16 @@
 """How many statements each verb of orders and categories takes."""
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from peewee import QueryEvent
 
 from petstore.models import Refused
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
+from tests.statements import Statement
 
 LOCK = "SELECT"  # pg_advisory_xact_lock, on PostgreSQL only
 # The first project has a free animal and one that is ordered; a category with a name.
@@ -84,20 +83,13 @@ VERBS: dict[str, tuple[Callable[[int], object], list[str]]] = {
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_takes_these_statements(
-    verb: str, shop: int, database_url: str, statements: list[QueryEvent]
+    verb: str, shop: int, database_url: str, statements: list[Statement]
 ):
     deed, expected = VERBS[verb]
     statements.clear()
     with suppress(Refused):
         deed(shop)
     is_locking = database_url.startswith("postgresql")
-    assert [told(event) for event in statements] == [
+    assert [statement.gist for statement in statements] == [
         statement for statement in expected if is_locking or statement != LOCK
     ]
-
-
-def told(event: QueryEvent) -> str:
-    """A statement by its verb and its table."""
-    [verb, *_] = event.sql.split()
-    tables = re.findall(r'(?:FROM|INTO|UPDATE) "(\w+)"', event.sql)
-    return " ".join([verb, *tables])

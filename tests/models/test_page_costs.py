@@ -1,13 +1,13 @@
 """Every way to read animals follows an index, and no page costs more than page 1."""
 
-import json
 from collections.abc import Callable
 
 import pytest
 
-from petstore.database import data, is_sqlite
+from petstore.database import data
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
+from tests.statements import Statement
 
 ANIMALS = 10_000
 Read = Callable[[int], object]
@@ -44,46 +44,34 @@ def crowded(project: Project, rival: Project) -> int:
 
 
 @pytest.fixture
-def sql_of(caplog: pytest.LogCaptureFixture) -> Callable[[Read, int], tuple]:
-    """The statement that a read runs, and its values."""
+def statement_of(
+    statements: list[Statement],
+) -> Callable[[Read, int], Statement]:
+    """The statement that a read runs."""
 
-    def sql_of(read: Read, project: int) -> tuple:
-        caplog.clear()
-        with caplog.at_level("DEBUG", logger="peewee"):
-            read(project)
-        [record] = [record for record in caplog.records if record.name == "peewee"]
-        return record.msg
+    def statement_of(read: Read, project: int) -> Statement:
+        statements.clear()
+        read(project)
+        [statement] = statements
+        return statement
 
-    return sql_of
+    return statement_of
 
 
 @pytest.mark.parametrize("name", READS)
-def test_a_read_goes_straight_to_its_rows(name: str, crowded: int, sql_of):
-    sql, values = sql_of(READS[name], crowded)
-    explain = "EXPLAIN QUERY PLAN" if is_sqlite(data.obj) else "EXPLAIN"
-    rows = data.execute_sql(f"{explain} {sql}", values).fetchall()
-    plan = "\n".join(str(row[-1]) for row in rows)
+def test_a_read_goes_straight_to_its_rows(
+    name: str, crowded: int, statement_of: Callable[[Read, int], Statement]
+):
+    plan = statement_of(READS[name], crowded).plan()
     assert "SEARCH" in plan or "Index" in plan
     for detour in ("SCAN", "TEMP B-TREE", "Seq Scan", "Bitmap", "Sort"):
         assert detour not in plan
 
 
 @pytest.mark.parametrize("name", DEEP)
-def test_a_deep_page_costs_no_more_than_the_first(name: str, crowded: int, sql_of):
+def test_a_deep_page_costs_no_more_than_the_first(
+    name: str, crowded: int, statement_of: Callable[[Read, int], Statement]
+):
     _, status = name.split(", ")
-    first = cost(*sql_of(FIRST[status], crowded))
-    assert cost(*sql_of(DEEP[name], crowded)) <= 1.2 * first
-
-
-def cost(sql: str, values: list) -> int:
-    """The steps of SQLite's machine, or the blocks that PostgreSQL reads."""
-    if not is_sqlite(data.obj):
-        explain = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)"
-        [(plans,)] = data.execute_sql(f"{explain} {sql}", values).fetchall()
-        [plan] = plans if isinstance(plans, list) else json.loads(plans)
-        return plan["Plan"]["Shared Hit Blocks"] + plan["Plan"]["Shared Read Blocks"]
-    steps = []
-    data.connection().set_progress_handler(lambda: steps.append(1), 1)
-    data.execute_sql(sql, values).fetchall()
-    data.connection().set_progress_handler(None, 1)
-    return len(steps)
+    first = statement_of(FIRST[status], crowded).cost()
+    assert statement_of(DEEP[name], crowded).cost() <= 1.2 * first

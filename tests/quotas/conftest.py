@@ -4,20 +4,12 @@ import pytest
 from flask import Flask
 
 from petstore.models.projects import Plan, Project
-from tests.patience import LIMITS
 
 
 @pytest.fixture(params=["database", "redis"])
 def store(request: pytest.FixtureRequest) -> str:
     """Where the counters live, each place in turn."""
     return request.param
-
-
-@pytest.fixture
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time for every store to answer, on a machine that is busy, too."""
-    for place, name, value in LIMITS:
-        monkeypatch.setattr(place, name, value)
 
 
 @pytest.fixture

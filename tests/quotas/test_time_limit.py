@@ -2,7 +2,6 @@
 
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -14,14 +13,12 @@ from redis.exceptions import RedisError
 
 from petstore.quotas.plans import quota_of
 from petstore.quotas.stores import CounterStorage, open_store
-from petstore.quotas.stores.redis_scripts import RUN_SECONDS
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim
 from tests import servers
 from tests.torture.proxies import Proxy, proxy
 
 CLAIM = Claim(Subject("somebody", 1), quota_of(None))
-BUSY_SECONDS = 0.2  # for a machine that has other things to do
 
 
 @pytest.fixture
@@ -51,12 +48,11 @@ def test_all_steps_of_a_first_hit_share_one_time_limit(
 ):
     store = store_at("127.0.0.1")
     network.delay = lambda: 0.12
-    started = time.monotonic()
-    with pytest.raises(RedisError):
+    with pytest.raises(RedisError):  # each for itself would have had the time
         store.take(CLAIM)
-    assert time.monotonic() - started < RUN_SECONDS + BUSY_SECONDS / 2
 
 
+@pytest.mark.usefixtures("patience")
 def test_a_slow_server_is_waited_for(
     store_at: Callable[[str], CounterStorage], network: Proxy
 ):
@@ -87,14 +83,14 @@ def test_a_resolver_that_does_not_answer_is_not_waited_for(
 ):
     store = store_at("redis.test")
     for _ in range(2):
-        started = time.monotonic()
         with pytest.raises(RedisError):
             store.take(CLAIM)
-        assert time.monotonic() - started < RUN_SECONDS + BUSY_SECONDS
+    assert not resolver.is_set()
     resolver.set()
     assert store.take(CLAIM).served[1] == 1
 
 
+@pytest.mark.usefixtures("patience")
 def test_hits_that_come_at_once_are_all_counted(
     store_at: Callable[[str], CounterStorage],
 ):

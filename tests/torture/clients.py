@@ -5,6 +5,6 @@ from tests.torture.campaign import Campaign
 
 CLIENTS = (
     Campaign("half-sent requests", 500, 100, half_sent.play),
-    Campaign("mutated requests", 1_000_000, 3_000, mutations.play),
-    Campaign("hostile tenants", 20_000, 400, hostile_tenants.play),
+    Campaign("mutated requests", 1_000_000, 20_000, mutations.play),
+    Campaign("hostile tenants", 20_000, 1_000, hostile_tenants.play),
 )

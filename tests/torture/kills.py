@@ -71,6 +71,6 @@ def _miscounts(environ: dict[str, str], ledger: Ledger) -> list[str]:
 
 
 KILLS = tuple(
-    Campaign(f"kills on {engine}", 300, 3, partial(_kills, engine))
+    Campaign(f"kills on {engine}", 300, 10, partial(_kills, engine))
     for engine in ("sqlite", "postgresql")
 )

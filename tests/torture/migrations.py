@@ -104,6 +104,6 @@ def _new_file(directory: Path, name: str) -> Iterator[str]:
 
 
 MIGRATIONS = tuple(
-    Campaign(f"migrate on {engine}", TRIALS, 1, partial(_interruptions, engine))
+    Campaign(f"migrate on {engine}", TRIALS, 3, partial(_interruptions, engine))
     for engine in ("sqlite", "postgresql")
 )

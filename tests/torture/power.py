@@ -120,4 +120,4 @@ def _rows(directory: Path) -> Rows:
         databases.close()
 
 
-POWER = (Campaign("power cuts on sqlite", 250, 5, _power_cuts),)
+POWER = (Campaign("power cuts on sqlite", 250, 15, _power_cuts),)

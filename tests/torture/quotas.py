@@ -60,6 +60,6 @@ def _burst(run: Run, environ: dict[str, str], urls: list[str]) -> list[str]:
 
 
 QUOTAS = tuple(
-    Campaign(f"quota: {name}", 200, 2, partial(_bursts, *deployment))
+    Campaign(f"quota: {name}", 200, 10, partial(_bursts, *deployment))
     for name, deployment in DEPLOYMENTS.items()
 )

@@ -54,12 +54,12 @@ def _judge(outcome: Outcome, clients: Load, kind: str) -> None:
 
 
 RESTARTS = (
-    Campaign("reloads", 20, 1, lambda run: _under_load(run, reload)),
-    Campaign("rolling restarts", 20, 1, lambda run: _under_load(run, Host.replace)),
+    Campaign("reloads", 20, 3, lambda run: _under_load(run, reload)),
+    Campaign("rolling restarts", 20, 3, lambda run: _under_load(run, Host.replace)),
     Campaign(
         "recycled workers",
         20,
-        1,
+        3,
         lambda run: _under_load(run, recycle, f"--max-requests {MAX_REQUESTS}"),
     ),
 )
