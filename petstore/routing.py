@@ -1,6 +1,5 @@
 """Routing: paths under /v1, ids in paths, and Flask without what is not needed."""
 
-from collections.abc import Callable
 from typing import Any
 
 from flask import Flask, Request, g, request
@@ -13,14 +12,13 @@ API_PREFIX = "/v1"
 
 
 class Service(Flask):
-    """A Flask application without coroutines, whose routes depend on the path alone."""
-
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the hook or view itself, since none of them is a coroutine."""
-        return func
+    """A Flask application whose routes depend on the path alone."""
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """Return the adapter that finds the route of a request, whatever its host."""
+        """Return the adapter that finds the route of a request, whatever its host.
+
+        Werkzeug's own way of making it costs 5 % more of a request, for hosts.
+        """
         if request is None:
             return super().create_url_adapter(None)
         return MapAdapter(
@@ -53,7 +51,7 @@ def init_app(app: Flask) -> None:
 
 
 def current_request() -> Request:
-    """Return the request itself: each access through Flask's proxy costs more."""
+    """Return the request itself: Flask's proxies cost 10 % of a request."""
     # Flask declares its proxies as the objects that they stand for.
     return request._get_current_object()  # type: ignore[attr-defined, no-any-return]
 

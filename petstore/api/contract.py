@@ -19,7 +19,6 @@ from petstore.schemas.fields import StrictSchema
 Operation = Callable[..., Response]
 
 NO_PARAMETERS = StrictSchema()
-CACHED_QUERIES = 1024
 
 
 @dataclass
@@ -57,11 +56,14 @@ class Contract:
     def __call__(self, view: View) -> Operation:
         """Decorate a view."""
         dump = dumper_of(self.returns)
-        load_query = _query_loader(self.query)
+        defaults = _load(self.query, {})
 
         @functools.wraps(view)
         def respond(**arguments: Any) -> Response:
-            arguments |= load_query(request.query_string)
+            if request.query_string:
+                arguments |= _load(self.query, _unique_parameters(request.args))
+            else:
+                arguments |= defaults
             if self.body:
                 arguments |= _load(self.body, read_object())
             result = view(**arguments)
@@ -71,15 +73,6 @@ class Contract:
 
         respond.contract = self  # type: ignore[attr-defined]  # a function may have any
         return respond
-
-
-def _query_loader(schema: Schema) -> Callable[[bytes], dict[str, Any]]:
-    # Clients send the same query strings again and again.
-    @functools.lru_cache(CACHED_QUERIES)
-    def load(_query_string: bytes) -> dict[str, Any]:
-        return _load(schema, _unique_parameters(request.args))
-
-    return load
 
 
 def _unique_parameters(parameters: MultiDict[str, str]) -> dict[str, str]:

@@ -1,16 +1,12 @@
 """Pages of a list: the body is a bare array, the next page a Link (RFC 8288)."""
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from flask import request
-
-from petstore.api.contract import CACHED_QUERIES, Result
+from petstore.api.contract import Result
 from petstore.routing import current_request
 
-CACHED_HOSTS = 64
 HOST_CHARACTERS = "[]:%!$&'()*+,;="  # besides letters and such (RFC 3986 section 3.2)
 
 
@@ -21,22 +17,13 @@ def page(rows: Sequence[Any], limit: int) -> Result:
         return Result(shown)
     current = current_request()
     url = f"{current.scheme}://{_host(current.environ)}{current.path}"
-    query = f"{_other_parameters(current.query_string)}after={shown[-1].id}"
+    parameters = current.args.to_dict()
+    parameters.pop("after", None)
+    query = urlencode(parameters | {"after": shown[-1].id})
     return Result(shown, {"Link": f'<{url}?{query}>; rel="next"'})
 
 
 def _host(environ: dict[str, Any]) -> str:
     # Not `request.host`, which is empty for a name with an underscore.
-    return _quote_host(environ.get("HTTP_HOST") or environ["SERVER_NAME"])
-
-
-@functools.lru_cache(CACHED_HOSTS)
-def _quote_host(host: str) -> str:
+    host = environ.get("HTTP_HOST") or environ["SERVER_NAME"]
     return quote(host, safe=HOST_CHARACTERS)
-
-
-@functools.lru_cache(CACHED_QUERIES)
-def _other_parameters(_query_string: bytes) -> str:
-    parameters = request.args.to_dict()
-    parameters.pop("after", None)
-    return f"{urlencode(parameters)}&" if parameters else ""
