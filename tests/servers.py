@@ -175,6 +175,14 @@ def wait_for_port(port: int, process: subprocess.Popen | None = None) -> None:
 def _wait_for_answer(url: str) -> None:
     # gunicorn listens before it has a worker, and one that has only begun to run may
     # not notice that it is told to stop.
-    with closing(HTTPConnection(urlsplit(url).netloc, timeout=60)) as connection:
-        connection.request("GET", "/healthz")
-        connection.getresponse().read()
+    deadline = time.monotonic() + STARTED_WITHIN_SECONDS
+    while time.monotonic() < deadline:
+        with (
+            suppress(ConnectionError),
+            closing(HTTPConnection(urlsplit(url).netloc, timeout=60)) as connection,
+        ):
+            connection.request("GET", "/healthz")
+            connection.getresponse().read()
+            return
+        time.sleep(0.02)
+    raise RuntimeError(f"nobody answers at {url}")
