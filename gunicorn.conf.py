@@ -1,6 +1,7 @@
 """How gunicorn serves `wsgi:app`."""
 
 import os
+import signal
 import sys
 import tempfile
 from functools import partial
@@ -52,6 +53,12 @@ worker_tmp_dir = memory
 forwarded_allow_ips = ""
 forwarder_headers = ""
 control_socket_disable = True
+
+
+# A worker that is told to stop before it listens to signals would not hear it.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+    forget = partial(signal.signal, number, signal.SIG_DFL)
+    os.register_at_fork(after_in_child=forget)
 
 
 def on_starting(server: Arbiter) -> None:

@@ -78,7 +78,7 @@ def _answer_database_error(error: peewee.PeeweeException) -> Response:
     if not data.is_outage(error):
         return _answer_bug(error)
     emit("database_error", reason=str(error))
-    data.recover()
+    data.recover(error)
     return answer_failure(
         errors.ServiceUnavailable(
             "The database does not answer at the moment; please try again.",

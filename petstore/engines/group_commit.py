@@ -54,9 +54,7 @@ class GroupCommit:
             self._outcome = loop.create_future()
             # Requests that are being read in this turn of the loop may join.
             loop.call_soon(self._commit, connection)
-        failure = waiting.wait(self._outcome)
-        if failure:
-            raise sqlite3.OperationalError(f"the commit has failed: {failure}")
+        self._wait_for_outcome(self._outcome)
 
     def rollback(self, connection: sqlite3.Connection) -> None:
         """Undo what the request has written, and nothing of the others."""
@@ -68,6 +66,9 @@ class GroupCommit:
         connection.execute("RELEASE request")
         if self._outcome is None:
             connection.execute("ROLLBACK")
+        else:
+            # What the request has read may be what others have not committed yet.
+            self._wait_for_outcome(self._outcome)
 
     def close(self) -> None:
         """Close the connection, unless it is in use; it is opened anew when needed."""
@@ -88,6 +89,11 @@ class GroupCommit:
                 waiting.wait(asyncio.sleep(RETRY_SECONDS))
         finally:
             self._free()
+
+    def _wait_for_outcome(self, outcome: asyncio.Future[object]) -> None:
+        failure = waiting.wait(outcome)
+        if failure:
+            raise sqlite3.OperationalError(f"the commit has failed: {failure}")
 
     def _commit(self, connection: sqlite3.Connection) -> None:
         if self._outcome is None:  # a failure has ended the transaction

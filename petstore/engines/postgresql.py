@@ -126,7 +126,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         self.is_patient = True
         self.disconnect()
 
-    def recover(self) -> None:
+    def recover(self, _error: peewee.PeeweeException) -> None:
         """Nothing to do: a connection that is broken is not lent again."""
 
     def disconnect(self) -> None:

@@ -42,6 +42,12 @@ OUTAGES = {
     sqlite3.SQLITE_PROTOCOL,
     sqlite3.SQLITE_NOTADB,
 }
+NEEDS_REOPENING = {
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_NOTADB,
+}
 
 
 class Rows:
@@ -155,8 +161,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     def is_outage(self, error: peewee.PeeweeException) -> bool:
         """Whether the file or its disk has failed, and not the statement."""
-        code = getattr(error.__context__, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
-        return isinstance(error, peewee.DatabaseError) and code & 0xFF in OUTAGES
+        return isinstance(error, peewee.DatabaseError) and _code_of(error) in OUTAGES
 
     def be_patient(self) -> None:
         """Wait longer for locks, as a command may."""
@@ -171,9 +176,12 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         if connection:
             connection.close()
 
-    def recover(self) -> None:
-        """Open the file anew: what was opened on a read-only disk stays read-only."""
-        if self._file.is_there():
+    def recover(self, error: peewee.PeeweeException) -> None:
+        """Open the file again if that helps: a read-only connection stays read-only.
+
+        On a full disk the open connection still reads, and none could be opened.
+        """
+        if _code_of(error) in NEEDS_REOPENING and self._file.is_there():
             self.disconnect()
 
     def dispose(self) -> None:
@@ -288,3 +296,8 @@ class SqliteCounters(Sqlite):
     def _checkpoint(self) -> None:
         with suppress(sqlite3.Error, peewee.PeeweeException):  # later, then
             self._own().execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+
+def _code_of(error: peewee.PeeweeException) -> int:
+    code: int = getattr(error.__context__, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
+    return code & 0xFF

@@ -72,6 +72,13 @@ def test_reads_go_on_while_the_disk_is_full(service: Gunicorn, key: str):
         assert [ids(service, key) for _ in range(6)] == [added] * 6
 
 
+def test_reads_go_on_after_a_write_was_refused(service: Gunicorn, key: str):
+    added = add(service, key).json["id"]
+    with full_disk(service):
+        assert add(service, key).status == 503
+        assert [ids(service, key) for _ in range(6)] == [[added]] * 6
+
+
 def test_what_was_acknowledged_is_there_after_the_disk_was_full(
     service: Gunicorn, key: str
 ):

@@ -102,8 +102,8 @@ def _tally(claim: Claim) -> Tally:
                 banned_until=claim.banned_until_ms,
                 now_ms=clock.now_ms(),
             )
-    except peewee.DatabaseError:
-        counters.recover()
+    except peewee.DatabaseError as error:
+        counters.recover(error)
         raise
     return Tally(is_granted, (minute_served, served), now)
 
