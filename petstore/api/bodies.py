@@ -15,7 +15,18 @@ from petstore.routing import current_request
 CHARSETS = ("utf-8", "utf8", "us-ascii")
 
 
-def read_object() -> dict[str, Any]:
+class Members(dict[str, Any]):
+    """The members of a JSON object; `repeated` holds the names that stand twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.repeated: list[str] = []
+        if len(self) < len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            self.repeated = [name for name in counts if counts[name] > 1]
+
+
+def read_object() -> Members:
     """Return the members of the request's JSON object; fractions are `Decimal`."""
     request = current_request()
     media_type, charset = _parse_content_type(request.environ.get("CONTENT_TYPE", ""))
@@ -26,7 +37,7 @@ def read_object() -> dict[str, Any]:
     if charset not in CHARSETS:
         raise InvalidRequest("body: must be UTF-8")
     members = _parse(request.get_data(cache=False))
-    if not isinstance(members, dict):
+    if not isinstance(members, Members):
         raise InvalidRequest("body: must be a JSON object")
     return members
 
@@ -48,16 +59,4 @@ def _parse(body: bytes) -> Any:
         raise InvalidRequest("body: is not valid JSON in UTF-8") from None
 
 
-def _require_unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) == len(pairs):
-        return members
-    counts = Counter(name for name, _ in pairs)
-    raise InvalidRequest.of_members(
-        {name: ["stands twice"] for name in counts if counts[name] > 1}
-    )
-
-
-_decoder = json.JSONDecoder(
-    object_pairs_hook=_require_unique_names, parse_float=Decimal
-)
+_decoder = json.JSONDecoder(object_pairs_hook=Members, parse_float=Decimal)

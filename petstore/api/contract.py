@@ -1,7 +1,7 @@
 """What an operation takes and returns, declared once beside its view."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,7 +65,8 @@ class Contract:
             else:
                 arguments |= defaults
             if self.body:
-                arguments |= _load(self.body, read_object())
+                members = read_object()
+                arguments |= _load(self.body, members, members.repeated)
             result = view(**arguments)
             return JsonResponse(
                 orjson.dumps(dump(result.value)), result.status, result.headers
@@ -84,9 +85,16 @@ def _unique_parameters(parameters: MultiDict[str, str]) -> dict[str, str]:
     return parameters.to_dict()
 
 
-def _load(schema: Schema, members: Mapping[str, Any]) -> dict[str, Any]:
+def _load(
+    schema: Schema, members: Mapping[str, Any], repeated: Sequence[str] = ()
+) -> dict[str, Any]:
+    loaded: dict[str, Any] = {}
+    faults: dict[str, list[str]] = {}
     try:
-        loaded: dict[str, Any] = schema.load(members)
+        loaded = schema.load(members)
     except ValidationError as error:
-        raise InvalidRequest.of_members(error.messages_dict) from None
+        faults = error.messages_dict
+    faults |= {name: ["stands twice"] for name in repeated}
+    if faults:
+        raise InvalidRequest.of_members(faults)
     return loaded
