@@ -99,7 +99,7 @@ class Stage(NamedTuple):
             )
         self.stack.callback(servers.stop, process)
         servers.wait_for_port(port, process)
-        servers.wait_for_child(process)
+        servers.wait_for_answer(f"http://127.0.0.1:{port}")
         url = f"http://127.0.0.1:{port}"
         return Server(name, url, psutil.Process(process.pid), self)
 

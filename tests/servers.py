@@ -84,7 +84,7 @@ def gunicorn(directory: Path, environ: dict[str, str]) -> Iterator[Gunicorn]:
     gunicorn = start_gunicorn(directory, environ, free_port())
     try:
         wait_for_port(int(gunicorn.environ["PORT"]), gunicorn.process)
-        _wait_for_answer(gunicorn.url)
+        wait_for_answer(gunicorn.url)
         yield gunicorn
     finally:
         stop(gunicorn.process)
@@ -172,7 +172,8 @@ def wait_for_port(port: int, process: subprocess.Popen | None = None) -> None:
     raise RuntimeError(f"nothing listens on port {port}")
 
 
-def _wait_for_answer(url: str) -> None:
+def wait_for_answer(url: str) -> None:
+    """Return as soon as a worker answers."""
     # gunicorn listens before it has a worker, and one that has only begun to run may
     # not notice that it is told to stop.
     deadline = time.monotonic() + STARTED_WITHIN_SECONDS
