@@ -22,7 +22,7 @@ from gunicorn.workers.base import Worker
 from petstore.api.last_used import last_used
 from petstore.checks import startup_warnings
 from petstore.database import counters, data, open_databases
-from petstore.edge import shares
+from petstore.edge import balancing
 from petstore.migrator import NotMigrated, require_migrated
 from petstore.ops import health, metric_files
 from petstore.settings import SettingError, read_settings
@@ -75,7 +75,7 @@ def post_worker_init(worker: Worker) -> None:
 
 def child_exit(server: Arbiter, worker: Worker) -> None:
     """Keep the counters of a dead worker, and delete its files."""
-    shares.withdraw(worker.age)
+    balancing.clear(worker.age)
     try:
         metric_files.sweep(worker.pid)
     except Exception:

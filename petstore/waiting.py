@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 # What a call hands over when it has ended; everything else is to be awaited.
 _END = object()
-MAX_IDLE = 64
+MAX_IDLE_GREENLETS = 64
 
 
 class _Awaiting(greenlet):
@@ -32,19 +32,19 @@ class _Awaiting(greenlet):
         """Call one function after the other."""
         while True:
             function(*arguments)
-            if len(_threads.idle) < MAX_IDLE:
-                _threads.idle.append(self)
+            if len(_per_thread.idle) < MAX_IDLE_GREENLETS:
+                _per_thread.idle.append(self)
             function, arguments = self.parent.switch(_END)
 
 
-class _Threads(threading.local):
+class _PerThread(threading.local):
     """What each thread keeps."""
 
     def __init__(self) -> None:
         self.idle: list[_Awaiting] = []
 
 
-_threads = _Threads()
+_per_thread = _PerThread()
 
 
 def start(function: Callable[..., None], *arguments: Any) -> asyncio.Task[None] | None:
@@ -52,7 +52,7 @@ def start(function: Callable[..., None], *arguments: Any) -> asyncio.Task[None] 
 
     Returns the task that finishes the call, or None where it has finished already.
     """
-    call = _threads.idle.pop() if _threads.idle else _Awaiting()
+    call = _per_thread.idle.pop() if _per_thread.idle else _Awaiting()
     awaitable = call.switch(function, arguments)
     if awaitable is _END:
         return None
@@ -69,23 +69,25 @@ async def _finish(call: greenlet, awaitable: Any) -> None:
             awaitable = call.switch(result)
 
 
-def start_beside(function: Callable[..., None], *arguments: Any) -> None:
+def start_in_background(function: Callable[..., None], *arguments: Any) -> None:
     """Call a function that may wait, while the caller goes on."""
     if can_await():
         loop = asyncio.get_running_loop()
-        loop.call_soon(_start_and_keep, function, arguments)
+        loop.call_soon(_start_and_keep_task, function, arguments)
     else:
         threading.Thread(target=function, args=arguments, daemon=True).start()
 
 
-def _start_and_keep(function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+def _start_and_keep_task(
+    function: Callable[..., None], arguments: tuple[Any, ...]
+) -> None:
     task = start(function, *arguments)
     if task:
-        _kept.add(task)  # the loop itself does not keep it alive
-        task.add_done_callback(_kept.discard)
+        _background_tasks.add(task)  # the loop itself does not keep it alive
+        task.add_done_callback(_background_tasks.discard)
 
 
-_kept: set[asyncio.Task[None]] = set()
+_background_tasks: set[asyncio.Task[None]] = set()
 
 
 def can_await() -> bool:
@@ -95,9 +97,9 @@ def can_await() -> bool:
 
 def wait(awaitable: Awaitable[Result]) -> Result:
     """The result of an awaitable; raises what it raises."""
-    present = getcurrent()
-    if isinstance(present, _Awaiting):
-        result: Result = present.parent.switch(awaitable)
+    current = getcurrent()
+    if isinstance(current, _Awaiting):
+        result: Result = current.parent.switch(awaitable)
         return result
     loop = _background.loop()
     return asyncio.run_coroutine_threadsafe(_await(awaitable), loop).result()
@@ -118,9 +120,9 @@ class _Background:
     """An event loop in a thread, for callers that have none; made when first used."""
 
     def __init__(self) -> None:
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Have none; a thread does not live on in a child process."""
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -135,4 +137,4 @@ class _Background:
 
 
 _background = _Background()
-os.register_at_fork(after_in_child=_background.forget)
+os.register_at_fork(after_in_child=_background.reset)

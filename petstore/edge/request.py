@@ -21,7 +21,7 @@ MAX_BODY_BYTES = 64 * 1024
 # A chunk of one byte takes six; what is longer than that consists of extensions.
 MAX_CHUNKED_BYTES = 6 * (MAX_BODY_BYTES + 1)
 
-END = b"\r\n\r\n"  # of a head, and of a body in chunks (RFC 9112 section 7.1)
+BLANK_LINE = b"\r\n\r\n"  # of a head, and of a body in chunks (RFC 9112 section 7.1)
 HOST_CHARACTERS = (  # RFC 3986 section 3.2, without a user
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~!$&'()*+,;=%:[]-"
 )
@@ -62,7 +62,7 @@ class RequestReader:
         position = 0
         try:
             while position < len(data) and not self.is_complete:
-                end = self._end_of_piece(data, position)
+                end = self._piece_end(data, position)
                 self._feed(data[position:end])
                 position = end
         except HttpParserCallbackError as error:
@@ -71,23 +71,23 @@ class RequestReader:
             raise InvalidRequest(f"The request is no HTTP: {error}.") from None
         return position
 
-    def take(self) -> dict[str, Any]:
+    def pop_environ(self) -> dict[str, Any]:
         """The environ of the complete request; the reader is free for the next one."""
         environ = self._environ
         environ["wsgi.input"] = io.BytesIO(self._body)
         self._begin()
         return environ
 
-    def _end_of_piece(self, data: bytes, position: int) -> int:
+    def _piece_end(self, data: bytes, position: int) -> int:
         # The parser is given nothing of the next request, since it cannot be stopped.
         if self._bytes_left:
             return position + self._bytes_left
         if self._tail:
-            end = (self._tail + data[position : position + 3]).find(END)
+            end = (self._tail + data[position : position + 3]).find(BLANK_LINE)
             if end >= 0:
-                return position + end + len(END) - len(self._tail)
-        end = data.find(END, position)
-        return len(data) if end < 0 else end + len(END)
+                return position + end + len(BLANK_LINE) - len(self._tail)
+        end = data.find(BLANK_LINE, position)
+        return len(data) if end < 0 else end + len(BLANK_LINE)
 
     def _feed(self, piece: bytes) -> None:
         self._bytes_read += len(piece)
@@ -155,8 +155,8 @@ class RequestReader:
         self._environ["REQUEST_METHOD"] = self._parser.get_method().decode()
         if version == "1.1" or "HTTP_HOST" in self._environ:
             self._require_host()
-        self._add_target()
-        self._find_body(version)
+        self._set_target()
+        self._read_framing(version)
 
     def on_body(self, body: bytes) -> None:
         """Called by httptools for each piece of the body."""
@@ -172,18 +172,18 @@ class RequestReader:
         if not self._parser.should_keep_alive():
             self.is_last = True
 
-    def _add_target(self) -> None:
+    def _set_target(self) -> None:
         """Path and query, and the host of an absolute target (RFC 9112 section 3.2)."""
         path, _, query = self._url.partition(b"?")
         if not path.startswith(b"/") and path != b"*":
-            path = self._take_origin(path)
+            path = self._split_absolute_target(path)
         if b"%" in path:
             path = unquote_to_bytes(path)
         self._environ["RAW_URI"] = self._url.decode("latin-1")
         self._environ["PATH_INFO"] = path.decode("latin-1")
         self._environ["QUERY_STRING"] = query.decode("latin-1")
 
-    def _take_origin(self, target: bytes) -> bytes:
+    def _split_absolute_target(self, target: bytes) -> bytes:
         try:
             url = parse_url(target)
         except HttpParserError:
@@ -201,7 +201,7 @@ class RequestReader:
         if host is None or host.strip(HOST_CHARACTERS):
             raise InvalidRequest("The request is no HTTP: it has no valid Host.")
 
-    def _find_body(self, version: str) -> None:
+    def _read_framing(self, version: str) -> None:
         """RFC 9112 section 6.3; the parser itself refuses a length beside chunks."""
         coding = self._environ.pop("HTTP_TRANSFER_ENCODING", None)
         if coding is not None:

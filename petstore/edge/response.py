@@ -13,7 +13,7 @@ MAX_WHOLE_BYTES = 64 * 1024
 STATUSES_WITHOUT_BODY = ("1", "204", "304")
 
 
-class BrokenHeader(ValueError):
+class InvalidHeader(ValueError):
     """A header holds a line break: a client would read it as two."""
 
 
@@ -34,7 +34,7 @@ class Response:
         """
         parts = application(self._environ, self._start_response)
         try:
-            length = self._length()
+            length = self._content_length()
             if length is None or length <= MAX_WHOLE_BYTES:
                 body = b"".join((*self._written, *parts))
                 yield self._head(len(body) if length is None else None) + body
@@ -51,7 +51,7 @@ class Response:
         self._status, self._headers = status, headers
         return self._written.append
 
-    def _length(self) -> int | None:
+    def _content_length(self) -> int | None:
         """The length of the body, where the application says it."""
         for name, value in self._headers:
             if name == "Content-Length":
@@ -67,7 +67,7 @@ class Response:
         head = "\r\n".join((*start, f"Connection: {connection}", *lines, "\r\n"))
         line_breaks = len(lines) + 4
         if not head.count("\r") == head.count("\n") == line_breaks:
-            raise BrokenHeader(lines)
+            raise InvalidHeader(lines)
         return head.encode("latin-1")
 
     def _may_have_body(self) -> bool:

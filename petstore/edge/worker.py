@@ -15,15 +15,15 @@ from gunicorn.sock import BaseSocket
 from gunicorn.workers.base import Worker
 
 from petstore import waiting
-from petstore.edge import shares
+from petstore.edge import balancing
 from petstore.edge.connection import LINGER_SECONDS, REQUEST_SECONDS, Connection
 
 TICK_SECONDS = 0.5
-STEP_BACK_SECONDS = 0.001  # new connections are left to workers that have fewer
+YIELD_SECONDS = 0.001  # new connections are left to workers that have fewer
 SPARE_DESCRIPTORS = 48  # for files and stores
 MAX_THREADS = 32  # for calls that block
 
-NO_DESCRIPTOR_LEFT = (errno.EMFILE, errno.ENFILE)
+OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
 
 class EdgeWorker(Worker):
@@ -52,19 +52,19 @@ class EdgeWorker(Worker):
         self._stopped = asyncio.Event()
         # In the order in which they began to wait for a request.
         self._connections: dict[Connection, None] = {}
-        self._accepted: set[asyncio.Task[Any]] = set()
-        self._max_connections = min(self.cfg.worker_connections, _descriptors_to_use())
-        self._steps_back = False
+        self._accepting: set[asyncio.Task[Any]] = set()
+        self._max_connections = min(self.cfg.worker_connections, _usable_descriptors())
+        self._has_yielded = False
         self._loop.add_signal_handler(signal.SIGTERM, self._stop)
         self._loop.add_signal_handler(signal.SIGUSR1, self.log.reopen_files)
         for number in (signal.SIGINT, signal.SIGQUIT):
             self._loop.add_signal_handler(number, self._stopped.set)
-        if warming_up := waiting.start(self.warm_up):
-            await warming_up
+        if warm_up_task := waiting.start(self.warm_up):
+            await warm_up_task
         self._publish()
         for listener in self.sockets:
             listener.setblocking(False)
-            self._listen(listener)
+            self._watch(listener)
         self._tick(self._loop.time())
         if not self.alive:  # told to stop before the loop ran
             self._stop()
@@ -76,75 +76,79 @@ class EdgeWorker(Worker):
         if self.nr >= self.max_requests and not self.is_stopping:
             self._stop()
 
-    def rest(self, connection: Connection) -> None:
+    def mark_idle(self, connection: Connection) -> None:
         """Note that a connection waits for its next request."""
         self._connections.pop(connection, None)
         self._connections[connection] = None
         if self.is_stopping:
-            connection.limit(LINGER_SECONDS)
+            connection.shorten_deadline(LINGER_SECONDS)
 
-    def forget(self, connection: Connection) -> None:
+    def remove(self, connection: Connection) -> None:
         """Note that a connection has ended."""
         del self._connections[connection]
         self._publish()
         self._stop_if_done()
 
-    def report_bug(self) -> None:
+    def log_exception(self) -> None:
         """Log the exception that is being handled."""
         self.log.exception("unexpected failure at the edge")
 
-    def _listen(self, listener: BaseSocket) -> None:
+    def _watch(self, listener: BaseSocket) -> None:
         if not self.is_stopping:
-            self._loop.add_reader(listener, self._accept_share, listener)
+            self._loop.add_reader(listener, self._accept_or_yield, listener)
 
-    def _accept_share(self, listener: BaseSocket) -> None:
+    def _accept_or_yield(self, listener: BaseSocket) -> None:
         # A worker with fewer connections is given a moment, but no more than one: it
         # may be too busy to accept.
-        others_have_fewer = shares.have_fewer(len(self._connections))
-        self._steps_back = others_have_fewer and not self._steps_back
-        if self._steps_back or not self._has_room():
+        others_have_fewer = balancing.others_have_fewer(len(self._connections))
+        self._has_yielded = others_have_fewer and not self._has_yielded
+        if self._has_yielded or not self._can_accept():
             self._loop.remove_reader(listener)
-            self._loop.call_later(STEP_BACK_SECONDS, self._listen, listener)
+            self._loop.call_later(YIELD_SECONDS, self._watch, listener)
         else:
             self._accept(listener)
 
-    def _has_room(self) -> bool:
+    def _can_accept(self) -> bool:
         """Whether a connection may be accepted; the oldest idle one makes room."""
-        return len(self._connections) < self._max_connections or self._make_room()
+        return len(self._connections) < self._max_connections or self._abort_oldest()
 
     def _accept(self, listener: BaseSocket) -> bool:
         try:
             client, _ = listener.accept()
         except OSError as error:
-            if error.errno in NO_DESCRIPTOR_LEFT:
-                self._make_room()
+            if error.errno in OUT_OF_DESCRIPTORS:
+                self._abort_oldest()
             return False  # else another worker was faster, or the client has gone
         accepted = self._loop.create_task(
             self._loop.connect_accepted_socket(lambda: Connection(self), client)
         )
-        self._accepted.add(accepted)
-        accepted.add_done_callback(self._end_of_accepting)
+        self._accepting.add(accepted)
+        accepted.add_done_callback(self._on_accepted)
         return True
 
-    def _end_of_accepting(self, accepted: asyncio.Task[Any]) -> None:
-        self._accepted.discard(accepted)
+    def _on_accepted(self, accepted: asyncio.Task[Any]) -> None:
+        self._accepting.discard(accepted)
         if not accepted.cancelled():
             accepted.exception()  # none, or the client has gone
         self._stop_if_done()
 
-    def adopt(self, connection: Connection) -> None:
+    def add(self, connection: Connection) -> None:
         """Note that a client has connected."""
-        self.rest(connection)
+        self.mark_idle(connection)
         self._publish()
 
     def _publish(self) -> None:
         if not self.is_stopping:
-            shares.publish(self.age, len(self._connections))
+            balancing.publish(self.age, len(self._connections))
 
-    def _make_room(self) -> bool:
-        silent = (c for c in self._connections if c.is_waiting and not c.is_taking)
-        slow = (c for c in self._connections if c.is_taking)
-        oldest = next(itertools.chain(silent, slow), None)
+    def _abort_oldest(self) -> bool:
+        idle = (
+            c
+            for c in self._connections
+            if c.is_waiting_for_client and not c.is_write_paused
+        )
+        slow = (c for c in self._connections if c.is_write_paused)
+        oldest = next(itertools.chain(idle, slow), None)
         if oldest:
             oldest.abort()
         return oldest is not None
@@ -166,27 +170,27 @@ class EdgeWorker(Worker):
         if self.is_stopping:
             return
         self.is_stopping = True
-        shares.withdraw(self.age)
+        balancing.clear(self.age)
         for listener in self.sockets:
             self._loop.remove_reader(listener)
             while self._accept(listener):
                 pass
         for connection in self._connections:
             if connection.is_idle:
-                connection.limit(LINGER_SECONDS)
-        self._loop.call_later(REQUEST_SECONDS, self._hurry)
+                connection.shorten_deadline(LINGER_SECONDS)
+        self._loop.call_later(REQUEST_SECONDS, self._end_keep_alive)
         self._stop_if_done()
 
-    def _hurry(self) -> None:
+    def _end_keep_alive(self) -> None:
         """Answer no client any more that sends one request after the other."""
         self.keep_alive_seconds = 0
 
     def _stop_if_done(self) -> None:
-        if self.is_stopping and not self._connections and not self._accepted:
+        if self.is_stopping and not self._connections and not self._accepting:
             self._stopped.set()
 
 
-def _descriptors_to_use() -> int:
+def _usable_descriptors() -> int:
     """As many descriptors as the system allows, without those that files need."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -13,29 +13,29 @@ from psycopg.waiting import Ready, Wait, wait_async
 from petstore import waiting
 
 STATEMENT_SECONDS = 2.0
-LOOK_SECONDS = 0.1
+CHECK_SECONDS = 0.1
 CANCEL_SECONDS = 2.0
 
 
 class Connection(psycopg.Connection):
     """A connection that lets the event loop go on while the server works."""
 
-    seconds: float | None = None  # for each step of the protocol
+    timeout_seconds: float | None = None  # for each step of the protocol
     _loop: asyncio.AbstractEventLoop | None = None  # that watches the socket
     _socket = -1  # its number, which is not told any more when it is closed
-    _answer: asyncio.Future[None] | None = None  # while it is waited for
-    _gives_up_at = 0.0
+    _waiter: asyncio.Future[None] | None = None  # while it is waited for
+    _deadline = 0.0
     _timer: asyncio.TimerHandle | None = None
 
     def wait(self, gen: Any, *_options: Any, **_named: Any) -> Any:
         """Carry out a step of the protocol; raises `psycopg.OperationalError`."""
         if not waiting.can_await():
-            return super().wait(gen, timeout=self.seconds)
+            return super().wait(gen, timeout=self.timeout_seconds)
         loop = self._watch()
         try:
             wanted = next(gen)
             while wanted == Wait.R:
-                self._wait_for_answer(loop)
+                self._wait_for_input(loop)
                 wanted = gen.send(Ready.R)
         except StopIteration as end:
             return end.value
@@ -46,11 +46,11 @@ class Connection(psycopg.Connection):
         # Seldom: the server does not read what is to be sent.
         self._unwatch()
         return waiting.wait(
-            wait_async(gen, self.pgconn.socket, STATEMENT_SECONDS, self.seconds)
+            wait_async(gen, self.pgconn.socket, STATEMENT_SECONDS, self.timeout_seconds)
         )
 
     @property
-    def is_working(self) -> bool:
+    def is_active(self) -> bool:
         """Whether the server has not answered yet."""
         return self.info.transaction_status == TransactionStatus.ACTIVE
 
@@ -60,7 +60,7 @@ class Connection(psycopg.Connection):
         return self.info.transaction_status == TransactionStatus.IDLE
 
     @property
-    def has_news(self) -> bool:
+    def has_input(self) -> bool:
         """Whether the server has sent something, or has gone."""
         poller = select.poll()
         poller.register(self.fileno(), select.POLLIN)
@@ -74,7 +74,7 @@ class Connection(psycopg.Connection):
     def discard(self) -> None:
         """Close, and tell the server to stop what it may still be doing."""
         self._unwatch()
-        if self.is_working:
+        if self.is_active:
             threading.Thread(target=self._cancel_and_close, daemon=True).start()
         else:
             self.close()
@@ -90,7 +90,7 @@ class Connection(psycopg.Connection):
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
             self._socket = self.pgconn.socket
-            self._loop.add_reader(self._socket, self._notice)
+            self._loop.add_reader(self._socket, self._on_readable)
         return self._loop
 
     def _unwatch(self) -> None:
@@ -98,35 +98,35 @@ class Connection(psycopg.Connection):
             self._loop.remove_reader(self._socket)
             self._loop = None
 
-    def _wait_for_answer(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._answer = loop.create_future()
-        self._gives_up_at = loop.time() + STATEMENT_SECONDS
+    def _wait_for_input(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._waiter = loop.create_future()
+        self._deadline = loop.time() + STATEMENT_SECONDS
         if self._timer is None:
-            self._timer = loop.call_later(LOOK_SECONDS, self._look, loop)
+            self._timer = loop.call_later(CHECK_SECONDS, self._check_deadline, loop)
         try:
-            waiting.wait(self._answer)
+            waiting.wait(self._waiter)
         finally:
-            self._answer = None
+            self._waiter = None
 
-    def _notice(self) -> None:
+    def _on_readable(self) -> None:
         """Called by the loop when the server has sent something, or has gone."""
-        if self._answer is None:
+        if self._waiter is None:
             self.close()  # nothing was asked: the server says goodbye
-        elif not self._answer.done():
-            self._answer.set_result(None)
+        elif not self._waiter.done():
+            self._waiter.set_result(None)
 
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _check_deadline(self, loop: asyncio.AbstractEventLoop) -> None:
         """Called by the loop now and then while an answer is waited for.
 
         One timer serves many statements: to set one for each would cost a tenth more.
         """
         self._timer = None
-        if self._answer is None or self._answer.done():
+        if self._waiter is None or self._waiter.done():
             return
-        if self.has_news:  # a socket that has failed, of which uvloop does not tell
-            self._answer.set_result(None)
-        elif loop.time() < self._gives_up_at:
-            self._timer = loop.call_later(LOOK_SECONDS, self._look, loop)
+        if self.has_input:  # a socket that has failed, of which uvloop does not tell
+            self._waiter.set_result(None)
+        elif loop.time() < self._deadline:
+            self._timer = loop.call_later(CHECK_SECONDS, self._check_deadline, loop)
         else:
-            late = psycopg.OperationalError("the server took too long")
-            self._answer.set_exception(late)
+            timed_out = psycopg.OperationalError("the server took too long")
+            self._waiter.set_exception(timed_out)

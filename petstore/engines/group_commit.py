@@ -37,12 +37,12 @@ class GroupCommit:
 
         Raises `sqlite3.OperationalError` when the file is kept locked.
         """
-        gives_up_at = time.monotonic() + BUSY_SECONDS
+        deadline = time.monotonic() + BUSY_SECONDS
         while self._busy:
-            waiting.wait(_until(self._busy, gives_up_at))
+            waiting.wait(_wait_until_free(self._busy, deadline))
         connection = self._connection = self._connection or self._connect()
         if not connection.in_transaction:
-            self._open(connection, gives_up_at)
+            self._begin_transaction(connection, deadline)
         connection.execute("SAVEPOINT request")
         return connection
 
@@ -53,7 +53,7 @@ class GroupCommit:
         if self._outcome is None:
             self._outcome = loop.create_future()
             # Requests that are being read in this turn of the loop may join.
-            loop.call_soon(self._commit, connection)
+            loop.call_soon(self._start_commit, connection)
         failure = waiting.wait(self._outcome)
         if failure:
             raise sqlite3.OperationalError(f"the commit has failed: {failure}")
@@ -62,7 +62,7 @@ class GroupCommit:
         """Undo what the request has written, and nothing of the others."""
         if not connection.in_transaction:
             # After some failures (a full disk) SQLite has undone it all.
-            self._tell("another request has found the file broken")
+            self._resolve("another request has found the file broken")
             return
         connection.execute("ROLLBACK TO request")
         connection.execute("RELEASE request")
@@ -75,7 +75,9 @@ class GroupCommit:
             self._connection.close()
             self._connection = None
 
-    def _open(self, connection: sqlite3.Connection, gives_up_at: float) -> None:
+    def _begin_transaction(
+        self, connection: sqlite3.Connection, deadline: float
+    ) -> None:
         self._busy = asyncio.get_running_loop().create_future()
         try:
             while True:
@@ -83,43 +85,43 @@ class GroupCommit:
                     connection.execute("BEGIN IMMEDIATE")
                     return
                 except sqlite3.OperationalError as error:
-                    if not is_busy(error) or time.monotonic() >= gives_up_at:
+                    if not is_busy(error) or time.monotonic() >= deadline:
                         raise
                 waiting.wait(asyncio.sleep(RETRY_SECONDS))
         finally:
-            self._free()
+            self._set_free()
 
-    def _commit(self, connection: sqlite3.Connection) -> None:
+    def _start_commit(self, connection: sqlite3.Connection) -> None:
         if self._outcome is None:  # a failure has ended the transaction
             return
         loop = asyncio.get_running_loop()
         self._busy = loop.create_future()
         commit = loop.run_in_executor(self._thread, connection.execute, "COMMIT")
-        commit.add_done_callback(functools.partial(self._end, connection))
+        commit.add_done_callback(functools.partial(self._on_committed, connection))
 
-    def _end(
+    def _on_committed(
         self, connection: sqlite3.Connection, commit: asyncio.Future[sqlite3.Cursor]
     ) -> None:
         failure = commit.exception()
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        self._tell(failure)
-        self._free()
+        self._resolve(failure)
+        self._set_free()
 
-    def _tell(self, failure: object) -> None:
+    def _resolve(self, failure: object) -> None:
         if self._outcome:
             self._outcome.set_result(failure)
             self._outcome = None
 
-    def _free(self) -> None:
+    def _set_free(self) -> None:
         busy, self._busy = self._busy, None
         if busy:
             busy.set_result(None)
 
 
-async def _until(free: asyncio.Future[None], gives_up_at: float) -> None:
-    await asyncio.wait([free], timeout=gives_up_at - time.monotonic())
-    if time.monotonic() >= gives_up_at:
+async def _wait_until_free(free: asyncio.Future[None], deadline: float) -> None:
+    await asyncio.wait([free], timeout=deadline - time.monotonic())
+    if time.monotonic() >= deadline:
         raise sqlite3.OperationalError("the disk is busy")
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import peewee
 
 from petstore import waiting
+from petstore.engines.base import as_peewee_errors
 from petstore.engines.connection import Connection
-from petstore.engines.lines import Line
-from petstore.engines.requests import as_peewee_errors
+from petstore.engines.queues import WaitQueue
 
 MAX_CONNECTIONS = 6  # of a worker
 # For so long after a failure nobody waits for a connection.
@@ -27,37 +27,37 @@ class Pool:
         self._idle: list[Connection] = []
         self._idle_in_threads: list[Connection] = []
         self._count = 0  # of those of the event loop, idle or in use
-        self._line: Line[Connection] = Line()
+        self._queue: WaitQueue[Connection] = WaitQueue()
         self._connecting: asyncio.Future[Connection] | None = None
         self._retry_at = 0.0
 
-    def lend(self) -> Connection:
+    def acquire(self) -> Connection:
         """A connection whose server waits for a statement.
 
         Raises `peewee.OperationalError` where there is none in time.
         """
         if not waiting.can_await():
-            return self._lend_to_thread()
+            return self._acquire_in_thread()
         while self._idle:
             connection = self._idle.pop()
-            if connection.is_idle and not connection.has_news:
+            if connection.is_idle and not connection.has_input:
                 return connection
             self._drop(connection)
-        self._require_server()
+        self._raise_while_backing_off()
         self._connect_if_needed()
-        return self._line.wait()
+        return self._queue.wait()
 
-    def take_back(self, connection: Connection) -> None:
+    def release(self, connection: Connection) -> None:
         """Lend a connection to the next in line, unless it is of no use any more."""
-        if connection.is_working:
-            self._pause()  # the server should have given up before
+        if connection.is_active:
+            self._back_off()  # the server should have given up before
         if not waiting.can_await():
-            self._take_back_from_thread(connection)
+            self._release_in_thread(connection)
         elif not connection.is_idle:
             self._drop(connection)
-            if self._line.is_waiting:
+            if self._queue.has_waiters:
                 self._connect_if_needed()
-        elif not self._line.serve(connection):
+        elif not self._queue.wake_first(connection):
             self._idle.append(connection)
 
     def close_idle(self) -> None:
@@ -67,21 +67,21 @@ class Pool:
         while self._idle_in_threads:
             self._idle_in_threads.pop().close()
 
-    def _lend_to_thread(self) -> Connection:
+    def _acquire_in_thread(self) -> Connection:
         while self._idle_in_threads:
             connection = self._idle_in_threads.pop()
-            if connection.is_idle and not connection.has_news:
+            if connection.is_idle and not connection.has_input:
                 return connection
             connection.close()
-        self._require_server()
+        self._raise_while_backing_off()
         try:
             with as_peewee_errors:
                 return self._connect()
         except peewee.OperationalError:
-            self._pause()
+            self._back_off()
             raise
 
-    def _take_back_from_thread(self, connection: Connection) -> None:
+    def _release_in_thread(self, connection: Connection) -> None:
         if connection.is_idle:
             self._idle_in_threads.append(connection)
         else:
@@ -91,13 +91,13 @@ class Pool:
         self._count -= 1
         connection.discard()
 
-    def _pause(self) -> None:
+    def _back_off(self) -> None:
         """Refuse requests for a moment: the server is away."""
         self._retry_at = time.monotonic() + RETRY_SECONDS
         # What was open may lead nowhere, even when the server is back.
         self.close_idle()
 
-    def _require_server(self) -> None:
+    def _raise_while_backing_off(self) -> None:
         if time.monotonic() < self._retry_at:
             raise peewee.OperationalError("no connection a moment ago")
 
@@ -109,17 +109,17 @@ class Pool:
         if self._connecting is None and self._count < MAX_CONNECTIONS:
             loop = asyncio.get_running_loop()
             self._connecting = loop.run_in_executor(None, self._connect)
-            self._connecting.add_done_callback(self._end_connecting)
+            self._connecting.add_done_callback(self._on_connected)
 
-    def _end_connecting(self, connecting: asyncio.Future[Connection]) -> None:
+    def _on_connected(self, connecting: asyncio.Future[Connection]) -> None:
         self._connecting = None
         error = connecting.exception()
         if error is None:
             self._count += 1
-            if self._line.serve(connecting.result()):
+            if self._queue.wake_first(connecting.result()):
                 self._connect_if_needed()
             else:
                 self._idle.append(connecting.result())
         elif self._count == 0:
-            self._pause()
-            self._line.dismiss(peewee.OperationalError(str(error)))
+            self._back_off()
+            self._queue.fail_all(peewee.OperationalError(str(error)))

@@ -12,10 +12,10 @@ from peewee import SQL, Psycopg3Adapter, fn
 from psycopg.errors import LockNotAvailable, ReadOnlySqlTransaction
 
 from petstore.clock import MS_PER_SECOND
+from petstore.engines.base import RequestDatabase, as_peewee_errors
 from petstore.engines.connection import STATEMENT_SECONDS, Connection
-from petstore.engines.lines import Permits
 from petstore.engines.pool import Pool
-from petstore.engines.requests import RequestDatabase, as_peewee_errors
+from petstore.engines.queues import Semaphore
 from petstore.statements import slot
 
 MAX_WRITES = 2  # in a worker, of a project or of a subject that is counted
@@ -27,7 +27,7 @@ LOCK_MS = 1500
 STATEMENT_MS = 1800
 LIMITS = {"lock_timeout": LOCK_MS, "statement_timeout": STATEMENT_MS}
 # When the network is gone, the server must not hold locks for a client it has lost.
-ABANDONED = {"idle_in_transaction_session_timeout": 2000}
+IDLE_LIMITS = {"idle_in_transaction_session_timeout": 2000}
 
 
 class _Adapter(Psycopg3Adapter):
@@ -44,13 +44,15 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
     in_time = fn.clock_timestamp() < fn.to_timestamp(slot("deadline"))
 
     def __init__(self, url: str, *, prepares_statements: bool) -> None:
-        self.is_patient = False
+        self.has_extended_timeouts = False
         # Else a connection is not ours alone: settings must not outlast a transaction.
         self._owns_connections = prepares_statements
         # From this process's monotonic clock to the server's, known when connected.
         self._clock_offset: float | None = None
         self._pool = Pool(self._connect)
-        self._turns: WeakValueDictionary[Hashable, Permits] = WeakValueDictionary()
+        self._semaphores: WeakValueDictionary[Hashable, Semaphore] = (
+            WeakValueDictionary()
+        )
         super().__init__(
             url,
             prefer_psycopg3=True,
@@ -59,7 +61,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         )
 
     @contextmanager
-    def turn(self, key: Hashable) -> Iterator[None]:
+    def write_permit(self, key: Hashable) -> Iterator[None]:
         """Write as one of the few that write for that project or subject at a time.
 
         So one of them cannot take all connections to wait for a lock of its own. A
@@ -68,14 +70,14 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         if self.in_transaction():
             yield
             return
-        turn = self._turns.get(key)
-        if turn is None:
-            turn = self._turns[key] = Permits(MAX_WRITES)
-        turn.acquire()
+        semaphore = self._semaphores.get(key)
+        if semaphore is None:
+            semaphore = self._semaphores[key] = Semaphore(MAX_WRITES)
+        semaphore.acquire()
         try:
             yield
         finally:
-            turn.release()
+            semaphore.release()
 
     @contextmanager
     def writing(self, number: int, *, lock_ms: int = LOCK_MS) -> Iterator[None]:
@@ -83,7 +85,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
         It waits so long for each lock that another transaction holds.
         """
-        with self.turn(number), self.atomic(lock_ms):
+        with self.write_permit(number), self.atomic(lock_ms):
             yield
 
     def deadline(self) -> float:
@@ -121,9 +123,9 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         cause = error.__context__
         return isinstance(error, kinds) or isinstance(cause, ReadOnlySqlTransaction)
 
-    def be_patient(self) -> None:
+    def extend_timeouts(self) -> None:
         """Wait for as long as it takes, as a command may."""
-        self.is_patient = True
+        self.has_extended_timeouts = True
         self.disconnect()
 
     def recover(self) -> None:
@@ -140,42 +142,42 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
     # Peewee passes on what `atomic` is given.
     def begin(self, lock_ms: int = LOCK_MS) -> None:  # type: ignore[override]
         """Begin a transaction, on a connection of its own."""
-        connection = self._pool.lend()
+        connection = self._pool.acquire()
         try:
             self._execute(connection, self._begin_sql(lock_ms))
         except BaseException:
-            self._pool.take_back(connection)
+            self._pool.release(connection)
             raise
-        self._enter(connection)
+        self._bind_connection(connection)
 
     def commit(self) -> None:
         """Make it final."""
         self._execute(self._state.conn, "COMMIT")
-        self._pool.take_back(self._leave())
+        self._pool.release(self._unbind_connection())
 
     def rollback(self) -> None:
         """Undo it; where the server does not answer, the end of the connection does."""
-        connection = self._leave()
+        connection = self._unbind_connection()
         try:
-            if not connection.closed and not connection.is_working:
+            if not connection.closed and not connection.is_active:
                 self._execute(connection, "ROLLBACK")
         finally:
-            self._pool.take_back(connection)
+            self._pool.release(connection)
 
     def _begin_sql(self, lock_ms: int) -> str:
         limits = LIMITS | {"lock_timeout": lock_ms}
-        if self.is_patient or (self._owns_connections and limits == LIMITS):
+        if self.has_extended_timeouts or (self._owns_connections and limits == LIMITS):
             return "BEGIN"
         return f"BEGIN; {_settings(limits, 'SET LOCAL')}"
 
     def _run(self, sql: str, params: Any) -> psycopg.Cursor:
         if self.in_transaction():
             return super()._run(sql, params)
-        self._enter(self._pool.lend())
+        self._bind_connection(self._pool.acquire())
         try:
             return super()._run(sql, params)
         finally:
-            self._pool.take_back(self._leave())
+            self._pool.release(self._unbind_connection())
 
     def _execute(self, connection: Connection, sql: str) -> None:
         with as_peewee_errors:
@@ -183,10 +185,10 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     def _connect(self) -> Connection:
         connection: Connection = super()._connect()  # type: ignore[misc]  # internal
-        if not self.is_patient:
-            connection.seconds = STATEMENT_SECONDS
+        if not self.has_extended_timeouts:
+            connection.timeout_seconds = STATEMENT_SECONDS
             if self._owns_connections:
-                connection.execute(_settings(LIMITS | ABANDONED, "SET"))
+                connection.execute(_settings(LIMITS | IDLE_LIMITS, "SET"))
         [now] = connection.execute("SELECT extract(epoch FROM clock_timestamp())")
         self._clock_offset = float(now[0]) - time.monotonic()
         return connection

@@ -13,13 +13,13 @@ from typing import Any
 import peewee
 
 from petstore import waiting
+from petstore.engines.base import READS, RequestDatabase, as_peewee_errors
 from petstore.engines.files import make_private
 from petstore.engines.group_commit import RETRY_SECONDS, GroupCommit, is_busy
-from petstore.engines.requests import READS, RequestDatabase, as_peewee_errors
 from petstore.statements import slot
 
 BUSY_SECONDS = 5  # in threads; see GroupCommit for requests in an event loop
-PATIENT_SECONDS = 30  # in commands
+EXTENDED_BUSY_SECONDS = 30  # in commands
 # A hit waits less for a lock than for a counter store that is away. An event loop
 # counts tries, a millisecond apart, in place of seconds: a busy machine takes longer
 # for each, and is no reason to count elsewhere.
@@ -93,27 +93,27 @@ class OpenedFile:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._found: tuple[int, int] | None = None
+        self._identity: tuple[int, int] | None = None
 
     def remember(self) -> None:
         """Remember the file, the first time."""
-        self._found = self._found or self._find()
+        self._identity = self._identity or self._read_identity()
 
-    def is_there(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the file is still there, if it was ever opened."""
-        return self._found in (None, self._find())
+        return self._identity in (None, self._read_identity())
 
     def require(self) -> None:
         """Raise unless the file is still there."""
-        if not self.is_there():
+        if not self.is_unchanged():
             raise peewee.OperationalError("the file has been removed or replaced")
 
-    def _find(self) -> tuple[int, int] | None:
+    def _read_identity(self) -> tuple[int, int] | None:
         try:
-            found = os.stat(self._path)
+            status = os.stat(self._path)
         except OSError:
             return None
-        return found.st_dev, found.st_ino
+        return status.st_dev, status.st_ino
 
 
 class Sqlite(RequestDatabase, peewee.SqliteDatabase):
@@ -130,8 +130,8 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
     def __init__(self, path: str, **pragmas: str | int) -> None:
         self._file = OpenedFile(path)
         self._threads = threading.local()
-        self._group = GroupCommit(self._connect)
-        self._is_patient = False
+        self._group_commit = GroupCommit(self._connect)
+        self._has_extended_timeouts = False
         super().__init__(
             path,
             pragmas={"journal_mode": "wal", "foreign_keys": 1} | pragmas,
@@ -158,32 +158,32 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         code = getattr(error.__context__, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
         return isinstance(error, peewee.DatabaseError) and code & 0xFF in OUTAGES
 
-    def be_patient(self) -> None:
+    def extend_timeouts(self) -> None:
         """Wait longer for locks, as a command may."""
-        self._is_patient = True
+        self._has_extended_timeouts = True
         self.disconnect()
 
     def disconnect(self) -> None:
         """End the connections of this thread."""
         if waiting.can_await():
-            self._group.close()
+            self._group_commit.close()
         connection = self._threads.__dict__.pop("connection", None)
         if connection:
             connection.close()
 
     def recover(self) -> None:
         """Open the file anew: what was opened on a read-only disk stays read-only."""
-        if self._file.is_there():
+        if self._file.is_unchanged():
             self.disconnect()
 
     def dispose(self) -> None:
         """Forget all connections without a word: they are another process's."""
         self._threads = threading.local()
-        self._group = GroupCommit(self._connect)
+        self._group_commit = GroupCommit(self._connect)
 
     def connection(self) -> Connection:
         """The connection of the present transaction, else that of the thread."""
-        return self._state.conn or self._own()
+        return self._state.conn or self._thread_connection()
 
     def cursor(self, named_cursor: None = None) -> sqlite3.Cursor:
         """What runs a statement on that connection."""
@@ -194,30 +194,30 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         self._file.require()
         with as_peewee_errors:
             if waiting.can_await():
-                self._enter(self._group.begin())
+                self._bind_connection(self._group_commit.begin())
             else:
-                connection = self._own()
+                connection = self._thread_connection()
                 connection.execute(f"BEGIN {lock_type}")
-                self._enter(connection)
+                self._bind_connection(connection)
 
     def commit(self) -> None:
         """Return when what was written is on the disk."""
         with as_peewee_errors:
             if waiting.can_await():
                 # Of this request there is nothing left to roll back.
-                self._group.commit(self._leave())
+                self._group_commit.commit(self._unbind_connection())
             else:
                 self._state.conn.execute("COMMIT")
-                self._leave()
+                self._unbind_connection()
 
     def rollback(self) -> None:
         """Undo the transaction."""
-        connection = self._leave()
+        connection = self._unbind_connection()
         if connection is None:
             return
         with as_peewee_errors:
             if waiting.can_await():
-                self._group.rollback(connection)
+                self._group_commit.rollback(connection)
             # After some failures (a full disk) SQLite has undone it already.
             elif connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -227,7 +227,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         # A statement that still has rows to return keeps a commit from happening.
         return cursor if sql.startswith(READS) else Rows(cursor)
 
-    def _own(self) -> Connection:
+    def _thread_connection(self) -> Connection:
         """The connection of this thread."""
         try:
             return self._threads.connection
@@ -241,7 +241,9 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         make_private(self.database)
         connection = self._open()
         self._file.remember()
-        seconds = PATIENT_SECONDS if self._is_patient else self.busy_seconds
+        seconds = (
+            EXTENDED_BUSY_SECONDS if self._has_extended_timeouts else self.busy_seconds
+        )
         if waiting.can_await():
             seconds = 0  # the loop must go on; who has to wait tries again
         connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
@@ -250,12 +252,12 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
     def _open(self) -> Connection:
         # While another process makes a new file a WAL one, this one is refused at
         # once; for everything else SQLite waits.
-        gives_up_at = time.monotonic() + PATIENT_SECONDS
+        deadline = time.monotonic() + EXTENDED_BUSY_SECONDS
         while True:
             try:
                 return super()._connect()  # type: ignore[misc]  # internal
             except sqlite3.OperationalError as error:
-                if not is_busy(error) or time.monotonic() > gives_up_at:
+                if not is_busy(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(RETRY_SECONDS)
 
@@ -275,16 +277,16 @@ class SqliteCounters(Sqlite):
         self._hits += 1
         if self._hits % HITS_UNTIL_CHECKPOINT == 0 and waiting.can_await():
             self._checkpoints.submit(self._checkpoint)
-        tries = HIT_TRIES if waiting.can_await() else 1
+        attempts_left = HIT_TRIES if waiting.can_await() else 1
         while True:
             try:
                 return self._run(sql, params)
             except peewee.OperationalError as error:
-                tries -= 1
-                if not (tries and is_busy(error.__context__)):
+                attempts_left -= 1
+                if not (attempts_left and is_busy(error.__context__)):
                     raise
             waiting.wait(asyncio.sleep(RETRY_SECONDS))
 
     def _checkpoint(self) -> None:
         with suppress(sqlite3.Error, peewee.PeeweeException):  # later, then
-            self._own().execute("PRAGMA wal_checkpoint(PASSIVE)")
+            self._thread_connection().execute("PRAGMA wal_checkpoint(PASSIVE)")

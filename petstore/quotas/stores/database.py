@@ -71,7 +71,7 @@ class DatabaseStorage(CounterStorage):
             return tally._replace(strikes=_strikes(claim, tally))
         return tally
 
-    def look(self, claim: Claim) -> Tally:
+    def peek(self, claim: Claim) -> Tally:
         """Return the figures without counting; see `CounterStorage`."""
         [(now, minute, minute_served, served)] = _select_latest(
             subject=claim.subject.name, now_ms=clock.now_ms()
@@ -93,7 +93,7 @@ class DatabaseStorage(CounterStorage):
 
 def _tally(claim: Claim) -> Tally:
     try:
-        with counters.turn(claim.subject.name):
+        with counters.write_permit(claim.subject.name):
             [(is_granted, minute_served, served, now)] = _upsert(
                 subject=claim.subject.name,
                 kept_days=claim.subject.kept_days,

@@ -32,7 +32,7 @@ class MemoryCounters:
                 self._count(_key(claim, item, before.now_ms))
             return self._tally(claim)._replace(is_granted=True)
 
-    def look(self, claim: Claim) -> Tally:
+    def peek(self, claim: Claim) -> Tally:
         """Return the figures without counting; see `CounterStorage`."""
         with self._lock:
             return self._tally(claim)

@@ -12,7 +12,12 @@ from petstore import clock, waiting
 from petstore.batches import Batch
 from petstore.clock import MS_PER_DAY
 from petstore.quotas.stores.redis_clients import UNAVAILABLE, client_at
-from petstore.quotas.stores.redis_scripts import RUN_SECONDS, Run, Script, run
+from petstore.quotas.stores.redis_scripts import (
+    RUN_SECONDS,
+    Script,
+    ScriptCall,
+    run_scripts,
+)
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
@@ -22,7 +27,7 @@ SLOW_SECONDS = 0.01
 
 _TAKE = Script.read("take.lua")
 _HISTORY = Script.read("history.lua")
-_LOOK = ("", "")  # in place of limits
+_NO_LIMITS = ("", "")  # in place of limits
 
 
 class RedisStorage(CounterStorage):
@@ -53,31 +58,31 @@ class RedisStorage(CounterStorage):
             STRIKE_PAUSE_MS,
         )
 
-    def look(self, claim: Claim) -> Tally:
+    def peek(self, claim: Claim) -> Tally:
         """The figures without counting; see `CounterStorage`."""
-        return self._tally(claim, *_LOOK)
+        return self._tally(claim, *_NO_LIMITS)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
         """What is still known of the days, in one round trip."""
         rows = self._run(_HISTORY, subject, (days.start, days.stop - 1))
         return [Day(*row) for row in rows]
 
-    def answers(self, claim: Claim) -> bool:
+    def is_reachable(self, claim: Claim) -> bool:
         """Whether the part that counts the claim is there; see `CounterStorage`.
 
         The client of a cluster that looks for a lost node drops its connections to the
         others, too. So another client looks, and takes its place when it has found it.
         """
         if not isinstance(self._client, RedisCluster):
-            return super().answers(claim)
+            return super().is_reachable(claim)
         other = RedisStorage(self._url)
-        is_back = super(RedisStorage, other).answers(claim)
+        is_back = super(RedisStorage, other).is_reachable(claim)
         if is_back:
             self._client, other._client = other._client, self._client
-        waiting.start_beside(other.close_later)
+        waiting.start_in_background(other.close_later)
         return is_back
 
-    def part_of(self, claim: Claim) -> str:
+    def node_of(self, claim: Claim) -> str:
         """The node of a cluster that counts the claim; see `CounterStorage`."""
         if isinstance(self._client, RedisCluster):
             with suppress(*UNAVAILABLE, KeyError):
@@ -103,17 +108,17 @@ class RedisStorage(CounterStorage):
     def _run(
         self, script: Script, subject: Subject, arguments: Sequence[int | str]
     ) -> list[Any]:
-        one = Run(script, _key(subject), arguments)
+        call = ScriptCall(script, _key(subject), arguments)
         if not isinstance(self._client, RedisCluster):
-            return self._batch.run(one)
+            return self._batch.run(call)
         # The nodes of a cluster must not wait for each other.
-        [answer] = self._run_all([one])
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        [reply] = self._run_all([call])
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
 
-    def _run_all(self, runs: list[Run]) -> list[Any]:
-        return waiting.wait(run(self._client, runs))
+    def _run_all(self, calls: list[ScriptCall]) -> list[Any]:
+        return waiting.wait(run_scripts(self._client, calls))
 
 
 def _key(subject: Subject) -> str:

@@ -32,9 +32,9 @@ def client_at(url: str) -> Redis | RedisCluster:
         nodes = [ClusterNode(host, int(port)) for host, port in servers]
         return RedisCluster(startup_nodes=nodes, require_full_coverage=False, **options)
     # All sentinels together may take as long as one server.
-    patience = options | _limited(SERVER_SECONDS / len(servers))
+    sentinel_options = options | _limited(SERVER_SECONDS / len(servers))
     sentinels = [(host, int(port)) for host, port in servers]
-    sentinel = Sentinel(sentinels, sentinel_kwargs=patience, **options)
+    sentinel = Sentinel(sentinels, sentinel_kwargs=sentinel_options, **options)
     master: Redis = sentinel.master_for(parts.path.strip("/"))
     return master
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from redis.asyncio import Redis, RedisCluster
-from redis.exceptions import ConnectionError as LostConnection
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, ResponseError
-from redis.exceptions import TimeoutError as NoAnswer
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 # For all of it: name look-up, connection, authentication, scripts. Counted in looks,
 # since an answer may be there while this process has had no time to read it.
 RUN_SECONDS = 0.18
-LOOKS = 4
+TIMEOUT_CHECKS = 4
 
 
 class Script(NamedTuple):
@@ -32,7 +32,7 @@ class Script(NamedTuple):
         return cls(text, digest.hexdigest())
 
 
-class Run(NamedTuple):
+class ScriptCall(NamedTuple):
     """A script with its key and arguments."""
 
     script: Script
@@ -40,68 +40,75 @@ class Run(NamedTuple):
     arguments: Sequence[int | str]
 
 
-async def run(client: Redis | RedisCluster, runs: Sequence[Run]) -> list[Any]:
+async def run_scripts(
+    client: Redis | RedisCluster, calls: Sequence[ScriptCall]
+) -> list[Any]:
     """What each script returns, a list, or the `ResponseError` that it ends in.
 
     Raises what is in `redis_clients.UNAVAILABLE`.
     """
     try:
-        async with asyncio.timeout(None) as timeout, _looks(timeout):
-            return await _run(client, runs)
+        async with asyncio.timeout(None) as timeout, _expire_after_checks(timeout):
+            return await _evaluate(client, calls)
     except TimeoutError:
-        raise NoAnswer("no answer in time") from None
+        raise RedisTimeoutError("no answer in time") from None
     except RuntimeError as error:  # uvloop's, for a connection that is lost
-        raise LostConnection(str(error)) from error
+        raise RedisConnectionError(str(error)) from error
 
 
 @asynccontextmanager
-async def _looks(timeout: asyncio.Timeout) -> AsyncIterator[None]:
+async def _expire_after_checks(timeout: asyncio.Timeout) -> AsyncIterator[None]:
     """Let a time-out expire after some looks at the clock, one after the other."""
     loop = asyncio.get_running_loop()
     timer: asyncio.TimerHandle
 
-    def look(left: int) -> None:
+    def check(left: int) -> None:
         nonlocal timer
         if left:
-            timer = loop.call_later(RUN_SECONDS / LOOKS, look, left - 1)
+            timer = loop.call_later(RUN_SECONDS / TIMEOUT_CHECKS, check, left - 1)
         else:
             timeout.reschedule(loop.time())
 
-    timer = loop.call_later(RUN_SECONDS / LOOKS, look, LOOKS - 1)
+    timer = loop.call_later(RUN_SECONDS / TIMEOUT_CHECKS, check, TIMEOUT_CHECKS - 1)
     try:
         yield
     finally:
         timer.cancel()
 
 
-async def _run(client: Redis | RedisCluster, runs: Sequence[Run]) -> list[Any]:
-    answers = await _call(client, runs)
+async def _evaluate(
+    client: Redis | RedisCluster, calls: Sequence[ScriptCall]
+) -> list[Any]:
+    replies = await _call(client, calls)
     # A server that was started a moment ago knows no script yet.
     unknown = [
-        one
-        for one, answer in zip(runs, answers, strict=True)
-        if isinstance(answer, NoScriptError)
+        call
+        for call, reply in zip(calls, replies, strict=True)
+        if isinstance(reply, NoScriptError)
     ]
     if not unknown:
-        return answers
-    again = iter(await _call(client, unknown, sends_text=True))
-    return [next(again) if isinstance(a, NoScriptError) else a for a in answers]
+        return replies
+    retried = iter(await _call(client, unknown, sends_text=True))
+    return [next(retried) if isinstance(a, NoScriptError) else a for a in replies]
 
 
 async def _call(
-    client: Redis | RedisCluster, runs: Sequence[Run], *, sends_text: bool = False
+    client: Redis | RedisCluster,
+    calls: Sequence[ScriptCall],
+    *,
+    sends_text: bool = False,
 ) -> list[Any]:
-    command = "EVAL" if sends_text else "EVALSHA"
-    calls = [
+    name = "EVAL" if sends_text else "EVALSHA"
+    commands = [
         (script.text if sends_text else script.digest, 1, key, *arguments)
-        for script, key, arguments in runs
+        for script, key, arguments in calls
     ]
-    if len(calls) > 1:
+    if len(commands) > 1:
         batch = client.pipeline(transaction=False)
-        for call in calls:
-            batch.execute_command(command, *call)
+        for command in commands:
+            batch.execute_command(name, *command)
         return await batch.execute(raise_on_error=False)
     try:
-        return [await client.execute_command(command, *calls[0])]
+        return [await client.execute_command(name, *commands[0])]
     except ResponseError as error:
         return [error]

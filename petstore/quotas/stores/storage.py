@@ -25,24 +25,24 @@ class CounterStorage(ABC):
         """
 
     @abstractmethod
-    def look(self, claim: Claim) -> Tally:
+    def peek(self, claim: Claim) -> Tally:
         """Return the same figures without counting."""
 
     @abstractmethod
     def history(self, subject: Subject, days: range) -> list[Day]:
         """Return what is known of the days since 1970-01-01, in any order."""
 
-    def answers(self, claim: Claim) -> bool:
+    def is_reachable(self, claim: Claim) -> bool:
         """Return whether the part of the store that counts the claim is back."""
         try:
-            self.look(claim)
+            self.peek(claim)
         except Exception as error:
             if not self.is_outage(error):
                 raise
             return False
         return True
 
-    def part_of(self, _claim: Claim) -> str:
+    def node_of(self, _claim: Claim) -> str:
         """Return the name of the part that counts the claim; parts fail separately."""
         return ""
 

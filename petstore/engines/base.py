@@ -59,18 +59,18 @@ class RequestDatabase(Database):
         """Until when a statement that begins now may write, for `in_time`."""
         return math.inf
 
-    def turn(self, _key: Hashable) -> AbstractContextManager[None]:
+    def write_permit(self, _key: Hashable) -> AbstractContextManager[None]:
         """Write as one of the few that write for that key at a time."""
         return _NO_LIMIT
 
     def _run(self, sql: str, params: Any) -> Any:
         return super().execute_sql(sql, params)  # type: ignore[no-untyped-call]  # Peewee
 
-    def _enter(self, connection: Any) -> None:
+    def _bind_connection(self, connection: Any) -> None:
         """Let the transaction that begins use a connection."""
         self._state.conn, self._state.closed = connection, False
 
-    def _leave(self) -> Any:
+    def _unbind_connection(self) -> Any:
         """The connection of the transaction that has ended."""
         connection, self._state.conn = self._state.conn, None
         self._state.closed = True

@@ -10,19 +10,19 @@ import mmap
 SLOTS = 64  # more workers than that share them
 
 # 0 where there is no worker, else one more than its connections.
-_shares = memoryview(mmap.mmap(-1, SLOTS * 4)).cast("I")
+_counts = memoryview(mmap.mmap(-1, SLOTS * 4)).cast("I")
 
 
 def publish(age: int, connections: int) -> None:
     """Tell the others how many connections the worker of that age has."""
-    _shares[age % SLOTS] = connections + 1
+    _counts[age % SLOTS] = connections + 1
 
 
-def withdraw(age: int) -> None:
+def clear(age: int) -> None:
     """Note that the worker of that age takes no connections any more."""
-    _shares[age % SLOTS] = 0
+    _counts[age % SLOTS] = 0
 
 
-def have_fewer(connections: int) -> bool:
+def others_have_fewer(connections: int) -> bool:
     """Whether another worker has fewer connections than that."""
-    return any(0 < share <= connections for share in _shares.tolist())
+    return any(0 < count <= connections for count in _counts.tolist())
