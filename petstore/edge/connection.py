@@ -1,4 +1,4 @@
-"""One client's connection: a request is read, answered, and only then the next one."""
+"""The connection of one client: it handles one request at a time."""
 
 import asyncio
 import math
@@ -13,30 +13,30 @@ from petstore.errors import REFUSAL, Failure
 if TYPE_CHECKING:
     from petstore.edge.worker import EdgeWorker
 
-REQUEST_SECONDS = 10.0  # for a request, from its first byte to its last
-SEND_SECONDS = 30.0  # for a client to take 64 KiB of a response
-LINGER_SECONDS = 2.0  # for a client to notice that the connection ends
-MAX_BUFFER_BYTES = 64 * 1024  # each way
+REQUEST_SECONDS = 10.0  # to receive a whole request
+SEND_SECONDS = 30.0  # for the client to read 64 KiB of a response
+LINGER_SECONDS = 2.0  # for the client to close a connection that has ended
+MAX_BUFFER_BYTES = 64 * 1024  # in each direction
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
-# What the loop reads is copied at once, so all connections share its place.
+# All connections share this buffer: received bytes are copied out of it at once.
 _read_buffer = memoryview(bytearray(MAX_BUFFER_BYTES))
 
 
 class Connection(asyncio.BufferedProtocol):
-    """A client, the bytes that it has sent, and the time that it has left."""
+    """A client connection: its unread bytes, its deadline and its present request."""
 
     def __init__(self, worker: "EdgeWorker") -> None:
         self._worker = worker
         self._loop = asyncio.get_running_loop()
-        self._received = b""  # what has not been read of it
+        self._received = b""  # bytes that the request reader has not read yet
         self._is_responding = False
-        self._is_read_scheduled = False  # the loop is about to call `_read_next`
-        self._is_last = False  # no request is read after the present one
-        self._is_client_closing = False  # the client sends nothing after it
+        self._is_read_scheduled = False  # the event loop will call `_read_next`
+        self._is_last = False  # close the connection after this response
+        self._is_client_closing = False  # no bytes follow the present request
         self._is_lingering = False
-        self._has_eof = False  # the client sends no more
+        self._has_eof = False  # the client has closed its side
         self._drain_waiter: asyncio.Future[None] | None = (
             None  # until the client takes something
         )
@@ -45,25 +45,29 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def is_waiting_for_client(self) -> bool:
-        """Whether it is the client's turn."""
+        """Whether the server is waiting for the client to send or to read."""
         return self.deadline < math.inf
 
     @property
     def is_write_paused(self) -> bool:
-        """Whether the client has a response to take before all else."""
+        """Whether the client has to read before more of the response is sent."""
         return self._drain_waiter is not None
 
     @property
     def is_idle(self) -> bool:
-        """Whether it is between two requests."""
+        """Whether the connection is between two requests."""
         return not (self._is_responding or self._received or self._reader.has_begun)
 
     def abort(self) -> None:
-        """End the connection at once."""
+        """Close the connection at once and discard what has not been sent."""
         self._transport.abort()
 
     def expire(self) -> None:
-        """End the connection, but leave time for a response that nobody waited for."""
+        """Close the connection because its deadline has passed.
+
+        If a response is still in the buffers, the client gets SEND_SECONDS to read it,
+        unless it has had that time already.
+        """
         is_sending = self._transport.get_write_buffer_size() > 0
         if is_sending and not (self.is_write_paused or self._transport.is_closing()):
             self._close()
@@ -71,12 +75,12 @@ class Connection(asyncio.BufferedProtocol):
             self.abort()
 
     def shorten_deadline(self, seconds: float) -> None:
-        """Let the client have this much time at most."""
+        """Set the deadline to at most that many seconds from now."""
         self.deadline = min(self.deadline, self._loop.time() + seconds)
 
-    # Streams have this kind of transport.
+    # The transport of a stream is an asyncio.Transport.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Called by the loop."""
+        """Prepare to read requests; called by the event loop."""
         transport.set_write_buffer_limits(MAX_BUFFER_BYTES)
         self._transport = transport
         self._base_environ = _base_environ(transport)
@@ -85,16 +89,16 @@ class Connection(asyncio.BufferedProtocol):
         self._worker.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Called by the loop."""
+        """Tell the worker that the connection has ended; called by the event loop."""
         self._worker.remove(self)
         self._resume_response()
 
     def get_buffer(self, _size_hint: int) -> memoryview:
-        """Called by the loop for a place for what has arrived."""
+        """Return the buffer to receive into; called by the event loop."""
         return _read_buffer[len(self._received) :]
 
     def buffer_updated(self, count: int) -> None:
-        """Called by the loop when that many bytes are there."""
+        """Read the bytes that were received; called by the event loop."""
         if self._is_lingering:
             return
         start = len(self._received)
@@ -105,19 +109,22 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
     def eof_received(self) -> bool:
-        """Called by the loop; a client that has sent its last byte is answered."""
+        """Keep the connection open until the responses are sent.
+
+        Called by the event loop when the client has closed its side.
+        """
         self._has_eof = True
         if not (self._is_responding or self._is_read_scheduled):
             self._close()
         return True
 
     def pause_writing(self) -> None:
-        """Called by the loop when the client does not take what is sent."""
+        """Stop sending, since the client reads too slowly; called by the event loop."""
         self._drain_waiter = self._loop.create_future()
         self._set_deadline(SEND_SECONDS)
 
     def resume_writing(self) -> None:
-        """Called by the loop when the client has taken most of it."""
+        """Go on sending; called by the event loop when the write buffer has drained."""
         self.deadline = math.inf
         if self._is_lingering:
             self._set_deadline(LINGER_SECONDS)
@@ -132,7 +139,11 @@ class Connection(asyncio.BufferedProtocol):
         self.deadline = self._loop.time() + seconds
 
     def _read_next(self, _done: object = None) -> None:
-        """Answer one request of what has arrived; then it is another client's turn."""
+        """Handle at most one request of those that have arrived.
+
+        The next one is handled in the next iteration of the event loop, so that a
+        client with many requests does not hold up the others.
+        """
         self._is_read_scheduled = False
         if self._received and not self._is_busy:
             self._read()
@@ -170,7 +181,10 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.write(CONTINUE)
 
     def _refuse(self, refusal: Failure) -> None:
-        """Let the application answer what cannot be read, as it answers all else."""
+        """Have the application render the error for a request that cannot be read.
+
+        The refusal is then logged and counted like every other response.
+        """
         self._is_last = True
         placeholder: dict[str, Any] = {
             "REQUEST_METHOD": "GET",
@@ -206,12 +220,12 @@ class Connection(asyncio.BufferedProtocol):
                 if self._transport.is_closing():  # the client has gone
                     return
                 self._transport.write(piece)
-        except Exception:  # noqa: BLE001 (it is logged there)
+        except Exception:  # noqa: BLE001 (the worker logs it)
             self._worker.log_exception()
             self._transport.abort()
 
     def _finish_response(self, _done: object = None) -> None:
-        """Go on to the next request when the client has taken the response."""
+        """Prepare for the next request once the client has read the response."""
         if self._drain_waiter:
             self._drain_waiter.add_done_callback(self._finish_response)
             self._drain_waiter.add_done_callback(self._read_next)
@@ -228,13 +242,13 @@ class Connection(asyncio.BufferedProtocol):
             self._linger()
 
     def _close(self) -> None:
-        """End the connection when the client has taken the rest of the response."""
+        """Close the connection when the rest of the response has been sent."""
         self._transport.close()
         self._set_deadline(SEND_SECONDS)
 
     def _linger(self) -> None:
-        # Closing while the client still sends would take the response from it
-        # (RFC 9112 section 9.6).
+        # If the socket were closed while the client is still sending, the client could
+        # lose the response (RFC 9112 section 9.6).
         self._is_lingering, self._received = True, b""
         self._transport.write_eof()
         self._transport.resume_reading()
@@ -242,8 +256,8 @@ class Connection(asyncio.BufferedProtocol):
 
 
 def _base_environ(transport: asyncio.Transport) -> dict[str, Any]:
-    """What holds for every request of a connection."""
-    # A Unix socket has a path for an address, and its clients have none.
+    """Return the part of the environ that all requests of a connection share."""
+    # The address of a Unix socket is a path, and its clients have no address.
     remote, local = (
         name if isinstance(name, tuple) else ("", "")
         for name in map(transport.get_extra_info, ("peername", "sockname"))

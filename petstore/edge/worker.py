@@ -1,4 +1,4 @@
-"""gunicorn's worker: an event loop that accepts, and ends without losing a request."""
+"""A gunicorn worker that serves HTTP/1.1 in an event loop and shuts down gracefully."""
 
 import asyncio
 import errno
@@ -19,17 +19,18 @@ from petstore.edge import balancing
 from petstore.edge.connection import LINGER_SECONDS, REQUEST_SECONDS, Connection
 
 TICK_SECONDS = 0.5
-YIELD_SECONDS = 0.001  # new connections are left to workers that have fewer
-SPARE_DESCRIPTORS = 48  # for files and stores
+YIELD_SECONDS = 0.001  # for a worker with fewer connections to accept
+SPARE_DESCRIPTORS = 48  # for files and for connections to the stores
 MAX_THREADS = 32  # for calls that block
 
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
 
 class EdgeWorker(Worker):
-    """Serves HTTP/1.1 to many connections in one thread.
+    """Serves many connections in one thread.
 
-    Where gunicorn.conf.py sets `warm_up`, it is called before clients are accepted.
+    gunicorn.conf.py may replace `warm_up`, which is called before the worker accepts
+    connections.
     """
 
     @staticmethod
@@ -37,8 +38,9 @@ class EdgeWorker(Worker):
         """Do nothing."""
 
     def run(self) -> None:
-        """Serve until told to stop, then finish what was begun."""
-        # What is loaded now lives as long as the worker: it is no garbage.
+        """Serve until a signal stops the worker, then finish the requests under way."""
+        # Objects that exist now live as long as the worker, so the garbage collector
+        # need not look at them again.
         gc.freeze()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(self._serve())
@@ -50,7 +52,7 @@ class EdgeWorker(Worker):
         self._loop = asyncio.get_running_loop()
         self._loop.set_default_executor(ThreadPoolExecutor(MAX_THREADS))
         self._stopped = asyncio.Event()
-        # In the order in which they began to wait for a request.
+        # In the order in which they became idle.
         self._connections: dict[Connection, None] = {}
         self._accepting: set[asyncio.Task[Any]] = set()
         self._max_connections = min(self.cfg.worker_connections, _usable_descriptors())
@@ -66,25 +68,25 @@ class EdgeWorker(Worker):
             listener.setblocking(False)
             self._watch(listener)
         self._tick(self._loop.time())
-        if not self.alive:  # told to stop before the loop ran
+        if not self.alive:  # stopped before the loop ran
             self._stop()
         await self._stopped.wait()
 
     def count_request(self) -> None:
-        """Note that a request begins to be answered; the last one stops the worker."""
+        """Count a request, and stop the worker at gunicorn's `max_requests`."""
         self.nr += 1
         if self.nr >= self.max_requests and not self.is_stopping:
             self._stop()
 
     def mark_idle(self, connection: Connection) -> None:
-        """Note that a connection waits for its next request."""
+        """Move a connection to the end of the order in which idle ones are closed."""
         self._connections.pop(connection, None)
         self._connections[connection] = None
         if self.is_stopping:
             connection.shorten_deadline(LINGER_SECONDS)
 
     def remove(self, connection: Connection) -> None:
-        """Note that a connection has ended."""
+        """Remove a connection that has ended."""
         del self._connections[connection]
         self._publish()
         self._stop_if_done()
@@ -98,8 +100,8 @@ class EdgeWorker(Worker):
             self._loop.add_reader(listener, self._accept_or_yield, listener)
 
     def _accept_or_yield(self, listener: BaseSocket) -> None:
-        # A worker with fewer connections is given a moment, but no more than one: it
-        # may be too busy to accept.
+        # Give a worker with fewer connections a moment to accept, but only once: it may
+        # be too busy.
         others_have_fewer = balancing.others_have_fewer(len(self._connections))
         self._has_yielded = others_have_fewer and not self._has_yielded
         if self._has_yielded or not self._can_accept():
@@ -109,7 +111,10 @@ class EdgeWorker(Worker):
             self._accept(listener)
 
     def _can_accept(self) -> bool:
-        """Whether a connection may be accepted; the oldest idle one makes room."""
+        """Return whether a connection may be accepted.
+
+        At the limit, the oldest connection that waits for its client is closed.
+        """
         return len(self._connections) < self._max_connections or self._abort_oldest()
 
     def _accept(self, listener: BaseSocket) -> bool:
@@ -118,7 +123,7 @@ class EdgeWorker(Worker):
         except OSError as error:
             if error.errno in OUT_OF_DESCRIPTORS:
                 self._abort_oldest()
-            return False  # else another worker was faster, or the client has gone
+            return False  # or another worker was faster, or the client has gone
         accepted = self._loop.create_task(
             self._loop.connect_accepted_socket(lambda: Connection(self), client)
         )
@@ -129,11 +134,11 @@ class EdgeWorker(Worker):
     def _on_accepted(self, accepted: asyncio.Task[Any]) -> None:
         self._accepting.discard(accepted)
         if not accepted.cancelled():
-            accepted.exception()  # none, or the client has gone
+            accepted.exception()  # marks it as retrieved; the client has gone
         self._stop_if_done()
 
     def add(self, connection: Connection) -> None:
-        """Note that a client has connected."""
+        """Add a new connection."""
         self.mark_idle(connection)
         self._publish()
 
@@ -158,7 +163,7 @@ class EdgeWorker(Worker):
         if os.getppid() != self.ppid:
             self._stop()
         now = self._loop.time()
-        # After a standstill, what clients have sent meanwhile is read first.
+        # If the process was suspended, first read what clients have sent meanwhile.
         if now - due < TICK_SECONDS:
             for connection in list(self._connections):
                 if connection.deadline <= now:
@@ -166,7 +171,11 @@ class EdgeWorker(Worker):
         self._loop.call_later(TICK_SECONDS, self._tick, now + TICK_SECONDS)
 
     def _stop(self) -> None:
-        """Accept what has connected, and let clients finish what they have begun."""
+        """Stop gracefully.
+
+        Connections in the listen queue are still accepted, and requests under way are
+        finished.
+        """
         if self.is_stopping:
             return
         self.is_stopping = True
@@ -182,7 +191,7 @@ class EdgeWorker(Worker):
         self._stop_if_done()
 
     def _end_keep_alive(self) -> None:
-        """Answer no client any more that sends one request after the other."""
+        """Close each connection after its next response."""
         self.keep_alive_seconds = 0
 
     def _stop_if_done(self) -> None:
@@ -191,7 +200,7 @@ class EdgeWorker(Worker):
 
 
 def _usable_descriptors() -> int:
-    """As many descriptors as the system allows, without those that files need."""
+    """Raise the limit of descriptors; return how many connections may use."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if most == resource.RLIM_INFINITY:

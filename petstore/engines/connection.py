@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL whose statements are awaited, and given up in time."""
+"""A connection to PostgreSQL whose statements are awaited and time out."""
 
 import asyncio
 import select
@@ -18,17 +18,20 @@ CANCEL_SECONDS = 2.0
 
 
 class Connection(psycopg.Connection):
-    """A connection that lets the event loop go on while the server works."""
+    """A psycopg connection that lets the event loop run while the server works."""
 
-    timeout_seconds: float | None = None  # for each step of the protocol
-    _loop: asyncio.AbstractEventLoop | None = None  # that watches the socket
-    _socket = -1  # its number, which is not told any more when it is closed
-    _waiter: asyncio.Future[None] | None = None  # while it is waited for
+    timeout_seconds: float | None = None  # for each wait; None for no limit
+    _loop: asyncio.AbstractEventLoop | None = None  # it watches the socket
+    _socket = -1  # its descriptor, which psycopg no longer knows when it is closed
+    _waiter: asyncio.Future[None] | None = None  # while a request waits for input
     _deadline = 0.0
     _timer: asyncio.TimerHandle | None = None
 
     def wait(self, gen: Any, *_options: Any, **_named: Any) -> Any:
-        """Carry out a step of the protocol; raises `psycopg.OperationalError`."""
+        """Run a generator of psycopg and return its result; called by psycopg.
+
+        Raises `psycopg.OperationalError` if the server does not answer in time.
+        """
         if not waiting.can_await():
             return super().wait(gen, timeout=self.timeout_seconds)
         loop = self._watch()
@@ -43,7 +46,7 @@ class Connection(psycopg.Connection):
             if self.closed:
                 self._unwatch()
             raise
-        # Seldom: the server does not read what is to be sent.
+        # This is rare: the server does not read, so psycopg must wait until it can send.
         self._unwatch()
         return waiting.wait(
             wait_async(gen, self.pgconn.socket, STATEMENT_SECONDS, self.timeout_seconds)
@@ -51,28 +54,28 @@ class Connection(psycopg.Connection):
 
     @property
     def is_active(self) -> bool:
-        """Whether the server has not answered yet."""
+        """Whether the server is still running a statement."""
         return self.info.transaction_status == TransactionStatus.ACTIVE
 
     @property
     def is_idle(self) -> bool:
-        """Whether the server waits for a statement."""
+        """Whether neither a transaction nor a statement is under way."""
         return self.info.transaction_status == TransactionStatus.IDLE
 
     @property
     def has_input(self) -> bool:
-        """Whether the server has sent something, or has gone."""
+        """Whether the server has sent something or has closed the connection."""
         poller = select.poll()
         poller.register(self.fileno(), select.POLLIN)
         return bool(poller.poll(0))
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._unwatch()
         super().close()
 
     def discard(self) -> None:
-        """Close, and tell the server to stop what it may still be doing."""
+        """Close the connection, and cancel a statement that is still running."""
         self._unwatch()
         if self.is_active:
             threading.Thread(target=self._cancel_and_close, daemon=True).start()
@@ -85,8 +88,8 @@ class Connection(psycopg.Connection):
         self.close()
 
     def _watch(self) -> asyncio.AbstractEventLoop:
-        # The socket is watched all the time: to begin and to end it for each statement
-        # would cost a fifth of the statement.
+        # The socket is watched all the time. Adding and removing the reader for each
+        # statement would make a statement a fifth slower.
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
             self._socket = self.pgconn.socket
@@ -109,21 +112,22 @@ class Connection(psycopg.Connection):
             self._waiter = None
 
     def _on_readable(self) -> None:
-        """Called by the loop when the server has sent something, or has gone."""
+        """Wake the request that waits for input; called by the event loop."""
         if self._waiter is None:
-            self.close()  # nothing was asked: the server says goodbye
+            self.close()  # no statement is running: the server closes the connection
         elif not self._waiter.done():
             self._waiter.set_result(None)
 
     def _check_deadline(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Called by the loop now and then while an answer is waited for.
+        """Let the request that waits for input time out at its deadline.
 
-        One timer serves many statements: to set one for each would cost a tenth more.
+        The event loop calls this every CHECK_SECONDS. One timer serves many statements;
+        a timer for each would make a statement a tenth slower.
         """
         self._timer = None
         if self._waiter is None or self._waiter.done():
             return
-        if self.has_input:  # a socket that has failed, of which uvloop does not tell
+        if self.has_input:  # uvloop does not report a socket that has failed
             self._waiter.set_result(None)
         elif loop.time() < self._deadline:
             self._timer = loop.call_later(CHECK_SECONDS, self._check_deadline, loop)

@@ -1,4 +1,4 @@
-"""Requests that write to SQLite at the same time share a transaction and its fsync."""
+"""Group commit: requests that write to SQLite together share one fsync."""
 
 import asyncio
 import functools
@@ -14,28 +14,27 @@ RETRY_SECONDS = 0.001
 
 
 class GroupCommit:
-    """The transaction that requests of one event loop share.
+    """A transaction that the requests of one event loop share.
 
-    Each works in a savepoint of its own, and waits for the common commit before it is
-    answered. Nothing is awaited between its `begin` and its `commit` or `rollback`, so
-    no other request writes into its savepoint.
+    Each request has a savepoint of its own and waits for the shared COMMIT before it
+    responds. A request awaits nothing between `begin` and `commit` or `rollback`, so no
+    other request can write into its savepoint.
     """
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect
         self._connection: sqlite3.Connection | None = None
-        # Waits for the disk while the event loop goes on.
+        # COMMIT waits for the disk, so it runs in a thread.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
-        self._busy: asyncio.Future[None] | None = (
-            None  # while it begins or is committed
-        )
-        # For requests that have finished: how the commit has failed, if it has.
+        # Set while the transaction begins or is committed.
+        self._busy: asyncio.Future[None] | None = None
+        # The error of the COMMIT, or None, for the requests that wait for it.
         self._outcome: asyncio.Future[object] | None = None
 
     def begin(self) -> sqlite3.Connection:
-        """Begin the part of a request; its connection.
+        """Begin the savepoint of a request, and return its connection.
 
-        Raises `sqlite3.OperationalError` when the file is kept locked.
+        Raises `sqlite3.OperationalError` if the file is locked for BUSY_SECONDS.
         """
         deadline = time.monotonic() + BUSY_SECONDS
         while self._busy:
@@ -47,21 +46,24 @@ class GroupCommit:
         return connection
 
     def commit(self, connection: sqlite3.Connection) -> None:
-        """Return when what the request has written is on the disk."""
+        """Wait until the writes of the request are on the disk.
+
+        Raises `sqlite3.OperationalError` if the COMMIT fails.
+        """
         connection.execute("RELEASE request")
         loop = asyncio.get_running_loop()
         if self._outcome is None:
             self._outcome = loop.create_future()
-            # Requests that are being read in this turn of the loop may join.
+            # Requests that are read in this iteration of the loop may join.
             loop.call_soon(self._start_commit, connection)
         failure = waiting.wait(self._outcome)
         if failure:
             raise sqlite3.OperationalError(f"the commit has failed: {failure}")
 
     def rollback(self, connection: sqlite3.Connection) -> None:
-        """Undo what the request has written, and nothing of the others."""
+        """Undo the writes of the request, but not those of other requests."""
         if not connection.in_transaction:
-            # After some failures (a full disk) SQLite has undone it all.
+            # After some errors (a full disk) SQLite has rolled back the transaction.
             self._resolve("another request has found the file broken")
             return
         connection.execute("ROLLBACK TO request")
@@ -70,7 +72,7 @@ class GroupCommit:
             connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Close the connection, unless it is in use; it is opened anew when needed."""
+        """Close the connection unless it is in use; `begin` opens a new one."""
         if self._connection and not self._busy and not self._connection.in_transaction:
             self._connection.close()
             self._connection = None
@@ -92,7 +94,7 @@ class GroupCommit:
             self._set_free()
 
     def _start_commit(self, connection: sqlite3.Connection) -> None:
-        if self._outcome is None:  # a failure has ended the transaction
+        if self._outcome is None:  # an error has ended the transaction
             return
         loop = asyncio.get_running_loop()
         self._busy = loop.create_future()
@@ -126,6 +128,6 @@ async def _wait_until_free(free: asyncio.Future[None], deadline: float) -> None:
 
 
 def is_busy(error: BaseException | None) -> bool:
-    """Whether another connection has locked the file."""
+    """Return whether the error means that another connection has locked the file."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
     return code & 0xFF == sqlite3.SQLITE_BUSY

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, lent for a statement or a transaction each."""
+"""A pool of connections to PostgreSQL."""
 
 import asyncio
 import time
@@ -12,29 +12,30 @@ from petstore.engines.connection import Connection
 from petstore.engines.queues import WaitQueue
 
 MAX_CONNECTIONS = 6  # of a worker
-# For so long after a failure nobody waits for a connection.
+# Requests are refused at once for this time after a failure to connect.
 RETRY_SECONDS = 0.25
 
 
 class Pool:
     """The connections of a process.
 
-    Threads have theirs apart from those of the event loop, which watches its own.
+    A connection belongs either to the event loop, which watches its socket, or to the
+    threads.
     """
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
         self._idle: list[Connection] = []
         self._idle_in_threads: list[Connection] = []
-        self._count = 0  # of those of the event loop, idle or in use
+        self._count = 0  # of the event loop, idle or in use
         self._queue: WaitQueue[Connection] = WaitQueue()
         self._connecting: asyncio.Future[Connection] | None = None
         self._retry_at = 0.0
 
     def acquire(self) -> Connection:
-        """A connection whose server waits for a statement.
+        """Return an idle connection, or wait for one.
 
-        Raises `peewee.OperationalError` where there is none in time.
+        Raises `peewee.OperationalError` if none is available in time.
         """
         if not waiting.can_await():
             return self._acquire_in_thread()
@@ -48,9 +49,12 @@ class Pool:
         return self._queue.wait()
 
     def release(self, connection: Connection) -> None:
-        """Lend a connection to the next in line, unless it is of no use any more."""
+        """Return a connection to the pool, for the next request that waits.
+
+        A connection that is not idle is closed.
+        """
         if connection.is_active:
-            self._back_off()  # the server should have given up before
+            self._back_off()  # the server should have cancelled the statement before
         if not waiting.can_await():
             self._release_in_thread(connection)
         elif not connection.is_idle:
@@ -61,7 +65,10 @@ class Pool:
             self._idle.append(connection)
 
     def close_idle(self) -> None:
-        """Close what is not in use; of those of the loop, only the loop may."""
+        """Close all connections that are not in use.
+
+        Connections of the event loop are closed only if it is the caller.
+        """
         while self._idle and waiting.can_await():
             self._drop(self._idle.pop())
         while self._idle_in_threads:
@@ -92,9 +99,9 @@ class Pool:
         connection.discard()
 
     def _back_off(self) -> None:
-        """Refuse requests for a moment: the server is away."""
+        """Refuse requests for RETRY_SECONDS, since the server is unavailable."""
         self._retry_at = time.monotonic() + RETRY_SECONDS
-        # What was open may lead nowhere, even when the server is back.
+        # Idle connections may be broken, even when the server is available again.
         self.close_idle()
 
     def _raise_while_backing_off(self) -> None:
@@ -102,9 +109,10 @@ class Pool:
             raise peewee.OperationalError("no connection a moment ago")
 
     def _connect_if_needed(self) -> None:
-        """Connect in a thread, for whoever is then the first in line.
+        """Open a connection in a thread, for the first request that waits.
 
-        One after the other: many that begin at once take long to be of use to anybody.
+        Only one is opened at a time: several at once would all take longer, and the
+        first request would have to wait for that.
         """
         if self._connecting is None and self._count < MAX_CONNECTIONS:
             loop = asyncio.get_running_loop()

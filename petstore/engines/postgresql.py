@@ -18,15 +18,16 @@ from petstore.engines.pool import Pool
 from petstore.engines.queues import Semaphore
 from petstore.statements import slot
 
-MAX_WRITES = 2  # in a worker, of a project or of a subject that is counted
+MAX_WRITES = 2  # at a time in a worker, for one project or counted subject
 PREPARE_AFTER_USES = 5
 CONNECT_SECONDS = 2
 
-# The server gives up before the client does: what was given up is not carried out.
+# The server gives up before the client does, so that a statement that has timed out is
+# not carried out later.
 LOCK_MS = 1500
 STATEMENT_MS = 1800
 LIMITS = {"lock_timeout": LOCK_MS, "statement_timeout": STATEMENT_MS}
-# When the network is gone, the server must not hold locks for a client it has lost.
+# If the network fails, the server must not keep the locks of a client it has lost.
 IDLE_LIMITS = {"idle_in_transaction_session_timeout": 2000}
 
 
@@ -36,18 +37,20 @@ class _Adapter(Psycopg3Adapter):
 
 
 class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
-    """Connections that are lent for a statement or a transaction each."""
+    """A PostgreSQL database; each statement or transaction uses a pooled connection."""
 
     psycopg3_adapter = _Adapter
-    # The server's clock, the same for every worker and host.
+    # The time of the server, in ms since 1970: the same for all workers and hosts.
     now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
     in_time = fn.clock_timestamp() < fn.to_timestamp(slot("deadline"))
 
     def __init__(self, url: str, *, prepares_statements: bool) -> None:
         self.has_extended_timeouts = False
-        # Else a connection is not ours alone: settings must not outlast a transaction.
+        # If statements are not prepared, a proxy may share a connection among clients, so
+        # settings must not outlast a transaction.
         self._owns_connections = prepares_statements
-        # From this process's monotonic clock to the server's, known when connected.
+        # Seconds from this process's monotonic clock to the server's clock; None until the
+        # first connection is made.
         self._clock_offset: float | None = None
         self._pool = Pool(self._connect)
         self._semaphores: WeakValueDictionary[Hashable, Semaphore] = (
@@ -62,10 +65,10 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     @contextmanager
     def write_permit(self, key: Hashable) -> Iterator[None]:
-        """Write as one of the few that write for that project or subject at a time.
+        """Let at most MAX_WRITES requests write for a project or subject at a time.
 
-        So one of them cannot take all connections to wait for a lock of its own. A
-        request that has begun a transaction has its turn already.
+        Otherwise requests that wait for a lock of one project could take all
+        connections. A request in a transaction already has a permit.
         """
         if self.in_transaction():
             yield
@@ -81,67 +84,69 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     @contextmanager
     def writing(self, number: int, *, lock_ms: int = LOCK_MS) -> Iterator[None]:
-        """A transaction that writes for that project.
+        """Run the block in a transaction that writes for that project.
 
-        It waits so long for each lock that another transaction holds.
+        It waits at most `lock_ms` for each lock that another transaction holds.
         """
         with self.write_permit(number), self.atomic(lock_ms):
             yield
 
     def deadline(self) -> float:
-        """When a statement that begins now is given up, by the server's clock.
+        """Return when a statement that begins now times out, by the server's clock.
 
-        In seconds since the Unix epoch.
+        The unit is seconds since the Unix epoch.
         """
         while self._clock_offset is None:
             self._run("SELECT 1", None)
         return time.monotonic() + self._clock_offset + STATEMENT_MS / MS_PER_SECOND
 
     def execute_timely(self, sql: str, params: Any) -> psycopg.Cursor:
-        """Run a statement that writes at least one row, until its `deadline`.
+        """Run a statement that writes at least one row before its `deadline`.
 
-        It is not undone when it is given up; instead it does nothing any more.
+        The statement itself has to check `in_time`; after the deadline it writes
+        nothing. Raises `peewee.OperationalError` if it has written nothing.
         """
         cursor = self._run(sql, params)
         if not cursor.rowcount:
-            # It was held up, or the clock was set: a new connection will read it.
+            # The statement was delayed, or the server's clock was set. A new connection
+            # reads the clock again.
             self.disconnect()
             raise peewee.OperationalError("the server has found the statement late")
         return cursor
 
     def lock_until_commit(self, number: int) -> None:
-        """Wait for every other transaction that locked the number to end."""
+        """Lock the number until the transaction ends; wait for others that hold it."""
         self.execute_sql("SELECT pg_advisory_xact_lock(%s)", (number,))
 
     def is_locked(self, error: peewee.PeeweeException) -> bool:
-        """Whether another transaction has held what was waited for."""
+        """Return whether the error means that waiting for a lock has timed out."""
         return isinstance(error.__context__, LockNotAvailable)
 
     def is_outage(self, error: peewee.PeeweeException) -> bool:
-        """Whether the server cannot do at the moment what it is able to do."""
+        """Return whether the server is unavailable or read-only for the moment."""
         kinds = (peewee.OperationalError, peewee.InterfaceError)
         cause = error.__context__
         return isinstance(error, kinds) or isinstance(cause, ReadOnlySqlTransaction)
 
     def extend_timeouts(self) -> None:
-        """Wait for as long as it takes, as a command may."""
+        """Remove the limits of time, for commands; close the connections that have them."""
         self.has_extended_timeouts = True
         self.disconnect()
 
     def recover(self) -> None:
-        """Nothing to do: a connection that is broken is not lent again."""
+        """Do nothing: the pool drops connections that are broken."""
 
     def disconnect(self) -> None:
-        """End every connection that is not in use."""
+        """Close all connections that are not in use."""
         self._pool.close_idle()
 
     def dispose(self) -> None:
-        """Forget all connections without a word: they are another process's."""
+        """Drop all connections without closing them: they belong to another process."""
         self._pool = Pool(self._connect)
 
-    # Peewee passes on what `atomic` is given.
+    # Peewee passes the arguments of `atomic` to `begin`.
     def begin(self, lock_ms: int = LOCK_MS) -> None:  # type: ignore[override]
-        """Begin a transaction, on a connection of its own."""
+        """Begin a transaction on a connection from the pool."""
         connection = self._pool.acquire()
         try:
             self._execute(connection, self._begin_sql(lock_ms))
@@ -151,12 +156,15 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         self._bind_connection(connection)
 
     def commit(self) -> None:
-        """Make it final."""
+        """Commit the transaction."""
         self._execute(self._state.conn, "COMMIT")
         self._pool.release(self._unbind_connection())
 
     def rollback(self) -> None:
-        """Undo it; where the server does not answer, the end of the connection does."""
+        """Roll back the transaction.
+
+        If the server does not answer, the connection is closed, which also rolls back.
+        """
         connection = self._unbind_connection()
         try:
             if not connection.closed and not connection.is_active:

@@ -1,4 +1,4 @@
-"""Requests that wait in line, unless the line stands still."""
+"""A wait queue and a semaphore that time out only when nothing moves."""
 
 import asyncio
 from collections import deque
@@ -8,8 +8,9 @@ import peewee
 
 from petstore import waiting
 
-# After so many looks without anybody being served, a request gives up: 0.25 s. A
-# process that stands still itself looks later.
+# A request times out after so many checks, in a row, between which nobody was served:
+# after 0.25 s. Checks are counted instead of seconds, so that a process that was
+# suspended does not time out all its requests.
 MAX_STALLED_CHECKS = 5
 CHECK_SECONDS = 0.05
 
@@ -18,9 +19,9 @@ Item = TypeVar("Item")
 
 
 class WaitQueue(Generic[Item]):
-    """First come, first served.
+    """A first-in, first-out queue of requests that wait for an item.
 
-    Only requests in an event loop wait here: elsewhere there are few threads anyway.
+    It can only be used in an event loop.
     """
 
     def __init__(self) -> None:
@@ -29,14 +30,14 @@ class WaitQueue(Generic[Item]):
 
     @property
     def has_waiters(self) -> bool:
-        """Whether anybody waits."""
+        """Whether any request is waiting."""
         return any(not waiter.done() for waiter in self._waiters)
 
     def wait(self) -> Item:
-        """What the request is served with, when it is its turn.
+        """Wait for an item and return it.
 
-        Raises `peewee.OperationalError` when nobody was served for so long that waiting
-        seems to be of no use.
+        Raises `peewee.OperationalError` if nobody in the queue was served for
+        MAX_STALLED_CHECKS times CHECK_SECONDS.
         """
         loop = asyncio.get_running_loop()
         waiter = loop.create_future()
@@ -51,7 +52,7 @@ class WaitQueue(Generic[Item]):
         return waiting.wait(waiter)
 
     def wake_first(self, item: Item) -> bool:
-        """Serve the first in line; False where nobody waits."""
+        """Pass an item to the first waiting request; return False if there is none."""
         self._served += 1
         while self._waiters:
             waiter = self._waiters.popleft()
@@ -61,7 +62,7 @@ class WaitQueue(Generic[Item]):
         return False
 
     def fail_all(self, error: Exception) -> None:
-        """Let all who wait fail."""
+        """Raise an error in all waiting requests."""
         while self._waiters:
             waiter = self._waiters.popleft()
             if not waiter.done():
@@ -70,7 +71,7 @@ class WaitQueue(Generic[Item]):
     def _check_progress(
         self, waiter: asyncio.Future[Item], served: int, checks_left: int
     ) -> None:
-        """Give a turn up, unless others were served meanwhile."""
+        """Let a waiting request time out, unless others were served meanwhile."""
         if waiter.done():
             return
         if self._served != served:
@@ -87,14 +88,17 @@ class WaitQueue(Generic[Item]):
 
 
 class Semaphore:
-    """At most so many requests at a time."""
+    """Lets at most `count` requests of an event loop go on at a time.
+
+    Threads are not limited: there are few of them.
+    """
 
     def __init__(self, count: int) -> None:
         self._free = count
         self._queue: WaitQueue[None] = WaitQueue()
 
     def acquire(self) -> None:
-        """Wait for a permit; raises what `Line.wait` raises."""
+        """Wait for a permit; raises what `WaitQueue.wait` raises."""
         if not waiting.can_await():
             return
         if self._free:
@@ -103,6 +107,6 @@ class Semaphore:
             self._queue.wait()
 
     def release(self) -> None:
-        """Give a permit back, in the request that has acquired it."""
+        """Give back a permit; to be called by the request that acquired it."""
         if waiting.can_await() and not self._queue.wake_first(None):
             self._free += 1
