@@ -24,7 +24,7 @@ class Databases(NamedTuple):
     counters: Engine
 
     def extend_timeouts(self) -> None:
-        """Wait for the server or a lock as long as it takes, as a command may."""
+        """Wait longer for the server and for locks, as a command may."""
         for database in self:
             database.extend_timeouts()
 

@@ -1,8 +1,9 @@
-"""Synchronous code that awaits while the event loop goes on.
+"""Lets synchronous code await while the event loop goes on.
 
-A request runs in a greenlet of its own. Where it has to wait, it hands an awaitable to
-the event loop, which works on other requests meanwhile and resumes it with the result.
-Where no loop runs a request (commands, threads, other servers), the same call waits.
+Each request runs in a greenlet. When it has to wait, it passes an awaitable to the
+event loop. The loop works on other requests meanwhile, and resumes the greenlet with
+the result. Without such a loop (in commands, in threads, under other servers) the same
+call blocks the thread.
 """
 
 import asyncio
@@ -16,20 +17,21 @@ from greenlet import getcurrent, greenlet
 Result = TypeVar("Result")
 
 
-# What a call hands over when it has ended; everything else is to be awaited.
+# A greenlet switches to the loop with this when its call has ended, and with an
+# awaitable in all other cases.
 _END = object()
 MAX_IDLE_GREENLETS = 64
 
 
 class _Awaiting(greenlet):
-    """A greenlet that switches to its parent to have an awaitable awaited.
+    """A greenlet that switches to its parent when it has to await something.
 
-    It is kept for the next call: a new one costs a fifth of a request, since Python
-    asks the system for its stack.
+    It is reused: a new one costs a fifth of a request, since Python allocates a stack
+    for it.
     """
 
     def run(self, function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-        """Call one function after the other."""
+        """Call a function, then those that later calls of `start` pass."""
         while True:
             function(*arguments)
             if len(_per_thread.idle) < MAX_IDLE_GREENLETS:
@@ -38,7 +40,7 @@ class _Awaiting(greenlet):
 
 
 class _PerThread(threading.local):
-    """What each thread keeps."""
+    """The idle greenlets of each thread."""
 
     def __init__(self) -> None:
         self.idle: list[_Awaiting] = []
@@ -50,7 +52,7 @@ _per_thread = _PerThread()
 def start(function: Callable[..., None], *arguments: Any) -> asyncio.Task[None] | None:
     """Call a function that may wait; to be called from the event loop itself.
 
-    Returns the task that finishes the call, or None where it has finished already.
+    Return the task that finishes the call, or None if it has finished already.
     """
     call = _per_thread.idle.pop() if _per_thread.idle else _Awaiting()
     awaitable = call.switch(function, arguments)
@@ -63,14 +65,14 @@ async def _finish(call: greenlet, awaitable: Any) -> None:
     while awaitable is not _END:
         try:
             result = await awaitable
-        except BaseException as error:  # noqa: BLE001 (the call is to handle it)
+        except BaseException as error:  # noqa: BLE001 (the call handles it)
             awaitable = call.throw(error)
         else:
             awaitable = call.switch(result)
 
 
 def start_in_background(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function that may wait, while the caller goes on."""
+    """Call a function that may wait, without waiting for it."""
     if can_await():
         loop = asyncio.get_running_loop()
         loop.call_soon(_start_and_keep_task, function, arguments)
@@ -83,7 +85,7 @@ def _start_and_keep_task(
 ) -> None:
     task = start(function, *arguments)
     if task:
-        _background_tasks.add(task)  # the loop itself does not keep it alive
+        _background_tasks.add(task)  # the event loop keeps only a weak reference
         task.add_done_callback(_background_tasks.discard)
 
 
@@ -91,12 +93,12 @@ _background_tasks: set[asyncio.Task[None]] = set()
 
 
 def can_await() -> bool:
-    """Whether the caller runs in an event loop that goes on while it waits."""
+    """Return whether the event loop goes on while the caller waits."""
     return isinstance(getcurrent(), _Awaiting)
 
 
 def wait(awaitable: Awaitable[Result]) -> Result:
-    """The result of an awaitable; raises what it raises."""
+    """Return the result of an awaitable; raises what it raises."""
     current = getcurrent()
     if isinstance(current, _Awaiting):
         result: Result = current.parent.switch(awaitable)
@@ -106,7 +108,7 @@ def wait(awaitable: Awaitable[Result]) -> Result:
 
 
 def run_in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Call a function that blocks, in a thread where the event loop must go on."""
+    """Call a function that blocks; in an event loop, call it in a thread."""
     if not can_await():
         return function(*arguments)
     return wait(asyncio.get_running_loop().run_in_executor(None, function, *arguments))
@@ -117,18 +119,18 @@ async def _await(awaitable: Awaitable[Result]) -> Result:
 
 
 class _Background:
-    """An event loop in a thread, for callers that have none; made when first used."""
+    """An event loop in a thread, for callers without one; started at the first use."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Have none; a thread does not live on in a child process."""
+        """Drop the loop: its thread does not exist in a child process."""
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def loop(self) -> asyncio.AbstractEventLoop:
-        """The running loop."""
+        """Return the running loop."""
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()

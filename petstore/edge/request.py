@@ -182,7 +182,7 @@ class RequestReader:
             self.is_last = True
 
     def _set_target(self) -> None:
-        """Set path, query, and host if the target is absolute (RFC 9112 section 3.2)."""
+        """Set path, query and the host of an absolute target (RFC 9112 section 3.2)."""
         path, _, query = self._url.partition(b"?")
         if not path.startswith(b"/") and path != b"*":
             path = self._split_absolute_target(path)

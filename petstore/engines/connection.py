@@ -46,7 +46,7 @@ class Connection(psycopg.Connection):
             if self.closed:
                 self._unwatch()
             raise
-        # This is rare: the server does not read, so psycopg must wait until it can send.
+        # This is rare: the server does not read, and psycopg has to wait to send.
         self._unwatch()
         return waiting.wait(
             wait_async(gen, self.pgconn.socket, STATEMENT_SECONDS, self.timeout_seconds)

@@ -1,6 +1,7 @@
 """The files of SQLite: only their owner may read them.
 
-They contain the secret that signs sessions."""
+They contain the secret that signs sessions.
+"""
 
 import os
 import stat

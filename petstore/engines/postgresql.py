@@ -46,11 +46,11 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     def __init__(self, url: str, *, prepares_statements: bool) -> None:
         self.has_extended_timeouts = False
-        # If statements are not prepared, a proxy may share a connection among clients, so
-        # settings must not outlast a transaction.
+        # If statements are not prepared, a connection pooler may share the connection
+        # among clients, so settings must not outlast a transaction.
         self._owns_connections = prepares_statements
-        # Seconds from this process's monotonic clock to the server's clock; None until the
-        # first connection is made.
+        # Seconds between the monotonic clock of this process and the server's clock;
+        # None until the first connection is made.
         self._clock_offset: float | None = None
         self._pool = Pool(self._connect)
         self._semaphores: WeakValueDictionary[Hashable, Semaphore] = (
@@ -129,7 +129,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         return isinstance(error, kinds) or isinstance(cause, ReadOnlySqlTransaction)
 
     def extend_timeouts(self) -> None:
-        """Remove the limits of time, for commands; close the connections that have them."""
+        """Remove the time limits, for commands; close connections that have them."""
         self.has_extended_timeouts = True
         self.disconnect()
 

@@ -25,9 +25,9 @@ EXTENDED_BUSY_SECONDS = 30  # in commands
 # be mistaken for a counter store that is away.
 HIT_BUSY_SECONDS = 0.2
 HIT_TRIES = 150
-# After so many statements a thread checkpoints the write-ahead log. Only a log of so many
-# pages (128 MiB) is checkpointed by SQLite itself, which holds up the statement that
-# finds it so long.
+# After so many statements a thread checkpoints the write-ahead log, while others write
+# on. SQLite itself checkpoints a log of so many pages (128 MiB) within the statement
+# that reaches the limit; no other write can then keep the log from starting again.
 HITS_UNTIL_CHECKPOINT = 2048
 COUNTER_PAGES = 32_768
 

@@ -1,4 +1,7 @@
-"""What holds while the counter store is away: said once, back by itself."""
+"""Counts in this process while the counter store is away.
+
+An outage is logged once, and the store is used again as soon as it is back.
+"""
 
 import asyncio
 import hashlib
@@ -16,22 +19,24 @@ from petstore.quotas.stores.memory import MemoryCounters
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
 
-# How often a store that is away is asked, by one task and not by requests, and how many
-# answers in turn it takes to be used again.
+# A store that is away is probed at this interval, by one task and not by requests. It
+# is used again after so many successful probes in a row.
 PROBE_SECONDS = 0.2
 PROBES_UNTIL_BACK = 3
-# For so long it must have been back before that is said: one that comes and goes is one
-# outage.
+# A store must have been back for this time before that is logged, so that one that
+# comes and goes is logged as one outage.
 SETTLED_SECONDS = 1.0
 
 
 class FallbackCounters:
-    """The counter store, and counters of this process in its place during an outage."""
+    """The counter store, replaced by counters of this process during an outage."""
 
     def __init__(self, store: CounterStorage, workers: int) -> None:
         self._store = store
         self._memory = MemoryCounters(workers)
-        self._away: set[str] = set()  # parts of the store
+        self._away: set[str] = (
+            set()
+        )  # names of nodes; "" for a store that is not a cluster
         self._is_closed = False
 
     def take(self, claim: Claim) -> Tally:
@@ -39,11 +44,11 @@ class FallbackCounters:
         return self._call_store(self._store.take, claim) or self._memory.take(claim)
 
     def peek(self, claim: Claim) -> Tally:
-        """The figures without counting; see `CounterStorage`."""
+        """Return the figures without counting; see `CounterStorage`."""
         return self._call_store(self._store.peek, claim) or self._memory.peek(claim)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
-        """What is still known of the days; see `CounterStorage`."""
+        """Return the figures of the days; see `CounterStorage`."""
 
         def call(claim: Claim) -> list[Day]:
             return self._store.history(claim.subject, days)
@@ -53,11 +58,11 @@ class FallbackCounters:
 
     @property
     def is_away(self) -> bool:
-        """Whether any part of the store is away."""
+        """Whether any node of the store is away."""
         return bool(self._away)
 
     def close(self) -> None:
-        """Ask no more, and end the connections."""
+        """Stop probing, and close the connections of the store."""
         self._is_closed = True
         self._store.close()
 
@@ -69,7 +74,7 @@ class FallbackCounters:
         except Exception as error:
             if not self._store.is_outage(error):
                 raise
-            # Only now may it be known which part of the store should have answered.
+            # Ask for the node again: it may not have been known before the call.
             self._mark_away(self._store.node_of(claim), claim, error)
             return None
 
@@ -82,7 +87,7 @@ class FallbackCounters:
         waiting.start_in_background(self._probe_until_back, node, claim)
 
     def _probe_until_back(self, node: str, claim: Claim) -> None:
-        """Ask until the part is back, or until another one has taken its place."""
+        """Probe until the node, or another node in its place, answers."""
         successes = 0
         try:
             while successes < PROBES_UNTIL_BACK and not self._is_closed:
@@ -95,9 +100,9 @@ class FallbackCounters:
             emit("counters_regained", node=node or None)
 
 
-# Workers of one gunicorn have a directory in common. A file there, which one of them
-# makes and one takes away, lets a host say once that a part is away, and once that it
-# is back.
+# The workers of one gunicorn share a directory. The first worker that finds a node away
+# creates a file there, and the first one that finds it back deletes the file. Each
+# event is therefore logged once for a host.
 
 
 def _is_first_to_see_it_away(node: str) -> bool:
@@ -108,7 +113,7 @@ def _is_first_to_see_it_away(node: str) -> bool:
     except FileExistsError:
         return False
     except OSError:
-        pass  # said more than once is better than never
+        pass  # logging it more than once is better than never
     return True
 
 

@@ -1,4 +1,4 @@
-"""Scripts that Redis runs, several in one round trip, within one deadline."""
+"""Lua scripts for Redis: several in one round trip, with one time limit."""
 
 import asyncio
 import hashlib
@@ -12,28 +12,29 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-# For all of it: name look-up, connection, authentication, scripts. Counted in looks,
-# since an answer may be there while this process has had no time to read it.
+# For name lookup, connection, authentication and scripts together. The time is divided
+# into checks: a process that was suspended gets the chance to read a reply that has
+# arrived in the meantime.
 RUN_SECONDS = 0.18
 TIMEOUT_CHECKS = 4
 
 
 class Script(NamedTuple):
-    """Lua that a server is sent once, and then called by its digest."""
+    """A Lua script: sent to a server once, then called by its digest."""
 
     text: str
     digest: str
 
     @classmethod
     def read(cls, name: str) -> Self:
-        """The script in the file of that name."""
+        """Return the script in the file with that name, in this folder."""
         text = Path(__file__).with_name(name).read_text()
         digest = hashlib.sha1(text.encode(), usedforsecurity=False)
         return cls(text, digest.hexdigest())
 
 
 class ScriptCall(NamedTuple):
-    """A script with its key and arguments."""
+    """A call of a script, with its key and arguments."""
 
     script: Script
     key: str
@@ -43,22 +44,22 @@ class ScriptCall(NamedTuple):
 async def run_scripts(
     client: Redis | RedisCluster, calls: Sequence[ScriptCall]
 ) -> list[Any]:
-    """What each script returns, a list, or the `ResponseError` that it ends in.
+    """Return the list that each script returns, or the `ResponseError` of a script.
 
-    Raises what is in `redis_clients.UNAVAILABLE`.
+    Raises an error of `redis_clients.UNAVAILABLE` if the server cannot be reached.
     """
     try:
         async with asyncio.timeout(None) as timeout, _expire_after_checks(timeout):
             return await _evaluate(client, calls)
     except TimeoutError:
         raise RedisTimeoutError("no answer in time") from None
-    except RuntimeError as error:  # uvloop's, for a connection that is lost
+    except RuntimeError as error:  # uvloop raises it when a connection is lost
         raise RedisConnectionError(str(error)) from error
 
 
 @asynccontextmanager
 async def _expire_after_checks(timeout: asyncio.Timeout) -> AsyncIterator[None]:
-    """Let a time-out expire after some looks at the clock, one after the other."""
+    """Let a timeout expire after TIMEOUT_CHECKS timers, one after the other."""
     loop = asyncio.get_running_loop()
     timer: asyncio.TimerHandle
 
@@ -80,7 +81,7 @@ async def _evaluate(
     client: Redis | RedisCluster, calls: Sequence[ScriptCall]
 ) -> list[Any]:
     replies = await _call(client, calls)
-    # A server that was started a moment ago knows no script yet.
+    # A server that has just started does not know the scripts yet.
     unknown = [
         call
         for call, reply in zip(calls, replies, strict=True)

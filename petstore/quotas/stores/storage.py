@@ -1,4 +1,4 @@
-"""What a counter store does."""
+"""The interface of counter stores."""
 
 from abc import ABC, abstractmethod
 
@@ -14,14 +14,14 @@ class CounterStorage(ABC):
 
     @abstractmethod
     def is_outage(self, error: Exception) -> bool:
-        """Return whether the error means that the store is away, not a bug."""
+        """Return whether the error means that the store is away; else it is a bug."""
 
     @abstractmethod
     def take(self, claim: Claim) -> Tally:
-        """Count a request in all windows; if one is used up, in none.
+        """Count a request in all windows, or in none if one of them is used up.
 
-        This is one atomic step: of requests that come at the same time, exactly as many
-        are granted as the windows allow.
+        This is one atomic step: however many requests come at the same time, exactly as
+        many are granted as the windows allow.
         """
 
     @abstractmethod
@@ -30,10 +30,13 @@ class CounterStorage(ABC):
 
     @abstractmethod
     def history(self, subject: Subject, days: range) -> list[Day]:
-        """Return what is known of the days since 1970-01-01, in any order."""
+        """Return the figures of the days that are known, in any order.
+
+        Days are counted from 1970-01-01.
+        """
 
     def is_reachable(self, claim: Claim) -> bool:
-        """Return whether the part of the store that counts the claim is back."""
+        """Return whether the node that counts the claim can be reached."""
         try:
             self.peek(claim)
         except Exception as error:
@@ -43,7 +46,10 @@ class CounterStorage(ABC):
         return True
 
     def node_of(self, _claim: Claim) -> str:
-        """Return the name of the part that counts the claim; parts fail separately."""
+        """Return the name of the node that counts the claim; nodes fail separately.
+
+        The name is empty if the store is not a cluster.
+        """
         return ""
 
     @abstractmethod
