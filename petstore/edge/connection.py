@@ -34,12 +34,11 @@ class Connection(asyncio.BufferedProtocol):
         self._is_responding = False
         self._is_read_scheduled = False  # the event loop will call `_read_next`
         self._is_last = False  # close the connection after this response
-        self._is_client_closing = False  # no bytes follow the present request
+        self._is_client_closing = False  # it sends nothing after this request
         self._is_lingering = False
         self._has_eof = False  # the client has closed its side
-        self._drain_waiter: asyncio.Future[None] | None = (
-            None  # until the client takes something
-        )
+        # Set while writing is paused.
+        self._drain_waiter: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self.deadline = math.inf
 

@@ -134,7 +134,7 @@ class EdgeWorker(Worker):
     def _on_accepted(self, accepted: asyncio.Task[Any]) -> None:
         self._accepting.discard(accepted)
         if not accepted.cancelled():
-            accepted.exception()  # marks it as retrieved; the client has gone
+            accepted.exception()  # ignore an error: the client has gone
         self._stop_if_done()
 
     def add(self, connection: Connection) -> None:
@@ -200,7 +200,7 @@ class EdgeWorker(Worker):
 
 
 def _usable_descriptors() -> int:
-    """Raise the limit of descriptors; return how many connections may use."""
+    """Raise the limit of file descriptors; return how many connections may use."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if most == resource.RLIM_INFINITY:

@@ -1,6 +1,6 @@
 """The files of SQLite: only their owner may read them.
 
-They contain the secret that signs sessions.
+They contain the signing secret.
 """
 
 import os

@@ -12,7 +12,7 @@ from petstore.engines.connection import Connection
 from petstore.engines.queues import WaitQueue
 
 MAX_CONNECTIONS = 6  # of a worker
-# Requests are refused at once for this time after a failure to connect.
+# After a failure of the server, requests are refused at once for this time.
 RETRY_SECONDS = 0.25
 
 
@@ -111,8 +111,8 @@ class Pool:
     def _connect_if_needed(self) -> None:
         """Open a connection in a thread, for the first request that waits.
 
-        Only one is opened at a time: several at once would all take longer, and the
-        first request would have to wait for that.
+        Connections are opened one at a time: opening several at once would delay the
+        first one.
         """
         if self._connecting is None and self._count < MAX_CONNECTIONS:
             loop = asyncio.get_running_loop()

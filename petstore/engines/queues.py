@@ -8,9 +8,9 @@ import peewee
 
 from petstore import waiting
 
-# A request times out after so many checks, in a row, between which nobody was served:
-# after 0.25 s. Checks are counted instead of seconds, so that a process that was
-# suspended does not time out all its requests.
+# A request times out after so many checks in a row (0.25 s) during which no request was
+# served. Checks are counted instead of seconds, so that not all requests time out when
+# the process was suspended.
 MAX_STALLED_CHECKS = 5
 CHECK_SECONDS = 0.05
 

@@ -34,9 +34,8 @@ class FallbackCounters:
     def __init__(self, store: CounterStorage, workers: int) -> None:
         self._store = store
         self._memory = MemoryCounters(workers)
-        self._away: set[str] = (
-            set()
-        )  # names of nodes; "" for a store that is not a cluster
+        # Names of nodes; "" for a store that is not a cluster.
+        self._away: set[str] = set()
         self._is_closed = False
 
     def take(self, claim: Claim) -> Tally:
