@@ -7,8 +7,8 @@ import tempfile
 from functools import partial
 from typing import NoReturn
 
-# In memory where possible: a process that writes to a mapped file is killed when the
-# disk is full. (ruff: every file there is our own.)
+# Use memory if possible: a process that writes to a mapped file is killed when the disk
+# is full. (ruff: mkdtemp and mkstemp make files there that are private.)
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 memory = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
 
@@ -23,14 +23,14 @@ from gunicorn.workers.base import Worker
 from petstore.api.last_used import last_used
 from petstore.checks import startup_warnings
 from petstore.database import counters, data, open_databases
-from petstore.edge import shares
+from petstore.edge import balancing
 from petstore.migrator import NotMigrated, require_migrated
 from petstore.ops import health, metric_files
 from petstore.settings import SettingError, read_settings
 
 
 def refuse(error: Exception) -> NoReturn:
-    """End with one line for the operator."""
+    """Exit with a one-line error message for the operator."""
     metric_files.discard()
     sys.exit(f"Error: {error}")
 
@@ -44,8 +44,9 @@ bind = f"0.0.0.0:{settings.port}"
 workers = settings.workers
 worker_class = "petstore.edge.worker.EdgeWorker"
 worker_connections = 16_384  # at most; fewer where the system allows fewer descriptors
-# Longer than proxies keep idle connections, so that the proxy closes them. A POST that
-# is sent while the service closes the connection is lost: a proxy must not resend it.
+# This is longer than reverse proxies keep idle connections, so that the proxy closes
+# them first. If the service closed a connection while a POST is sent, the POST would be
+# lost: a proxy must not send it again.
 keepalive = 75
 worker_tmp_dir = memory
 
@@ -62,7 +63,7 @@ for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
 
 
 def on_starting(server: Arbiter) -> None:
-    """Refuse a database that is not migrated, and log the warnings."""
+    """Refuse to start if the database is not migrated, and log warnings."""
     open_databases(settings)
     try:
         require_migrated()
@@ -76,13 +77,13 @@ def on_starting(server: Arbiter) -> None:
 
 
 def post_worker_init(worker: Worker) -> None:
-    """Connect a worker to its stores before a client has to wait for that."""
+    """Have the worker connect to the stores before it accepts clients."""
     worker.warm_up = partial(health.warm_up, worker.wsgi)
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:
-    """Keep the counters of a dead worker, and delete its files."""
-    shares.withdraw(worker.age)
+    """Keep the metrics of a worker that has ended, and delete its files."""
+    balancing.clear(worker.age)
     try:
         metric_files.sweep(worker.pid)
     except Exception:
@@ -91,11 +92,11 @@ def child_exit(server: Arbiter, worker: Worker) -> None:
 
 
 def worker_exit(server: Arbiter, worker: Worker) -> None:
-    """Write what a worker that stops has not written yet."""
+    """Write the last uses of keys that a worker has not written yet."""
     last_used.flush()
 
 
 def on_exit(server: Arbiter) -> None:
-    """Delete the files of the workers, unless a new master uses them."""
+    """Delete the metric files, unless a new master uses them."""
     if not server.reexec_pid:
         metric_files.discard()

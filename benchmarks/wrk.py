@@ -99,10 +99,9 @@ def _latency_ms(quantile: str, shown: str) -> float:
 def _cpu_seconds(server: Server) -> dict[str, dict[int, float]]:
     """What each process has used so far, by program and process id."""
     programs = {"server": server.process} | server.place.stores
-    return {
-        name: {
-            process.pid: sum(process.cpu_times()[:2])
-            for process in (program, *program.children(recursive=True))
-        }
-        for name, program in programs.items()
-    }
+    seconds: dict[str, dict[int, float]] = {name: {} for name in programs}
+    for name, program in programs.items():
+        for process in (program, *program.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):  # PostgreSQL's come and go
+                seconds[name][process.pid] = sum(process.cpu_times()[:2])
+    return seconds

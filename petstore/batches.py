@@ -1,4 +1,4 @@
-"""Calls of requests that come together, carried out as one."""
+"""Combines calls of several requests into one."""
 
 import asyncio
 import math
@@ -12,24 +12,24 @@ Result = TypeVar("Result")
 
 
 class _Call(Generic[Item, Result]):
-    """An item, and what becomes of it."""
+    """An item, and the outcome of processing it."""
 
     def __init__(self, item: Item) -> None:
         self.item = item
         self.outcome: Result | Exception
-        # Resolves to None when there is an outcome, or to the batch that it is this
-        # request's turn to carry out.
-        self.turn: asyncio.Future[list[Any] | None] = (
+        # Resolves to None when there is an outcome, or to a batch, which this request
+        # then has to run.
+        self.future: asyncio.Future[list[Any] | None] = (
             asyncio.get_running_loop().create_future()
         )
 
 
 class Batch(Generic[Item, Result]):
-    """Gathers the items of requests while the items before them are worked on.
+    """Collects the items of requests while the previous batch is processed.
 
     A round trip to a store costs about the same for one item as for ten. The function
-    takes a list of items, and returns the result of each, which may be an exception.
-    It may wait. Where no event loop goes on meanwhile, each item is carried out alone.
+    takes a list of items and returns the result of each, which may be an exception. The
+    function may wait. Outside an event loop each item is processed alone.
     """
 
     def __init__(
@@ -38,57 +38,60 @@ class Batch(Generic[Item, Result]):
         *,
         slow_seconds: float = math.inf,
     ) -> None:
-        """After `slow_seconds` new items no longer wait for those before them."""
+        """Start a new batch if the previous one takes more than `slow_seconds`."""
         self._function = function
         self._slow_seconds = slow_seconds
-        self._due: list[_Call[Item, Result]] = []
-        self._runs = 0  # under way
-        self._begun_at = 0.0
+        self._pending: list[_Call[Item, Result]] = []
+        self._runs = 0  # batches that are scheduled or being processed
+        self._started_at = 0.0
 
     def run(self, item: Item) -> Result:
-        """The result of one item; raises what the function raises for its batch."""
+        """Return the result of one item.
+
+        Raises the exception that is the result, or that the function raises.
+        """
         outcome: Result | Exception
         if waiting.can_await():
-            outcome = self._run(_Call(item))
+            outcome = self._enqueue(_Call(item))
         else:
             [outcome] = self._function([item])
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
-    def _run(self, call: _Call[Item, Result]) -> Result | Exception:
+    def _enqueue(self, call: _Call[Item, Result]) -> Result | Exception:
         if not self._is_busy():
             self._runs += 1
-            # Requests that are read in this turn of the loop come along.
-            asyncio.get_running_loop().call_soon(self._hand_over)
-        self._due.append(call)
-        if batch := waiting.wait(call.turn):
-            self._carry_out(batch)
-            self._hand_over()
+            # Requests that are read in this iteration of the loop join the batch.
+            asyncio.get_running_loop().call_soon(self._start_next_batch)
+        self._pending.append(call)
+        if batch := waiting.wait(call.future):
+            self._run_batch(batch)
+            self._start_next_batch()
         return call.outcome
 
     def _is_busy(self) -> bool:
         now = asyncio.get_running_loop().time()
-        return self._runs > 0 and now - self._begun_at < self._slow_seconds
+        return self._runs > 0 and now - self._started_at < self._slow_seconds
 
-    def _carry_out(self, batch: list[_Call[Item, Result]]) -> None:
-        self._begun_at = asyncio.get_running_loop().time()
+    def _run_batch(self, batch: list[_Call[Item, Result]]) -> None:
+        self._started_at = asyncio.get_running_loop().time()
         outcomes: Sequence[Result | Exception]
         try:
             outcomes = self._function([call.item for call in batch])
-        except Exception as error:  # noqa: BLE001 (each request handles it)
-            # Those that are still due would wait as long again.
-            batch, self._due = batch + self._due, []
+        except Exception as error:  # noqa: BLE001 (each request raises it)
+            # Pending items fail, too: they would otherwise have to wait as long again.
+            batch, self._pending = batch + self._pending, []
             outcomes = [error] * len(batch)
         for call, outcome in zip(batch, outcomes, strict=True):
             call.outcome = outcome
-            if not call.turn.done():
-                call.turn.set_result(None)
+            if not call.future.done():
+                call.future.set_result(None)
 
-    def _hand_over(self) -> None:
-        """Let the first request that is due carry out what has gathered."""
-        if self._due:
-            batch, self._due = self._due, []
-            batch[0].turn.set_result(batch)
+    def _start_next_batch(self) -> None:
+        """Have the first request with a pending item run a batch of all of them."""
+        if self._pending:
+            batch, self._pending = self._pending, []
+            batch[0].future.set_result(batch)
         else:
             self._runs -= 1

@@ -23,10 +23,10 @@ class Databases(NamedTuple):
     data: Engine
     counters: Engine
 
-    def be_patient(self) -> None:
-        """Wait for the server or a lock as long as it takes, as a command may."""
+    def extend_timeouts(self) -> None:
+        """Wait longer for the server and for locks, as a command may."""
         for database in self:
-            database.be_patient()
+            database.extend_timeouts()
 
     def close(self) -> None:
         """Close the connections of this thread."""

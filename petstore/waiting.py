@@ -1,8 +1,9 @@
-"""Synchronous code that awaits while the event loop goes on.
+"""Lets synchronous code await while the event loop goes on.
 
-A request runs in a greenlet of its own. Where it has to wait, it hands an awaitable to
-the event loop, which works on other requests meanwhile and resumes it with the result.
-Where no loop runs a request (commands, threads, other servers), the same call waits.
+Each request runs in a greenlet. When it has to wait, it passes an awaitable to the
+event loop. The loop works on other requests meanwhile, and resumes the greenlet with
+the result. Without such a loop (in commands, in threads, under other servers) the same
+call blocks the thread.
 """
 
 import asyncio
@@ -16,43 +17,44 @@ from greenlet import getcurrent, greenlet
 Result = TypeVar("Result")
 
 
-# What a call hands over when it has ended; everything else is to be awaited.
+# A greenlet switches to the loop with this when its call has ended, and with an
+# awaitable in all other cases.
 _END = object()
-MAX_IDLE = 64
+MAX_IDLE_GREENLETS = 64
 
 
 class _Awaiting(greenlet):
-    """A greenlet that switches to its parent to have an awaitable awaited.
+    """A greenlet that switches to its parent when it has to await something.
 
-    It is kept for the next call: a new one costs a fifth of a request, since Python
-    asks the system for its stack.
+    It is reused: a new one costs a fifth of a request, since Python allocates a stack
+    for it.
     """
 
     def run(self, function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-        """Call one function after the other."""
+        """Call a function, then those that later calls of `start` pass."""
         while True:
             function(*arguments)
-            if len(_threads.idle) < MAX_IDLE:
-                _threads.idle.append(self)
+            if len(_per_thread.idle) < MAX_IDLE_GREENLETS:
+                _per_thread.idle.append(self)
             function, arguments = self.parent.switch(_END)
 
 
-class _Threads(threading.local):
-    """What each thread keeps."""
+class _PerThread(threading.local):
+    """The idle greenlets of each thread."""
 
     def __init__(self) -> None:
         self.idle: list[_Awaiting] = []
 
 
-_threads = _Threads()
+_per_thread = _PerThread()
 
 
 def start(function: Callable[..., None], *arguments: Any) -> asyncio.Task[None] | None:
     """Call a function that may wait; to be called from the event loop itself.
 
-    Returns the task that finishes the call, or None where it has finished already.
+    Return the task that finishes the call, or None if it has finished already.
     """
-    call = _threads.idle.pop() if _threads.idle else _Awaiting()
+    call = _per_thread.idle.pop() if _per_thread.idle else _Awaiting()
     awaitable = call.switch(function, arguments)
     if awaitable is _END:
         return None
@@ -63,48 +65,50 @@ async def _finish(call: greenlet, awaitable: Any) -> None:
     while awaitable is not _END:
         try:
             result = await awaitable
-        except BaseException as error:  # noqa: BLE001 (the call is to handle it)
+        except BaseException as error:  # noqa: BLE001 (the call handles it)
             awaitable = call.throw(error)
         else:
             awaitable = call.switch(result)
 
 
-def start_beside(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function that may wait, while the caller goes on."""
+def start_in_background(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function that may wait, without waiting for it."""
     if can_await():
         loop = asyncio.get_running_loop()
-        loop.call_soon(_start_and_keep, function, arguments)
+        loop.call_soon(_start_and_keep_task, function, arguments)
     else:
         threading.Thread(target=function, args=arguments, daemon=True).start()
 
 
-def _start_and_keep(function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+def _start_and_keep_task(
+    function: Callable[..., None], arguments: tuple[Any, ...]
+) -> None:
     task = start(function, *arguments)
     if task:
-        _kept.add(task)  # the loop itself does not keep it alive
-        task.add_done_callback(_kept.discard)
+        _background_tasks.add(task)  # the event loop keeps only a weak reference
+        task.add_done_callback(_background_tasks.discard)
 
 
-_kept: set[asyncio.Task[None]] = set()
+_background_tasks: set[asyncio.Task[None]] = set()
 
 
 def can_await() -> bool:
-    """Whether the caller runs in an event loop that goes on while it waits."""
+    """Return whether the event loop goes on while the caller waits."""
     return isinstance(getcurrent(), _Awaiting)
 
 
 def wait(awaitable: Awaitable[Result]) -> Result:
-    """The result of an awaitable; raises what it raises."""
-    present = getcurrent()
-    if isinstance(present, _Awaiting):
-        result: Result = present.parent.switch(awaitable)
+    """Return the result of an awaitable; raises what it raises."""
+    current = getcurrent()
+    if isinstance(current, _Awaiting):
+        result: Result = current.parent.switch(awaitable)
         return result
     loop = _background.loop()
     return asyncio.run_coroutine_threadsafe(_await(awaitable), loop).result()
 
 
 def run_in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Call a function that blocks, in a thread where the event loop must go on."""
+    """Call a function that blocks; in an event loop, call it in a thread."""
     if not can_await():
         return function(*arguments)
     return wait(asyncio.get_running_loop().run_in_executor(None, function, *arguments))
@@ -115,18 +119,18 @@ async def _await(awaitable: Awaitable[Result]) -> Result:
 
 
 class _Background:
-    """An event loop in a thread, for callers that have none; made when first used."""
+    """An event loop in a thread, for callers without one; started at the first use."""
 
     def __init__(self) -> None:
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
-        """Have none; a thread does not live on in a child process."""
+    def reset(self) -> None:
+        """Drop the loop: its thread does not exist in a child process."""
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def loop(self) -> asyncio.AbstractEventLoop:
-        """The running loop."""
+        """Return the running loop."""
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -135,4 +139,4 @@ class _Background:
 
 
 _background = _Background()
-os.register_at_fork(after_in_child=_background.forget)
+os.register_at_fork(after_in_child=_background.reset)

@@ -3,7 +3,7 @@
 Where a count is to be exact, a store that is slow must not pass for one that is away.
 """
 
-from petstore.engines import connection, group_commit, lines, postgresql, sqlite
+from petstore.engines import connection, group_commit, postgresql, queues, sqlite
 from petstore.quotas.stores import redis_clients, redis_scripts
 
 SECONDS = 20.0
@@ -14,8 +14,8 @@ LIMITS = (
     (connection, "STATEMENT_SECONDS", SECONDS),
     (postgresql, "STATEMENT_SECONDS", SECONDS),
     (postgresql, "LIMITS", {"lock_timeout": MS, "statement_timeout": MS}),
-    (postgresql, "ABANDONED", {"idle_in_transaction_session_timeout": MS}),
-    (lines, "LOOKS", int(SECONDS / lines.LOOK_SECONDS)),
+    (postgresql, "IDLE_LIMITS", {"idle_in_transaction_session_timeout": MS}),
+    (queues, "MAX_STALLED_CHECKS", int(SECONDS / queues.CHECK_SECONDS)),
     (group_commit, "BUSY_SECONDS", SECONDS),
     (sqlite, "HIT_TRIES", int(SECONDS / sqlite.RETRY_SECONDS)),
     (sqlite.SqliteCounters, "busy_seconds", SECONDS),

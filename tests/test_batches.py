@@ -46,7 +46,7 @@ def test_items_that_come_together_are_carried_out_together():
 def test_what_comes_meanwhile_is_gathered_for_the_next_batch():
     doubler = Doubler(lambda: later.pop()() if later else None)
     batch = Batch(doubler)
-    later = [lambda: [waiting.start_beside(batch.run, n) for n in (2, 3)]]
+    later = [lambda: [waiting.start_in_background(batch.run, n) for n in (2, 3)]]
 
     def call() -> None:
         batch.run(1)

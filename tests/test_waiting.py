@@ -98,11 +98,11 @@ def test_outside_a_loop_waiting_is_waiting(awaitable: Awaitable[str]):
 
 def test_what_is_started_beside_holds_the_caller_up_nowhere():
     ended = threading.Event()
-    waiting.start_beside(ended.set)
+    waiting.start_in_background(ended.set)
     assert ended.wait(5)
 
     def call() -> None:
-        waiting.start_beside(story.append, "beside")
+        waiting.start_in_background(story.append, "beside")
         story.append("first")
         wait(later(0.01, ""))
 

@@ -22,7 +22,7 @@ def add_quota_headers(limiter: Limiter, request: Request, response: Response) ->
 
     If it was given before the caller was known, they are those of the client address.
     """
-    decision = current_g().get("decision") or limiter.look(None, request.remote_addr)
+    decision = current_g().get("decision") or limiter.peek(None, request.remote_addr)
     add_headers(response, decision.headers())
 
 

@@ -37,7 +37,7 @@ class Command(click.Command):
         """Run the command."""
         with _errors_in_one_line():
             if self.is_patient:
-                opened_databases().be_patient()
+                opened_databases().extend_timeouts()
             return super().invoke(ctx)
 
 
@@ -58,7 +58,7 @@ class Group(Command, AppGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, unless the database is older than the code."""
         with _errors_in_one_line():
-            opened_databases().be_patient()
+            opened_databases().extend_timeouts()
             require_migrated()
             return super().invoke(ctx)
 

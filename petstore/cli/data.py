@@ -49,7 +49,7 @@ def copy(database_url: str) -> None:
 def _databases(url: str) -> Databases:
     try:
         databases = databases_at(urls.database_url(url), prepares_statements=False)
-        databases.be_patient()
+        databases.extend_timeouts()
     except ValueError as error:
         raise click.UsageError(f"The argument DATABASE_URL: {error}.") from None
     return databases

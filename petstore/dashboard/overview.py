@@ -18,7 +18,7 @@ bp = pages_blueprint("overview", __name__, "")
 def overview() -> str:
     """Show how much of its quota the project uses."""
     limiter = quotas.limiter_of(current_app)
-    quota = limiter.look(g.caller, None)
+    quota = limiter.peek(g.caller, None)
     today = quota.now_ms // MS_PER_DAY
     days = limiter.history(g.caller, range(today - SHOWN_DAYS + 1, today + 1))
     return render_template(

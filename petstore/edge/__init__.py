@@ -1,1 +1,1 @@
-"""The edge of the service: how gunicorn's workers talk to clients."""
+"""The HTTP server: a gunicorn worker with an event loop."""

@@ -1,4 +1,4 @@
-"""One client's connection: a request is read, answered, and only then the next one."""
+"""The connection of one client: it handles one request at a time."""
 
 import asyncio
 import math
@@ -13,146 +13,156 @@ from petstore.errors import REFUSAL, Failure
 if TYPE_CHECKING:
     from petstore.edge.worker import EdgeWorker
 
-REQUEST_SECONDS = 10.0  # for a request, from its first byte to its last
-SEND_SECONDS = 30.0  # for a client to take 64 KiB of a response
-LINGER_SECONDS = 2.0  # for a client to notice that the connection ends
-MAX_BUFFER_BYTES = 64 * 1024  # each way
+REQUEST_SECONDS = 10.0  # to receive a whole request
+SEND_SECONDS = 30.0  # for the client to read 64 KiB of a response
+LINGER_SECONDS = 2.0  # for the client to close a connection that has ended
+MAX_BUFFER_BYTES = 64 * 1024  # in each direction
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
-# What the loop reads is copied at once, so all connections share its place.
-_arrival = memoryview(bytearray(MAX_BUFFER_BYTES))
+# All connections share this buffer: received bytes are copied out of it at once.
+_read_buffer = memoryview(bytearray(MAX_BUFFER_BYTES))
 
 
 class Connection(asyncio.BufferedProtocol):
-    """A client, the bytes that it has sent, and the time that it has left."""
+    """A client connection: its unread bytes, its deadline and its present request."""
 
     def __init__(self, worker: "EdgeWorker") -> None:
         self._worker = worker
         self._loop = asyncio.get_running_loop()
-        self._received = b""  # what has not been read of it
-        self._is_answering = False
-        self._has_turn = False  # the loop is about to call `_read_on`
-        self._is_last = False  # no request is read after the present one
-        self._asked_to_close = False  # the client sends nothing after it
+        self._received = b""  # bytes that the request reader has not read yet
+        self._is_responding = False
+        self._is_read_scheduled = False  # the event loop will call `_read_next`
+        self._is_last = False  # close the connection after this response
+        self._is_client_closing = False  # it sends nothing after this request
         self._is_lingering = False
-        self._has_ended = False  # the client sends no more
-        self._room: asyncio.Future[None] | None = (
-            None  # until the client takes something
-        )
+        self._has_eof = False  # the client has closed its side
+        # Set while writing is paused.
+        self._drain_waiter: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self.deadline = math.inf
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether it is the client's turn."""
+    def is_waiting_for_client(self) -> bool:
+        """Whether the server is waiting for the client to send or to read."""
         return self.deadline < math.inf
 
     @property
-    def is_taking(self) -> bool:
-        """Whether the client has a response to take before all else."""
-        return self._room is not None
+    def is_write_paused(self) -> bool:
+        """Whether the client has to read before more of the response is sent."""
+        return self._drain_waiter is not None
 
     @property
     def is_idle(self) -> bool:
-        """Whether it is between two requests."""
-        return not (self._is_answering or self._received or self._reader.has_begun)
+        """Whether the connection is between two requests."""
+        return not (self._is_responding or self._received or self._reader.has_begun)
 
     def abort(self) -> None:
-        """End the connection at once."""
+        """Close the connection at once and discard what has not been sent."""
         self._transport.abort()
 
     def expire(self) -> None:
-        """End the connection, but leave time for a response that nobody waited for."""
+        """Close the connection because its deadline has passed.
+
+        If a response is still in the buffers, the client gets SEND_SECONDS to read it,
+        unless it has had that time already.
+        """
         is_sending = self._transport.get_write_buffer_size() > 0
-        if is_sending and not (self.is_taking or self._transport.is_closing()):
+        if is_sending and not (self.is_write_paused or self._transport.is_closing()):
             self._close()
         else:
             self.abort()
 
-    def limit(self, seconds: float) -> None:
-        """Let the client have this much time at most."""
+    def shorten_deadline(self, seconds: float) -> None:
+        """Set the deadline to at most that many seconds from now."""
         self.deadline = min(self.deadline, self._loop.time() + seconds)
 
-    # Streams have this kind of transport.
+    # The transport of a stream is an asyncio.Transport.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Called by the loop."""
+        """Prepare to read requests; called by the event loop."""
         transport.set_write_buffer_limits(MAX_BUFFER_BYTES)
         self._transport = transport
         self._base_environ = _base_environ(transport)
         self._reader = RequestReader(self._base_environ)
-        self._give(REQUEST_SECONDS)
-        self._worker.adopt(self)
+        self._set_deadline(REQUEST_SECONDS)
+        self._worker.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Called by the loop."""
-        self._worker.forget(self)
-        self._make_room()
+        """Tell the worker that the connection has ended; called by the event loop."""
+        self._worker.remove(self)
+        self._resume_response()
 
     def get_buffer(self, _size_hint: int) -> memoryview:
-        """Called by the loop for a place for what has arrived."""
-        return _arrival[len(self._received) :]
+        """Return the buffer to receive into; called by the event loop."""
+        return _read_buffer[len(self._received) :]
 
     def buffer_updated(self, count: int) -> None:
-        """Called by the loop when that many bytes are there."""
+        """Read the bytes that were received; called by the event loop."""
         if self._is_lingering:
             return
         start = len(self._received)
-        self._received += _arrival[start : start + count]
-        if not (self._is_answering or self._has_turn):
-            self._read_on()
+        self._received += _read_buffer[start : start + count]
+        if not (self._is_responding or self._is_read_scheduled):
+            self._read_next()
         if len(self._received) == MAX_BUFFER_BYTES:
             self._transport.pause_reading()
 
     def eof_received(self) -> bool:
-        """Called by the loop; a client that has sent its last byte is answered."""
-        self._has_ended = True
-        if not (self._is_answering or self._has_turn):
+        """Keep the connection open until the responses are sent.
+
+        Called by the event loop when the client has closed its side.
+        """
+        self._has_eof = True
+        if not (self._is_responding or self._is_read_scheduled):
             self._close()
         return True
 
     def pause_writing(self) -> None:
-        """Called by the loop when the client does not take what is sent."""
-        self._room = self._loop.create_future()
-        self._give(SEND_SECONDS)
+        """Stop sending, since the client reads too slowly; called by the event loop."""
+        self._drain_waiter = self._loop.create_future()
+        self._set_deadline(SEND_SECONDS)
 
     def resume_writing(self) -> None:
-        """Called by the loop when the client has taken most of it."""
+        """Go on sending; called by the event loop when the write buffer has drained."""
         self.deadline = math.inf
         if self._is_lingering:
-            self._give(LINGER_SECONDS)
-        self._make_room()
+            self._set_deadline(LINGER_SECONDS)
+        self._resume_response()
 
-    def _make_room(self) -> None:
-        if self._room:
-            self._room.set_result(None)
-            self._room = None
+    def _resume_response(self) -> None:
+        if self._drain_waiter:
+            self._drain_waiter.set_result(None)
+            self._drain_waiter = None
 
-    def _give(self, seconds: float) -> None:
+    def _set_deadline(self, seconds: float) -> None:
         self.deadline = self._loop.time() + seconds
 
-    def _read_on(self, _finished: object = None) -> None:
-        """Answer one request of what has arrived; then it is another client's turn."""
-        self._has_turn = False
-        if self._received and not self._is_occupied:
+    def _read_next(self, _done: object = None) -> None:
+        """Handle at most one request of those that have arrived.
+
+        The next one is handled in the next iteration of the event loop, so that a
+        client with many requests does not hold up the others.
+        """
+        self._is_read_scheduled = False
+        if self._received and not self._is_busy:
             self._read()
-        if self._is_occupied:
+        if self._is_busy:
             return
         if self._received:
-            self._has_turn = True
-            self._loop.call_soon(self._read_on)
-        elif self._has_ended:
+            self._is_read_scheduled = True
+            self._loop.call_soon(self._read_next)
+        elif self._has_eof:
             self._close()
         elif not self._transport.is_reading():
             self._transport.resume_reading()
 
     @property
-    def _is_occupied(self) -> bool:
-        return self._is_answering or self._transport.is_closing()
+    def _is_busy(self) -> bool:
+        return self._is_responding or self._transport.is_closing()
 
     def _read(self) -> None:
         if not self._reader.has_begun:
-            self._give(REQUEST_SECONDS)
+            self._set_deadline(REQUEST_SECONDS)
         try:
             count = self._reader.read(self._received)
         except Failure as refusal:
@@ -161,83 +171,92 @@ class Connection(asyncio.BufferedProtocol):
         self._received = self._received[count:]
         if self._reader.is_complete:
             self._is_last = self._reader.is_last
-            self._asked_to_close = self._is_last and not self._reader.has_skipped_body
-            self._answer(self._reader.take())
+            self._is_client_closing = (
+                self._is_last and not self._reader.has_skipped_body
+            )
+            self._handle(self._reader.pop_environ())
         elif self._reader.expects_continue:
             self._reader.expects_continue = False
             self._transport.write(CONTINUE)
 
     def _refuse(self, refusal: Failure) -> None:
-        """Let the application answer what cannot be read, as it answers all else."""
+        """Have the application render the error for a request that cannot be read.
+
+        The refusal is then logged and counted like every other response.
+        """
         self._is_last = True
-        stand_in: dict[str, Any] = {
+        placeholder: dict[str, Any] = {
             "REQUEST_METHOD": "GET",
             "PATH_INFO": "/v1",
             "QUERY_STRING": "",
         }
-        stand_in |= {"SERVER_PROTOCOL": "HTTP/1.1", "RAW_URI": "/v1", REFUSAL: refusal}
-        self._answer(self._base_environ | stand_in)
+        placeholder |= {
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "RAW_URI": "/v1",
+            REFUSAL: refusal,
+        }
+        self._handle(self._base_environ | placeholder)
 
-    def _answer(self, environ: dict[str, Any]) -> None:
-        self._is_answering, self.deadline = True, math.inf
+    def _handle(self, environ: dict[str, Any]) -> None:
+        self._is_responding, self.deadline = True, math.inf
         self._worker.count_request()
         is_stopping = self._worker.is_stopping and not self._received
         if is_stopping or not self._worker.keep_alive_seconds:
             self._is_last = True
         self._task = waiting.start(self._respond, environ)
         if self._task:
-            self._task.add_done_callback(self._finish)
-            self._task.add_done_callback(self._read_on)
+            self._task.add_done_callback(self._finish_response)
+            self._task.add_done_callback(self._read_next)
         else:
-            self._finish()
+            self._finish_response()
 
     def _respond(self, environ: dict[str, Any]) -> None:
         response = Response(environ, is_last=self._is_last)
         try:
             for piece in response.pieces(self._worker.application):
-                if self._room:
-                    waiting.wait(self._room)
+                if self._drain_waiter:
+                    waiting.wait(self._drain_waiter)
                 if self._transport.is_closing():  # the client has gone
                     return
                 self._transport.write(piece)
-        except Exception:  # noqa: BLE001 (it is logged there)
-            self._worker.report_bug()
+        except Exception:  # noqa: BLE001 (the worker logs it)
+            self._worker.log_exception()
             self._transport.abort()
 
-    def _finish(self, _finished: object = None) -> None:
-        """Go on to the next request when the client has taken the response."""
-        if self._room:
-            self._room.add_done_callback(self._finish)
-            self._room.add_done_callback(self._read_on)
+    def _finish_response(self, _done: object = None) -> None:
+        """Prepare for the next request once the client has read the response."""
+        if self._drain_waiter:
+            self._drain_waiter.add_done_callback(self._finish_response)
+            self._drain_waiter.add_done_callback(self._read_next)
             return
-        self._is_answering = False
+        self._is_responding = False
         if self._transport.is_closing():
             return
         if not self._is_last:
-            self._give(self._worker.keep_alive_seconds)
-            self._worker.rest(self)
-        elif self._has_ended or (self._asked_to_close and not self._received):
+            self._set_deadline(self._worker.keep_alive_seconds)
+            self._worker.mark_idle(self)
+        elif self._has_eof or (self._is_client_closing and not self._received):
             self._close()
         else:
             self._linger()
 
     def _close(self) -> None:
-        """End the connection when the client has taken the rest of the response."""
+        """Close the connection when the rest of the response has been sent."""
         self._transport.close()
-        self._give(SEND_SECONDS)
+        self._set_deadline(SEND_SECONDS)
 
     def _linger(self) -> None:
-        # Closing while the client still sends would take the response from it
-        # (RFC 9112 section 9.6).
+        # If the socket were closed while the client is still sending, the client could
+        # lose the response (RFC 9112 section 9.6).
         self._is_lingering, self._received = True, b""
         self._transport.write_eof()
         self._transport.resume_reading()
-        self._give(LINGER_SECONDS)
+        self._set_deadline(LINGER_SECONDS)
 
 
 def _base_environ(transport: asyncio.Transport) -> dict[str, Any]:
-    """What holds for every request of a connection."""
-    # A Unix socket has a path for an address, and its clients have none.
+    """Return the part of the environ that all requests of a connection share."""
+    # The address of a Unix socket is a path, and its clients have no address.
     remote, local = (
         name if isinstance(name, tuple) else ("", "")
         for name in map(transport.get_extra_info, ("peername", "sockname"))

@@ -1,4 +1,4 @@
-"""Requests as httptools reads them, made what WSGI wants them to be (PEP 3333)."""
+"""Reads requests with httptools and builds their WSGI environ (PEP 3333)."""
 
 import functools
 import io
@@ -18,17 +18,18 @@ from petstore.errors import HeadersTooLarge, InvalidRequest
 MAX_HEAD_BYTES = 64 * 1024
 MAX_HEADERS = 100
 MAX_BODY_BYTES = 64 * 1024
-# A chunk of one byte takes six; what is longer than that consists of extensions.
+# A chunk with one byte of data takes six bytes. A body that is longer than this
+# consists of chunk extensions.
 MAX_CHUNKED_BYTES = 6 * (MAX_BODY_BYTES + 1)
 
-END = b"\r\n\r\n"  # of a head, and of a body in chunks (RFC 9112 section 7.1)
-HOST_CHARACTERS = (  # RFC 3986 section 3.2, without a user
+BLANK_LINE = b"\r\n\r\n"  # ends a head or a chunked body (RFC 9112 section 7.1)
+HOST_CHARACTERS = (  # RFC 3986 section 3.2, without user information
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~!$&'()*+,;=%:[]-"
 )
 
 
 class RequestReader:
-    """Reads the requests of a connection, one at a time, as their bytes arrive."""
+    """Reads the requests of a connection, one at a time, from bytes as they arrive."""
 
     def __init__(self, base_environ: dict[str, Any]) -> None:
         self._base_environ = base_environ
@@ -36,17 +37,17 @@ class RequestReader:
         self._begin()
 
     def _begin(self) -> None:
-        self.is_complete = False  # all that the application needs has arrived
-        self.is_last = False  # the connection ends with this request
-        self.has_skipped_body = False  # since it is too large
+        self.is_complete = False  # the application can be called
+        self.is_last = False  # the connection is closed after it
+        self.has_skipped_body = False  # because it is too large
         self.expects_continue = False
         self._environ: dict[str, Any] = {}
         self._url = b""
         self._header_count = 0
         self._has_head = self._is_chunked = False
-        self._bytes_read = 0  # of the head, afterwards of the body as it is sent
-        self._bytes_left = 0  # of a body whose length is known
-        self._tail = b""  # the last three bytes, where the end may have begun
+        self._bytes_read = 0  # of the head, then of the body with its chunk headers
+        self._bytes_left = 0  # of a body with a Content-Length
+        self._tail = b""  # the last three bytes: BLANK_LINE may be split
         self._body = bytearray()
 
     @property
@@ -55,14 +56,14 @@ class RequestReader:
         return bool(self._tail)
 
     def read(self, data: bytes) -> int:
-        """Read to the end of the present request, and return how far that is.
+        """Read the present request, and return how many bytes belong to it.
 
-        Raises `InvalidRequest` and `HeadersTooLarge`.
+        Raises `InvalidRequest` or `HeadersTooLarge` if the request is refused.
         """
         position = 0
         try:
             while position < len(data) and not self.is_complete:
-                end = self._end_of_piece(data, position)
+                end = self._piece_end(data, position)
                 self._feed(data[position:end])
                 position = end
         except HttpParserCallbackError as error:
@@ -71,23 +72,24 @@ class RequestReader:
             raise InvalidRequest(f"The request is no HTTP: {error}.") from None
         return position
 
-    def take(self) -> dict[str, Any]:
-        """The environ of the complete request; the reader is free for the next one."""
+    def pop_environ(self) -> dict[str, Any]:
+        """Return the environ of the complete request, and prepare for the next one."""
         environ = self._environ
         environ["wsgi.input"] = io.BytesIO(self._body)
         self._begin()
         return environ
 
-    def _end_of_piece(self, data: bytes, position: int) -> int:
-        # The parser is given nothing of the next request, since it cannot be stopped.
+    def _piece_end(self, data: bytes, position: int) -> int:
+        # The parser cannot be stopped between two requests, so it must not be given
+        # bytes of the next one.
         if self._bytes_left:
             return position + self._bytes_left
         if self._tail:
-            end = (self._tail + data[position : position + 3]).find(END)
+            end = (self._tail + data[position : position + 3]).find(BLANK_LINE)
             if end >= 0:
-                return position + end + len(END) - len(self._tail)
-        end = data.find(END, position)
-        return len(data) if end < 0 else end + len(END)
+                return position + end + len(BLANK_LINE) - len(self._tail)
+        end = data.find(BLANK_LINE, position)
+        return len(data) if end < 0 else end + len(BLANK_LINE)
 
     def _feed(self, piece: bytes) -> None:
         self._bytes_read += len(piece)
@@ -103,9 +105,10 @@ class RequestReader:
             self._skip_body()
 
     def _decline_upgrade(self) -> None:
-        """Read on in HTTP/1.1, as RFC 9110 section 7.8 allows.
+        """Ignore a request to switch protocols, as RFC 9110 section 7.8 allows.
 
-        The parser has left the body to the other protocol; another parser reads it.
+        The parser stops after the head of such a request, so that the other protocol
+        can read what follows. A new parser therefore reads the body.
         """
         self._parser = HttpRequestParser(self)
         if self._is_chunked:
@@ -119,17 +122,20 @@ class RequestReader:
             self.is_complete = False
 
     def on_message_begin(self) -> None:
-        """Called by httptools."""
+        """Start the environ; called by httptools."""
         if not self._has_head:
             self._environ = self._base_environ.copy()
 
     def on_url(self, url: bytes) -> None:
-        """Called by httptools for each piece of the target."""
+        """Collect a piece of the request target; called by httptools."""
         if not self._has_head:
             self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Called by httptools; those that follow the body are not read."""
+        """Add a header to the environ; called by httptools.
+
+        Trailers, the headers that follow a chunked body, are ignored.
+        """
         if self._has_head:
             return
         self._header_count += 1
@@ -144,7 +150,10 @@ class RequestReader:
             self._environ[key] = value.strip(b" \t").decode("latin-1")
 
     def on_headers_complete(self) -> None:
-        """Called by httptools; refuses what another server could read differently."""
+        """Check the head and complete the environ; called by httptools.
+
+        Raises `InvalidRequest` if another server could read the head differently.
+        """
         if self._has_head:
             return
         self._has_head, self._bytes_read = True, 0
@@ -155,42 +164,43 @@ class RequestReader:
         self._environ["REQUEST_METHOD"] = self._parser.get_method().decode()
         if version == "1.1" or "HTTP_HOST" in self._environ:
             self._require_host()
-        self._add_target()
-        self._find_body(version)
+        self._set_target()
+        self._read_framing(version)
 
     def on_body(self, body: bytes) -> None:
-        """Called by httptools for each piece of the body."""
+        """Collect a piece of the body; called by httptools."""
         self._body += body
         if len(self._body) > MAX_BODY_BYTES:
             self._skip_body()
 
     def on_message_complete(self) -> None:
-        """Called by httptools after the last byte of a request."""
+        """Mark the request as complete; called by httptools."""
         if not self.is_complete and self._is_chunked:
             self._environ["CONTENT_LENGTH"] = str(len(self._body))
         self.is_complete = True
         if not self._parser.should_keep_alive():
             self.is_last = True
 
-    def _add_target(self) -> None:
-        """Path and query, and the host of an absolute target (RFC 9112 section 3.2)."""
+    def _set_target(self) -> None:
+        """Set path, query and the host of an absolute target (RFC 9112 section 3.2)."""
         path, _, query = self._url.partition(b"?")
         if not path.startswith(b"/") and path != b"*":
-            path = self._take_origin(path)
+            path = self._split_absolute_target(path)
         if b"%" in path:
             path = unquote_to_bytes(path)
         self._environ["RAW_URI"] = self._url.decode("latin-1")
         self._environ["PATH_INFO"] = path.decode("latin-1")
         self._environ["QUERY_STRING"] = query.decode("latin-1")
 
-    def _take_origin(self, target: bytes) -> bytes:
+    def _split_absolute_target(self, target: bytes) -> bytes:
         try:
             url = parse_url(target)
         except HttpParserError:
             url = None
         if url is None or url.schema.lower() not in (b"http", b"https") or url.userinfo:
             raise InvalidRequest("The request is no HTTP: its target is no address.")
-        # What the client says in Host does not count beside an absolute target.
+        # The host of an absolute target takes precedence over the Host header
+        # (RFC 9112 section 3.2.2).
         origin = target[: len(target) - len(url.path or b"")]
         self._environ["HTTP_HOST"] = origin.partition(b"//")[2].decode("latin-1")
         self._require_host()
@@ -201,8 +211,11 @@ class RequestReader:
         if host is None or host.strip(HOST_CHARACTERS):
             raise InvalidRequest("The request is no HTTP: it has no valid Host.")
 
-    def _find_body(self, version: str) -> None:
-        """RFC 9112 section 6.3; the parser itself refuses a length beside chunks."""
+    def _read_framing(self, version: str) -> None:
+        """Find out how the body is delimited (RFC 9112 section 6.3).
+
+        The parser itself refuses a request with both Content-Length and chunks.
+        """
         coding = self._environ.pop("HTTP_TRANSFER_ENCODING", None)
         if coding is not None:
             if version == "1.0" or coding.lower() != "chunked":
@@ -217,7 +230,10 @@ class RequestReader:
         self.expects_continue = bool(expectation) and version == "1.1"
 
     def _skip_body(self) -> None:
-        """Let the application refuse the body by its size; the rest is not read."""
+        """Stop reading a body that is too large.
+
+        The application refuses it because of its Content-Length.
+        """
         self._body.clear()
         self._environ["CONTENT_LENGTH"] = str(max(self._bytes_left, MAX_BODY_BYTES + 1))
         self._bytes_left = 0
@@ -226,9 +242,10 @@ class RequestReader:
 
 @functools.lru_cache(1024)
 def _cgi_name(name: bytes) -> str | None:
-    """The name in the environ (RFC 3875 section 4.1); None for one with `_` in it.
+    """Return the name of a header in the environ (RFC 3875 section 4.1).
 
-    It would pass for the one with a hyphen, which a proxy may have set.
+    Return None if the header contains `_`: in the environ it would look like the header
+    with a hyphen, which a proxy may have set.
     """
     key = name.decode("ascii").upper().replace("-", "_")
     if b"_" in name:

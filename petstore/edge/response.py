@@ -1,4 +1,4 @@
-"""What the application answers, as bytes of HTTP/1.1 (PEP 3333, RFC 9112)."""
+"""Turns the response of a WSGI application into HTTP/1.1 (PEP 3333, RFC 9112)."""
 
 import functools
 import time
@@ -8,17 +8,17 @@ from typing import Any
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
-# A longer body is sent in pieces, as the client takes them.
+# A longer body is sent in pieces, as the client reads them.
 MAX_WHOLE_BYTES = 64 * 1024
 STATUSES_WITHOUT_BODY = ("1", "204", "304")
 
 
-class BrokenHeader(ValueError):
-    """A header holds a line break: a client would read it as two."""
+class InvalidHeader(ValueError):
+    """A header contains a line break, so a client would read two headers."""
 
 
 class Response:
-    """What the application answers to one request."""
+    """The response to one request."""
 
     def __init__(self, environ: dict[str, Any], *, is_last: bool) -> None:
         self._environ = environ
@@ -28,13 +28,13 @@ class Response:
         self._written: list[bytes] = []
 
     def pieces(self, application: Application) -> Iterator[bytes]:
-        """The response in pieces, mostly one.
+        """Call the application and yield the response, usually in one piece.
 
-        Raises `BrokenHeader` and what the application raises.
+        Raises `InvalidHeader`, and whatever the application raises.
         """
         parts = application(self._environ, self._start_response)
         try:
-            length = self._length()
+            length = self._content_length()
             if length is None or length <= MAX_WHOLE_BYTES:
                 body = b"".join((*self._written, *parts))
                 yield self._head(len(body) if length is None else None) + body
@@ -51,8 +51,8 @@ class Response:
         self._status, self._headers = status, headers
         return self._written.append
 
-    def _length(self) -> int | None:
-        """The length of the body, where the application says it."""
+    def _content_length(self) -> int | None:
+        """Return the Content-Length that the application has set, or None."""
         for name, value in self._headers:
             if name == "Content-Length":
                 return int(value)
@@ -67,7 +67,7 @@ class Response:
         head = "\r\n".join((*start, f"Connection: {connection}", *lines, "\r\n"))
         line_breaks = len(lines) + 4
         if not head.count("\r") == head.count("\n") == line_breaks:
-            raise BrokenHeader(lines)
+            raise InvalidHeader(lines)
         return head.encode("latin-1")
 
     def _may_have_body(self) -> bool:

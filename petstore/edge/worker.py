@@ -1,4 +1,4 @@
-"""gunicorn's worker: an event loop that accepts, and ends without losing a request."""
+"""A gunicorn worker that serves HTTP/1.1 in an event loop and shuts down gracefully."""
 
 import asyncio
 import errno
@@ -15,21 +15,22 @@ from gunicorn.sock import BaseSocket
 from gunicorn.workers.base import Worker
 
 from petstore import waiting
-from petstore.edge import shares
+from petstore.edge import balancing
 from petstore.edge.connection import LINGER_SECONDS, REQUEST_SECONDS, Connection
 
 TICK_SECONDS = 0.5
-STEP_BACK_SECONDS = 0.001  # new connections are left to workers that have fewer
-SPARE_DESCRIPTORS = 48  # for files and stores
+YIELD_SECONDS = 0.001  # for a worker with fewer connections to accept
+SPARE_DESCRIPTORS = 48  # for files and for connections to the stores
 MAX_THREADS = 32  # for calls that block
 
-NO_DESCRIPTOR_LEFT = (errno.EMFILE, errno.ENFILE)
+OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
 
 class EdgeWorker(Worker):
-    """Serves HTTP/1.1 to many connections in one thread.
+    """Serves many connections in one thread.
 
-    Where gunicorn.conf.py sets `warm_up`, it is called before clients are accepted.
+    gunicorn.conf.py may replace `warm_up`, which is called before the worker accepts
+    connections.
     """
 
     @staticmethod
@@ -37,8 +38,9 @@ class EdgeWorker(Worker):
         """Do nothing."""
 
     def run(self) -> None:
-        """Serve until told to stop, then finish what was begun."""
-        # What is loaded now lives as long as the worker: it is no garbage.
+        """Serve until a signal stops the worker, then finish the requests under way."""
+        # Objects that exist now live as long as the worker, so the garbage collector
+        # need not look at them again.
         gc.freeze()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(self._serve())
@@ -50,101 +52,108 @@ class EdgeWorker(Worker):
         self._loop = asyncio.get_running_loop()
         self._loop.set_default_executor(ThreadPoolExecutor(MAX_THREADS))
         self._stopped = asyncio.Event()
-        # In the order in which they began to wait for a request.
+        # In the order in which they became idle.
         self._connections: dict[Connection, None] = {}
-        self._accepted: set[asyncio.Task[Any]] = set()
-        self._max_connections = min(self.cfg.worker_connections, _descriptors_to_use())
-        self._steps_back = False
+        self._accepting: set[asyncio.Task[Any]] = set()
+        self._max_connections = min(self.cfg.worker_connections, _usable_descriptors())
+        self._has_yielded = False
         self._loop.add_signal_handler(signal.SIGTERM, self._stop)
         self._loop.add_signal_handler(signal.SIGUSR1, self.log.reopen_files)
         for number in (signal.SIGINT, signal.SIGQUIT):
             self._loop.add_signal_handler(number, self._stopped.set)
-        if warming_up := waiting.start(self.warm_up):
-            await warming_up
+        if warm_up_task := waiting.start(self.warm_up):
+            await warm_up_task
         self._publish()
         for listener in self.sockets:
             listener.setblocking(False)
-            self._listen(listener)
+            self._watch(listener)
         self._tick(self._loop.time())
-        if not self.alive:  # told to stop before the loop ran
+        if not self.alive:  # stopped before the loop ran
             self._stop()
         await self._stopped.wait()
 
     def count_request(self) -> None:
-        """Note that a request begins to be answered; the last one stops the worker."""
+        """Count a request, and stop the worker at gunicorn's `max_requests`."""
         self.nr += 1
         if self.nr >= self.max_requests and not self.is_stopping:
             self._stop()
 
-    def rest(self, connection: Connection) -> None:
-        """Note that a connection waits for its next request."""
+    def mark_idle(self, connection: Connection) -> None:
+        """Move a connection to the end of the order in which idle ones are closed."""
         self._connections.pop(connection, None)
         self._connections[connection] = None
         if self.is_stopping:
-            connection.limit(LINGER_SECONDS)
+            connection.shorten_deadline(LINGER_SECONDS)
 
-    def forget(self, connection: Connection) -> None:
-        """Note that a connection has ended."""
+    def remove(self, connection: Connection) -> None:
+        """Remove a connection that has ended."""
         del self._connections[connection]
         self._publish()
         self._stop_if_done()
 
-    def report_bug(self) -> None:
+    def log_exception(self) -> None:
         """Log the exception that is being handled."""
         self.log.exception("unexpected failure at the edge")
 
-    def _listen(self, listener: BaseSocket) -> None:
+    def _watch(self, listener: BaseSocket) -> None:
         if not self.is_stopping:
-            self._loop.add_reader(listener, self._accept_share, listener)
+            self._loop.add_reader(listener, self._accept_or_yield, listener)
 
-    def _accept_share(self, listener: BaseSocket) -> None:
-        # A worker with fewer connections is given a moment, but no more than one: it
-        # may be too busy to accept.
-        others_have_fewer = shares.have_fewer(len(self._connections))
-        self._steps_back = others_have_fewer and not self._steps_back
-        if self._steps_back or not self._has_room():
+    def _accept_or_yield(self, listener: BaseSocket) -> None:
+        # Give a worker with fewer connections a moment to accept, but only once: it may
+        # be too busy.
+        others_have_fewer = balancing.others_have_fewer(len(self._connections))
+        self._has_yielded = others_have_fewer and not self._has_yielded
+        if self._has_yielded or not self._can_accept():
             self._loop.remove_reader(listener)
-            self._loop.call_later(STEP_BACK_SECONDS, self._listen, listener)
+            self._loop.call_later(YIELD_SECONDS, self._watch, listener)
         else:
             self._accept(listener)
 
-    def _has_room(self) -> bool:
-        """Whether a connection may be accepted; the oldest idle one makes room."""
-        return len(self._connections) < self._max_connections or self._make_room()
+    def _can_accept(self) -> bool:
+        """Return whether a connection may be accepted.
+
+        At the limit, the oldest connection that waits for its client is closed.
+        """
+        return len(self._connections) < self._max_connections or self._abort_oldest()
 
     def _accept(self, listener: BaseSocket) -> bool:
         try:
             client, _ = listener.accept()
         except OSError as error:
-            if error.errno in NO_DESCRIPTOR_LEFT:
-                self._make_room()
-            return False  # else another worker was faster, or the client has gone
+            if error.errno in OUT_OF_DESCRIPTORS:
+                self._abort_oldest()
+            return False  # or another worker was faster, or the client has gone
         accepted = self._loop.create_task(
             self._loop.connect_accepted_socket(lambda: Connection(self), client)
         )
-        self._accepted.add(accepted)
-        accepted.add_done_callback(self._end_of_accepting)
+        self._accepting.add(accepted)
+        accepted.add_done_callback(self._on_accepted)
         return True
 
-    def _end_of_accepting(self, accepted: asyncio.Task[Any]) -> None:
-        self._accepted.discard(accepted)
+    def _on_accepted(self, accepted: asyncio.Task[Any]) -> None:
+        self._accepting.discard(accepted)
         if not accepted.cancelled():
-            accepted.exception()  # none, or the client has gone
+            accepted.exception()  # ignore an error: the client has gone
         self._stop_if_done()
 
-    def adopt(self, connection: Connection) -> None:
-        """Note that a client has connected."""
-        self.rest(connection)
+    def add(self, connection: Connection) -> None:
+        """Add a new connection."""
+        self.mark_idle(connection)
         self._publish()
 
     def _publish(self) -> None:
         if not self.is_stopping:
-            shares.publish(self.age, len(self._connections))
+            balancing.publish(self.age, len(self._connections))
 
-    def _make_room(self) -> bool:
-        silent = (c for c in self._connections if c.is_waiting and not c.is_taking)
-        slow = (c for c in self._connections if c.is_taking)
-        oldest = next(itertools.chain(silent, slow), None)
+    def _abort_oldest(self) -> bool:
+        idle = (
+            c
+            for c in self._connections
+            if c.is_waiting_for_client and not c.is_write_paused
+        )
+        slow = (c for c in self._connections if c.is_write_paused)
+        oldest = next(itertools.chain(idle, slow), None)
         if oldest:
             oldest.abort()
         return oldest is not None
@@ -154,7 +163,7 @@ class EdgeWorker(Worker):
         if os.getppid() != self.ppid:
             self._stop()
         now = self._loop.time()
-        # After a standstill, what clients have sent meanwhile is read first.
+        # If the process was suspended, first read what clients have sent meanwhile.
         if now - due < TICK_SECONDS:
             for connection in list(self._connections):
                 if connection.deadline <= now:
@@ -162,32 +171,36 @@ class EdgeWorker(Worker):
         self._loop.call_later(TICK_SECONDS, self._tick, now + TICK_SECONDS)
 
     def _stop(self) -> None:
-        """Accept what has connected, and let clients finish what they have begun."""
+        """Stop gracefully.
+
+        Connections in the listen queue are still accepted, and requests under way are
+        finished.
+        """
         if self.is_stopping:
             return
         self.is_stopping = True
-        shares.withdraw(self.age)
+        balancing.clear(self.age)
         for listener in self.sockets:
             self._loop.remove_reader(listener)
             while self._accept(listener):
                 pass
         for connection in self._connections:
             if connection.is_idle:
-                connection.limit(LINGER_SECONDS)
-        self._loop.call_later(REQUEST_SECONDS, self._hurry)
+                connection.shorten_deadline(LINGER_SECONDS)
+        self._loop.call_later(REQUEST_SECONDS, self._end_keep_alive)
         self._stop_if_done()
 
-    def _hurry(self) -> None:
-        """Answer no client any more that sends one request after the other."""
+    def _end_keep_alive(self) -> None:
+        """Close each connection after its next response."""
         self.keep_alive_seconds = 0
 
     def _stop_if_done(self) -> None:
-        if self.is_stopping and not self._connections and not self._accepted:
+        if self.is_stopping and not self._connections and not self._accepting:
             self._stopped.set()
 
 
-def _descriptors_to_use() -> int:
-    """As many descriptors as the system allows, without those that files need."""
+def _usable_descriptors() -> int:
+    """Raise the limit of file descriptors; return how many connections may use."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if most == resource.RLIM_INFINITY:

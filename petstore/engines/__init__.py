@@ -1,1 +1,1 @@
-"""The two engines behind the one interface of Peewee."""
+"""SQLite and PostgreSQL behind Peewee's interface."""

@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL whose statements are awaited, and given up in time."""
+"""A connection to PostgreSQL whose statements are awaited and time out."""
 
 import asyncio
 import select
@@ -13,29 +13,32 @@ from psycopg.waiting import Ready, Wait, wait_async
 from petstore import waiting
 
 STATEMENT_SECONDS = 2.0
-LOOK_SECONDS = 0.1
+CHECK_SECONDS = 0.1
 CANCEL_SECONDS = 2.0
 
 
 class Connection(psycopg.Connection):
-    """A connection that lets the event loop go on while the server works."""
+    """A psycopg connection that lets the event loop run while the server works."""
 
-    seconds: float | None = None  # for each step of the protocol
-    _loop: asyncio.AbstractEventLoop | None = None  # that watches the socket
-    _socket = -1  # its number, which is not told any more when it is closed
-    _answer: asyncio.Future[None] | None = None  # while it is waited for
-    _gives_up_at = 0.0
+    timeout_seconds: float | None = None  # for each wait; None for no limit
+    _loop: asyncio.AbstractEventLoop | None = None  # it watches the socket
+    _socket = -1  # its descriptor, which psycopg no longer knows when it is closed
+    _waiter: asyncio.Future[None] | None = None  # while a request waits for input
+    _deadline = 0.0
     _timer: asyncio.TimerHandle | None = None
 
     def wait(self, gen: Any, *_options: Any, **_named: Any) -> Any:
-        """Carry out a step of the protocol; raises `psycopg.OperationalError`."""
+        """Run a generator of psycopg and return its result; called by psycopg.
+
+        Raises `psycopg.OperationalError` if the server does not answer in time.
+        """
         if not waiting.can_await():
-            return super().wait(gen, timeout=self.seconds)
+            return super().wait(gen, timeout=self.timeout_seconds)
         loop = self._watch()
         try:
             wanted = next(gen)
             while wanted == Wait.R:
-                self._wait_for_answer(loop)
+                self._wait_for_input(loop)
                 wanted = gen.send(Ready.R)
         except StopIteration as end:
             return end.value
@@ -43,38 +46,38 @@ class Connection(psycopg.Connection):
             if self.closed:
                 self._unwatch()
             raise
-        # Seldom: the server does not read what is to be sent.
+        # This is rare: the server does not read, and psycopg has to wait to send.
         self._unwatch()
         return waiting.wait(
-            wait_async(gen, self.pgconn.socket, STATEMENT_SECONDS, self.seconds)
+            wait_async(gen, self.pgconn.socket, STATEMENT_SECONDS, self.timeout_seconds)
         )
 
     @property
-    def is_working(self) -> bool:
-        """Whether the server has not answered yet."""
+    def is_active(self) -> bool:
+        """Whether the server is still running a statement."""
         return self.info.transaction_status == TransactionStatus.ACTIVE
 
     @property
     def is_idle(self) -> bool:
-        """Whether the server waits for a statement."""
+        """Whether neither a transaction nor a statement is under way."""
         return self.info.transaction_status == TransactionStatus.IDLE
 
     @property
-    def has_news(self) -> bool:
-        """Whether the server has sent something, or has gone."""
+    def has_input(self) -> bool:
+        """Whether the server has sent something or has closed the connection."""
         poller = select.poll()
         poller.register(self.fileno(), select.POLLIN)
         return bool(poller.poll(0))
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._unwatch()
         super().close()
 
     def discard(self) -> None:
-        """Close, and tell the server to stop what it may still be doing."""
+        """Close the connection, and cancel a statement that is still running."""
         self._unwatch()
-        if self.is_working:
+        if self.is_active:
             threading.Thread(target=self._cancel_and_close, daemon=True).start()
         else:
             self.close()
@@ -85,12 +88,12 @@ class Connection(psycopg.Connection):
         self.close()
 
     def _watch(self) -> asyncio.AbstractEventLoop:
-        # The socket is watched all the time: to begin and to end it for each statement
-        # would cost a fifth of the statement.
+        # The socket is watched all the time. Adding and removing the reader for each
+        # statement would make a statement a fifth slower.
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
             self._socket = self.pgconn.socket
-            self._loop.add_reader(self._socket, self._notice)
+            self._loop.add_reader(self._socket, self._on_readable)
         return self._loop
 
     def _unwatch(self) -> None:
@@ -98,35 +101,36 @@ class Connection(psycopg.Connection):
             self._loop.remove_reader(self._socket)
             self._loop = None
 
-    def _wait_for_answer(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._answer = loop.create_future()
-        self._gives_up_at = loop.time() + STATEMENT_SECONDS
+    def _wait_for_input(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._waiter = loop.create_future()
+        self._deadline = loop.time() + STATEMENT_SECONDS
         if self._timer is None:
-            self._timer = loop.call_later(LOOK_SECONDS, self._look, loop)
+            self._timer = loop.call_later(CHECK_SECONDS, self._check_deadline, loop)
         try:
-            waiting.wait(self._answer)
+            waiting.wait(self._waiter)
         finally:
-            self._answer = None
+            self._waiter = None
 
-    def _notice(self) -> None:
-        """Called by the loop when the server has sent something, or has gone."""
-        if self._answer is None:
-            self.close()  # nothing was asked: the server says goodbye
-        elif not self._answer.done():
-            self._answer.set_result(None)
+    def _on_readable(self) -> None:
+        """Wake the request that waits for input; called by the event loop."""
+        if self._waiter is None:
+            self.close()  # no statement is running: the server closes the connection
+        elif not self._waiter.done():
+            self._waiter.set_result(None)
 
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Called by the loop now and then while an answer is waited for.
+    def _check_deadline(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Let the request that waits for input time out at its deadline.
 
-        One timer serves many statements: to set one for each would cost a tenth more.
+        The event loop calls this every CHECK_SECONDS. One timer serves many statements;
+        a timer for each would make a statement a tenth slower.
         """
         self._timer = None
-        if self._answer is None or self._answer.done():
+        if self._waiter is None or self._waiter.done():
             return
-        if self.has_news:  # a socket that has failed, of which uvloop does not tell
-            self._answer.set_result(None)
-        elif loop.time() < self._gives_up_at:
-            self._timer = loop.call_later(LOOK_SECONDS, self._look, loop)
+        if self.has_input:  # uvloop does not report a socket that has failed
+            self._waiter.set_result(None)
+        elif loop.time() < self._deadline:
+            self._timer = loop.call_later(CHECK_SECONDS, self._check_deadline, loop)
         else:
-            late = psycopg.OperationalError("the server took too long")
-            self._answer.set_exception(late)
+            timed_out = psycopg.OperationalError("the server took too long")
+            self._waiter.set_exception(timed_out)

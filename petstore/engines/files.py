@@ -1,4 +1,7 @@
-"""Files of SQLite: made for their owner alone, since they hold the signing secret."""
+"""The files of SQLite: only their owner may read them.
+
+They contain the signing secret.
+"""
 
 import os
 import stat
@@ -6,27 +9,27 @@ from contextlib import suppress
 
 OWNER_ALONE = 0o600
 READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
-# What SQLite puts beside a file, with the mode that the file has.
+# SQLite creates these beside a database file, with the same mode.
 SIDE_FILES = ("-wal", "-shm", "-journal")
 
 
 def make_private(path: str) -> None:
-    """Make an empty file for its owner alone, whatever the umask, if there is none.
+    """Create an empty file that only its owner may read, whatever the umask.
 
-    A file that is there stays as it is. Where none can be made, the failure is left to
-    SQLite, which will meet it too.
+    A file that exists is not changed. If the file cannot be created, nothing is raised:
+    SQLite will fail in the same way and report it.
     """
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
     with suppress(OSError):
         descriptor = os.open(path, flags, OWNER_ALONE)
         try:
-            os.fchmod(descriptor, OWNER_ALONE)  # the umask may have taken some of it
+            os.fchmod(descriptor, OWNER_ALONE)  # the umask may have removed bits
         finally:
             os.close(descriptor)
 
 
 def is_readable_by_others(path: str) -> bool:
-    """Whether anybody but the owner may read the file, or one beside it."""
+    """Return whether others than the owner may read the file or its side files."""
     return any(_mode(f"{path}{end}") & READABLE_BY_OTHERS for end in ("", *SIDE_FILES))
 
 

@@ -1,4 +1,4 @@
-"""Requests that write to SQLite at the same time share a transaction and its fsync."""
+"""Group commit: requests that write to SQLite together share one fsync."""
 
 import asyncio
 import functools
@@ -14,53 +14,55 @@ RETRY_SECONDS = 0.001
 
 
 class GroupCommit:
-    """The transaction that requests of one event loop share.
+    """A transaction that the requests of one event loop share.
 
-    Each works in a savepoint of its own, and waits for the common commit before it is
-    answered. Nothing is awaited between its `begin` and its `commit` or `rollback`, so
-    no other request writes into its savepoint.
+    Each request has a savepoint of its own and waits for the shared COMMIT before it
+    responds. A request awaits nothing between `begin` and `commit` or `rollback`, so no
+    other request can write into its savepoint.
     """
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect
         self._connection: sqlite3.Connection | None = None
-        # Waits for the disk while the event loop goes on.
+        # COMMIT waits for the disk, so it runs in a thread.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
-        self._busy: asyncio.Future[None] | None = (
-            None  # while it begins or is committed
-        )
-        # For requests that have finished: how the commit has failed, if it has.
+        # Set while the transaction begins or is committed.
+        self._busy: asyncio.Future[None] | None = None
+        # The error of the COMMIT, or None, for the requests that wait for it.
         self._outcome: asyncio.Future[object] | None = None
 
     def begin(self) -> sqlite3.Connection:
-        """Begin the part of a request; its connection.
+        """Begin the savepoint of a request, and return its connection.
 
-        Raises `sqlite3.OperationalError` when the file is kept locked.
+        Raises `sqlite3.OperationalError` if the file is locked for BUSY_SECONDS.
         """
-        gives_up_at = time.monotonic() + BUSY_SECONDS
+        deadline = time.monotonic() + BUSY_SECONDS
         while self._busy:
-            waiting.wait(_until(self._busy, gives_up_at))
+            waiting.wait(_wait_until_free(self._busy, deadline))
         connection = self._connection = self._connection or self._connect()
         if not connection.in_transaction:
-            self._open(connection, gives_up_at)
+            self._begin_transaction(connection, deadline)
         connection.execute("SAVEPOINT request")
         return connection
 
     def commit(self, connection: sqlite3.Connection) -> None:
-        """Return when what the request has written is on the disk."""
+        """Wait until the writes of the request are on the disk.
+
+        Raises `sqlite3.OperationalError` if the COMMIT fails.
+        """
         connection.execute("RELEASE request")
         loop = asyncio.get_running_loop()
         if self._outcome is None:
             self._outcome = loop.create_future()
-            # Requests that are being read in this turn of the loop may join.
-            loop.call_soon(self._commit, connection)
+            # Requests that are read in this iteration of the loop may join.
+            loop.call_soon(self._start_commit, connection)
         self._wait_for_outcome(self._outcome)
 
     def rollback(self, connection: sqlite3.Connection) -> None:
-        """Undo what the request has written, and nothing of the others."""
+        """Undo the writes of the request, but not those of other requests."""
         if not connection.in_transaction:
-            # After some failures (a full disk) SQLite has undone it all.
-            self._tell("another request has found the file broken")
+            # After some errors (a full disk) SQLite has rolled back the transaction.
+            self._resolve("another request has found the file broken")
             return
         connection.execute("ROLLBACK TO request")
         connection.execute("RELEASE request")
@@ -71,12 +73,14 @@ class GroupCommit:
             self._wait_for_outcome(self._outcome)
 
     def close(self) -> None:
-        """Close the connection, unless it is in use; it is opened anew when needed."""
+        """Close the connection unless it is in use; `begin` opens a new one."""
         if self._connection and not self._busy and not self._connection.in_transaction:
             self._connection.close()
             self._connection = None
 
-    def _open(self, connection: sqlite3.Connection, gives_up_at: float) -> None:
+    def _begin_transaction(
+        self, connection: sqlite3.Connection, deadline: float
+    ) -> None:
         self._busy = asyncio.get_running_loop().create_future()
         try:
             while True:
@@ -84,52 +88,52 @@ class GroupCommit:
                     connection.execute("BEGIN IMMEDIATE")
                     return
                 except sqlite3.OperationalError as error:
-                    if not is_busy(error) or time.monotonic() >= gives_up_at:
+                    if not is_busy(error) or time.monotonic() >= deadline:
                         raise
                 waiting.wait(asyncio.sleep(RETRY_SECONDS))
         finally:
-            self._free()
+            self._set_free()
 
     def _wait_for_outcome(self, outcome: asyncio.Future[object]) -> None:
         failure = waiting.wait(outcome)
         if failure:
             raise sqlite3.OperationalError(f"the commit has failed: {failure}")
 
-    def _commit(self, connection: sqlite3.Connection) -> None:
-        if self._outcome is None:  # a failure has ended the transaction
+    def _start_commit(self, connection: sqlite3.Connection) -> None:
+        if self._outcome is None:  # an error has ended the transaction
             return
         loop = asyncio.get_running_loop()
         self._busy = loop.create_future()
         commit = loop.run_in_executor(self._thread, connection.execute, "COMMIT")
-        commit.add_done_callback(functools.partial(self._end, connection))
+        commit.add_done_callback(functools.partial(self._on_committed, connection))
 
-    def _end(
+    def _on_committed(
         self, connection: sqlite3.Connection, commit: asyncio.Future[sqlite3.Cursor]
     ) -> None:
         failure = commit.exception()
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        self._tell(failure)
-        self._free()
+        self._resolve(failure)
+        self._set_free()
 
-    def _tell(self, failure: object) -> None:
+    def _resolve(self, failure: object) -> None:
         if self._outcome:
             self._outcome.set_result(failure)
             self._outcome = None
 
-    def _free(self) -> None:
+    def _set_free(self) -> None:
         busy, self._busy = self._busy, None
         if busy:
             busy.set_result(None)
 
 
-async def _until(free: asyncio.Future[None], gives_up_at: float) -> None:
-    await asyncio.wait([free], timeout=gives_up_at - time.monotonic())
-    if time.monotonic() >= gives_up_at:
+async def _wait_until_free(free: asyncio.Future[None], deadline: float) -> None:
+    await asyncio.wait([free], timeout=deadline - time.monotonic())
+    if time.monotonic() >= deadline:
         raise sqlite3.OperationalError("the disk is busy")
 
 
 def is_busy(error: BaseException | None) -> bool:
-    """Whether another connection has locked the file."""
+    """Return whether the error means that another connection has locked the file."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
     return code & 0xFF == sqlite3.SQLITE_BUSY

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, lent for a statement or a transaction each."""
+"""A pool of connections to PostgreSQL."""
 
 import asyncio
 import time
@@ -7,81 +7,88 @@ from collections.abc import Callable
 import peewee
 
 from petstore import waiting
+from petstore.engines.base import as_peewee_errors
 from petstore.engines.connection import Connection
-from petstore.engines.lines import Line
-from petstore.engines.requests import as_peewee_errors
+from petstore.engines.queues import WaitQueue
 
 MAX_CONNECTIONS = 6  # of a worker
-# For so long after a failure nobody waits for a connection.
+# After a failure of the server, requests are refused at once for this time.
 RETRY_SECONDS = 0.25
 
 
 class Pool:
     """The connections of a process.
 
-    Threads have theirs apart from those of the event loop, which watches its own.
+    A connection belongs either to the event loop, which watches its socket, or to the
+    threads.
     """
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
         self._idle: list[Connection] = []
         self._idle_in_threads: list[Connection] = []
-        self._count = 0  # of those of the event loop, idle or in use
-        self._line: Line[Connection] = Line()
+        self._count = 0  # of the event loop, idle or in use
+        self._queue: WaitQueue[Connection] = WaitQueue()
         self._connecting: asyncio.Future[Connection] | None = None
         self._retry_at = 0.0
 
-    def lend(self) -> Connection:
-        """A connection whose server waits for a statement.
+    def acquire(self) -> Connection:
+        """Return an idle connection, or wait for one.
 
-        Raises `peewee.OperationalError` where there is none in time.
+        Raises `peewee.OperationalError` if none is available in time.
         """
         if not waiting.can_await():
-            return self._lend_to_thread()
+            return self._acquire_in_thread()
         while self._idle:
             connection = self._idle.pop()
-            if connection.is_idle and not connection.has_news:
+            if connection.is_idle and not connection.has_input:
                 return connection
             self._drop(connection)
-        self._require_server()
+        self._raise_while_backing_off()
         self._connect_if_needed()
-        return self._line.wait()
+        return self._queue.wait()
 
-    def take_back(self, connection: Connection) -> None:
-        """Lend a connection to the next in line, unless it is of no use any more."""
-        if connection.is_working:
-            self._pause()  # the server should have given up before
+    def release(self, connection: Connection) -> None:
+        """Return a connection to the pool, for the next request that waits.
+
+        A connection that is not idle is closed.
+        """
+        if connection.is_active:
+            self._back_off()  # the server should have cancelled the statement before
         if not waiting.can_await():
-            self._take_back_from_thread(connection)
+            self._release_in_thread(connection)
         elif not connection.is_idle:
             self._drop(connection)
-            if self._line.is_waiting:
+            if self._queue.has_waiters:
                 self._connect_if_needed()
-        elif not self._line.serve(connection):
+        elif not self._queue.wake_first(connection):
             self._idle.append(connection)
 
     def close_idle(self) -> None:
-        """Close what is not in use; of those of the loop, only the loop may."""
+        """Close all connections that are not in use.
+
+        Connections of the event loop are closed only if it is the caller.
+        """
         while self._idle and waiting.can_await():
             self._drop(self._idle.pop())
         while self._idle_in_threads:
             self._idle_in_threads.pop().close()
 
-    def _lend_to_thread(self) -> Connection:
+    def _acquire_in_thread(self) -> Connection:
         while self._idle_in_threads:
             connection = self._idle_in_threads.pop()
-            if connection.is_idle and not connection.has_news:
+            if connection.is_idle and not connection.has_input:
                 return connection
             connection.close()
-        self._require_server()
+        self._raise_while_backing_off()
         try:
             with as_peewee_errors:
                 return self._connect()
         except peewee.OperationalError:
-            self._pause()
+            self._back_off()
             raise
 
-    def _take_back_from_thread(self, connection: Connection) -> None:
+    def _release_in_thread(self, connection: Connection) -> None:
         if connection.is_idle:
             self._idle_in_threads.append(connection)
         else:
@@ -91,35 +98,36 @@ class Pool:
         self._count -= 1
         connection.discard()
 
-    def _pause(self) -> None:
-        """Refuse requests for a moment: the server is away."""
+    def _back_off(self) -> None:
+        """Refuse requests for RETRY_SECONDS, since the server is unavailable."""
         self._retry_at = time.monotonic() + RETRY_SECONDS
-        # What was open may lead nowhere, even when the server is back.
+        # Idle connections may be broken, even when the server is available again.
         self.close_idle()
 
-    def _require_server(self) -> None:
+    def _raise_while_backing_off(self) -> None:
         if time.monotonic() < self._retry_at:
             raise peewee.OperationalError("no connection a moment ago")
 
     def _connect_if_needed(self) -> None:
-        """Connect in a thread, for whoever is then the first in line.
+        """Open a connection in a thread, for the first request that waits.
 
-        One after the other: many that begin at once take long to be of use to anybody.
+        Connections are opened one at a time: opening several at once would delay the
+        first one.
         """
         if self._connecting is None and self._count < MAX_CONNECTIONS:
             loop = asyncio.get_running_loop()
             self._connecting = loop.run_in_executor(None, self._connect)
-            self._connecting.add_done_callback(self._end_connecting)
+            self._connecting.add_done_callback(self._on_connected)
 
-    def _end_connecting(self, connecting: asyncio.Future[Connection]) -> None:
+    def _on_connected(self, connecting: asyncio.Future[Connection]) -> None:
         self._connecting = None
         error = connecting.exception()
         if error is None:
             self._count += 1
-            if self._line.serve(connecting.result()):
+            if self._queue.wake_first(connecting.result()):
                 self._connect_if_needed()
             else:
                 self._idle.append(connecting.result())
         elif self._count == 0:
-            self._pause()
-            self._line.dismiss(peewee.OperationalError(str(error)))
+            self._back_off()
+            self._queue.fail_all(peewee.OperationalError(str(error)))

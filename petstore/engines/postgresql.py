@@ -12,22 +12,23 @@ from peewee import SQL, Psycopg3Adapter, fn
 from psycopg.errors import LockNotAvailable, ReadOnlySqlTransaction
 
 from petstore.clock import MS_PER_SECOND
+from petstore.engines.base import RequestDatabase, as_peewee_errors
 from petstore.engines.connection import STATEMENT_SECONDS, Connection
-from petstore.engines.lines import Permits
 from petstore.engines.pool import Pool
-from petstore.engines.requests import RequestDatabase, as_peewee_errors
+from petstore.engines.queues import Semaphore
 from petstore.statements import slot
 
-MAX_WRITES = 2  # in a worker, of a project or of a subject that is counted
+MAX_WRITES = 2  # at a time in a worker, for one project or counted subject
 PREPARE_AFTER_USES = 5
 CONNECT_SECONDS = 2
 
-# The server gives up before the client does: what was given up is not carried out.
+# The server gives up before the client does, so that a statement that has timed out is
+# not carried out later.
 LOCK_MS = 1500
 STATEMENT_MS = 1800
 LIMITS = {"lock_timeout": LOCK_MS, "statement_timeout": STATEMENT_MS}
-# When the network is gone, the server must not hold locks for a client it has lost.
-ABANDONED = {"idle_in_transaction_session_timeout": 2000}
+# If the network fails, the server must not keep the locks of a client it has lost.
+IDLE_LIMITS = {"idle_in_transaction_session_timeout": 2000}
 
 
 class _Adapter(Psycopg3Adapter):
@@ -36,21 +37,25 @@ class _Adapter(Psycopg3Adapter):
 
 
 class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
-    """Connections that are lent for a statement or a transaction each."""
+    """A PostgreSQL database; each statement or transaction uses a pooled connection."""
 
     psycopg3_adapter = _Adapter
-    # The server's clock, the same for every worker and host.
+    # The time of the server, in ms since 1970: the same for all workers and hosts.
     now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
     in_time = fn.clock_timestamp() < fn.to_timestamp(slot("deadline"))
 
     def __init__(self, url: str, *, prepares_statements: bool) -> None:
-        self.is_patient = False
-        # Else a connection is not ours alone: settings must not outlast a transaction.
+        self.has_extended_timeouts = False
+        # If statements are not prepared, a connection pooler may share the connection
+        # among clients, so settings must not outlast a transaction.
         self._owns_connections = prepares_statements
-        # From this process's monotonic clock to the server's, known when connected.
+        # Seconds between the monotonic clock of this process and the server's clock;
+        # None until the first connection is made.
         self._clock_offset: float | None = None
         self._pool = Pool(self._connect)
-        self._turns: WeakValueDictionary[Hashable, Permits] = WeakValueDictionary()
+        self._semaphores: WeakValueDictionary[Hashable, Semaphore] = (
+            WeakValueDictionary()
+        )
         super().__init__(
             url,
             prefer_psycopg3=True,
@@ -59,123 +64,128 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         )
 
     @contextmanager
-    def turn(self, key: Hashable) -> Iterator[None]:
-        """Write as one of the few that write for that project or subject at a time.
+    def write_permit(self, key: Hashable) -> Iterator[None]:
+        """Let at most MAX_WRITES requests write for a project or subject at a time.
 
-        So one of them cannot take all connections to wait for a lock of its own. A
-        request that has begun a transaction has its turn already.
+        Otherwise requests that wait for a lock of one project could take all
+        connections. A request in a transaction already has a permit.
         """
         if self.in_transaction():
             yield
             return
-        turn = self._turns.get(key)
-        if turn is None:
-            turn = self._turns[key] = Permits(MAX_WRITES)
-        turn.acquire()
+        semaphore = self._semaphores.get(key)
+        if semaphore is None:
+            semaphore = self._semaphores[key] = Semaphore(MAX_WRITES)
+        semaphore.acquire()
         try:
             yield
         finally:
-            turn.release()
+            semaphore.release()
 
     @contextmanager
     def writing(self, number: int, *, lock_ms: int = LOCK_MS) -> Iterator[None]:
-        """A transaction that writes for that project.
+        """Run the block in a transaction that writes for that project.
 
-        It waits so long for each lock that another transaction holds.
+        It waits at most `lock_ms` for each lock that another transaction holds.
         """
-        with self.turn(number), self.atomic(lock_ms):
+        with self.write_permit(number), self.atomic(lock_ms):
             yield
 
     def deadline(self) -> float:
-        """When a statement that begins now is given up, by the server's clock.
+        """Return when a statement that begins now times out, by the server's clock.
 
-        In seconds since the Unix epoch.
+        The unit is seconds since the Unix epoch.
         """
         while self._clock_offset is None:
             self._run("SELECT 1", None)
         return time.monotonic() + self._clock_offset + STATEMENT_MS / MS_PER_SECOND
 
     def execute_timely(self, sql: str, params: Any) -> psycopg.Cursor:
-        """Run a statement that writes at least one row, until its `deadline`.
+        """Run a statement that writes at least one row before its `deadline`.
 
-        It is not undone when it is given up; instead it does nothing any more.
+        The statement itself has to check `in_time`; after the deadline it writes
+        nothing. Raises `peewee.OperationalError` if it has written nothing.
         """
         cursor = self._run(sql, params)
         if not cursor.rowcount:
-            # It was held up, or the clock was set: a new connection will read it.
+            # The statement was delayed, or the server's clock was set. A new connection
+            # reads the clock again.
             self.disconnect()
             raise peewee.OperationalError("the server has found the statement late")
         return cursor
 
     def lock_until_commit(self, number: int) -> None:
-        """Wait for every other transaction that locked the number to end."""
+        """Lock the number until the transaction ends; wait for others that hold it."""
         self.execute_sql("SELECT pg_advisory_xact_lock(%s)", (number,))
 
     def is_locked(self, error: peewee.PeeweeException) -> bool:
-        """Whether another transaction has held what was waited for."""
+        """Return whether the error means that waiting for a lock has timed out."""
         return isinstance(error.__context__, LockNotAvailable)
 
     def is_outage(self, error: peewee.PeeweeException) -> bool:
-        """Whether the server cannot do at the moment what it is able to do."""
+        """Return whether the server is unavailable or read-only for the moment."""
         kinds = (peewee.OperationalError, peewee.InterfaceError)
         cause = error.__context__
         return isinstance(error, kinds) or isinstance(cause, ReadOnlySqlTransaction)
 
-    def be_patient(self) -> None:
-        """Wait for as long as it takes, as a command may."""
-        self.is_patient = True
+    def extend_timeouts(self) -> None:
+        """Remove the time limits, for commands; close connections that have them."""
+        self.has_extended_timeouts = True
         self.disconnect()
 
     def recover(self, _error: peewee.PeeweeException) -> None:
-        """Nothing to do: a connection that is broken is not lent again."""
+        """Do nothing: the pool drops connections that are broken."""
 
     def disconnect(self) -> None:
-        """End every connection that is not in use."""
+        """Close all connections that are not in use."""
         self._pool.close_idle()
 
     def dispose(self) -> None:
-        """Forget all connections without a word: they are another process's."""
+        """Drop all connections without closing them: they belong to another process."""
         self._pool = Pool(self._connect)
 
-    # Peewee passes on what `atomic` is given.
+    # Peewee passes the arguments of `atomic` to `begin`.
     def begin(self, lock_ms: int = LOCK_MS) -> None:  # type: ignore[override]
-        """Begin a transaction, on a connection of its own."""
-        connection = self._pool.lend()
+        """Begin a transaction on a connection from the pool."""
+        connection = self._pool.acquire()
         try:
             self._execute(connection, self._begin_sql(lock_ms))
         except BaseException:
-            self._pool.take_back(connection)
+            self._pool.release(connection)
             raise
-        self._enter(connection)
+        self._bind_connection(connection)
 
     def commit(self) -> None:
-        """Make it final."""
+        """Commit the transaction."""
         self._execute(self._state.conn, "COMMIT")
-        self._pool.take_back(self._leave())
+        self._pool.release(self._unbind_connection())
 
     def rollback(self) -> None:
-        """Undo it; where the server does not answer, the end of the connection does."""
-        connection = self._leave()
+        """Roll back the transaction.
+
+        If the server does not answer, the connection is closed, which also rolls back.
+        """
+        connection = self._unbind_connection()
         try:
-            if not connection.closed and not connection.is_working:
+            if not connection.closed and not connection.is_active:
                 self._execute(connection, "ROLLBACK")
         finally:
-            self._pool.take_back(connection)
+            self._pool.release(connection)
 
     def _begin_sql(self, lock_ms: int) -> str:
         limits = LIMITS | {"lock_timeout": lock_ms}
-        if self.is_patient or (self._owns_connections and limits == LIMITS):
+        if self.has_extended_timeouts or (self._owns_connections and limits == LIMITS):
             return "BEGIN"
         return f"BEGIN; {_settings(limits, 'SET LOCAL')}"
 
     def _run(self, sql: str, params: Any) -> psycopg.Cursor:
         if self.in_transaction():
             return super()._run(sql, params)
-        self._enter(self._pool.lend())
+        self._bind_connection(self._pool.acquire())
         try:
             return super()._run(sql, params)
         finally:
-            self._pool.take_back(self._leave())
+            self._pool.release(self._unbind_connection())
 
     def _execute(self, connection: Connection, sql: str) -> None:
         with as_peewee_errors:
@@ -183,10 +193,10 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     def _connect(self) -> Connection:
         connection: Connection = super()._connect()  # type: ignore[misc]  # internal
-        if not self.is_patient:
-            connection.seconds = STATEMENT_SECONDS
+        if not self.has_extended_timeouts:
+            connection.timeout_seconds = STATEMENT_SECONDS
             if self._owns_connections:
-                connection.execute(_settings(LIMITS | ABANDONED, "SET"))
+                connection.execute(_settings(LIMITS | IDLE_LIMITS, "SET"))
         [now] = connection.execute("SELECT extract(epoch FROM clock_timestamp())")
         self._clock_offset = float(now[0]) - time.monotonic()
         return connection

@@ -1,4 +1,4 @@
-"""SQLite, embedded, on a file that may fail at any step, or be gone."""
+"""SQLite behind Peewee's interface, on a file that may fail at any time."""
 
 import asyncio
 import os
@@ -13,24 +13,25 @@ from typing import Any
 import peewee
 
 from petstore import waiting
+from petstore.engines.base import READS, RequestDatabase, as_peewee_errors
 from petstore.engines.files import make_private
 from petstore.engines.group_commit import RETRY_SECONDS, GroupCommit, is_busy
-from petstore.engines.requests import READS, RequestDatabase, as_peewee_errors
 from petstore.statements import slot
 
-BUSY_SECONDS = 5  # in threads; see GroupCommit for requests in an event loop
-PATIENT_SECONDS = 30  # in commands
-# A hit waits less for a lock than for a counter store that is away. An event loop
-# counts tries, a millisecond apart, in place of seconds: a busy machine takes longer
-# for each, and is no reason to count elsewhere.
+BUSY_SECONDS = 5  # in threads; see `GroupCommit` for an event loop
+EXTENDED_BUSY_SECONDS = 30  # in commands
+# How long a statement of the counters waits for a lock. In an event loop it counts
+# attempts, RETRY_SECONDS apart: on a busy machine these take longer, and that must not
+# be mistaken for a counter store that is away.
 HIT_BUSY_SECONDS = 0.2
 HIT_TRIES = 150
-# After so many hits a thread takes what they have written to the disk. To begin the log
-# anew is left to a hit that finds it long, 128 MiB, since no other may come meanwhile.
+# After so many statements a thread checkpoints the write-ahead log, while others write
+# on. SQLite itself checkpoints a log of so many pages (128 MiB) within the statement
+# that reaches the limit; no other write can then keep the log from starting again.
 HITS_UNTIL_CHECKPOINT = 2048
 COUNTER_PAGES = 32_768
 
-# What SQLite reports of a disk or a file, not of a statement.
+# Error codes that concern the disk or the file, not the statement.
 OUTAGES = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -51,7 +52,7 @@ NEEDS_REOPENING = {
 
 
 class Rows:
-    """The cursor of a statement whose transaction has ended, with all its rows."""
+    """A finished statement with all its rows, used in place of its cursor."""
 
     def __init__(self, cursor: sqlite3.Cursor) -> None:
         self._rows = iter(cursor.fetchall())
@@ -60,84 +61,90 @@ class Rows:
         self.lastrowid = cursor.lastrowid
 
     def fetchone(self) -> tuple[Any, ...] | None:
-        """The next row, if there is one."""
+        """Return the next row, or None."""
         return next(self._rows, None)
 
     def fetchall(self) -> list[tuple[Any, ...]]:
-        """The rows that are left."""
+        """Return the rows that are left."""
         return list(self._rows)
 
     def close(self) -> None:
-        """Nothing to do: the statement has ended."""
+        """Do nothing: the statement has finished."""
 
 
 class Cursor(sqlite3.Cursor):
-    """A statement that writes and returns rows may fail while these are fetched."""
+    """A cursor that raises Peewee's errors when rows are fetched.
+
+    A statement that writes and returns rows can fail at that time, too.
+    """
 
     def fetchone(self) -> tuple[Any, ...] | None:
-        """The next row, if there is one."""
+        """Return the next row, or None."""
         with as_peewee_errors:
             return super().fetchone()
 
     def fetchall(self) -> list[tuple[Any, ...]]:
-        """The rows that are left."""
+        """Return the rows that are left."""
         with as_peewee_errors:
             return super().fetchall()
 
 
 class Connection(sqlite3.Connection):
-    """A connection whose failures are Peewee's."""
+    """A connection whose cursors raise Peewee's errors."""
 
-    # Only Peewee calls it, and without arguments.
+    # Peewee is the only caller, and passes no arguments.
     def cursor(self) -> sqlite3.Cursor:  # type: ignore[override]
-        """What runs a statement."""
+        """Return a new cursor."""
         return super().cursor(Cursor)
 
 
 class OpenedFile:
-    """The file that was opened first: what is written into another one is lost."""
+    """The database file that was opened first.
+
+    If it is replaced, writes must stop: what is written into another file is lost.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._found: tuple[int, int] | None = None
+        self._identity: tuple[int, int] | None = None
 
     def remember(self) -> None:
-        """Remember the file, the first time."""
-        self._found = self._found or self._find()
+        """Remember which file this is, at the first call."""
+        self._identity = self._identity or self._read_identity()
 
-    def is_there(self) -> bool:
-        """Whether the file is still there, if it was ever opened."""
-        return self._found in (None, self._find())
+    def is_unchanged(self) -> bool:
+        """Return whether the path still leads to the file that was opened first."""
+        return self._identity in (None, self._read_identity())
 
     def require(self) -> None:
-        """Raise unless the file is still there."""
-        if not self.is_there():
+        """Raise `peewee.OperationalError` if the file was removed or replaced."""
+        if not self.is_unchanged():
             raise peewee.OperationalError("the file has been removed or replaced")
 
-    def _find(self) -> tuple[int, int] | None:
+    def _read_identity(self) -> tuple[int, int] | None:
         try:
-            found = os.stat(self._path)
+            status = os.stat(self._path)
         except OSError:
             return None
-        return found.st_dev, found.st_ino
+        return status.st_dev, status.st_ino
 
 
 class Sqlite(RequestDatabase, peewee.SqliteDatabase):
-    """A file in WAL mode; each thread keeps a connection to it.
+    """An SQLite file in WAL mode, with a connection for each thread.
 
-    Requests of an event loop read on the connection of their thread, which never waits,
-    and write by a `GroupCommit`.
+    Requests of an event loop read on the connection of their thread, which never waits
+    for a lock, and write through a `GroupCommit`.
     """
 
-    # One machine, one clock: each run of a statement is given the process's time.
+    # All processes are on one machine, so statements get the time of the process.
     now_ms = slot("now_ms")
     busy_seconds: float = BUSY_SECONDS
 
     def __init__(self, path: str, **pragmas: str | int) -> None:
         self._file = OpenedFile(path)
         self._threads = threading.local()
-        self._group = GroupCommit(self._connect)
-        self._is_patient = False
+        self._group_commit = GroupCommit(self._connect)
+        self._has_extended_timeouts = False
         super().__init__(
             path,
             pragmas={"journal_mode": "wal", "foreign_keys": 1} | pragmas,
@@ -148,95 +155,97 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     @contextmanager
     def writing(self, _number: int, **_limits: int) -> Iterator[None]:
-        """A transaction, whatever the project: there is one writer at a time."""
+        """Run the block in a transaction; SQLite allows only one writer at a time."""
         with self.atomic():
             yield
 
     def lock_until_commit(self, _number: int) -> None:
-        """Nothing to do: a transaction has already shut out every other writer."""
+        """Do nothing: a transaction already excludes all other writers."""
 
     def is_locked(self, _error: peewee.PeeweeException) -> bool:
-        """Never: no transaction waits for another once it has begun."""
+        """Return False: a transaction that has begun never waits for another."""
         return False
 
     def is_outage(self, error: peewee.PeeweeException) -> bool:
-        """Whether the file or its disk has failed, and not the statement."""
+        """Return whether the file or its disk has failed, not the statement."""
         return isinstance(error, peewee.DatabaseError) and _code_of(error) in OUTAGES
 
-    def be_patient(self) -> None:
-        """Wait longer for locks, as a command may."""
-        self._is_patient = True
+    def extend_timeouts(self) -> None:
+        """Wait longer for locks, for commands; close the connections of this thread."""
+        self._has_extended_timeouts = True
         self.disconnect()
 
     def disconnect(self) -> None:
-        """End the connections of this thread."""
+        """Close the connections of this thread."""
         if waiting.can_await():
-            self._group.close()
+            self._group_commit.close()
         connection = self._threads.__dict__.pop("connection", None)
         if connection:
             connection.close()
 
     def recover(self, error: peewee.PeeweeException) -> None:
-        """Open the file again if that helps: a read-only connection stays read-only.
+        """Close the connections where the next statement should open the file again.
 
-        On a full disk the open connection still reads, and none could be opened.
+        A file that was opened on a read-only disk stays read-only until then. On a full
+        disk the open connections still read, while a new one could not be opened.
         """
-        if _code_of(error) in NEEDS_REOPENING and self._file.is_there():
+        if _code_of(error) in NEEDS_REOPENING and self._file.is_unchanged():
             self.disconnect()
 
     def dispose(self) -> None:
-        """Forget all connections without a word: they are another process's."""
+        """Drop all connections without closing them: they belong to another process."""
         self._threads = threading.local()
-        self._group = GroupCommit(self._connect)
+        self._group_commit = GroupCommit(self._connect)
 
     def connection(self) -> Connection:
-        """The connection of the present transaction, else that of the thread."""
-        return self._state.conn or self._own()
+        """Return the connection of the transaction, or else of the thread."""
+        return self._state.conn or self._thread_connection()
 
     def cursor(self, named_cursor: None = None) -> sqlite3.Cursor:
-        """What runs a statement on that connection."""
+        """Return a new cursor of that connection."""
         return self.connection().cursor()
 
     def begin(self, lock_type: str = "IMMEDIATE") -> None:
-        """Begin a transaction, in the file that is still there."""
+        """Begin a transaction; raises `peewee.OperationalError` if the file is gone."""
         self._file.require()
         with as_peewee_errors:
             if waiting.can_await():
-                self._enter(self._group.begin())
+                self._bind_connection(self._group_commit.begin())
             else:
-                connection = self._own()
+                connection = self._thread_connection()
                 connection.execute(f"BEGIN {lock_type}")
-                self._enter(connection)
+                self._bind_connection(connection)
 
     def commit(self) -> None:
-        """Return when what was written is on the disk."""
+        """Commit the transaction; its writes are then on the disk."""
         with as_peewee_errors:
             if waiting.can_await():
-                # Of this request there is nothing left to roll back.
-                self._group.commit(self._leave())
+                # The request leaves the transaction first: if the shared commit fails,
+                # Peewee must not roll back the transaction of other requests.
+                self._group_commit.commit(self._unbind_connection())
             else:
                 self._state.conn.execute("COMMIT")
-                self._leave()
+                self._unbind_connection()
 
     def rollback(self) -> None:
-        """Undo the transaction."""
-        connection = self._leave()
+        """Roll back the transaction."""
+        connection = self._unbind_connection()
         if connection is None:
             return
         with as_peewee_errors:
             if waiting.can_await():
-                self._group.rollback(connection)
-            # After some failures (a full disk) SQLite has undone it already.
+                self._group_commit.rollback(connection)
+            # After some errors (a full disk) SQLite has rolled back by itself.
             elif connection.in_transaction:
                 connection.execute("ROLLBACK")
 
     def _run(self, sql: str, params: Any) -> sqlite3.Cursor | Rows:
         cursor = super()._run(sql, params)
-        # A statement that still has rows to return keeps a commit from happening.
+        # A statement with rows that were not fetched would block the commit.
         return cursor if sql.startswith(READS) else Rows(cursor)
 
-    def _own(self) -> Connection:
-        """The connection of this thread."""
+    def _thread_connection(self) -> Connection:
+        """Return the connection of this thread."""
         try:
             return self._threads.connection
         except AttributeError:
@@ -249,27 +258,29 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         make_private(self.database)
         connection = self._open()
         self._file.remember()
-        seconds = PATIENT_SECONDS if self._is_patient else self.busy_seconds
+        seconds = (
+            EXTENDED_BUSY_SECONDS if self._has_extended_timeouts else self.busy_seconds
+        )
         if waiting.can_await():
-            seconds = 0  # the loop must go on; who has to wait tries again
+            seconds = 0  # the loop must go on; callers retry instead
         connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
         return connection
 
     def _open(self) -> Connection:
-        # While another process makes a new file a WAL one, this one is refused at
-        # once; for everything else SQLite waits.
-        gives_up_at = time.monotonic() + PATIENT_SECONDS
+        # While another process switches a new file to WAL mode, SQLite returns an error
+        # at once. In all other cases it waits by itself.
+        deadline = time.monotonic() + EXTENDED_BUSY_SECONDS
         while True:
             try:
                 return super()._connect()  # type: ignore[misc]  # internal
             except sqlite3.OperationalError as error:
-                if not is_busy(error) or time.monotonic() > gives_up_at:
+                if not is_busy(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(RETRY_SECONDS)
 
 
 class SqliteCounters(Sqlite):
-    """Counters, whose hits are written one by one, without waiting for the disk."""
+    """The counters in an SQLite file, written without waiting for the disk."""
 
     busy_seconds = HIT_BUSY_SECONDS
 
@@ -279,23 +290,24 @@ class SqliteCounters(Sqlite):
         self._checkpoints = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
 
     def execute_sql(self, sql: str, params: Any = None) -> sqlite3.Cursor | Rows:
-        """Run a statement, and return its cursor."""
+        """Run a statement and return its cursor."""
         self._hits += 1
         if self._hits % HITS_UNTIL_CHECKPOINT == 0 and waiting.can_await():
             self._checkpoints.submit(self._checkpoint)
-        tries = HIT_TRIES if waiting.can_await() else 1
+        attempts_left = HIT_TRIES if waiting.can_await() else 1
         while True:
             try:
                 return self._run(sql, params)
             except peewee.OperationalError as error:
-                tries -= 1
-                if not (tries and is_busy(error.__context__)):
+                attempts_left -= 1
+                if not (attempts_left and is_busy(error.__context__)):
                     raise
             waiting.wait(asyncio.sleep(RETRY_SECONDS))
 
     def _checkpoint(self) -> None:
-        with suppress(sqlite3.Error, peewee.PeeweeException):  # later, then
-            self._own().execute("PRAGMA wal_checkpoint(PASSIVE)")
+        # If it fails, the next one may succeed.
+        with suppress(sqlite3.Error, peewee.PeeweeException):
+            self._thread_connection().execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def _code_of(error: peewee.PeeweeException) -> int:

@@ -38,10 +38,10 @@ class Limiter:
         tally = self._counters.take(claim)
         return decide(claim, tally, self._banned_until_ms(claim, tally))
 
-    def look(self, caller: Caller | None, address: str | None) -> Decision:
+    def peek(self, caller: Caller | None, address: str | None) -> Decision:
         """Return the same figures, without counting."""
         claim = _claim(caller, address)
-        return decide(claim, self._counters.look(claim), claim.banned_until_ms)
+        return decide(claim, self._counters.peek(claim), claim.banned_until_ms)
 
     def history(self, caller: Caller, days: range) -> list[Day]:
         """Return what the caller's project used on each of the days since 1970."""
@@ -56,7 +56,7 @@ class Limiter:
     def look_at_failed_sign_ins(self, address: str | None) -> Decision:
         """Return how many more sign-ins of the address may fail."""
         claim = Claim(sign_in_subject(address), FAILED_SIGN_INS)
-        return decide(claim, self._counters.look(claim), banned_until_ms=0)
+        return decide(claim, self._counters.peek(claim), banned_until_ms=0)
 
     def take_sign_in(self, caller: Caller) -> Decision:
         """Count a sign-in with a key that works."""
@@ -76,7 +76,7 @@ class Limiter:
 
     def is_degraded(self) -> bool:
         """Ask the counter store; return whether each worker counts for itself now."""
-        self.look(None, None)
+        self.peek(None, None)
         return self.is_away
 
     def warm_up(self) -> None:

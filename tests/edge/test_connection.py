@@ -27,13 +27,13 @@ class Server:
         start_response("200 OK", [])
         return [BODY]
 
-    def adopt(self, connection: Connection) -> None:
+    def add(self, connection: Connection) -> None:
         self.connection = connection
 
-    def forget(self, connection: Connection) -> None:
+    def remove(self, connection: Connection) -> None:
         self.connection = None
 
-    def rest(self, connection: Connection) -> None: ...
+    def mark_idle(self, connection: Connection) -> None: ...
 
     def count_request(self) -> None: ...
 

@@ -54,7 +54,7 @@ def read(parts: list[bytes]) -> list[Any]:
                 return [*found, refusal.code]
             if reader.is_complete:
                 is_last = reader.is_last
-                environ = reader.take()
+                environ = reader.pop_environ()
                 environ["wsgi.input"] = environ["wsgi.input"].read()
                 found.append((environ, is_last))
     return found

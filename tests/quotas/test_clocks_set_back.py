@@ -55,6 +55,6 @@ def test_a_look_shows_what_the_next_request_finds(
     clock.set_ms(MINUTE_END_MS)
     ask(stranger, 2)
     clock.set_ms(MINUTE_END_MS - 1)
-    seen = app.extensions["limiter"].look(None, "127.0.0.1")
+    seen = app.extensions["limiter"].peek(None, "127.0.0.1")
     assert [window.served for window in seen.windows] == [2, 2]
     assert seen.windows[0].resets_ms == MINUTE_END_MS + service_clock.MS_PER_MINUTE

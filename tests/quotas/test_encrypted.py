@@ -49,7 +49,7 @@ def port(tmp_path: Path) -> Iterator[int]:
 @pytest.fixture
 def store(port: int, patience: None) -> Iterator[CounterStorage]:
     store = open_store(f"rediss://:p@127.0.0.1:{port}/3?ssl_cert_reqs=none")
-    while not store.answers(CLAIM):  # to connect takes a busy machine some time
+    while not store.is_reachable(CLAIM):  # to connect takes a busy machine some time
         pass
     yield store
     store.close()

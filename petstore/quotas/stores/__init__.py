@@ -1,4 +1,4 @@
-"""Where requests are counted."""
+"""Where requests are counted: in Redis or in the database."""
 
 from petstore.quotas.stores.database import DatabaseStorage
 from petstore.quotas.stores.redis import RedisStorage
@@ -8,5 +8,5 @@ __all__ = ["CounterStorage", "DatabaseStorage", "RedisStorage", "open_store"]
 
 
 def open_store(redis_url: str | None) -> CounterStorage:
-    """The counter store of the settings: Redis, else the database's engine."""
+    """Return the counter store: Redis at that URL, or else the database."""
     return RedisStorage(redis_url) if redis_url else DatabaseStorage()

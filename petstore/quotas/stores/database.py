@@ -1,4 +1,4 @@
-"""Counters in the database: one row for a subject and a day, one statement a hit."""
+"""Counters in the database: a row for each subject and day, one statement a hit."""
 
 import peewee
 from peewee import (
@@ -26,7 +26,7 @@ SWEPT_AT_ONCE = 10
 
 
 class Usage(CounterModel):
-    """What one subject used on one UTC day, and in the latest minute of it."""
+    """The usage of one subject on one UTC day, and in the latest minute of it."""
 
     subject = TextField()
     day = BigIntegerField()  # days since 1970-01-01
@@ -36,7 +36,7 @@ class Usage(CounterModel):
     minute_served = BigIntegerField()
     hit_ms = BigIntegerField()
     is_granted = BooleanField()  # whether the latest hit was served
-    last_day = BigIntegerField(index=True)  # the row is deleted some day after it
+    last_day = BigIntegerField(index=True)  # the row may be deleted after it
 
     class Meta:
         primary_key = CompositeKey("subject", "day")
@@ -53,7 +53,7 @@ class Strike(CounterModel):
 
 
 class DatabaseStorage(CounterStorage):
-    """Counts exactly over all processes: the database serialises a subject's hits."""
+    """Counts exactly over all processes: the database serializes a subject's hits."""
 
     def is_outage(self, error: Exception) -> bool:
         """Return whether the database is away; see `CounterStorage`."""
@@ -71,7 +71,7 @@ class DatabaseStorage(CounterStorage):
             return tally._replace(strikes=_strikes(claim, tally))
         return tally
 
-    def look(self, claim: Claim) -> Tally:
+    def peek(self, claim: Claim) -> Tally:
         """Return the figures without counting; see `CounterStorage`."""
         [(now, minute, minute_served, served)] = _select_latest(
             subject=claim.subject.name, now_ms=clock.now_ms()
@@ -93,7 +93,7 @@ class DatabaseStorage(CounterStorage):
 
 def _tally(claim: Claim) -> Tally:
     try:
-        with counters.turn(claim.subject.name):
+        with counters.write_permit(claim.subject.name):
             [(is_granted, minute_served, served, now)] = _upsert(
                 subject=claim.subject.name,
                 kept_days=claim.subject.kept_days,
@@ -112,8 +112,9 @@ def _tally(claim: Claim) -> Tally:
 def _upsert() -> Query:
     now = counters.now_ms
     minute, day = now / MS_PER_MINUTE, now / MS_PER_DAY
-    # A minute may be over when a hit has waited for the row, or when the clock was set
-    # back. The hit then counts in the next minute, so that no minute comes twice.
+    # The row may already be in the next minute, if the hit has waited for the row or
+    # the clock was set back. The hit then counts in that minute, so that no minute is
+    # counted twice.
     is_late = Usage.minute == EXCLUDED.minute + 1
     minute_served = Case(
         None, [(is_late | (Usage.minute == EXCLUDED.minute), Usage.minute_served)], 0
@@ -160,7 +161,8 @@ def _one_if(condition: Expression) -> Case:
 def _sweep(today: int) -> None:
     """Delete a few rows that are no longer needed.
 
-    Each new row pays for several old ones, so the table does not grow.
+    This runs once for each new row and deletes up to SWEPT_AT_ONCE old ones, so the
+    table does not keep growing.
     """
     old = (
         Usage.select(Usage.subject, Usage.day)
@@ -168,7 +170,7 @@ def _sweep(today: int) -> None:
         .order_by(Usage.last_day)
         .limit(SWEPT_AT_ONCE)
     )
-    # All are read before the first is deleted: while a statement still reads, SQLite
+    # Read all rows before the first is deleted: while a statement is reading, SQLite
     # refuses to write if another process has written in the meantime.
     for row in list(old):
         delete = Usage.delete().where(
@@ -221,7 +223,7 @@ def _upsert_strike() -> Query:
 
 @statement(counters)
 def _select_latest() -> Query:
-    # An aggregate returns one row, also for a subject that is not known.
+    # An aggregate returns one row even for an unknown subject.
     latest = (Usage.minute, Usage.minute_served, Usage.served)
     return Usage.select(counters.now_ms, *(fn.MAX(column) for column in latest)).where(
         Usage.subject == slot("subject"), Usage.day == counters.now_ms / MS_PER_DAY

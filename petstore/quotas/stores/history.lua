@@ -1,4 +1,4 @@
--- The figures of some days of a subject.
+-- Returns the figures of a subject for a range of days.
 --
 -- KEYS[1]  '<subject>:<day>', any day
 -- ARGV     the first and the last day, counted from 1970-01-01

@@ -15,7 +15,7 @@ _Key = tuple[str, int, int]  # subject, length of the window in seconds, its num
 
 
 class MemoryCounters:
-    """Serves each subject this process's share of its limits."""
+    """Grants each subject the share of its limits that belongs to this process."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -32,18 +32,18 @@ class MemoryCounters:
                 self._count(_key(claim, item, before.now_ms))
             return self._tally(claim)._replace(is_granted=True)
 
-    def look(self, claim: Claim) -> Tally:
+    def peek(self, claim: Claim) -> Tally:
         """Return the figures without counting; see `CounterStorage`."""
         with self._lock:
             return self._tally(claim)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
-        """Return nothing: these counters live no longer than an outage."""
+        """Return an empty list: these counters are used only during an outage."""
         return []
 
     def _tally(self, claim: Claim) -> Tally:
         now = clock.now_ms()
-        # What the other processes may serve counts as served.
+        # The shares of the other processes count as served.
         served = [
             item.amount - self._share(item) + self._served.get(key, 0)
             for item in claim.quota

@@ -1,4 +1,4 @@
-"""Counters in Redis: one script, one round trip a hit, by the clock of the server."""
+"""Counters in Redis: one script and one round trip a hit, by the server's clock."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,23 +12,28 @@ from petstore import clock, waiting
 from petstore.batches import Batch
 from petstore.clock import MS_PER_DAY
 from petstore.quotas.stores.redis_clients import UNAVAILABLE, client_at
-from petstore.quotas.stores.redis_scripts import RUN_SECONDS, Run, Script, run
+from petstore.quotas.stores.redis_scripts import (
+    RUN_SECONDS,
+    Script,
+    ScriptCall,
+    run_scripts,
+)
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
 
-# Hits do not wait for those before them when these take longer.
+# Hits are sent without waiting for the previous batch if that takes longer.
 SLOW_SECONDS = 0.01
 
 _TAKE = Script.read("take.lua")
 _HISTORY = Script.read("history.lua")
-_LOOK = ("", "")  # in place of limits
+_NO_LIMITS = ("", "")  # for take.lua: read without counting
 
 
 class RedisStorage(CounterStorage):
-    """Exact over all hosts: Redis runs one script at a time."""
+    """Counts exactly over all hosts: Redis runs one script at a time."""
 
-    # The time that counts, in ms; "" for the server's, which all hosts share.
+    # The time in ms since 1970; "" for the clock of the server, which all hosts share.
     now_ms: ClassVar[int | str] = ""
 
     def __init__(self, url: str) -> None:
@@ -37,7 +42,7 @@ class RedisStorage(CounterStorage):
         self._batch = Batch(self._run_all, slow_seconds=SLOW_SECONDS)
 
     def is_outage(self, error: Exception) -> bool:
-        """Anything that redis-py raises, but for a script that fails."""
+        """Return whether redis-py has raised the error, except for a failed script."""
         is_bug = isinstance(error, ResponseError) and "script" in str(error)
         return isinstance(error, UNAVAILABLE) and not is_bug
 
@@ -53,32 +58,33 @@ class RedisStorage(CounterStorage):
             STRIKE_PAUSE_MS,
         )
 
-    def look(self, claim: Claim) -> Tally:
-        """The figures without counting; see `CounterStorage`."""
-        return self._tally(claim, *_LOOK)
+    def peek(self, claim: Claim) -> Tally:
+        """Return the figures without counting; see `CounterStorage`."""
+        return self._tally(claim, *_NO_LIMITS)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
-        """What is still known of the days, in one round trip."""
+        """Return the figures of the days, in one round trip; see `CounterStorage`."""
         rows = self._run(_HISTORY, subject, (days.start, days.stop - 1))
         return [Day(*row) for row in rows]
 
-    def answers(self, claim: Claim) -> bool:
-        """Whether the part that counts the claim is there; see `CounterStorage`.
+    def is_reachable(self, claim: Claim) -> bool:
+        """Return whether the node can be reached; see `CounterStorage`.
 
-        The client of a cluster that looks for a lost node drops its connections to the
-        others, too. So another client looks, and takes its place when it has found it.
+        A cluster client that looks for a lost node also drops its connections to the
+        other nodes. A second client therefore looks for the node, and replaces the
+        first one when it has found it.
         """
         if not isinstance(self._client, RedisCluster):
-            return super().answers(claim)
+            return super().is_reachable(claim)
         other = RedisStorage(self._url)
-        is_back = super(RedisStorage, other).answers(claim)
+        is_back = super(RedisStorage, other).is_reachable(claim)
         if is_back:
             self._client, other._client = other._client, self._client
-        waiting.start_beside(other.close_later)
+        waiting.start_in_background(other.close_later)
         return is_back
 
-    def part_of(self, claim: Claim) -> str:
-        """The node of a cluster that counts the claim; see `CounterStorage`."""
+    def node_of(self, claim: Claim) -> str:
+        """Return the node of a cluster that counts the claim; see `CounterStorage`."""
         if isinstance(self._client, RedisCluster):
             with suppress(*UNAVAILABLE, KeyError):
                 node = self._client.get_node_from_key(_key(claim.subject))
@@ -86,12 +92,12 @@ class RedisStorage(CounterStorage):
         return ""
 
     def close_later(self) -> None:
-        """End the connections when no hit is under way any more."""
+        """Close the connections after RUN_SECONDS, when no hit is under way."""
         waiting.wait(asyncio.sleep(RUN_SECONDS))
         self.close()
 
     def close(self) -> None:
-        """End the connections."""
+        """Close the connections."""
         waiting.wait(self._client.aclose())
 
     def _tally(self, claim: Claim, *arguments: int | str) -> Tally:
@@ -103,17 +109,17 @@ class RedisStorage(CounterStorage):
     def _run(
         self, script: Script, subject: Subject, arguments: Sequence[int | str]
     ) -> list[Any]:
-        one = Run(script, _key(subject), arguments)
+        call = ScriptCall(script, _key(subject), arguments)
         if not isinstance(self._client, RedisCluster):
-            return self._batch.run(one)
-        # The nodes of a cluster must not wait for each other.
-        [answer] = self._run_all([one])
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+            return self._batch.run(call)
+        # There are no batches for a cluster: its nodes must not wait for each other.
+        [reply] = self._run_all([call])
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
 
-    def _run_all(self, runs: list[Run]) -> list[Any]:
-        return waiting.wait(run(self._client, runs))
+    def _run_all(self, calls: list[ScriptCall]) -> list[Any]:
+        return waiting.wait(run_scripts(self._client, calls))
 
 
 def _key(subject: Subject) -> str:

@@ -1,4 +1,4 @@
-"""Clients of one Redis, of a cluster, and of a master that sentinels name."""
+"""Clients for a single Redis, for a cluster, and for a master behind sentinels."""
 
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -9,15 +9,15 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisClusterException, RedisError
 
-# One of several servers that does not answer must leave time to ask another one.
+# If one of several servers does not answer, there must be time to ask another one.
 SERVER_SECONDS = 0.1
 
 UNAVAILABLE = (RedisError, RedisClusterException, OSError)
 
 
 def client_at(url: str) -> Redis | RedisCluster:
-    """The client for an address that the settings have checked."""
-    # A hit that was sent may have been counted: sending it again is no repair.
+    """Return a client for a URL that the settings have checked."""
+    # No retries: a hit that was sent may have been counted.
     options: dict[str, Any] = {"retry": Retry(NoBackoff(), 0), "protocol": 2}
     parts = urlsplit(url)
     if not parts.scheme.startswith("redis+"):
@@ -32,9 +32,9 @@ def client_at(url: str) -> Redis | RedisCluster:
         nodes = [ClusterNode(host, int(port)) for host, port in servers]
         return RedisCluster(startup_nodes=nodes, require_full_coverage=False, **options)
     # All sentinels together may take as long as one server.
-    patience = options | _limited(SERVER_SECONDS / len(servers))
+    sentinel_options = options | _limited(SERVER_SECONDS / len(servers))
     sentinels = [(host, int(port)) for host, port in servers]
-    sentinel = Sentinel(sentinels, sentinel_kwargs=patience, **options)
+    sentinel = Sentinel(sentinels, sentinel_kwargs=sentinel_options, **options)
     master: Redis = sentinel.master_for(parts.path.strip("/"))
     return master
 

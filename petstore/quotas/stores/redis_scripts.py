@@ -1,4 +1,4 @@
-"""Scripts that Redis runs, several in one round trip, within one deadline."""
+"""Lua scripts for Redis: several in one round trip, with one time limit."""
 
 import asyncio
 import hashlib
@@ -8,100 +8,108 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from redis.asyncio import Redis, RedisCluster
-from redis.exceptions import ConnectionError as LostConnection
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, ResponseError
-from redis.exceptions import TimeoutError as NoAnswer
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
-# For all of it: name look-up, connection, authentication, scripts. Counted in looks,
-# since an answer may be there while this process has had no time to read it.
+# For name lookup, connection, authentication and scripts together. The time is divided
+# into checks: a process that was suspended gets the chance to read a reply that has
+# arrived in the meantime.
 RUN_SECONDS = 0.18
-LOOKS = 4
+TIMEOUT_CHECKS = 4
 
 
 class Script(NamedTuple):
-    """Lua that a server is sent once, and then called by its digest."""
+    """A Lua script: sent to a server once, then called by its digest."""
 
     text: str
     digest: str
 
     @classmethod
     def read(cls, name: str) -> Self:
-        """The script in the file of that name."""
+        """Return the script in the file with that name, in this folder."""
         text = Path(__file__).with_name(name).read_text()
         digest = hashlib.sha1(text.encode(), usedforsecurity=False)
         return cls(text, digest.hexdigest())
 
 
-class Run(NamedTuple):
-    """A script with its key and arguments."""
+class ScriptCall(NamedTuple):
+    """A call of a script, with its key and arguments."""
 
     script: Script
     key: str
     arguments: Sequence[int | str]
 
 
-async def run(client: Redis | RedisCluster, runs: Sequence[Run]) -> list[Any]:
-    """What each script returns, a list, or the `ResponseError` that it ends in.
+async def run_scripts(
+    client: Redis | RedisCluster, calls: Sequence[ScriptCall]
+) -> list[Any]:
+    """Return the list that each script returns, or the `ResponseError` of a script.
 
-    Raises what is in `redis_clients.UNAVAILABLE`.
+    Raises an error of `redis_clients.UNAVAILABLE` if the server cannot be reached.
     """
     try:
-        async with asyncio.timeout(None) as timeout, _looks(timeout):
-            return await _run(client, runs)
+        async with asyncio.timeout(None) as timeout, _expire_after_checks(timeout):
+            return await _evaluate(client, calls)
     except TimeoutError:
-        raise NoAnswer("no answer in time") from None
-    except RuntimeError as error:  # uvloop's, for a connection that is lost
-        raise LostConnection(str(error)) from error
+        raise RedisTimeoutError("no answer in time") from None
+    except RuntimeError as error:  # uvloop raises it when a connection is lost
+        raise RedisConnectionError(str(error)) from error
 
 
 @asynccontextmanager
-async def _looks(timeout: asyncio.Timeout) -> AsyncIterator[None]:
-    """Let a time-out expire after some looks at the clock, one after the other."""
+async def _expire_after_checks(timeout: asyncio.Timeout) -> AsyncIterator[None]:
+    """Let a timeout expire after TIMEOUT_CHECKS timers, one after the other."""
     loop = asyncio.get_running_loop()
     timer: asyncio.TimerHandle
 
-    def look(left: int) -> None:
+    def check(left: int) -> None:
         nonlocal timer
         if left:
-            timer = loop.call_later(RUN_SECONDS / LOOKS, look, left - 1)
+            timer = loop.call_later(RUN_SECONDS / TIMEOUT_CHECKS, check, left - 1)
         else:
             timeout.reschedule(loop.time())
 
-    timer = loop.call_later(RUN_SECONDS / LOOKS, look, LOOKS - 1)
+    timer = loop.call_later(RUN_SECONDS / TIMEOUT_CHECKS, check, TIMEOUT_CHECKS - 1)
     try:
         yield
     finally:
         timer.cancel()
 
 
-async def _run(client: Redis | RedisCluster, runs: Sequence[Run]) -> list[Any]:
-    answers = await _call(client, runs)
-    # A server that was started a moment ago knows no script yet.
+async def _evaluate(
+    client: Redis | RedisCluster, calls: Sequence[ScriptCall]
+) -> list[Any]:
+    replies = await _call(client, calls)
+    # A server that has just started does not know the scripts yet.
     unknown = [
-        one
-        for one, answer in zip(runs, answers, strict=True)
-        if isinstance(answer, NoScriptError)
+        call
+        for call, reply in zip(calls, replies, strict=True)
+        if isinstance(reply, NoScriptError)
     ]
     if not unknown:
-        return answers
-    again = iter(await _call(client, unknown, sends_text=True))
-    return [next(again) if isinstance(a, NoScriptError) else a for a in answers]
+        return replies
+    retried = iter(await _call(client, unknown, sends_text=True))
+    return [next(retried) if isinstance(a, NoScriptError) else a for a in replies]
 
 
 async def _call(
-    client: Redis | RedisCluster, runs: Sequence[Run], *, sends_text: bool = False
+    client: Redis | RedisCluster,
+    calls: Sequence[ScriptCall],
+    *,
+    sends_text: bool = False,
 ) -> list[Any]:
-    command = "EVAL" if sends_text else "EVALSHA"
-    calls = [
+    name = "EVAL" if sends_text else "EVALSHA"
+    commands = [
         (script.text if sends_text else script.digest, 1, key, *arguments)
-        for script, key, arguments in runs
+        for script, key, arguments in calls
     ]
-    if len(calls) > 1:
+    if len(commands) > 1:
         batch = client.pipeline(transaction=False)
-        for call in calls:
-            batch.execute_command(command, *call)
+        for command in commands:
+            batch.execute_command(name, *command)
         return await batch.execute(raise_on_error=False)
     try:
-        return [await client.execute_command(command, *calls[0])]
+        return [await client.execute_command(name, *commands[0])]
     except ResponseError as error:
         return [error]

@@ -1,4 +1,4 @@
-"""What a counter store does."""
+"""The interface of counter stores."""
 
 from abc import ABC, abstractmethod
 
@@ -14,36 +14,42 @@ class CounterStorage(ABC):
 
     @abstractmethod
     def is_outage(self, error: Exception) -> bool:
-        """Return whether the error means that the store is away, not a bug."""
+        """Return whether the error means that the store is away; else it is a bug."""
 
     @abstractmethod
     def take(self, claim: Claim) -> Tally:
-        """Count a request in all windows; if one is used up, in none.
+        """Count a request in all windows, or in none if one of them is used up.
 
-        This is one atomic step: of requests that come at the same time, exactly as many
-        are granted as the windows allow.
+        This is one atomic step: however many requests come at the same time, exactly as
+        many are granted as the windows allow.
         """
 
     @abstractmethod
-    def look(self, claim: Claim) -> Tally:
+    def peek(self, claim: Claim) -> Tally:
         """Return the same figures without counting."""
 
     @abstractmethod
     def history(self, subject: Subject, days: range) -> list[Day]:
-        """Return what is known of the days since 1970-01-01, in any order."""
+        """Return the figures of the days that are known, in any order.
 
-    def answers(self, claim: Claim) -> bool:
-        """Return whether the part of the store that counts the claim is back."""
+        Days are counted from 1970-01-01.
+        """
+
+    def is_reachable(self, claim: Claim) -> bool:
+        """Return whether the node that counts the claim can be reached."""
         try:
-            self.look(claim)
+            self.peek(claim)
         except Exception as error:
             if not self.is_outage(error):
                 raise
             return False
         return True
 
-    def part_of(self, _claim: Claim) -> str:
-        """Return the name of the part that counts the claim; parts fail separately."""
+    def node_of(self, _claim: Claim) -> str:
+        """Return the name of the node that counts the claim; nodes fail separately.
+
+        The name is empty if the store is not a cluster.
+        """
         return ""
 
     @abstractmethod

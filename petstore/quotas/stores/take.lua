@@ -2,13 +2,14 @@
 --
 -- KEYS[1]  '<subject>:<day>', the day by the clock of the caller
 -- ARGV     time in ms since 1970, or '' for this server's clock
---          limits of a minute and of a day; both '' to look without counting
---          end of the key's ban in ms, or 0
---          days for which the day's figures are kept afterwards
---          the key whose refusals lead to a ban, or ''
---          pause in ms after which its next refusal counts
--- Returns  whether the request is granted (1 or 0), those served in the minute and in
---          the day, the time, the refusals that count towards a ban (0 if this does not)
+--          limits of a minute and of a day; both '' to read without counting
+--          end of the key's ban in ms since 1970, or 0
+--          number of days for which the figures of the day are kept after it
+--          id of the API key whose refusals lead to a ban, or ''
+--          pause in ms after which the next refusal of the key counts
+-- Returns  1 if the request is granted, else 0; the requests served in the minute and in
+--          the day; the time in ms; the refusals that count towards a ban, or 0 if this
+--          request is not one of them
 --
 -- All keys share the hash tag of the subject, so they are in one slot of a cluster.
 
@@ -27,7 +28,7 @@ local seen = redis.call('HMGET', day_key, 'minute', 'minute_served', 'served')
 local served = tonumber(seen[3]) or 0
 local minute, counted_at = math.floor(now / MS_PER_MINUTE), now
 if tonumber(seen[1]) == minute + 1 then
-  -- The clock was set back: no minute comes twice.
+  -- The clock was set back. Count in the later minute, so that none is counted twice.
   minute = minute + 1
   counted_at = minute * MS_PER_MINUTE
 end

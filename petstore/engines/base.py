@@ -1,4 +1,4 @@
-"""What both engines change in Peewee: many requests in a thread, and safe writes."""
+"""The base class of both engines: many requests in a thread, and safe writes."""
 
 import math
 from collections.abc import Hashable
@@ -9,21 +9,22 @@ from typing import Any
 import peewee
 from peewee import SQL, Database
 
-# What a driver raises within it is Peewee's (see "internals" in docs/architecture.md).
+# A context manager that turns errors of a driver into Peewee's. It is not public; see
+# docs/architecture.md.
 as_peewee_errors = peewee.__exception_wrapper__  # type: ignore[attr-defined]
 _NO_LIMIT = nullcontext()
 READS = ("SELECT", "PRAGMA", "EXPLAIN")
 
 
 class RequestDatabase(Database):
-    """A database that many requests use at once in one thread.
+    """A Peewee database that many requests use at the same time in one thread.
 
-    A statement that writes is carried out in a transaction even where it is alone. So
-    there is one place where a write becomes final, its COMMIT, and what is given up
-    before that is undone.
+    A statement that writes always runs in a transaction, even a single one. A write
+    therefore becomes final only with its COMMIT, and a request that times out before
+    that is rolled back.
     """
 
-    # Whether a timely statement may still write.
+    # The SQL condition under which a timely statement may still write.
     in_time: Any = SQL("1")
 
     def __init__(self, database: str, **options: Any) -> None:
@@ -32,7 +33,7 @@ class RequestDatabase(Database):
 
     @property
     def _state(self) -> Any:
-        # Peewee keeps it for each thread, in which here are many requests.
+        # Peewee keeps one state for each thread; here each request needs its own.
         try:
             return self._states.get()
         except LookupError:
@@ -45,33 +46,33 @@ class RequestDatabase(Database):
         self._state_class = type(state)
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
-        """Run a statement, and return its cursor."""
+        """Run a statement and return its cursor."""
         if self.in_transaction() or sql.startswith(READS):
             return self._run(sql, params)
         with self.atomic():
             return self._run(sql, params)
 
     def execute_timely(self, sql: str, params: Any) -> Any:
-        """Run a statement that writes at least one row, if `in_time` holds."""
+        """Run a statement that writes at least one row if `in_time` holds."""
         return self.execute_sql(sql, params)
 
     def deadline(self) -> float:
-        """Until when a statement that begins now may write, for `in_time`."""
+        """Return until when a statement that begins now may write; see `in_time`."""
         return math.inf
 
-    def turn(self, _key: Hashable) -> AbstractContextManager[None]:
-        """Write as one of the few that write for that key at a time."""
+    def write_permit(self, _key: Hashable) -> AbstractContextManager[None]:
+        """Return a context manager that limits how many requests write for a key."""
         return _NO_LIMIT
 
     def _run(self, sql: str, params: Any) -> Any:
         return super().execute_sql(sql, params)  # type: ignore[no-untyped-call]  # Peewee
 
-    def _enter(self, connection: Any) -> None:
-        """Let the transaction that begins use a connection."""
+    def _bind_connection(self, connection: Any) -> None:
+        """Use a connection for the transaction that begins."""
         self._state.conn, self._state.closed = connection, False
 
-    def _leave(self) -> Any:
-        """The connection of the transaction that has ended."""
+    def _unbind_connection(self) -> Any:
+        """Return the connection of the transaction that has ended."""
         connection, self._state.conn = self._state.conn, None
         self._state.closed = True
         return connection
