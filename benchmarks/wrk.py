@@ -3,8 +3,11 @@
 import itertools
 import re
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
+
+import psutil
 
 from benchmarks.stage import Server
 
