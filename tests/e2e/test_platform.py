@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from tests.e2e import encrypted
-from tests.servers import ROOT, free_port, stop, wait_for_child, wait_for_port
+from tests.servers import ROOT, free_port, stop, wait_for_answer, wait_for_port
 
 WORKERS = 2
 PATIENCE_SECONDS = 25  # platforms kill after 30
@@ -63,7 +63,7 @@ class Platform:
             )
         try:
             wait_for_port(web.port, process)
-            wait_for_child(process)
+            wait_for_answer(f"http://127.0.0.1:{web.port}")
             web.process = process
             yield web
         finally:

@@ -104,7 +104,7 @@ def started(lines: dict[str, str], environ: dict[str, str]) -> Iterator[psutil.P
         )
         try:
             assert b"READY=1" in notified.recv(4096)
-            servers.wait_for_child(process)
+            servers.wait_for_answer(f"http://127.0.0.1:{environ['PORT']}")
             yield psutil.Process(process.pid)
         finally:
             process.terminate()
