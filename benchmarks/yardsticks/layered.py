@@ -5,6 +5,7 @@ import os
 from petstore import clock, create_app
 from petstore.models.callers import Caller
 from petstore.models.pets import Pet
+from petstore.quotas import limiter_of
 from petstore.quotas.plans import quota_of
 from petstore.quotas.subjects import subject_of
 from petstore.quotas.windows import Claim, Tally, decide
@@ -26,13 +27,13 @@ CALLER = Caller(
     per_day=None,
 )
 CLAIM = Claim(subject_of(CALLER, None), quota_of(CALLER))
-DECISION = decide(CLAIM, Tally(True, 1, 1, clock.now_ms()), banned_until_ms=0)
+DECISION = decide(CLAIM, Tally(True, (1, 1), clock.now_ms()), banned_until_ms=0)
 
 app = create_app()
 real = LAYERS[: LAYERS.index(os.environ["LAYER"]) + 1]
 if "key" not in real:
     Caller.of = lambda key: CALLER
 if "quota" not in real:
-    app.extensions["limiter"].take = lambda caller, address: DECISION
+    limiter_of(app).take = lambda caller, address: DECISION
 if "query" not in real:
     Pet.page = lambda *project, **page: []
