@@ -104,7 +104,7 @@ def _answer_http_exception(error: HTTPException) -> Response:
 
 def _answer_bug(error: Exception) -> Response:
     current_app.logger.error("internal_error", exc_info=error)
-    message = f"Something failed on this side; quote {g.request_id} to its operators."
+    message = f"The server has failed; report {g.request_id} to its operators."
     return _response(500, CODES[500], message, {})
 
 

@@ -82,7 +82,7 @@ def _postgresql_url(url: str) -> str:
             "special characters in user and password"
         ) from None
     if not parts.get("dbname"):
-        raise ValueError("names no database after the host")
+        raise ValueError("must name a database after the host")
     return url
 
 

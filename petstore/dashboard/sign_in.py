@@ -56,7 +56,7 @@ def sign_out() -> Response:
 
 def _refuse_guessing() -> None:
     limiter = quotas.limiter_of(current_app)
-    failed = limiter.look_at_failed_sign_ins(request.remote_addr)
+    failed = limiter.peek_failed_sign_ins(request.remote_addr)
     if not failed.tightest.remaining:
         raise _too_many(failed, FAILED)
 

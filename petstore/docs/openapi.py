@@ -19,8 +19,9 @@ from petstore.settings import Settings
 from petstore.version import INTERFACE
 
 ABOUT = """\
-List the animals for adoption, add one, fetch one. Every operation takes an API key
-as a bearer token; the plan of its project limits the requests per minute and day.
+Manage animals for adoption, their categories and the orders for them. Every operation
+takes an API key as a bearer token; the plan of its project limits the requests per
+minute and day.
 """
 
 bp = Blueprint("openapi", __name__)
@@ -63,7 +64,7 @@ def _describe(app: Flask) -> dict[str, Any]:
         security=[{"apiKey": []}],
         tags=[
             {"name": "Pets", "description": "The animals for adoption."},
-            {"name": "animals", "description": "The same, by their other name."},
+            {"name": "animals", "description": "The operations of Pets once more."},
             {"name": "Store", "description": "Orders, and categories of animals."},
         ],
     )

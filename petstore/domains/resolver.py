@@ -58,7 +58,7 @@ class Resolver:
         except dns.resolver.NXDOMAIN:
             raise NoSuchName from None
         except dns.exception.Timeout:
-            raise Unanswered("was not answered for in time") from None
+            raise Unanswered("was not resolved in time") from None
         except (dns.exception.DNSException, OSError):
             raise Unanswered("has DNS servers that answer with an error") from None
         return list(answer.rrset or ())

@@ -69,7 +69,7 @@ class RequestReader:
         except HttpParserCallbackError as error:
             raise error.__context__ or error from None
         except HttpParserError as error:
-            raise InvalidRequest(f"The request is no HTTP: {error}.") from None
+            raise InvalidRequest(f"The request is not valid HTTP: {error}.") from None
         return position
 
     def pop_environ(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class RequestReader:
         self._bytes_left -= min(self._bytes_left, len(piece))
         self._tail = (self._tail + piece)[-3:]
         if not self._has_head and self._bytes_read > MAX_HEAD_BYTES:
-            raise HeadersTooLarge("The headers are too large.")
+            raise HeadersTooLarge("The headers are longer than 64 KiB.")
         try:
             self._parser.feed_data(piece)
         except HttpParserUpgrade:
@@ -144,7 +144,7 @@ class RequestReader:
         key = _cgi_name(name)
         if key in self._environ:
             if key == "HTTP_HOST":
-                raise InvalidRequest("The request is no HTTP: it has two hosts.")
+                raise InvalidRequest("The request has more than one Host header.")
             value = self._environ[key].encode("latin-1") + b"," + value
         if key:
             self._environ[key] = value.strip(b" \t").decode("latin-1")
@@ -159,7 +159,7 @@ class RequestReader:
         self._has_head, self._bytes_read = True, 0
         version = self._parser.get_http_version()
         if version not in ("1.0", "1.1"):
-            raise InvalidRequest("The request is no HTTP/1.1.")
+            raise InvalidRequest("Only HTTP/1.0 and HTTP/1.1 are supported.")
         self._environ["SERVER_PROTOCOL"] = f"HTTP/{version}"
         self._environ["REQUEST_METHOD"] = self._parser.get_method().decode()
         if version == "1.1" or "HTTP_HOST" in self._environ:
@@ -198,7 +198,7 @@ class RequestReader:
         except HttpParserError:
             url = None
         if url is None or url.schema.lower() not in (b"http", b"https") or url.userinfo:
-            raise InvalidRequest("The request is no HTTP: its target is no address.")
+            raise InvalidRequest("The request target is not a valid URL.")
         # The host of an absolute target takes precedence over the Host header
         # (RFC 9112 section 3.2.2).
         origin = target[: len(target) - len(url.path or b"")]
@@ -209,7 +209,7 @@ class RequestReader:
     def _require_host(self) -> None:
         host = self._environ.get("HTTP_HOST")
         if host is None or host.strip(HOST_CHARACTERS):
-            raise InvalidRequest("The request is no HTTP: it has no valid Host.")
+            raise InvalidRequest("The request needs a valid Host header.")
 
     def _read_framing(self, version: str) -> None:
         """Find out how the body is delimited (RFC 9112 section 6.3).
@@ -219,14 +219,14 @@ class RequestReader:
         coding = self._environ.pop("HTTP_TRANSFER_ENCODING", None)
         if coding is not None:
             if version == "1.0" or coding.lower() != "chunked":
-                raise InvalidRequest("The request is no HTTP: unknown transfer coding.")
+                raise InvalidRequest("The only supported Transfer-Encoding is chunked.")
             self._is_chunked = True
         self._bytes_left = int(self._environ.get("CONTENT_LENGTH", 0))
         if self._bytes_left > MAX_BODY_BYTES:
             self._skip_body()
         expectation = self._environ.get("HTTP_EXPECT")
         if expectation and expectation.lower() != "100-continue":
-            raise InvalidRequest("The request expects what nobody here can do.")
+            raise InvalidRequest("The only supported Expect is 100-continue.")
         self.expects_continue = bool(expectation) and version == "1.1"
 
     def _skip_body(self) -> None:

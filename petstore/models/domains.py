@@ -71,7 +71,7 @@ class Domain(BaseModel):
                 data.lock_until_commit(project.id)
                 domain = cls._add(project, name)
         except IntegrityError:
-            raise DomainRefused(f"{name} is among your domains already.") from None
+            raise DomainRefused(f"{name} is already one of your domains.") from None
         return cls.find(project, domain.id)
 
     @classmethod

@@ -53,7 +53,7 @@ class Limiter:
         """Count a failed sign-in; refused when too many came before it."""
         return self._take(Claim(sign_in_subject(address), FAILED_SIGN_INS))
 
-    def look_at_failed_sign_ins(self, address: str | None) -> Decision:
+    def peek_failed_sign_ins(self, address: str | None) -> Decision:
         """Return how many more sign-ins of the address may fail."""
         claim = Claim(sign_in_subject(address), FAILED_SIGN_INS)
         return decide(claim, self._counters.peek(claim), banned_until_ms=0)

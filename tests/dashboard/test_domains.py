@@ -99,7 +99,7 @@ def test_the_domains_are_listed_a_page_at_a_time(browser: Browser, project: Proj
 def test_a_domain_is_added_once(browser: Browser, project: Project):
     send(browser, DOMAINS, name=NAME)
     answer = send(browser, DOMAINS, name=NAME.upper())
-    assert "among your domains already" in words(answer)
+    assert "already one of your domains" in words(answer)
 
 
 def test_verify_says_what_is_wrong(browser: Browser, project: Project):

@@ -100,7 +100,7 @@ def test_silence_ends_in_time(nameserver: DnsServer, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)
     nameserver.twist = lambda answer, is_tcp: None
     finding = ask(nameserver)
-    assert "shop.example.org was not answered for in time" in finding.text
+    assert "shop.example.org was not resolved in time" in finding.text
 
 
 def test_servers_that_answer_slowly_share_one_time(

@@ -35,7 +35,7 @@ def test_any_project_may_add_a_name(project: Project, rival: Project):
 
 def test_a_name_is_added_once(project: Project):
     Domain.add(project, NAME)
-    with pytest.raises(DomainRefused, match="among your domains already"):
+    with pytest.raises(DomainRefused, match="already one of your domains"):
         Domain.add(project, NAME)
 
 
