@@ -19,6 +19,7 @@ import pytest
 
 from tests.e2e import encrypted
 from tests.servers import ROOT, free_port, stop, wait_for_answer, wait_for_port
+from tests.torture.waiting import wait_until
 
 WORKERS = 2
 PATIENCE_SECONDS = 25  # platforms kill after 30
@@ -139,7 +140,9 @@ def test_web_serves_on_its_port_from_both_stores(platform: Platform, key: str):
         assert web.ask("/readyz") == {"status": "ok", "counters": "ok"}
         pet = web.ask("/v1/pets", key, {"name": "Rex", "categoryId": 7})
         assert pet in web.ask("/v1/pets", key)
-        assert len(psutil.Process(web.process.pid).children()) == WORKERS
+        master = psutil.Process(web.process.pid)
+        # The first worker answers before gunicorn has forked the second one.
+        wait_until(lambda: len(master.children()) == WORKERS, else_="workers missing")
 
 
 def test_sigterm_ends_it_in_peace(platform: Platform, key: str):
