@@ -1,4 +1,4 @@
-"""The interface, asked as a worker of gunicorn asks it."""
+"""Fixtures of the API tests, which run requests as a gunicorn worker does."""
 
 from collections.abc import Iterator
 
@@ -10,6 +10,6 @@ from tests.workers import in_worker
 
 @pytest.fixture
 def app(app: Flask) -> Iterator[Flask]:
-    """The service in this process, whose requests wait as those of a worker do."""
+    """The application in this process, with requests run as in a gunicorn worker."""
     with in_worker(app):
         yield app

@@ -1,4 +1,4 @@
-"""Who is calling: the bearer key (specification section 5)."""
+"""Authentication with a bearer key (specification section 5)."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ def mistyped(key: str) -> str:
 
 
 @pytest.mark.parametrize(("method", "path"), EVERYTHING)
-def test_nothing_under_v1_answers_a_stranger(
+def test_every_path_under_v1_requires_a_key(
     stranger: FlaskClient, method: str, path: str
 ):
     answer = stranger.open(path, method=method, data=b"{")
@@ -43,7 +43,7 @@ def test_nothing_under_v1_answers_a_stranger(
     "sent",
     ["", "Bearer", "Bearer ", "Bearer    ", "Basic dXNlcjpwdw==", "{}", "Token {}"],
 )
-def test_without_a_bearer_key_the_key_is_missing(
+def test_request_without_a_bearer_key_gets_missing_api_key(
     stranger: FlaskClient, key: str, sent: str
 ):
     answer = stranger.get("/v1/pets", headers={"Authorization": sent.format(key)})
@@ -52,7 +52,7 @@ def test_without_a_bearer_key_the_key_is_missing(
 
 
 @pytest.mark.parametrize("sent", ["bearer {}", "BEARER {}", "Bearer  {}", "Bearer {} "])
-def test_the_scheme_is_read_without_regard_to_case_and_spaces(
+def test_scheme_ignores_case_and_extra_spaces(
     stranger: FlaskClient, key: str, sent: str
 ):
     answer = stranger.get("/v1/pets", headers={"Authorization": sent.format(key)})
@@ -75,7 +75,7 @@ def test_the_scheme_is_read_without_regard_to_case_and_spaces(
         "x" * 7000,
     ],
 )
-def test_what_is_no_key_is_invalid(stranger: FlaskClient, key: str, token: str):
+def test_malformed_key_is_invalid(stranger: FlaskClient, key: str, token: str):
     sent = {"HTTP_AUTHORIZATION": f"Bearer {token.format(key)}"}
     answer = stranger.get("/v1/pets", environ_overrides=sent)
     assert error_of(answer) == (401, "invalid_api_key")
@@ -92,14 +92,12 @@ def test_a_key_that_was_never_issued_is_invalid(
     assert error_of(answer) == (401, "invalid_api_key")
 
 
-def test_the_whole_key_has_to_be_right_not_only_its_prefix(
-    client: FlaskClient, key: str
-):
+def test_key_with_only_a_matching_prefix_is_invalid(client: FlaskClient, key: str):
     Key.update(digest=digest_of(new_key())).execute()
     assert error_of(client.get("/v1/pets")) == (401, "invalid_api_key")
 
 
-def test_a_mistyped_key_is_refused_without_a_look_up(client_of: Callable, key: str):
+def test_mistyped_key_is_not_looked_up_in_the_database(client_of: Callable, key: str):
     with statements.recorded() as seen:
         client_of(mistyped(key)).get("/v1/pets")
     assert not [statement for statement in seen if "api_key" in statement.sql]
@@ -113,7 +111,7 @@ def test_a_mistyped_key_is_refused_without_a_look_up(client_of: Callable, key: s
         {"headers": {"Cookie": "api_key={}"}},
     ],
 )
-def test_a_key_is_taken_from_no_other_place(
+def test_key_outside_the_authorization_header_is_ignored(
     stranger: FlaskClient, key: str, place: dict
 ):
     [(kind, values)] = place.items()
@@ -122,13 +120,13 @@ def test_a_key_is_taken_from_no_other_place(
     assert error_of(answer) == (401, "missing_api_key")
 
 
-def test_a_revoked_key_stops_on_its_very_next_request(client: FlaskClient, key: str):
+def test_revoked_key_is_refused_on_the_next_request(client: FlaskClient, key: str):
     assert client.get("/v1/pets").status_code == 200
     Key.by_prefix(key[:PREFIX_LENGTH]).revoke()
     assert error_of(client.get("/v1/pets")) == (401, "invalid_api_key")
 
 
-def test_a_key_works_until_the_last_moment_before_its_expiry(
+def test_key_works_until_its_exact_expiry(
     client_of: Callable, project: Project, clock: Clock
 ):
     client = client_of(Key.issue(project, expires_ms=clock.now_ms + 1000))
@@ -138,7 +136,7 @@ def test_a_key_works_until_the_last_moment_before_its_expiry(
     assert error_of(client.get("/v1/pets")) == (401, "invalid_api_key")
 
 
-def test_a_rotated_key_works_beside_the_new_one_until_its_grace_ends(
+def test_rotated_key_works_until_its_grace_period_ends(
     client: FlaskClient, client_of: Callable, key: str, clock: Clock
 ):
     successor = client_of(Key.by_prefix(key[:PREFIX_LENGTH]).rotate(60))
@@ -150,12 +148,12 @@ def test_a_rotated_key_works_beside_the_new_one_until_its_grace_ends(
     assert successor.get("/v1/pets").status_code == 200
 
 
-def test_a_grace_of_none_ends_the_old_key_at_once(client: FlaskClient, key: str):
+def test_rotation_without_grace_period_ends_the_old_key(client: FlaskClient, key: str):
     Key.by_prefix(key[:PREFIX_LENGTH]).rotate(0)
     assert error_of(client.get("/v1/pets")) == (401, "invalid_api_key")
 
 
-def test_a_grace_never_outlasts_the_key_s_own_expiry(
+def test_grace_period_does_not_extend_the_expiry(
     client_of: Callable, project: Project, clock: Clock
 ):
     key = Key.issue(project, expires_ms=clock.now_ms + service_clock.MS_PER_MINUTE)
@@ -164,7 +162,7 @@ def test_a_grace_never_outlasts_the_key_s_own_expiry(
     assert error_of(client_of(key).get("/v1/pets")) == (401, "invalid_api_key")
 
 
-def test_a_rival_s_key_acts_for_the_rival_alone(
+def test_key_gives_no_access_to_another_project(
     client: FlaskClient, rival_client: FlaskClient
 ):
     rex = client.post("/v1/pets", json={"name": "Rex", "categoryId": 7}).json

@@ -1,4 +1,4 @@
-"""What a body may be (RFC 8259, RFC 7493), and what no body may do."""
+"""Parsing and validation of JSON request bodies (RFC 8259, RFC 7493)."""
 
 import io
 
@@ -18,7 +18,7 @@ def send(client: FlaskClient, body: bytes):
 
 
 def send_chunked(client: FlaskClient, body: bytes):
-    # A server that takes chunks apart says so; there is no Content-Length.
+    # A WSGI server that decodes chunks sets this flag and no Content-Length.
     return client.post(
         "/v1/pets",
         input_stream=io.BytesIO(body),
@@ -73,7 +73,9 @@ def is_nothing_written() -> bool:
     ],
     ids=lambda body: repr(body[:48]),
 )
-def test_what_is_no_json_object_in_utf_8_is_refused(client: FlaskClient, body: bytes):
+def test_body_other_than_a_utf_8_json_object_is_refused(
+    client: FlaskClient, body: bytes
+):
     answer = send(client, body)
     assert error_of(answer) == (400, "invalid_request")
     assert answer.json["message"].startswith("body: ")
@@ -88,15 +90,13 @@ def test_what_is_no_json_object_in_utf_8_is_refused(client: FlaskClient, body: b
         (b'{"name": "Rex", "categoryId": 7, "categoryId": 7}', "categoryId"),
     ],
 )
-def test_a_member_that_stands_twice_is_refused(
-    client: FlaskClient, body: bytes, name: str
-):
+def test_duplicate_member_is_refused(client: FlaskClient, body: bytes, name: str):
     answer = send(client, body)
     assert error_of(answer) == (400, "invalid_request")
     assert answer.json["message"] == f"{name}: stands twice"
 
 
-def test_a_member_that_stands_twice_hides_no_other_fault(client: FlaskClient):
+def test_duplicate_member_does_not_hide_other_errors(client: FlaskClient):
     sent = '{"name": "x", "name": 5, "q": 1}'
     answer = client.post("/v1/pets", data=sent, content_type="application/json")
     assert answer.status_code == 400
@@ -124,7 +124,7 @@ def test_a_member_that_stands_twice_hides_no_other_fault(client: FlaskClient):
         {"name": "Rex", "categoryId": 7, "status": 0},
     ],
 )
-def test_members_that_are_missing_unknown_or_wrong_are_refused(
+def test_missing_unknown_and_invalid_members_are_refused(
     client: FlaskClient, members: dict
 ):
     assert error_of(client.post("/v1/pets", json=members)) == (400, "invalid_request")
@@ -132,38 +132,36 @@ def test_members_that_are_missing_unknown_or_wrong_are_refused(
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "latin-1", "utf-8-sig", "nonsense"])
-def test_a_body_that_is_declared_in_another_encoding_is_refused(
-    client: FlaskClient, charset: str
-):
+def test_charset_other_than_utf_8_is_refused(client: FlaskClient, charset: str):
     content_type = f"application/json; charset={charset}"
     answer = client.post("/v1/pets", data=REX, content_type=content_type)
     assert error_of(answer) == (400, "invalid_request")
     assert is_nothing_written()
 
 
-def test_a_body_may_have_64_kib_exactly(client: FlaskClient):
+def test_body_of_exactly_64_kib_is_accepted(client: FlaskClient):
     assert send(client, REX.ljust(MAX_BODY_BYTES)).status_code == 201
     assert send_chunked(client, REX.ljust(MAX_BODY_BYTES)).status_code == 201
 
 
 @pytest.mark.parametrize("excess", [b" ", b"x", b" " * 200_000])
-def test_one_byte_more_is_too_large(client: FlaskClient, excess: bytes):
+def test_body_over_64_kib_is_too_large(client: FlaskClient, excess: bytes):
     body = REX.ljust(MAX_BODY_BYTES) + excess
     assert error_of(send(client, body)) == (413, "body_too_large")
     assert error_of(send_chunked(client, body)) == (413, "body_too_large")
     assert is_nothing_written()
 
 
-def test_a_body_in_chunks_is_read_to_its_end(client: FlaskClient):
+def test_chunked_body_is_read_to_its_end(client: FlaskClient):
     answer = send_chunked(client, REX)
     assert answer.status_code == 201
     assert answer.json["name"] == "Rex"
 
 
-def test_without_length_and_chunks_there_is_no_body(client: FlaskClient):
+def test_missing_body_is_refused(client: FlaskClient):
     answer = client.post("/v1/pets", content_type="application/json")
     assert error_of(answer) == (400, "invalid_request")
 
 
-def test_white_space_around_a_body_is_of_no_account(client: FlaskClient):
+def test_whitespace_around_the_body_is_ignored(client: FlaskClient):
     assert send(client, b"\r\n\t " + REX + b"\n").status_code == 201

@@ -1,4 +1,4 @@
-"""OPTIONS and HEAD on every path, and what pages of other origins may do."""
+"""OPTIONS and HEAD on every path, and cross-origin requests (CORS)."""
 
 import pytest
 from flask.testing import FlaskClient
@@ -37,7 +37,7 @@ def some_origins(environ: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(("path", "methods"), METHODS)
-def test_options_names_the_methods_and_needs_no_key(
+def test_options_lists_the_methods_without_a_key(
     stranger: FlaskClient, path: str, methods: str
 ):
     answer = stranger.options(path)
@@ -47,14 +47,14 @@ def test_options_names_the_methods_and_needs_no_key(
 
 
 @pytest.mark.parametrize("path", UNKNOWN)
-def test_options_of_no_path_is_not_found(stranger: FlaskClient, path: str):
+def test_options_on_an_unknown_path_is_not_found(stranger: FlaskClient, path: str):
     answer = stranger.options(path, headers=PREFLIGHT)
     assert answer.status_code == 404
     assert answer.json["code"] == "not_found"
 
 
 @pytest.mark.parametrize("headers", [{}, PREFLIGHT])
-def test_options_costs_nothing(
+def test_options_does_not_count_against_the_quota(
     client: FlaskClient, stranger: FlaskClient, headers: dict
 ):
     for caller in (client, stranger):
@@ -63,14 +63,14 @@ def test_options_costs_nothing(
     assert client.get("/v1/pets").headers["X-RateLimit-Remaining"] == "999"
 
 
-def test_options_shows_the_figures_of_the_address(stranger: FlaskClient):
+def test_options_shows_the_rate_limit_of_the_address(stranger: FlaskClient):
     stranger.get("/v1/pets")
     answer = stranger.options("/v1/pets")
     assert answer.headers["X-RateLimit-Limit"] == "60"
     assert answer.headers["X-RateLimit-Remaining"] == "59"
 
 
-def test_a_preflight_is_told_what_a_page_may_send(stranger: FlaskClient):
+def test_preflight_lists_allowed_methods_and_headers(stranger: FlaskClient):
     headers = stranger.options("/v1/pets", headers=PREFLIGHT).headers
     assert headers["Access-Control-Allow-Origin"] == "*"
     assert "POST" in words(headers["Access-Control-Allow-Methods"])
@@ -79,29 +79,29 @@ def test_a_preflight_is_told_what_a_page_may_send(stranger: FlaskClient):
     assert int(headers["Access-Control-Max-Age"]) > 0
 
 
-def test_plain_options_is_no_preflight(stranger: FlaskClient):
+def test_plain_options_gets_no_preflight_headers(stranger: FlaskClient):
     headers = stranger.options("/v1/pets").headers
     assert "Access-Control-Allow-Methods" not in headers
 
 
 @pytest.mark.parametrize("path", ["/v1/pets", "/v1/pets/9", "/v1/cats"])
-def test_pages_may_read_every_answer_and_its_headers(client: FlaskClient, path: str):
+def test_any_origin_may_read_responses_and_headers(client: FlaskClient, path: str):
     headers = client.get(path, headers={"Origin": PAGE}).headers
     assert headers["Access-Control-Allow-Origin"] == "*"
     assert headers["Access-Control-Expose-Headers"] == EXPOSED
     assert "Access-Control-Allow-Credentials" not in headers
 
 
-def test_pages_may_read_a_refusal(stranger: FlaskClient):
+def test_any_origin_may_read_a_401_response(stranger: FlaskClient):
     answer = stranger.get("/v1/pets", headers={"Origin": PAGE})
     assert answer.status_code == 401
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
 
 
 @pytest.mark.usefixtures("some_origins")
-class TestWithAListOfOrigins:
+class TestConfiguredOrigins:
     @pytest.mark.parametrize("origin", [PAGE, "http://localhost:3000"])
-    def test_a_listed_one_is_allowed(self, client: FlaskClient, origin: str):
+    def test_listed_origin_is_allowed(self, client: FlaskClient, origin: str):
         for method in (client.get, client.options):
             headers = method("/v1/pets", headers=PREFLIGHT | {"Origin": origin}).headers
             assert headers["Access-Control-Allow-Origin"] == origin
@@ -112,13 +112,13 @@ class TestWithAListOfOrigins:
         "origin",
         ["https://evil.example.org", f"{PAGE}.evil.org", f"{PAGE}:444", "null", "*"],
     )
-    def test_another_is_not(self, client: FlaskClient, origin: str):
+    def test_unlisted_origin_is_not_allowed(self, client: FlaskClient, origin: str):
         for method in (client.get, client.options):
             headers = method("/v1/pets", headers=PREFLIGHT | {"Origin": origin}).headers
             assert "Access-Control-Allow-Origin" not in headers
             assert headers["Vary"] == "Origin"
 
-    def test_who_is_no_page_is_served_all_the_same(self, client: FlaskClient):
+    def test_request_without_an_origin_is_served(self, client: FlaskClient):
         answer = client.get("/v1/pets")
         assert answer.status_code == 200
         assert "Access-Control-Allow-Origin" not in answer.headers
@@ -135,7 +135,7 @@ class TestWithAListOfOrigins:
         ("/v1/categories/7", 405),
     ],
 )
-def test_head_answers_as_get_does_without_the_body(
+def test_head_answers_like_get_without_the_body(
     client: FlaskClient, path: str, status: int
 ):
     client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
@@ -146,7 +146,7 @@ def test_head_answers_as_get_does_without_the_body(
         assert head.headers.get(name) == got.headers.get(name)
 
 
-def test_head_counts_like_get(client: FlaskClient):
+def test_head_counts_against_the_quota(client: FlaskClient):
     assert client.head("/v1/pets").headers["X-RateLimit-Remaining"] == "999"
     assert client.get("/v1/pets").headers["X-RateLimit-Remaining"] == "998"
 

@@ -1,4 +1,4 @@
-"""What each operation asks of the databases, statement by statement."""
+"""The database statements that each operation executes."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ REX = {"name": "Rex", "categoryId": 7}
 
 @pytest.fixture(autouse=True)
 def settled(client: FlaskClient, stranger: FlaskClient, project: Project) -> None:
-    """Thirty animals, and what only the first request of a day costs paid for."""
+    """Insert thirty pets and execute what only the first request of a day needs."""
     row = {"project": project, "name": "Rex", "category_id": 7, "status": "sold"}
     PetTable.insert_many([row] * 30).execute()
     client.get("/v1/pets")
@@ -27,7 +27,7 @@ def settled(client: FlaskClient, stranger: FlaskClient, project: Project) -> Non
 
 
 def cost_of(client: FlaskClient, method: str, path: str, **sent: object) -> list[str]:
-    """Each statement of a request, by its verb and its tables."""
+    """Return the statements of a request, each as its verb and its tables."""
     with statements.recorded() as seen:
         client.open(path, method=method, **sent)
     return [statement.gist for statement in seen]
@@ -46,13 +46,13 @@ def cost_of(client: FlaskClient, method: str, path: str, **sent: object) -> list
         "/v1/pets/9999",
     ],
 )
-def test_a_read_is_one_look_up_one_count_and_one_select(
+def test_read_takes_one_lookup_one_count_and_one_select(
     client: FlaskClient, method: str, path: str
 ):
     assert cost_of(client, method, path) == [LOOK_UP, COUNT, "SELECT pet"]
 
 
-def test_adding_an_animal_is_one_statement(client: FlaskClient, database_url: str):
+def test_creating_a_pet_takes_one_write(client: FlaskClient, database_url: str):
     write = "INSERT pet category"
     if database_url.startswith("postgresql"):
         write = "WITH turn category added pet added"
@@ -60,7 +60,9 @@ def test_adding_an_animal_is_one_statement(client: FlaskClient, database_url: st
     assert cost_of(client, "POST", "/v1/pets", json=REX) == [LOOK_UP, COUNT, write]
 
 
-def test_the_first_of_a_category_writes_it_too(client: FlaskClient, database_url: str):
+def test_first_pet_of_a_category_also_writes_the_category(
+    client: FlaskClient, database_url: str
+):
     if database_url.startswith("postgresql"):
         writes = ["WITH turn category added pet added"]
     else:
@@ -71,7 +73,7 @@ def test_the_first_of_a_category_writes_it_too(client: FlaskClient, database_url
 @pytest.mark.parametrize(
     ("times_before", "most", "most_with_locks"), [(0, 10, 9), (1, 4, 5)]
 )
-def test_an_idempotency_key_costs_a_few_statements_more(
+def test_idempotency_key_adds_only_a_few_statements(
     client: FlaskClient,
     database_url: str,
     times_before: int,
@@ -96,20 +98,20 @@ def test_an_idempotency_key_costs_a_few_statements_more(
         ("GET", "/v1/nowhere", {}),
     ],
 )
-def test_a_refused_request_asks_nothing_more(
+def test_refused_request_takes_only_lookup_and_count(
     client: FlaskClient, method: str, path: str, sent: dict
 ):
     assert cost_of(client, method, path, **sent) == [LOOK_UP, COUNT]
 
 
-def test_a_stranger_is_only_counted(stranger: FlaskClient):
+def test_request_without_a_key_is_only_counted(stranger: FlaskClient):
     assert cost_of(stranger, "GET", "/v1/pets") == [COUNT]
 
 
-def test_a_mistyped_key_is_only_counted(client_of: Callable, key: str):
+def test_request_with_a_mistyped_key_is_only_counted(client_of: Callable, key: str):
     client = client_of(new_key()[:-6] + key[-6:])
     assert cost_of(client, "GET", "/v1/pets") == [COUNT]
 
 
-def test_an_unknown_key_costs_one_look_up(client_of: Callable):
+def test_unknown_key_takes_one_lookup_and_one_count(client_of: Callable):
     assert cost_of(client_of(new_key()), "GET", "/v1/pets") == [LOOK_UP, COUNT]

@@ -9,7 +9,7 @@ from tests.clocks import Clock
 ORDERS = "/v1/store/orders"
 JSON = {"Content-Type": "application/json"}
 NOWHERE = (400, "petId: names no animal")
-# What is refused at the door never meets the database.
+# Rejected before the handler uses the database, so one engine is enough.
 of_one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
@@ -43,7 +43,7 @@ def refusal_of(answer: TestResponse) -> tuple[int, str]:
     return answer.status_code, answer.json["message" if is_invalid else "code"]
 
 
-def test_an_order_is_answered_with_all_its_members(
+def test_created_order_is_returned_with_all_its_members(
     client: FlaskClient, rex: int, clock: Clock
 ):
     answer = order(client, rex)
@@ -57,13 +57,13 @@ def test_an_order_is_answered_with_all_its_members(
     }
 
 
-def test_the_location_of_an_order_leads_to_it(client: FlaskClient, rex: int):
+def test_location_header_points_to_the_order(client: FlaskClient, rex: int):
     answer = order(client, rex)
     assert answer.headers["Location"] == f"{ORDERS}/{answer.json['id']}"
     assert client.get(answer.headers["Location"]).json == answer.json
 
 
-def test_an_ordered_animal_is_pending_and_no_other_one_is(
+def test_only_the_ordered_pet_becomes_pending(
     client: FlaskClient, rival_client: FlaskClient, rex: int
 ):
     mia, tom = add_pet(client), add_pet(rival_client)
@@ -74,26 +74,26 @@ def test_an_ordered_animal_is_pending_and_no_other_one_is(
 
 
 @pytest.mark.parametrize("status", ["pending", "sold"])
-def test_what_is_not_available_cannot_be_ordered(client: FlaskClient, status: str):
+def test_unavailable_pet_cannot_be_ordered(client: FlaskClient, status: str):
     rex = add_pet(client, status)
     assert refusal_of(order(client, rex)) == (409, "pet_not_available")
     assert status_of(client, rex) == status
     assert client.get(ORDERS).json == []
 
 
-def test_an_animal_is_ordered_once(client: FlaskClient, rex: int):
+def test_pet_with_an_open_order_cannot_be_ordered(client: FlaskClient, rex: int):
     placed = order(client, rex)
     assert refusal_of(order(client, rex)) == (409, "pet_not_available")
     assert client.get(ORDERS).json == [placed.json]
 
 
-def test_a_sold_animal_is_not_ordered_again(client: FlaskClient, rex: int):
+def test_pet_of_a_completed_order_cannot_be_ordered(client: FlaskClient, rex: int):
     close(client, order(client, rex), "completed")
     assert refusal_of(order(client, rex)) == (409, "pet_not_available")
     assert status_of(client, rex) == "sold"
 
 
-def test_a_freed_animal_can_be_ordered_again(client: FlaskClient, rex: int):
+def test_pet_of_a_cancelled_order_can_be_ordered_again(client: FlaskClient, rex: int):
     first = order(client, rex)
     cancelled = close(client, first, "cancelled").json
     second = order(client, rex)
@@ -103,7 +103,7 @@ def test_a_freed_animal_can_be_ordered_again(client: FlaskClient, rex: int):
     assert client.get(ORDERS).json == [cancelled, second.json]
 
 
-def test_an_animal_of_another_project_is_one_that_does_not_exist(
+def test_pet_of_another_project_looks_like_a_missing_one(
     client: FlaskClient, rival_client: FlaskClient, rex: int
 ):
     foreign, missing = order(rival_client, rex), order(rival_client, rex + 1)
@@ -114,7 +114,7 @@ def test_an_animal_of_another_project_is_one_that_does_not_exist(
 
 
 @pytest.mark.parametrize("pet_id", [0, 1, 2**31, 2**53 + 1, 2**63 - 1])
-def test_an_id_that_no_animal_has_is_named(client: FlaskClient, pet_id: int):
+def test_unknown_pet_id_is_refused(client: FlaskClient, pet_id: int):
     assert refusal_of(order(client, pet_id)) == NOWHERE
 
 
@@ -140,7 +140,7 @@ def test_an_id_that_no_animal_has_is_named(client: FlaskClient, pet_id: int):
         ("", "body: is not valid JSON in UTF-8"),
     ],
 )
-def test_a_wrong_body_is_refused_by_name(
+def test_invalid_body_is_refused_with_a_reason(
     client: FlaskClient, rex: int, body: str, fault: str
 ):
     status, message = refusal_of(client.post(ORDERS, data=body, headers=JSON))
@@ -150,7 +150,7 @@ def test_a_wrong_body_is_refused_by_name(
 
 
 @pytest.mark.parametrize("spelling", ["{}.0", "{}e0", "{}00e-2"])
-def test_each_spelling_of_an_integer_orders_the_animal(
+def test_pet_id_is_accepted_in_any_integer_notation(
     client: FlaskClient, rex: int, spelling: str
 ):
     body = f'{{"petId": {spelling.format(rex)}}}'
@@ -158,7 +158,7 @@ def test_each_spelling_of_an_integer_orders_the_animal(
     assert (answer.status_code, answer.json["petId"]) == (201, rex)
 
 
-def test_a_retry_is_answered_with_the_same_order(client: FlaskClient, rex: int):
+def test_retry_returns_the_same_order(client: FlaskClient, rex: int):
     first = order(client, rex, key="once")
     close(client, first, "cancelled")
     retry = order(client, rex, key="once")
@@ -167,9 +167,7 @@ def test_a_retry_is_answered_with_the_same_order(client: FlaskClient, rex: int):
     assert status_of(client, rex) == "available"
 
 
-def test_a_retry_is_refused_again_when_the_animal_is_free(
-    client: FlaskClient, rex: int
-):
+def test_retry_of_a_refused_order_is_refused_again(client: FlaskClient, rex: int):
     placed = order(client, rex)
     order(client, rex, key="late")
     close(client, placed, "cancelled")
@@ -178,6 +176,6 @@ def test_a_retry_is_refused_again_when_the_animal_is_free(
     assert status_of(client, rex) == "available"
 
 
-def test_an_order_for_no_animal_can_be_repaired(client: FlaskClient):
+def test_order_for_an_unknown_pet_does_not_use_up_the_key(client: FlaskClient):
     assert refusal_of(order(client, 1, key="early")) == NOWHERE
     assert order(client, add_pet(client), key="early").status_code == 201

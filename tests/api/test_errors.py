@@ -1,4 +1,4 @@
-"""Every refusal is the Error body, with its headers (specification section 7)."""
+"""Error responses: status, Error body and headers (specification section 7)."""
 
 from types import ModuleType
 
@@ -16,7 +16,7 @@ REX = {"name": "Rex", "categoryId": 7}
 @pytest.mark.parametrize(
     "path", ["/v1", "/v1/", "/v1/nowhere", "/v1/pets/1", "/v1/pets/x", "/v1/store"]
 )
-def test_what_is_not_there_is_not_found(client: FlaskClient, path: str):
+def test_missing_resource_is_not_found(client: FlaskClient, path: str):
     assert error_of(client.get(path)) == (404, "not_found")
 
 
@@ -31,7 +31,7 @@ def test_what_is_not_there_is_not_found(client: FlaskClient, path: str):
         ("BREW", "/v1/pets/1", "GET, HEAD, OPTIONS"),
     ],
 )
-def test_another_method_is_told_which_are_allowed(
+def test_unsupported_method_gets_the_allowed_methods(
     client: FlaskClient, method: str, path: str, allowed: str
 ):
     answer = client.open(path, method=method)
@@ -53,7 +53,7 @@ def test_another_method_is_told_which_are_allowed(
         {"Content-Type": "application/json", "Content-Encoding": "gzip"},
     ],
 )
-def test_a_body_that_is_no_json_is_an_unsupported_media_type(
+def test_body_other_than_json_is_an_unsupported_media_type(
     client: FlaskClient, headers: dict
 ):
     body = b'{"name": "Rex", "categoryId": 7}'
@@ -62,12 +62,12 @@ def test_a_body_that_is_no_json_is_an_unsupported_media_type(
     assert not PetTable.select().exists()
 
 
-def test_a_body_that_is_too_large_is_refused_as_such(client: FlaskClient):
+def test_oversized_body_is_refused(client: FlaskClient):
     answer = client.post("/v1/pets", json=REX | {"x": "x" * 65_536})
     assert error_of(answer) == (413, "body_too_large")
 
 
-def test_every_member_at_fault_is_named(client: FlaskClient):
+def test_message_names_every_invalid_member(client: FlaskClient):
     answer = client.post(
         "/v1/pets", json={"name": 1, "status": "lost", "colour": "red"}
     )
@@ -76,14 +76,14 @@ def test_every_member_at_fault_is_named(client: FlaskClient):
     assert named == {"name", "categoryId", "status", "colour"}
 
 
-def test_a_thousand_members_at_fault_make_no_long_answer(client: FlaskClient):
+def test_long_list_of_errors_is_truncated(client: FlaskClient):
     answer = client.post("/v1/pets", json={"x" * 50 + str(n): 1 for n in range(1000)})
     assert error_of(answer) == (400, "invalid_request")
     assert len(answer.data) < 3000
     assert answer.json["message"].endswith("and 982 more")
 
 
-def test_a_member_s_name_is_repeated_at_a_bearable_length(client: FlaskClient):
+def test_long_member_name_is_truncated_in_the_message(client: FlaskClient):
     answer = client.post("/v1/pets", json=REX | {"x" * 60_000: 1})
     assert error_of(answer) == (400, "invalid_request")
     assert len(answer.data) < 300
@@ -98,7 +98,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("broken")
-def test_a_fault_of_ours_shows_nothing_of_the_inside(client: FlaskClient):
+def test_internal_error_discloses_no_details(client: FlaskClient):
     answer = client.get("/v1/pets/1")
     assert error_of(answer) == (500, "internal_error")
     for word in ("Traceback", "ZeroDivisionError", "secret", ".py"):
@@ -108,7 +108,7 @@ def test_a_fault_of_ours_shows_nothing_of_the_inside(client: FlaskClient):
 
 
 @pytest.mark.usefixtures("broken")
-def test_a_fault_of_ours_is_logged_with_its_traceback(
+def test_internal_error_is_logged_with_its_traceback(
     client: FlaskClient, caplog: pytest.LogCaptureFixture
 ):
     client.get("/v1/pets/1")
@@ -117,7 +117,7 @@ def test_a_fault_of_ours_is_logged_with_its_traceback(
 
 
 @pytest.mark.usefixtures("broken")
-def test_after_a_fault_the_next_request_is_served(client: FlaskClient):
+def test_request_after_an_internal_error_is_served(client: FlaskClient):
     client.get("/v1/pets/1")
     assert client.get("/v1/pets").status_code == 200
 
@@ -132,7 +132,7 @@ def test_after_a_fault_the_next_request_is_served(client: FlaskClient):
         ("POST", "/v1/pets", 415),
     ],
 )
-def test_every_answer_shows_the_quota_and_costs_one_of_it(
+def test_every_response_shows_and_uses_the_quota(
     client: FlaskClient, method: str, path: str, status: int
 ):
     answer = client.open(path, method=method)
@@ -143,14 +143,14 @@ def test_every_answer_shows_the_quota_and_costs_one_of_it(
 
 
 @pytest.mark.parametrize("path", ["/v2/pets", "/V1/pets", "/favicon.ico"])
-def test_beside_v1_there_is_no_quota(client: FlaskClient, path: str):
+def test_path_outside_v1_has_no_rate_limit_headers(client: FlaskClient, path: str):
     answer = client.get(path)
     assert (answer.status_code, answer.json["code"]) == (404, "not_found")
     assert not RATE_LIMIT_HEADERS & set(answer.headers.keys())
 
 
 @pytest.mark.parametrize("path", ["/v1/pets", "/v1/pets/1", "/v1/nowhere"])
-def test_no_answer_of_the_api_may_be_stored_on_its_way(client: FlaskClient, path: str):
+def test_api_response_must_not_be_cached(client: FlaskClient, path: str):
     assert client.get(path).headers["Cache-Control"] == "no-store"
 
 
@@ -164,7 +164,7 @@ def test_no_answer_of_the_api_may_be_stored_on_its_way(client: FlaskClient, path
         ("POST", "/v1/pets"),
     ],
 )
-def test_no_answer_of_the_api_is_taken_for_another_kind(
+def test_api_response_forbids_content_type_sniffing(
     client: FlaskClient, method: str, path: str
 ):
     answer = client.open(path, method=method)
@@ -172,7 +172,7 @@ def test_no_answer_of_the_api_is_taken_for_another_kind(
 
 
 @pytest.mark.parametrize("module", [pets, orders, replies])
-def test_each_rule_that_refuses_a_client_has_its_status_and_code(module: ModuleType):
+def test_every_refusal_of_the_models_has_a_failure_response(module: ModuleType):
     classes = [each for each in vars(module).values() if isinstance(each, type)]
     rules = {each for each in classes if issubclass(each, Refused)}
     assert rules - {Refused, Conflict} <= FAILURES.keys()

@@ -1,4 +1,4 @@
-"""Names and integers in bodies, value by value."""
+"""Valid and invalid values of names and integers in request bodies."""
 
 import pytest
 from flask.testing import FlaskClient
@@ -35,7 +35,7 @@ def with_category(client: FlaskClient, literal: str):
         ("9.223372036854775807e18", INT64_MAX),
     ],
 )
-def test_an_integer_is_one_however_it_is_written(
+def test_integer_is_accepted_in_any_json_notation(
     client: FlaskClient, literal: str, number: int
 ):
     assert with_category(client, literal).json["categoryId"] == number
@@ -83,7 +83,7 @@ def test_an_integer_is_one_however_it_is_written(
     ],
     ids=lambda literal: literal[:40],
 )
-def test_what_is_no_integer_from_0_to_int64_is_refused(
+def test_value_other_than_a_non_negative_int64_is_refused(
     client: FlaskClient, literal: str
 ):
     assert error_of(with_category(client, literal)) == (400, "invalid_request")
@@ -148,7 +148,7 @@ def test_a_name_is_kept_exactly_as_sent(client: FlaskClient, name: str):
     ],
     ids=ascii,
 )
-def test_what_is_no_legible_name_is_refused(client: FlaskClient, name: object):
+def test_invalid_name_is_refused(client: FlaskClient, name: object):
     answer = client.post("/v1/pets", json={"name": name, "categoryId": 7})
     assert error_of(answer) == (400, "invalid_request")
     assert answer.json["message"].startswith("name: must ")

@@ -5,7 +5,7 @@ from flask.testing import FlaskClient
 
 ORDERS = "/v1/store/orders"
 PER_REQUEST = {"X-Request-ID", "X-RateLimit-Remaining", "RateLimit"}
-# What is refused at the door never meets the database.
+# Rejected before the handler uses the database, so one engine is enough.
 of_one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
@@ -24,7 +24,7 @@ def test_an_order_is_fetched_by_its_id(client: FlaskClient):
 @pytest.mark.parametrize(
     ("status", "pet_status"), [("completed", "sold"), ("cancelled", "available")]
 )
-def test_a_closed_order_is_still_there(
+def test_closed_order_can_still_be_fetched(
     client: FlaskClient, status: str, pet_status: str
 ):
     order = place(client)
@@ -33,7 +33,7 @@ def test_a_closed_order_is_still_there(
     assert client.get(f"/v1/pets/{order['petId']}").json["status"] == pet_status
 
 
-def test_an_order_of_another_project_answers_as_one_that_does_not_exist(
+def test_order_of_another_project_looks_like_a_missing_one(
     client: FlaskClient, rival_client: FlaskClient
 ):
     missing = rival_client.get(f"{ORDERS}/1")
@@ -47,7 +47,7 @@ def test_an_order_of_another_project_answers_as_one_that_does_not_exist(
 
 
 @pytest.mark.parametrize("order_id", [0, 2, 2**63 - 1])
-def test_an_id_that_no_order_has_is_not_found(client: FlaskClient, order_id: int):
+def test_unknown_order_id_is_not_found(client: FlaskClient, order_id: int):
     place(client)
     answer = client.get(f"{ORDERS}/{order_id}")
     assert (answer.status_code, answer.json["code"]) == (404, "not_found")
@@ -61,14 +61,14 @@ def test_an_id_that_no_order_has_is_not_found(client: FlaskClient, order_id: int
         *["x", "1/", "%31%00", "١", "1;", "1 ", ""],
     ],
 )
-def test_what_is_no_int64_is_not_found(client: FlaskClient, order_id: str):
+def test_invalid_order_id_is_not_found(client: FlaskClient, order_id: str):
     place(client)
     answer = client.get(f"{ORDERS}/{order_id}")
     assert (answer.status_code, answer.json["code"]) == (404, "not_found")
     assert set(answer.json) == {"code", "message", "status"}
 
 
-def test_head_answers_as_get_does(client: FlaskClient):
+def test_head_answers_like_get_without_the_body(client: FlaskClient):
     address = f"{ORDERS}/{place(client)['id']}"
     head, get = client.head(address), client.get(address)
     assert (head.status_code, head.data) == (200, b"")
@@ -77,13 +77,13 @@ def test_head_answers_as_get_does(client: FlaskClient):
 
 @of_one_engine
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE"])
-def test_other_methods_are_told_which_there_are(client: FlaskClient, method: str):
+def test_unsupported_method_gets_the_allowed_methods(client: FlaskClient, method: str):
     answer = client.open(f"{ORDERS}/{place(client)['id']}", method=method)
     assert answer.status_code == 405
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, PATCH"
 
 
-def test_it_takes_no_parameters(client: FlaskClient):
+def test_query_parameters_are_refused(client: FlaskClient):
     answer = client.get(f"{ORDERS}/{place(client)['id']}?status=placed")
     assert answer.status_code == 400
     assert answer.json["message"] == "status: is not known here"

@@ -1,4 +1,4 @@
-"""Idempotency-Key on every POST: a retry gets the first answer again."""
+"""Idempotency-Key: a retried POST gets the stored response again."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ def post(
     return client.post(path, json=body, headers={"Idempotency-Key": key})
 
 
-def test_a_retry_gets_the_first_answer_again(client: FlaskClient):
+def test_retry_gets_the_stored_response(client: FlaskClient):
     first, second = post(client, "a"), post(client, "a")
     assert (first.status_code, second.status_code) == (201, 201)
     assert second.data == first.data
@@ -34,7 +34,7 @@ def test_a_retry_gets_the_first_answer_again(client: FlaskClient):
     assert PetTable.select().count() == 1
 
 
-def test_only_the_replay_is_marked_as_one(client: FlaskClient):
+def test_only_a_replay_has_the_idempotent_replayed_header(client: FlaskClient):
     first, second = post(client, "a"), post(client, "a")
     assert "Idempotent-Replayed" not in first.headers
     assert second.headers["Idempotent-Replayed"] == "true"
@@ -45,24 +45,24 @@ def test_a_replay_counts_against_the_quota(client: FlaskClient):
     assert post(client, "a").headers["X-RateLimit-Remaining"] == "998"
 
 
-def test_without_a_key_each_post_creates_an_animal(client: FlaskClient):
+def test_each_post_without_a_key_creates_a_pet(client: FlaskClient):
     ids = {client.post("/v1/pets", json=REX).json["id"] for _ in range(2)}
     assert len(ids) == 2
 
 
-def test_another_key_creates_another_animal(client: FlaskClient):
+def test_different_keys_create_different_pets(client: FlaskClient):
     ids = {post(client, key).json["id"] for key in ("a", "b", "A")}
     assert len(ids) == 3
 
 
 @pytest.mark.parametrize("name", ["a", "~", '"', "a" * 255, PRINTABLE])
-def test_a_key_may_be_any_255_visible_characters(client: FlaskClient, name: str):
+def test_key_may_be_up_to_255_visible_ascii_characters(client: FlaskClient, name: str):
     assert post(client, name).status_code == 201
     assert post(client, name).headers["Idempotent-Replayed"] == "true"
 
 
 @pytest.mark.parametrize("name", ["a", "a" * 255, 'a"b', "''"])
-def test_a_key_in_quotes_is_the_same_key(client: FlaskClient, name: str):
+def test_quoted_key_equals_the_unquoted_key(client: FlaskClient, name: str):
     first, second = post(client, name), post(client, f'"{name}"')
     assert second.headers["Idempotent-Replayed"] == "true"
     assert second.data == first.data
@@ -72,7 +72,7 @@ def test_a_key_in_quotes_is_the_same_key(client: FlaskClient, name: str):
     "name",
     ["", '""', "a" * 256, f'"{"a" * 256}"', "a b", '" "', "a\tb", "ä", "\x7f", "\x01"],
 )
-def test_anything_else_is_no_key(client: FlaskClient, name: str):
+def test_malformed_key_is_refused(client: FlaskClient, name: str):
     environ = {"HTTP_IDEMPOTENCY_KEY": name}
     answer = client.post("/v1/pets", json=REX, environ_overrides=environ)
     assert answer.status_code == 400
@@ -82,7 +82,7 @@ def test_anything_else_is_no_key(client: FlaskClient, name: str):
 
 
 @pytest.mark.parametrize("body", [TOM, REX | {"status": "available"}, {}, [], None])
-def test_the_key_with_another_body_is_refused(client: FlaskClient, body: object):
+def test_reused_key_with_another_body_is_refused(client: FlaskClient, body: object):
     first = post(client, "a")
     answer = post(client, "a", body)
     assert answer.status_code == 422
@@ -91,14 +91,16 @@ def test_the_key_with_another_body_is_refused(client: FlaskClient, body: object)
     assert PetTable.select().count() == 1
 
 
-def test_a_rival_may_use_the_same_key(client: FlaskClient, rival_client: FlaskClient):
+def test_another_project_may_use_the_same_key(
+    client: FlaskClient, rival_client: FlaskClient
+):
     ours, theirs = post(client, "a"), post(rival_client, "a", TOM)
     assert theirs.status_code == 201
     assert theirs.json["id"] != ours.json["id"]
     assert post(rival_client, "a", TOM).data == theirs.data
 
 
-def test_whichever_key_of_the_project_retries_gets_the_answer(
+def test_retry_with_another_api_key_of_the_project_is_replayed(
     client: FlaskClient, project: Project, client_of: Callable[[str], FlaskClient]
 ):
     colleague = client_of(Key.issue(project))
@@ -113,7 +115,7 @@ def test_another_path_may_use_the_same_key(client: FlaskClient):
     assert order.json["petId"] == pet["id"]
 
 
-def test_an_order_is_replayed_too(client: FlaskClient):
+def test_order_is_replayed(client: FlaskClient):
     body = {"petId": post(client, "a").json["id"]}
     first, second = (post(client, "a", body, "/v1/store/orders") for _ in range(2))
     assert (first.status_code, second.status_code) == (201, 201)
@@ -121,7 +123,7 @@ def test_an_order_is_replayed_too(client: FlaskClient):
     assert OrderTable.select().count() == 1
 
 
-def test_a_conflict_of_the_business_is_stored(client: FlaskClient):
+def test_conflict_response_is_stored_and_replayed(client: FlaskClient):
     pet_id = post(client, "a").json["id"]
     body, orders = {"petId": pet_id}, "/v1/store/orders"
     order = post(client, "first", body, orders).json
@@ -134,13 +136,13 @@ def test_a_conflict_of_the_business_is_stored(client: FlaskClient):
     assert post(client, "third", body, orders).status_code == 201
 
 
-def test_an_answer_is_good_for_24_hours(client: FlaskClient, clock: Clock):
+def test_stored_response_is_replayed_for_24_hours(client: FlaskClient, clock: Clock):
     first = post(client, "a")
     clock.move(days=1)
     assert post(client, "a").data == first.data
 
 
-def test_after_24_hours_the_key_is_free_again(client: FlaskClient, clock: Clock):
+def test_key_can_be_reused_after_24_hours(client: FlaskClient, clock: Clock):
     first = post(client, "a")
     clock.move(days=1, seconds=0.001)
     second = post(client, "a", TOM)
@@ -149,7 +151,7 @@ def test_after_24_hours_the_key_is_free_again(client: FlaskClient, clock: Clock)
     assert post(client, "a", TOM).data == second.data
 
 
-def test_outdated_answers_are_swept_in_small_steps(client: FlaskClient, clock: Clock):
+def test_expired_responses_are_swept_in_batches(client: FlaskClient, clock: Clock):
     for number in range(SWEPT_AT_ONCE + 5):
         post(client, f"old-{number}")
     clock.move(days=1, seconds=1)
@@ -159,7 +161,7 @@ def test_outdated_answers_are_swept_in_small_steps(client: FlaskClient, clock: C
     assert {reply.key for reply in Reply.select()} == {"new", "newer"}
 
 
-def test_the_sweep_leaves_what_is_still_good(client: FlaskClient, clock: Clock):
+def test_sweep_keeps_unexpired_responses(client: FlaskClient, clock: Clock):
     post(client, "old")
     clock.move(days=1)
     post(client, "new")
@@ -168,13 +170,13 @@ def test_the_sweep_leaves_what_is_still_good(client: FlaskClient, clock: Clock):
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("days", [-2, 2])
-def test_a_host_whose_clock_is_wrong_keeps_and_sweeps_by_the_database_s(
+def test_expiry_follows_the_clock_of_the_database(
     client: FlaskClient, clock: Clock, monkeypatch: pytest.MonkeyPatch, days: int
 ):
     first = post(client, "a")
     wrong_ms = clock.now_ms + days * service_clock.MS_PER_DAY
     monkeypatch.setattr(service_clock, "now_ms", lambda: wrong_ms)
-    post(client, "b")  # sweeps
+    post(client, "b")  # also sweeps expired responses
     assert post(client, "a").data == first.data
     clock.move(days=1, seconds=1)
     assert post(client, "b").headers.get("Idempotent-Replayed") is None

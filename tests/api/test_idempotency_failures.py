@@ -1,4 +1,4 @@
-"""What is never stored under an Idempotency-Key, and what leaves no trace."""
+"""Idempotency-Key: responses that are not stored, and keys that are in use."""
 
 from collections.abc import Callable
 
@@ -43,7 +43,7 @@ def fail_with(error: Exception) -> Callable[..., None]:
         (415, REX, "text/plain"),
     ],
 )
-def test_a_refused_request_may_be_corrected_under_its_key(
+def test_refused_request_may_be_corrected_with_the_same_key(
     client: FlaskClient, status: int, body: bytes, content_type: str
 ):
     assert post(client, body, content_type).status_code == status
@@ -51,7 +51,7 @@ def test_a_refused_request_may_be_corrected_under_its_key(
     assert post(client).status_code == 201
 
 
-def test_an_order_for_no_animal_is_not_stored(client: FlaskClient):
+def test_refused_order_for_an_unknown_pet_is_not_stored(client: FlaskClient):
     headers = {"Idempotency-Key": "a"}
     for _ in range(2):
         answer = client.post("/v1/store/orders", json={"petId": 5}, headers=headers)
@@ -60,7 +60,9 @@ def test_an_order_for_no_animal_is_not_stored(client: FlaskClient):
     assert not Reply.select().exists()
 
 
-def test_a_stranger_gets_no_stored_answer(client: FlaskClient, stranger: FlaskClient):
+def test_request_without_an_api_key_gets_no_stored_response(
+    client: FlaskClient, stranger: FlaskClient
+):
     assert post(stranger).status_code == 401
     assert post(client).status_code == 201
     assert post(stranger).status_code == 401
@@ -81,7 +83,7 @@ def test_a_500_is_not_stored(client: FlaskClient, monkeypatch: pytest.MonkeyPatc
     assert post(client).status_code == 201
 
 
-def test_an_animal_whose_answer_was_not_stored_was_not_created(
+def test_pet_is_not_created_if_its_response_cannot_be_stored(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ):
     with monkeypatch.context() as patch:
@@ -92,14 +94,14 @@ def test_an_animal_whose_answer_was_not_stored_was_not_created(
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-class TestWhileTheFirstIsStillRunning:
-    """On SQLite a copy waits for the whole transaction, so it is never in use."""
+class TestKeyInUse:
+    """PostgreSQL only: on SQLite, a retry waits until the first transaction ends."""
 
     @pytest.fixture
     def first(
         self, project: Project, clock: Clock, database_url: str
     ) -> psycopg.Connection:
-        """A transaction that has claimed the key and does not end."""
+        """A connection whose open transaction has claimed the key."""
         with psycopg.connect(database_url) as connection:
             connection.execute(
                 "INSERT INTO reply (project_id, path, key, fingerprint, created_ms)"
@@ -113,7 +115,7 @@ class TestWhileTheFirstIsStillRunning:
     def short_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(idempotency, "WAIT_MS", 100)
 
-    def test_a_copy_is_told_to_come_back(
+    def test_concurrent_retry_gets_409_with_retry_after(
         self, client: FlaskClient, first: psycopg.Connection
     ):
         answer = post(client)
@@ -122,7 +124,7 @@ class TestWhileTheFirstIsStillRunning:
         assert answer.headers["Retry-After"] == "1"
         assert not PetTable.select().exists()
 
-    def test_the_key_is_free_once_the_first_has_died(
+    def test_key_is_free_after_the_first_request_rolls_back(
         self, client: FlaskClient, first: psycopg.Connection
     ):
         assert post(client).status_code == 409

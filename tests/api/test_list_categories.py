@@ -13,7 +13,7 @@ CATEGORIES = "/v1/categories"
 INT64_MAX = 2**63 - 1
 LIMIT = "limit: must be an integer from 1 to 100"
 AFTER = f"after: must be an integer from 0 to {INT64_MAX}"
-# What is refused at the door never meets the database.
+# Rejected before the handler uses the database, so one engine is enough.
 of_one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
@@ -27,7 +27,7 @@ def ids(categories: list[dict]) -> list[int]:
 
 
 def pages(client: FlaskClient, address: str) -> Iterator[list[int]]:
-    """The pages from that address on, as the links lead."""
+    """Yield the ids on each page, following the links from the address."""
     while address:
         answer = client.get(address)
         assert answer.status_code == 200
@@ -45,7 +45,7 @@ def test_a_project_without_categories_has_an_empty_list(client: FlaskClient):
     assert "Link" not in answer.headers
 
 
-def test_an_animal_brings_its_category_without_a_name(client: FlaskClient):
+def test_new_pet_creates_its_category_without_a_name(client: FlaskClient):
     for category_id in (7, 0, 7):
         client.post("/v1/pets", json={"name": "Rex", "categoryId": category_id})
     assert client.get(CATEGORIES).json == [
@@ -54,18 +54,18 @@ def test_an_animal_brings_its_category_without_a_name(client: FlaskClient):
     ]
 
 
-def test_an_animal_that_is_refused_brings_none(client: FlaskClient):
+def test_refused_pet_creates_no_category(client: FlaskClient):
     client.post("/v1/pets", json={"name": "", "categoryId": 7})
     assert client.get(CATEGORIES).json == []
 
 
-def test_another_animal_leaves_the_name_alone(client: FlaskClient):
+def test_new_pet_keeps_the_name_of_its_category(client: FlaskClient):
     client.put(f"{CATEGORIES}/7", json={"name": "Dogs"})
     client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
     assert client.get(CATEGORIES).json == [{"id": 7, "name": "Dogs"}]
 
 
-def test_an_order_brings_none(client: FlaskClient):
+def test_order_changes_no_category(client: FlaskClient):
     pet = client.post("/v1/pets", json={"name": "Rex", "categoryId": 7}).json
     before = client.get(CATEGORIES).json
     client.post("/v1/store/orders", json={"petId": pet["id"]})
@@ -81,9 +81,7 @@ def test_categories_of_another_project_are_not_listed(
     assert client.get(CATEGORIES).json[0] == {"id": 2, "name": "No. 2"}
 
 
-def test_twenty_are_listed_unless_asked_otherwise(
-    client: FlaskClient, project: Project
-):
+def test_limit_defaults_to_20(client: FlaskClient, project: Project):
     add_categories(project, *range(101))
     assert ids(client.get(CATEGORIES).json) == list(range(20))
     assert ids(client.get(f"{CATEGORIES}?limit=1").json) == [0]
@@ -91,7 +89,7 @@ def test_twenty_are_listed_unless_asked_otherwise(
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 6])
-def test_links_lead_through_all_categories_once(
+def test_next_links_visit_each_category_once(
     client: FlaskClient, project: Project, limit: int
 ):
     expected = [0, 1, 5, 2**53 + 1, INT64_MAX - 1, INT64_MAX]
@@ -112,7 +110,7 @@ def test_the_link_keeps_the_limit(client: FlaskClient, project: Project):
     ("after", "expected"),
     [(0, [5, INT64_MAX]), (4, [5, INT64_MAX]), (5, [INT64_MAX]), (INT64_MAX, [])],
 )
-def test_the_list_goes_on_behind_any_id(
+def test_list_continues_after_any_id(
     client: FlaskClient, project: Project, after: int, expected: list[int]
 ):
     add_categories(project, 0, 5, INT64_MAX)
@@ -134,7 +132,7 @@ def test_the_list_goes_on_behind_any_id(
         ("name=Dogs", "name: is not known here"),
     ],
 )
-def test_a_wrong_parameter_is_refused_by_name(
+def test_invalid_parameter_is_named_in_the_message(
     client: FlaskClient, query: str, fault: str
 ):
     answer = client.get(f"{CATEGORIES}?{query}")
@@ -142,14 +140,14 @@ def test_a_wrong_parameter_is_refused_by_name(
     assert answer.json["message"] == fault
 
 
-def test_head_answers_as_get_does(client: FlaskClient, project: Project):
+def test_head_answers_like_get_without_the_body(client: FlaskClient, project: Project):
     add_categories(project, 0, 1)
     head = client.head(f"{CATEGORIES}?limit=1")
     assert (head.status_code, head.data) == (200, b"")
     assert head.headers["Link"] == client.get(f"{CATEGORIES}?limit=1").headers["Link"]
 
 
-def test_a_list_cannot_be_written_to(client: FlaskClient):
+def test_post_is_not_allowed(client: FlaskClient):
     answer = client.post(CATEGORIES, json={"name": "Dogs"})
     assert answer.status_code == 405
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"

@@ -11,14 +11,14 @@ def add(client: FlaskClient, **members: object) -> dict:
     return client.post("/v1/pets", json={"name": "Rex", "categoryId": 7} | members).json
 
 
-def test_without_animals_the_list_is_an_empty_array(client: FlaskClient):
+def test_a_project_without_pets_has_an_empty_list(client: FlaskClient):
     answer = client.get("/v1/pets")
     assert answer.status_code == 200
     assert answer.content_type == "application/json"
     assert answer.json == []
 
 
-def test_animals_are_listed_whole_by_ascending_id(client: FlaskClient):
+def test_pets_are_listed_with_all_members_by_ascending_id(client: FlaskClient):
     rex, ada = add(client), add(client, name="Ada", categoryId=0, status="sold")
     assert client.get("/v1/pets").json == [rex, ada]
     assert rex["id"] < ada["id"]
@@ -26,7 +26,7 @@ def test_animals_are_listed_whole_by_ascending_id(client: FlaskClient):
 
 
 @pytest.mark.parametrize("status", ["available", "pending", "sold"])
-def test_a_status_shows_only_the_animals_that_have_it(client: FlaskClient, status: str):
+def test_status_parameter_filters_the_pets(client: FlaskClient, status: str):
     for each in ("sold", "available", "pending", "sold", "available", "pending"):
         add(client, status=each)
     listed = client.get(f"/v1/pets?status={status}").json
@@ -36,7 +36,7 @@ def test_a_status_shows_only_the_animals_that_have_it(client: FlaskClient, statu
 @pytest.mark.parametrize(
     ("query", "length"), [("", 20), ("?limit=1", 1), ("?limit=100", 100)]
 )
-def test_the_limit_is_20_unless_another_is_asked_for(
+def test_limit_defaults_to_20(
     client: FlaskClient, project: Project, query: str, length: int
 ):
     row = {"project": project, "name": "Rex", "category_id": 7, "status": "sold"}
@@ -44,7 +44,7 @@ def test_the_limit_is_20_unless_another_is_asked_for(
     assert len(client.get(f"/v1/pets{query}").json) == length
 
 
-def test_animals_of_another_project_are_not_there(
+def test_pets_of_another_project_are_not_listed(
     client: FlaskClient, rival_client: FlaskClient
 ):
     rex = add(client)
@@ -62,7 +62,7 @@ def test_head_answers_like_get_without_the_body(client: FlaskClient):
     assert asked.headers["X-RateLimit-Remaining"] == "997"
 
 
-def test_each_list_costs_one_request_of_the_quota(client: FlaskClient):
+def test_each_list_request_counts_once_against_the_quota(client: FlaskClient):
     remaining = [
         client.get("/v1/pets").headers["X-RateLimit-Remaining"] for _ in range(3)
     ]

@@ -1,4 +1,4 @@
-"""Pages of a list: `limit`, `after` and the Link to the next (RFC 8288)."""
+"""Pagination with `limit`, `after` and the Link header (RFC 8288)."""
 
 import re
 
@@ -16,7 +16,7 @@ INT64_MAX = 2**63 - 1
 
 @pytest.fixture(autouse=True)
 def seven(project: Project) -> list[int]:
-    """The ids of seven animals, each available, pending or sold in turn."""
+    """The ids of seven pets, whose statuses repeat in the order of `STATUSES`."""
     return [Pet.add(project.id, "Rex", 7, STATUSES[n % 3]).id for n in range(7)]
 
 
@@ -30,7 +30,7 @@ def next_of(answer: TestResponse) -> str | None:
 
 
 def pages(client: FlaskClient, address: str | None) -> list[list[int]]:
-    """The ids of each page, from the address on to the last."""
+    """Return the ids on each page, following the links from the address."""
     found = []
     while address:
         answer = client.get(address)
@@ -40,14 +40,14 @@ def pages(client: FlaskClient, address: str | None) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 6, 7, 8, 100])
-def test_whoever_follows_the_links_sees_every_animal_once(
+def test_next_links_visit_each_pet_once(
     client: FlaskClient, seven: list[int], limit: int
 ):
     expected = [seven[n : n + limit] for n in range(0, 7, limit)]
     assert pages(client, f"/v1/pets?limit={limit}") == expected
 
 
-def test_the_links_keep_to_the_status(client: FlaskClient, seven: list[int]):
+def test_next_links_keep_the_status_filter(client: FlaskClient, seven: list[int]):
     found = pages(client, "/v1/pets?limit=2&status=available")
     assert found == [[seven[0], seven[3]], [seven[6]]]
 
@@ -58,7 +58,7 @@ def test_the_link_is_absolute_and_keeps_every_other_parameter(client: FlaskClien
     assert answer.headers["Link"] == f'<{address}>; rel="next"'
 
 
-def test_the_link_names_no_limit_that_was_not_asked_for(
+def test_link_omits_a_limit_that_was_not_requested(
     client: FlaskClient, project: Project, seven: list[int]
 ):
     for _ in range(14):
@@ -78,10 +78,8 @@ def test_the_link_names_no_limit_that_was_not_asked_for(
         ('x>; rel="last"', "x%3E;%20rel=%22last%22"),
     ],
 )
-def test_the_link_stays_on_the_host_that_was_asked(
-    app: Flask, key: str, sent: str, named: str
-):
-    # Flask's client reads the host too, and not all of these.
+def test_link_uses_the_host_of_the_request(app: Flask, key: str, sent: str, named: str):
+    # Flask's test client parses the host itself and rejects some of these.
     headers = {"Host": sent, "Authorization": f"Bearer {key}"}
     environ = EnvironBuilder("/v1/pets?limit=1", headers=headers).get_environ()
     _, _, answered = run_wsgi_app(app, environ)
@@ -95,19 +93,19 @@ def test_the_last_page_has_no_link(client: FlaskClient, query: str):
 
 
 @pytest.mark.parametrize("after", [7, 8, INT64_MAX])
-def test_beyond_the_last_animal_there_is_nothing(client: FlaskClient, after: int):
+def test_page_after_the_last_pet_is_empty(client: FlaskClient, after: int):
     answer = client.get(f"/v1/pets?after={after}")
     assert (answer.status_code, answer.json) == (200, [])
 
 
-def test_an_animal_that_is_gone_still_marks_its_place(
+def test_id_of_a_deleted_pet_still_works_as_a_cursor(
     client: FlaskClient, seven: list[int]
 ):
     PetTable.delete_by_id(seven[2])
     assert ids(client.get(f"/v1/pets?after={seven[2]}&limit=2")) == seven[3:5]
 
 
-def test_the_last_id_of_all_can_be_reached(client: FlaskClient, project: Project):
+def test_pet_with_the_largest_id_is_listed(client: FlaskClient, project: Project):
     row = {"project": project, "name": "Rex", "category_id": 7, "status": "sold"}
     PetTable.insert(id=INT64_MAX, **row).execute()
     assert pages(client, f"/v1/pets?after={INT64_MAX - 1}&limit=1") == [[INT64_MAX]]
@@ -144,7 +142,7 @@ def test_the_last_id_of_all_can_be_reached(client: FlaskClient, project: Project
     ],
     ids=lambda literal: literal[:24],
 )
-def test_what_is_no_int64_is_an_invalid_parameter(
+def test_parameter_other_than_an_int64_is_refused(
     client: FlaskClient, name: str, literal: str
 ):
     answer = client.get(f"/v1/pets?{name}={literal}")
@@ -153,7 +151,7 @@ def test_what_is_no_int64_is_an_invalid_parameter(
 
 
 @pytest.mark.parametrize("limit", [0, 101, 1000, INT64_MAX])
-def test_a_limit_is_from_1_to_100(client: FlaskClient, limit: int):
+def test_limit_outside_1_to_100_is_refused(client: FlaskClient, limit: int):
     answer = client.get(f"/v1/pets?limit={limit}")
     assert error_of(answer) == (400, "invalid_request")
     assert answer.json["message"] == "limit: must be an integer from 1 to 100"
@@ -182,7 +180,7 @@ def test_a_limit_is_from_1_to_100(client: FlaskClient, limit: int):
         ),
     ],
 )
-def test_each_parameter_that_is_wrong_unknown_or_repeated_is_named(
+def test_invalid_unknown_and_repeated_parameters_are_named(
     client: FlaskClient, query: str, at_fault: list[str]
 ):
     answer = client.get(f"/v1/pets?{query}")
@@ -191,5 +189,5 @@ def test_each_parameter_that_is_wrong_unknown_or_repeated_is_named(
     assert sorted(named) == at_fault
 
 
-def test_get_pet_takes_no_parameters(client: FlaskClient):
+def test_get_pet_refuses_query_parameters(client: FlaskClient):
     assert error_of(client.get("/v1/pets/1?limit=1")) == (400, "invalid_request")

@@ -1,4 +1,4 @@
-"""How much of what a proxy says is believed (PETSTORE_TRUSTED_PROXIES)."""
+"""Trust in the headers that proxies add (PETSTORE_TRUSTED_PROXIES)."""
 
 import json
 import urllib.request
@@ -24,7 +24,7 @@ def environ(environ: dict[str, str], request: pytest.FixtureRequest) -> dict[str
 
 
 def counted_as(client: FlaskClient, forwarded_for: str | None) -> str:
-    """The address that a request of this one's peer was counted against."""
+    """Return the address that a request from `PEER` is counted against."""
     sent = {} if forwarded_for is None else {"X-Forwarded-For": forwarded_for}
     client.get("/v1/pets", headers=sent, environ_overrides={"REMOTE_ADDR": PEER})
     [usage] = Usage.select()
@@ -61,7 +61,7 @@ def link_of(client: FlaskClient, project: Project, headers: dict[str, str]) -> s
     ],
     indirect=["environ"],
 )
-def test_a_stranger_s_address_is_counted_from_the_right(
+def test_number_of_proxies_determines_the_client_address(
     stranger: FlaskClient, forwarded_for: str | None, address: str
 ):
     assert counted_as(stranger, forwarded_for) == address
@@ -75,9 +75,7 @@ def test_a_stranger_s_address_is_counted_from_the_right(
         *("192.0.2.1:", "192.0.2.1:x", "192.0.2.1:1:2", "[192.0.2.1", "[]:443", ":80"),
     ],
 )
-def test_addresses_that_are_none_are_counted_together(
-    stranger: FlaskClient, nonsense: str
-):
+def test_invalid_addresses_are_counted_as_unknown(stranger: FlaskClient, nonsense: str):
     assert counted_as(stranger, nonsense) == "unknown"
 
 
@@ -90,7 +88,7 @@ def test_the_log_shows_the_address_without_its_port(
 
 
 @trusted
-def test_no_other_header_tells_the_address(stranger: FlaskClient):
+def test_no_other_header_sets_the_client_address(stranger: FlaskClient):
     for header in ("Forwarded", "X-Real-IP", "X-Client-IP", "CF-Connecting-IP"):
         spoofed = "for=192.0.2.1" if header == "Forwarded" else "192.0.2.1"
         stranger.environ_base[f"HTTP_{header.upper().replace('-', '_')}"] = spoofed
@@ -108,7 +106,7 @@ def test_no_other_header_tells_the_address(stranger: FlaskClient):
     ],
     indirect=["environ"],
 )
-def test_the_scheme_of_the_link_is_counted_from_the_right(
+def test_number_of_proxies_determines_the_link_scheme(
     client: FlaskClient, project: Project, forwarded_proto: str, scheme: str
 ):
     link = link_of(client, project, {"X-Forwarded-Proto": forwarded_proto})
@@ -116,7 +114,7 @@ def test_the_scheme_of_the_link_is_counted_from_the_right(
 
 
 @trusted
-def test_the_host_is_never_taken_from_a_proxy(client: FlaskClient, project: Project):
+def test_forwarded_host_is_never_used(client: FlaskClient, project: Project):
     evil = "evil.example, evil.example, evil.example"
     headers = {f"X-Forwarded-{name}": evil for name in ("Host", "Server", "Prefix")}
     headers |= {"X-Forwarded-Port": "1, 1, 1", "Forwarded": "host=evil.example"}
@@ -125,7 +123,7 @@ def test_the_host_is_never_taken_from_a_proxy(client: FlaskClient, project: Proj
 
 
 @trusted
-def test_a_caller_is_counted_by_its_key_whatever_the_address(client: FlaskClient):
+def test_request_with_a_key_is_counted_by_project(client: FlaskClient):
     for address in ("192.0.2.1", "192.0.2.2"):
         client.get("/v1/pets", headers={"X-Forwarded-For": f"{address}, {address}"})
     [usage] = Usage.select()
@@ -134,7 +132,7 @@ def test_a_caller_is_counted_by_its_key_whatever_the_address(client: FlaskClient
 
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("environ", [0], indirect=True)
-def test_gunicorn_believes_nothing_of_its_own_accord(
+def test_gunicorn_ignores_forwarded_scheme_and_script_name(
     environ: dict[str, str], project: Project, tmp_path: Path
 ):
     for _ in range(2):

@@ -6,7 +6,7 @@ from werkzeug.test import TestResponse
 
 CATEGORIES = "/v1/categories"
 JSON = {"Content-Type": "application/json"}
-# What is refused at the door never meets the database.
+# Rejected before the handler uses the database, so one engine is enough.
 of_one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
@@ -15,14 +15,14 @@ def put(client: FlaskClient, category_id: object, name: object) -> TestResponse:
 
 
 @pytest.mark.parametrize("category_id", [0, 7, 2**31, 2**53 + 1, 2**63 - 1])
-def test_a_name_brings_the_category(client: FlaskClient, category_id: int):
+def test_put_creates_the_category(client: FlaskClient, category_id: int):
     answer = put(client, category_id, "Dogs")
     assert answer.status_code == 201
     assert answer.json == {"id": category_id, "name": "Dogs"}
     assert client.get(CATEGORIES).json == [answer.json]
 
 
-def test_a_category_gets_another_name(client: FlaskClient):
+def test_put_renames_the_category(client: FlaskClient):
     put(client, 7, "Dogs")
     put(client, 8, "Cats")
     answer = put(client, 7, "Hounds")
@@ -31,9 +31,7 @@ def test_a_category_gets_another_name(client: FlaskClient):
 
 
 @pytest.mark.parametrize("category_id", [0, 7, 2**63 - 1])
-def test_a_category_of_animals_gets_its_first_name(
-    client: FlaskClient, category_id: int
-):
+def test_put_names_a_category_that_a_pet_created(client: FlaskClient, category_id: int):
     pet = {"name": "Rex", "categoryId": category_id}
     pet = client.post("/v1/pets", json=pet).json
     answer = put(client, category_id, "Dogs")
@@ -42,30 +40,30 @@ def test_a_category_of_animals_gets_its_first_name(
     assert client.get(f"/v1/pets/{pet['id']}").json == pet
 
 
-def test_null_takes_the_name_away(client: FlaskClient):
+def test_null_removes_the_name(client: FlaskClient):
     put(client, 7, "Dogs")
     answer = put(client, 7, None)
     assert (answer.status_code, answer.json) == (200, {"id": 7, "name": None})
     assert client.get(CATEGORIES).json == [answer.json]
 
 
-def test_null_brings_a_category_without_a_name(client: FlaskClient):
+def test_null_creates_a_category_without_a_name(client: FlaskClient):
     answer = put(client, 7, None)
     assert (answer.status_code, answer.json) == (201, {"id": 7, "name": None})
     assert client.get(CATEGORIES).json == [answer.json]
 
 
-def test_the_same_again_changes_nothing(client: FlaskClient):
+def test_repeated_put_changes_nothing(client: FlaskClient):
     statuses = [put(client, 7, "Dogs").status_code for _ in range(3)]
     assert statuses == [201, 200, 200]
     assert client.get(CATEGORIES).json == [{"id": 7, "name": "Dogs"}]
 
 
-def test_two_categories_may_have_one_name(client: FlaskClient):
+def test_two_categories_may_share_a_name(client: FlaskClient):
     assert [put(client, each, "Dogs").status_code for each in (7, 8)] == [201, 201]
 
 
-def test_a_category_of_another_project_answers_as_one_that_does_not_exist(
+def test_category_of_another_project_looks_like_a_missing_one(
     client: FlaskClient, rival_client: FlaskClient
 ):
     put(client, 8, "Hounds")
@@ -75,7 +73,7 @@ def test_a_category_of_another_project_answers_as_one_that_does_not_exist(
     assert client.get(CATEGORIES).json == [{"id": 8, "name": "Hounds"}]
 
 
-def test_each_project_names_its_own_category_of_an_id(
+def test_each_project_has_its_own_category_names(
     client: FlaskClient, rival_client: FlaskClient
 ):
     for each, name in [(client, "Dogs"), (rival_client, "Cats"), (client, "Hounds")]:
@@ -104,7 +102,7 @@ def test_a_name_is_kept_exactly_as_sent(client: FlaskClient, name: str):
         *["\tD", "D\u007f", "D\u0085s", "Dogs\n", 7, 7.5, True, ["Dogs"], {"a": 1}],
     ],
 )
-def test_a_wrong_name_is_refused_and_changes_nothing(client: FlaskClient, name: object):
+def test_invalid_name_is_refused_and_changes_nothing(client: FlaskClient, name: object):
     put(client, 7, "Dogs")
     for category_id in (7, 8):
         answer = put(client, category_id, name)
@@ -128,7 +126,9 @@ def test_a_wrong_name_is_refused_and_changes_nothing(client: FlaskClient, name: 
         ("", "body: is not valid JSON in UTF-8"),
     ],
 )
-def test_a_wrong_body_is_refused_by_name(client: FlaskClient, body: str, fault: str):
+def test_invalid_body_is_refused_with_a_reason(
+    client: FlaskClient, body: str, fault: str
+):
     answer = client.put(f"{CATEGORIES}/7", data=body, headers=JSON)
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_request")
     assert fault in answer.json["message"].split("; ")
@@ -140,13 +140,13 @@ def test_a_wrong_body_is_refused_by_name(client: FlaskClient, body: str, fault: 
     "category_id",
     [str(2**63), "9" * 400, "01", "-1", "+1", "7.0", "7e0", "x", "٧", "7/", "", " 7"],
 )
-def test_what_is_no_int64_is_not_found(client: FlaskClient, category_id: str):
+def test_invalid_category_id_is_not_found(client: FlaskClient, category_id: str):
     answer = put(client, category_id, "Dogs")
     assert (answer.status_code, answer.json["code"]) == (404, "not_found")
     assert client.get(CATEGORIES).json == []
 
 
-def test_it_can_only_be_put(client: FlaskClient):
+def test_other_methods_are_not_allowed(client: FlaskClient):
     for method in ("GET", "POST", "PATCH", "DELETE"):
         answer = client.open(f"{CATEGORIES}/7", method=method)
         assert answer.status_code == 405

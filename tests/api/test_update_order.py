@@ -10,7 +10,7 @@ ORDERS = "/v1/store/orders"
 JSON = {"Content-Type": "application/json"}
 ENDS = [("completed", "sold"), ("cancelled", "available")]
 PER_REQUEST = {"X-Request-ID", "X-RateLimit-Remaining", "RateLimit"}
-# What is refused at the door never meets the database.
+# Rejected before the handler uses the database, so one engine is enough.
 of_one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
@@ -28,7 +28,7 @@ def pet_of(client: FlaskClient, order: dict) -> dict:
 
 
 @pytest.mark.parametrize(("status", "pet_status"), ENDS)
-def test_closing_an_order_moves_its_animal(
+def test_closing_an_order_changes_the_status_of_its_pet(
     client: FlaskClient, status: str, pet_status: str
 ):
     order = place(client)
@@ -39,7 +39,7 @@ def test_closing_an_order_moves_its_animal(
 
 
 @pytest.mark.parametrize("status", ["completed", "cancelled"])
-def test_no_other_order_and_no_other_animal_moves(
+def test_closing_an_order_changes_no_other_order_or_pet(
     client: FlaskClient, rival_client: FlaskClient, status: str
 ):
     other, foreign = place(client), place(rival_client)
@@ -49,14 +49,16 @@ def test_no_other_order_and_no_other_animal_moves(
         assert pet_of(owner, order)["status"] == "pending"
 
 
-def test_only_the_status_of_an_animal_moves(client: FlaskClient):
+def test_closing_an_order_changes_nothing_else_of_its_pet(client: FlaskClient):
     order = place(client)
     before = pet_of(client, order)
     close(client, order, "completed")
     assert pet_of(client, order) == before | {"status": "sold"}
 
 
-def test_updated_at_moves_and_created_at_stays(client: FlaskClient, clock: Clock):
+def test_closing_sets_updated_at_and_keeps_created_at(
+    client: FlaskClient, clock: Clock
+):
     order = place(client)
     clock.move(seconds=90.5)
     closed = close(client, order, "completed").json
@@ -64,9 +66,7 @@ def test_updated_at_moves_and_created_at_stays(client: FlaskClient, clock: Clock
     assert closed["updatedAt"] == "2027-03-17T12:01:40.500Z"
 
 
-def test_an_order_is_not_updated_before_it_was_created(
-    client: FlaskClient, clock: Clock
-):
+def test_updated_at_is_never_before_created_at(client: FlaskClient, clock: Clock):
     order = place(client)
     clock.move(seconds=-5)
     assert close(client, order, "completed").json["updatedAt"] == order["createdAt"]
@@ -74,7 +74,7 @@ def test_an_order_is_not_updated_before_it_was_created(
 
 @pytest.mark.parametrize("again", ["completed", "cancelled"])
 @pytest.mark.parametrize(("status", "pet_status"), ENDS)
-def test_a_closed_order_stays_as_it_is(
+def test_closed_order_cannot_be_changed(
     client: FlaskClient, clock: Clock, status: str, pet_status: str, again: str
 ):
     order = place(client)
@@ -87,7 +87,7 @@ def test_a_closed_order_stays_as_it_is(
 
 
 @pytest.mark.parametrize("status", ["completed", "cancelled"])
-def test_a_closed_order_does_not_touch_the_next_one(client: FlaskClient, status: str):
+def test_closed_order_does_not_affect_the_next_order(client: FlaskClient, status: str):
     first = place(client)
     close(client, first, "cancelled")
     second = client.post(ORDERS, json={"petId": first["petId"]}).json
@@ -97,7 +97,7 @@ def test_a_closed_order_does_not_touch_the_next_one(client: FlaskClient, status:
 
 
 @pytest.mark.parametrize("status", ["completed", "cancelled"])
-def test_an_order_of_another_project_answers_as_one_that_does_not_exist(
+def test_order_of_another_project_looks_like_a_missing_one(
     client: FlaskClient, rival_client: FlaskClient, status: str
 ):
     missing = close(rival_client, {"id": 1}, status)
@@ -111,7 +111,7 @@ def test_an_order_of_another_project_answers_as_one_that_does_not_exist(
     assert pet_of(client, order)["status"] == "pending"
 
 
-def test_nor_does_a_closed_order_of_another_project_give_itself_away(
+def test_closed_order_of_another_project_looks_like_a_missing_one(
     client: FlaskClient, rival_client: FlaskClient
 ):
     missing = close(rival_client, {"id": 1}, "completed").json
@@ -137,7 +137,9 @@ def test_nor_does_a_closed_order_of_another_project_give_itself_away(
         ("{'status': 'completed'}", "body: is not valid JSON in UTF-8"),
     ],
 )
-def test_a_wrong_body_is_refused_by_name(client: FlaskClient, body: str, fault: str):
+def test_invalid_body_is_refused_with_a_reason(
+    client: FlaskClient, body: str, fault: str
+):
     order = place(client)
     answer = client.patch(f"{ORDERS}/{order['id']}", data=body, headers=JSON)
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_request")
@@ -147,7 +149,9 @@ def test_a_wrong_body_is_refused_by_name(client: FlaskClient, body: str, fault: 
 
 @of_one_engine
 @pytest.mark.parametrize("kind", ["application/merge-patch+json", "text/plain"])
-def test_only_plain_json_is_taken(client: FlaskClient, kind: str):
+def test_body_other_than_json_is_an_unsupported_media_type(
+    client: FlaskClient, kind: str
+):
     order = place(client)
     answer = client.patch(
         f"{ORDERS}/{order['id']}",
@@ -159,7 +163,7 @@ def test_only_plain_json_is_taken(client: FlaskClient, kind: str):
 
 
 @pytest.mark.parametrize("order_id", ["0", "2", "01", str(2**63 - 1), str(2**63)])
-def test_an_id_that_no_order_has_is_not_found(client: FlaskClient, order_id: str):
+def test_unknown_order_id_is_not_found(client: FlaskClient, order_id: str):
     place(client)
     answer = close(client, {"id": order_id}, "completed")
     assert (answer.status_code, answer.json["code"]) == (404, "not_found")

@@ -1,4 +1,4 @@
-"""The fast way out says what the schema says, of every schema."""
+"""Generated dumpers give the same output as marshmallow, for every schema."""
 
 import importlib
 import json
@@ -19,7 +19,7 @@ YEAR_9999_MS = 253_402_300_799_999
 
 
 def every(root: type[StrictSchema]) -> list[type[StrictSchema]]:
-    """All schemas that there are."""
+    """Import all modules of schemas, and return every subclass of the root."""
     for module in pkgutil.iter_modules(schemas.__path__, f"{schemas.__name__}."):
         importlib.import_module(module.name)
     children = root.__subclasses__()
@@ -27,7 +27,7 @@ def every(root: type[StrictSchema]) -> list[type[StrictSchema]]:
 
 
 def values_of(field: Field) -> st.SearchStrategy[Any]:
-    """What a row may hold for a field."""
+    """Return a strategy for the values that a row may hold for a field."""
     if isinstance(field, Instant):
         values = st.integers(0, YEAR_9999_MS)
     elif isinstance(field, Integer):
@@ -39,7 +39,7 @@ def values_of(field: Field) -> st.SearchStrategy[Any]:
 
 
 def rows_of(schema: StrictSchema) -> st.SearchStrategy[SimpleNamespace]:
-    """Rows that a schema can dump."""
+    """Return a strategy for rows that a schema can dump."""
     members = {name: values_of(field) for name, field in schema.dump_fields.items()}
     return st.builds(SimpleNamespace, **members)
 
@@ -47,7 +47,7 @@ def rows_of(schema: StrictSchema) -> st.SearchStrategy[SimpleNamespace]:
 @pytest.mark.parametrize("kind", every(StrictSchema))
 @settings(max_examples=30)
 @given(draw=st.data())
-def test_a_row_is_dumped_as_its_schema_does_it(
+def test_dumper_of_one_row_matches_marshmallow(
     kind: type[StrictSchema], draw: st.DataObject
 ):
     row = draw.draw(rows_of(kind()))
@@ -57,7 +57,7 @@ def test_a_row_is_dumped_as_its_schema_does_it(
 @pytest.mark.parametrize("kind", every(StrictSchema))
 @settings(max_examples=30)
 @given(draw=st.data())
-def test_many_rows_are_dumped_as_their_schema_does_it(
+def test_dumper_of_many_rows_matches_marshmallow(
     kind: type[StrictSchema], draw: st.DataObject
 ):
     rows = draw.draw(st.lists(rows_of(kind()), max_size=3))
