@@ -1,4 +1,4 @@
-"""What every refusal under /v1 has to look like, whatever its reason."""
+"""Assertions shared by all error responses under /v1."""
 
 from werkzeug.test import TestResponse
 
@@ -12,7 +12,7 @@ RATE_LIMIT_HEADERS = {
 
 
 def error_of(answer: TestResponse) -> tuple[int, str]:
-    """The status and the code of an Error body, which has no other member."""
+    """Check the format of an Error response, and return its status and code."""
     body = answer.json
     assert answer.content_type == "application/json"
     assert set(body) == {"code", "message", "status"}

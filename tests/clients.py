@@ -1,4 +1,4 @@
-"""A client of a running service: a connection, a key, and all that came back."""
+"""An HTTP client for a running service."""
 
 import json
 import select
@@ -18,7 +18,7 @@ PAGE = 100
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, and when; no status where the connection broke before it did."""
+    """A response and its times; `status` is None if the connection failed."""
 
     status: int | None = None
     headers: HTTPMessage = field(default_factory=HTTPMessage)
@@ -28,36 +28,36 @@ class Answer:
 
     @cached_property
     def json(self) -> Any:
-        """The body, read as JSON."""
+        """The body, parsed as JSON; None if it is empty."""
         return json.loads(self.content) if self.content else None
 
     @property
     def is_served(self) -> bool:
-        """Whether the request was carried out."""
+        """Whether the status is 2xx."""
         return self.status is not None and 200 <= self.status < 300
 
     @property
     def outcome(self) -> int | str | None:
-        """The code of an Error, else the status."""
+        """The code of an Error response, otherwise the status."""
         is_error = self.status is not None and self.status >= 400
         return self.json["code"] if is_error else self.status
 
     @property
     def seconds(self) -> float:
-        """How long the client waited for it."""
+        """The response time in seconds."""
         return self.received_at - self.sent_at
 
     @property
     def day_left(self) -> int:
-        """The requests left of the day, by the header RateLimit."""
+        """The number of requests left today, from the RateLimit header."""
         rate_limit = self.headers["RateLimit"]
         return int(rate_limit.partition('"day";r=')[2].partition(";")[0])
 
 
 class Client:
-    """One connection to a service, opened anew when it breaks.
+    """A client with one persistent connection, reopened when it breaks.
 
-    A context: the connection ends with it.
+    As a context manager, it closes the connection on exit.
     """
 
     def __init__(
@@ -73,26 +73,26 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._connection.close()
 
     def renew(self) -> None:
-        """Connect anew; an idle connection may end at the moment it is used again."""
+        """Reconnect, as an idle connection may be closed just when it is reused."""
         self.close()
         self._connection.connect()
 
     def get(self, path: str = PETS, **headers: str) -> Answer:
-        """GET."""
+        """Send a GET request."""
         return self.ask("GET", path, **headers)
 
     def post(self, body: object, path: str = PETS, **headers: str) -> Answer:
-        """POST, an animal as a rule."""
+        """Send a POST request, by default to create a pet."""
         return self.ask("POST", path, body, **headers)
 
     def ask(
         self, method: str, path: str, body: object = None, **headers: str
     ) -> Answer:
-        """Send a request; a name of a header may have underscores for hyphens."""
+        """Send a request; underscores in header names become hyphens."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if body is not None:
             sent["Content-Type"] = "application/json"
@@ -109,19 +109,19 @@ class Client:
         return Answer(response.status, response.headers, received, sent_at, now)
 
     def _leave_if_left(self) -> None:
-        # As any client does, for a server may hang up between two requests.
+        # The server may close the connection between two requests.
         socket = self._connection.sock
         if socket and select.select([socket], [], [], 0)[0]:
             self.close()
 
     def add_pets(self, count: int) -> list[int]:
-        """Add so many animals; the ids of those that were acknowledged."""
+        """Add pets and return the ids of those that the service created."""
         pet = {"name": "Rex", "categoryId": 7}
         answers = [self.post(pet) for _ in range(count)]
         return [answer.json["id"] for answer in answers if answer.status == 201]
 
     def all_of(self, path: str) -> list[dict]:
-        """A whole list, page by page."""
+        """Return all items of a list, fetched page by page."""
         rows: list[dict] = []
         while True:
             after = rows[-1]["id"] if rows else 0

@@ -1,4 +1,4 @@
-"""A clock that stands still until a test moves it, for every store at once."""
+"""A frozen clock that tests move, shared by the service and PostgreSQL."""
 
 from collections.abc import Callable
 
@@ -8,24 +8,24 @@ from peewee import SQL
 from petstore import clock
 from petstore.engines.postgresql import Postgresql
 
-# Ten seconds into a minute, at noon.
+# 12:00:10 UTC, which is ten seconds into a minute.
 NOON_MS = clock.instant_ms(2027, 3, 17) + 12 * 60 * clock.MS_PER_MINUTE + 10_000
 
 
 def make_stores_movable() -> None:
-    """Let the stores of this process take the time from where a `Clock` puts it."""
+    """Make PostgreSQL stores read the time from the table that a `Clock` sets."""
     Postgresql.now_ms = SQL("(SELECT now_ms FROM test_clock)")
 
 
 class Clock:
-    """The time of the service and of PostgreSQL."""
+    """The current time of the service and of PostgreSQL."""
 
     def __init__(self) -> None:
         self.now_ms = NOON_MS
         self._listeners: list[Callable[[int], None]] = []
 
     def tell_postgresql(self, connection: psycopg.Connection) -> None:
-        """Move a database's clock along."""
+        """Keep the clock of a database in step with this one."""
 
         def tell(now_ms: int) -> None:
             with connection.transaction():
@@ -35,11 +35,11 @@ class Clock:
         self._tell(tell)
 
     def move(self, *, seconds: float = 0, days: float = 0) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.set_ms(self.now_ms + int(seconds * 1000) + int(days * clock.MS_PER_DAY))
 
     def set_ms(self, now_ms: int) -> None:
-        """Make it that time."""
+        """Set the clock, in milliseconds since the epoch."""
         self.now_ms = now_ms
         for tell in self._listeners:
             tell(now_ms)

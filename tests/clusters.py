@@ -1,4 +1,4 @@
-"""Several Redis servers: a cluster of three nodes, a master that a sentinel watches."""
+"""Redis servers that can be stopped and restarted, and a Redis Cluster of three."""
 
 import signal
 import socket
@@ -15,7 +15,7 @@ from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 from tests import servers
 
 NODES = 3
-BUS_OFFSET = 10_000  # from a node's port to the one on which it talks to the others
+BUS_OFFSET = 10_000  # from a node's port to its cluster bus port
 NODE_TIMEOUT_MS = 500
 SETTLED_WITHIN_SECONDS = 20
 STEP = -(-REDIS_CLUSTER_HASH_SLOTS // NODES)
@@ -27,7 +27,7 @@ SLOTS = [
 
 @dataclass
 class Server:
-    """A Redis server that goes away and comes back on its port."""
+    """A Redis server that can be stopped and restarted on the same port."""
 
     port: int
     directory: Path
@@ -36,60 +36,60 @@ class Server:
 
     @property
     def name(self) -> str:
-        """Host and port."""
+        """The address, as `host:port`."""
         return f"127.0.0.1:{self.port}"
 
     @property
     def client(self) -> redis.Redis:
-        """For questions to this server alone."""
+        """A client that connects to this server only."""
         return redis.Redis(port=self.port, decode_responses=True)
 
     @property
     def id(self) -> str:
-        """How the other nodes of its cluster call it."""
+        """The node id in the cluster."""
         return self.client.cluster("MYID")
 
     def start(self) -> None:
-        """Start it, with what it has kept in its directory."""
+        """Start the server with the files in its directory."""
         self.directory.mkdir(exist_ok=True)
         self.process = servers.start_redis(self.directory, self.port, *self.options)
 
     def kill(self) -> None:
-        """End it as a power cut would."""
+        """Kill the server without a shutdown, as in a power cut."""
         self.process.kill()
         self.process.wait()
 
     def hang(self) -> None:
-        """Let it take connections and answer none."""
+        """Suspend the server: it accepts connections but does not respond."""
         self.process.send_signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
-        """Let it answer again."""
+        """Resume the server after `hang`."""
         self.process.send_signal(signal.SIGCONT)
 
 
 @dataclass
 class Cluster:
-    """Three nodes, each with a third of the slots and without a replica."""
+    """Three nodes without replicas, each with a third of the slots."""
 
     nodes: list[Server]
 
     @property
     def url(self) -> str:
-        """The setting that leads to it."""
+        """The REDIS_URL of the cluster."""
         return "redis+cluster://" + ",".join(node.name for node in self.nodes)
 
     def node_of(self, subject: str) -> Server:
-        """The node that counts a subject."""
+        """Return the node that holds the counters of a subject."""
         slot = key_slot(subject.encode())
         [place] = [place for place, slots in enumerate(SLOTS) if slot in slots]
         return self.nodes[place]
 
     @contextmanager
     def moving(self, subject: str, target: Server) -> Iterator[None]:
-        """Give a subject's slot to another node, slowly, and in the end give it back.
+        """Migrate a subject's slot to another node, and back after the block.
 
-        While the block runs, what was counted is still with the old node.
+        During the block the slot is migrating, and its keys are on the old node.
         """
         slot, source = key_slot(subject.encode()), self.node_of(subject)
         for giver, taker in ((source, target), (target, source)):
@@ -103,14 +103,14 @@ class Cluster:
                 node.client.cluster("SETSLOT", slot, "NODE", taker.id)
 
     def wait_until_whole(self) -> None:
-        """Return when each node knows that all are there."""
+        """Wait until each node sees the whole cluster."""
         for node in self.nodes:
             until(lambda node=node: _is_whole(node.client))
 
 
 @contextmanager
 def cluster(directory: Path) -> Iterator[Cluster]:
-    """A Redis Cluster for as long as the block runs."""
+    """Run a Redis Cluster for the duration of the block."""
     options = ("--cluster-enabled", "yes", "--cluster-require-full-coverage", "no")
     options += ("--cluster-node-timeout", str(NODE_TIMEOUT_MS))
     with ExitStack() as stack:
@@ -130,7 +130,7 @@ def cluster(directory: Path) -> Iterator[Cluster]:
 
 @contextmanager
 def running(server: Server) -> Iterator[Server]:
-    """A server for as long as the block runs, whatever becomes of it meanwhile."""
+    """Run a server for the duration of the block, which may kill or suspend it."""
     server.start()
     try:
         yield server
@@ -156,7 +156,7 @@ def _is_whole(node: redis.Redis) -> bool:
 
 
 def until(is_so: Callable[[], bool]) -> None:
-    """Return when it is so."""
+    """Wait until the condition is true."""
     deadline = time.monotonic() + SETTLED_WITHIN_SECONDS
     while not is_so():
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""The cast: a project with a key, a rival who must see nothing, a clock that stands."""
+"""Fixtures for all tests: servers, databases, the app, projects and clients."""
 
 import itertools
 import shutil
@@ -27,7 +27,7 @@ from tests.patience import LIMITS
 
 pytest_plugins = ["tests.hosts.fixtures"]
 make_stores_movable()
-# A busy machine may take any time for an example.
+# Examples may take arbitrarily long on a busy machine.
 hypothesis.settings.register_profile(
     "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
@@ -36,7 +36,7 @@ hypothesis.settings.load_profile("busy")
 
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
-    """A PostgreSQL server with a migrated database; its address."""
+    """The URL of a PostgreSQL server with a migrated database."""
     with servers.postgresql(is_durable=False) as url:
         _migrate(url)
         with psycopg.connect(_named(url, "template1"), autocommit=True) as connection:
@@ -46,7 +46,7 @@ def postgresql_server() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def postgresql(postgresql_server: str) -> Iterator[psycopg.Connection]:
-    """A connection to that database which is not the service's."""
+    """A connection to the PostgreSQL database, separate from the service's own."""
     with psycopg.connect(postgresql_server, autocommit=True) as connection:
         connection.execute("CREATE TABLE test_clock (now_ms bigint)")
         connection.execute(databases.EMPTY)
@@ -55,14 +55,14 @@ def postgresql(postgresql_server: str) -> Iterator[psycopg.Connection]:
 
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Redis server; its address."""
+    """The URL of a Redis server."""
     with servers.redis(tmp_path_factory.mktemp("redis")) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated SQLite database, to be copied."""
+    """The path of a migrated SQLite database, to be copied."""
     path = tmp_path_factory.mktemp("sqlite") / "petstore.db"
     _migrate(f"sqlite:///{path}")
     return path
@@ -74,7 +74,7 @@ def new_database(
     postgresql_server: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[str], str]:
-    """Makes a migrated database of an engine that no other test empties; its URL."""
+    """A function that creates a new migrated database and returns its URL."""
     names = (f"d{number}" for number in itertools.count())
 
     def new_database(engine: str) -> str:
@@ -93,7 +93,7 @@ def new_database(
 
 @pytest.fixture
 def sqlite_url(migrated_sqlite: Path, tmp_path: Path) -> str:
-    """An empty SQLite database."""
+    """The URL of an empty SQLite database."""
     for file in migrated_sqlite.parent.iterdir():
         shutil.copy(file, tmp_path)
     return f"sqlite:///{tmp_path / migrated_sqlite.name}"
@@ -101,27 +101,27 @@ def sqlite_url(migrated_sqlite: Path, tmp_path: Path) -> str:
 
 @pytest.fixture
 def postgresql_url(postgresql_server: str, postgresql: psycopg.Connection) -> str:
-    """An empty PostgreSQL database."""
+    """The URL of an empty PostgreSQL database."""
     databases.empty(postgresql)
     return postgresql_server
 
 
 @pytest.fixture
 def redis_url(redis_server: str) -> str:
-    """An empty Redis."""
+    """The URL of an empty Redis server."""
     redis.from_url(redis_server).flushall()
     return redis_server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest) -> str:
-    """An empty database, of each engine in turn."""
+    """The URL of an empty database, for each engine in turn."""
     return request.getfixturevalue(f"{request.param}_url")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def unmigrated_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database without a table, of each engine in turn."""
+    """The URL of a database without tables, for each engine in turn."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'unmigrated.db'}"
     connection = request.getfixturevalue("postgresql")
@@ -132,13 +132,13 @@ def unmigrated_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def environ(database_url: str) -> dict[str, str]:
-    """The settings of the service; a test that needs others changes them first."""
+    """The settings of the service, which a test may change before using `app`."""
     return {"DATABASE_URL": database_url, "WEB_CONCURRENCY": "1"}
 
 
 @pytest.fixture
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time for every store to answer, on a machine that is busy, too."""
+    """Longer time limits, so that no store times out on a busy machine."""
     for place, name, value in LIMITS:
         monkeypatch.setattr(place, name, value)
 
@@ -149,7 +149,7 @@ def clock(
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> Clock:
-    """A clock that stands still, for the process and for every store."""
+    """A frozen clock for the process and for every store."""
     clock = Clock()
     monkeypatch.setattr(service_clock, "now_ms", lambda: clock.now_ms)
     if environ["DATABASE_URL"].startswith("postgresql"):
@@ -161,7 +161,7 @@ def clock(
 
 @pytest.fixture
 def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
-    """The service in this process."""
+    """The service, running in this process."""
     app = create_app(read_settings(environ))
     limiter = app.extensions["limiter"]
     yield app
@@ -175,25 +175,25 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
 
 @pytest.fixture
 def project(app: Flask) -> Project:
-    """A tenant, with enough quota for any test that is not about quotas."""
+    """A project with enough quota for any test that is not about quotas."""
     return Project.add("Shelter", None, Plan("business"))
 
 
 @pytest.fixture
 def rival(app: Flask) -> Project:
-    """Another tenant, who must see nothing of the first."""
+    """Another project, which must not see any data of the first."""
     return Project.add("Rival", None, Plan("business"))
 
 
 @pytest.fixture
 def key(project: Project) -> str:
-    """A key of the project."""
+    """An API key of the project."""
     return Key.issue(project)
 
 
 @pytest.fixture
 def client_of(app: Flask) -> Callable[[str | None], FlaskClient]:
-    """Makes a client that sends a key with every request."""
+    """A function that returns a client which sends a key with every request."""
 
     def client_of(key: str | None) -> FlaskClient:
         client = app.test_client()
@@ -214,7 +214,7 @@ def client(client_of: Callable[[str | None], FlaskClient], key: str) -> FlaskCli
 def rival_client(
     client_of: Callable[[str | None], FlaskClient], rival: Project
 ) -> FlaskClient:
-    """A client with a key of the rival."""
+    """A client with a key of the rival project."""
     return client_of(Key.issue(rival))
 
 
@@ -225,7 +225,7 @@ def stranger(client_of: Callable[[str | None], FlaskClient]) -> FlaskClient:
 
 
 def _migrate(url: str) -> None:
-    # Not by the names that the service uses, which may be those of a test already.
+    # Not the global databases, which a test may already be using.
     databases = databases_at(url, prepares_statements=True)
     migrator.migrate(databases)
     databases.close()
@@ -236,7 +236,7 @@ def _named(server: str, database: str) -> str:
 
 
 def _stop_timers() -> None:
-    """Let no thread of this test write into the database of the next one."""
+    """Cancel timers that would otherwise write to the next test's database."""
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
             thread.cancel()

@@ -1,4 +1,4 @@
-"""Threads of this process, and clients, that do something at the same moment."""
+"""Run functions and requests concurrently, each in its own thread."""
 
 import threading
 from collections import Counter
@@ -11,7 +11,7 @@ from tests.clients import TIMEOUT_SECONDS, Answer, Client
 
 
 def at_once(deed: Callable[[Any], object], arguments: Iterable[Any]) -> None:
-    """Call the function with each argument, each in a thread of its own."""
+    """Call the function with each argument at the same moment, in threads."""
     arguments = list(arguments)
     ready = threading.Barrier(len(arguments))
 
@@ -30,13 +30,13 @@ def at_once(deed: Callable[[Any], object], arguments: Iterable[Any]) -> None:
 
 
 def together(tasks: list[Callable[[], Any]]) -> list[Any]:
-    """Run each task in a thread of its own; their results in the same order."""
+    """Run each task in its own thread, and return the results in order."""
     with ThreadPoolExecutor(len(tasks)) as pool:
         return list(pool.map(lambda task: task(), tasks))
 
 
 def ask_at_once(urls: Iterable[str], key: str) -> list[Answer]:
-    """Send one request to each address, all at the same moment."""
+    """Send a request to each URL at the same moment, and return the responses."""
     urls = list(urls)
     barrier = threading.Barrier(len(urls), timeout=TIMEOUT_SECONDS)
 
@@ -50,7 +50,7 @@ def ask_at_once(urls: Iterable[str], key: str) -> list[Answer]:
 
 
 def served_by_minute(answers: list[Answer]) -> list[tuple[int, int]]:
-    """How many asked and how many were served in each minute that saw requests."""
+    """Return the number of requests, and of those served, for each minute."""
     minutes = [answer.headers["X-RateLimit-Reset"] for answer in answers]
     served = Counter(
         minute

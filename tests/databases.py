@@ -1,4 +1,4 @@
-"""The databases of this process, as they are inside."""
+"""Helpers that close, empty and inspect the databases of this process."""
 
 import psycopg
 
@@ -8,12 +8,12 @@ Shape = dict[str, tuple[list, list, list]]
 
 
 def close() -> None:
-    """Close every connection of this thread, and those that nobody uses."""
+    """Close the connections of this thread and all idle connections."""
     for database in {data.obj, counters.obj}:
         database.disconnect()
 
 
-# To truncate a table takes a millisecond, and most of them hold a few rows.
+# DELETE is faster than TRUNCATE on small tables, and most hold only a few rows.
 EMPTY = """
 CREATE FUNCTION empty_tables() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE part record;
@@ -38,12 +38,12 @@ END $$
 
 
 def empty(connection: psycopg.Connection) -> None:
-    """Take every row from a PostgreSQL database, and begin ids anew."""
+    """Delete all rows of a PostgreSQL database, and restart its sequences."""
     connection.execute("SELECT empty_tables()")
 
 
 def shape_of(database: object) -> Shape:
-    """Columns, indexes and foreign keys of each table, as the engine knows them."""
+    """Return the columns, indexes and foreign keys of each table."""
     return {
         table: (
             database.get_columns(table),

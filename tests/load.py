@@ -1,4 +1,4 @@
-"""Clients that go on asking while something breaks, and remember every answer."""
+"""Clients that send requests continuously and record every response."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -14,12 +14,12 @@ TIMEOUT_SECONDS = 15
 
 @dataclass
 class Load:
-    """One client for each key, until told to stop."""
+    """One client per key, sending requests until stopped."""
 
     url: str
     keys: Sequence[str]
     keeps_alive: bool = True
-    adds: bool = False  # an animal with every second request, until it is there
+    adds: bool = False  # create a pet in every second turn, retrying until it succeeds
     pause_seconds: float = PAUSE_SECONDS
     answers: list[Answer] = field(default_factory=list, repr=False)
     answers_to: dict[str, list[Answer]] = field(default_factory=dict, repr=False)
@@ -28,23 +28,23 @@ class Load:
     has_ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def run(self, seconds: float) -> None:
-        """Let it go on for so long."""
+        """Wait while the load runs."""
         self.has_ended.wait(seconds)
 
     def left(self, key: str) -> list[int]:
-        """What the answers to a key said is left of its day, one after the other."""
+        """Return the requests left today by each response to a key, in order."""
         return [answer.day_left for answer in self.answers_to[key] if answer.status]
 
     def statuses(self) -> set[int | None]:
-        """Every status that was seen; None stands for no answer."""
+        """Return all statuses seen; None stands for no response."""
         return {answer.status for answer in self.answers}
 
     def since(self, sent_at: float) -> list[Answer]:
-        """The answers to what was asked from that moment on."""
+        """Return the responses to requests sent at that time or later."""
         return [answer for answer in self.answers if answer.sent_at >= sent_at]
 
     def slowest(self) -> float:
-        """The longest time that a client waited."""
+        """Return the longest response time in seconds."""
         return max(answer.seconds for answer in self.answers)
 
     def _go_on(self, number: int, key: str) -> None:
@@ -78,7 +78,7 @@ class Load:
 
 @contextmanager
 def load(url: str, keys: Sequence[str], **options: float) -> Iterator[Load]:
-    """A load for as long as the block runs."""
+    """Run a load for the duration of the block."""
     load = Load(url, keys, **options)
     threads = [
         threading.Thread(target=load._go_on, args=(number, key))

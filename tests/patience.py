@@ -1,6 +1,6 @@
-"""Time limits of the service, longer than a busy machine takes for anything.
+"""Time limits of the service that are long enough for a busy machine.
 
-Where a count is to be exact, a store that is slow must not pass for one that is away.
+Tests of exact counts need them: a slow store must not be taken for an unavailable one.
 """
 
 from petstore.engines import connection, group_commit, postgresql, queues, sqlite
@@ -23,7 +23,7 @@ LIMITS = (
 
 
 def be_patient() -> None:
-    """Have the service of this process wait."""
+    """Apply the limits to this process."""
     for place, name, value in LIMITS:
         assert hasattr(place, name)
         setattr(place, name, value)

@@ -1,4 +1,4 @@
-"""gunicorn.conf.py of a service that waits for its stores."""
+"""gunicorn.conf.py with the time limits of tests/patience.py."""
 
 from pathlib import Path
 

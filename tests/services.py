@@ -1,4 +1,4 @@
-"""The service as it runs in production, for tests that look at it from outside."""
+"""The service under gunicorn, for tests that use it from outside."""
 
 import json
 import shlex
@@ -30,16 +30,16 @@ class Service:
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The base URL of the service."""
         return self.gunicorn.url
 
     @property
     def workers(self) -> list[psutil.Process]:
-        """The processes that serve."""
+        """The worker processes."""
         return psutil.Process(self.gunicorn.process.pid).children()
 
     def lines(self) -> list[dict[str, Any]]:
-        """What it has written on stdout and stderr; each line must be JSON."""
+        """Return the lines written to stdout and stderr, each parsed as JSON."""
         with self.gunicorn.log.open("rb") as log:
             return [json.loads(line) for line in log]
 
@@ -51,7 +51,7 @@ class Service:
         method: str | None = None,
         **headers: str,
     ) -> Answer:
-        """GET, or POST where there is a body, on a connection of its own."""
+        """Send a GET request, or POST if there is a body, on a new connection."""
         with Client(self.url, self.key, timeout_seconds=TIMEOUT_SECONDS) as client:
             method = method or ("GET" if body is None else "POST")
             return client.ask(method, path, body, **headers)
@@ -61,9 +61,9 @@ class Service:
 def serving(
     directory: Path, environ: dict[str, str], *options: str
 ) -> Iterator[Service]:
-    """The service on a migrated database, with these options of gunicorn.
+    """Run the service on a migrated database, with extra options for gunicorn.
 
-    What gunicorn itself has to say goes to a file of its own.
+    Gunicorn's own messages go to a separate file.
     """
     key = issue_key(environ)
     own = ["--error-logfile", str(directory / "gunicorn-errors.log"), *options]
@@ -73,7 +73,7 @@ def serving(
 
 
 def issue_key(environ: dict[str, str], plan: Plan | None = None) -> str:
-    """A key of a new project."""
+    """Create a project and return a key of it."""
     open_databases(read_settings(environ))
     try:
         plan = plan or Plan("enterprise", AMPLE, AMPLE)

@@ -1,4 +1,4 @@
-"""What the service asks of its databases, and how they find it."""
+"""Record the SQL statements of the service, with their plans and costs."""
 
 import json
 import re
@@ -14,24 +14,24 @@ TABLE = re.compile(r'(?:FROM|INTO|JOIN|UPDATE) "(\w+)"')
 
 
 class Statement(NamedTuple):
-    """A statement with its values."""
+    """An SQL statement with its parameters."""
 
     sql: str
     values: Any
 
     @property
     def gist(self) -> str:
-        """Its verb and its tables."""
+        """The verb and the tables, such as `SELECT pet`."""
         return " ".join([self.sql.split()[0], *TABLE.findall(self.sql)])
 
     def plan(self) -> str:
-        """How the engine would find the rows, a line for each step."""
+        """Return the query plan, one step per line."""
         explain = "EXPLAIN QUERY PLAN" if is_sqlite(data.obj) else "EXPLAIN"
         rows = data.execute_sql(f"{explain} {self.sql}", self.values).fetchall()
         return "\n".join(str(row[-1]) for row in rows)
 
     def cost(self) -> int:
-        """The steps of SQLite's machine, or the blocks that PostgreSQL looks into."""
+        """Return SQLite's virtual machine steps, or PostgreSQL's block accesses."""
         if is_sqlite(data.obj):
             return self._steps()
         explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {self.sql}"
@@ -49,7 +49,7 @@ class Statement(NamedTuple):
 
 @contextmanager
 def recorded() -> Iterator[list[Statement]]:
-    """The statements of the block, in both databases, in their order."""
+    """Record the statements that the block runs in both databases, in order."""
     seen: list[Statement] = []
 
     def record(event: QueryEvent) -> None:

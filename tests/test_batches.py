@@ -1,4 +1,4 @@
-"""Calls of requests that come together, carried out as one."""
+"""Batches: concurrent calls are combined into one."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from petstore.batches import Batch
 
 
 def run(*functions: Callable[[], object]) -> None:
-    """Start the functions in a loop, and return when all have ended."""
+    """Run the functions in an event loop until all have finished."""
 
     async def main() -> None:
         tasks = [waiting.start(function) for function in functions]
@@ -21,7 +21,7 @@ def run(*functions: Callable[[], object]) -> None:
 
 
 class Doubler:
-    """Doubles numbers; a round trip for as many as come."""
+    """A batch function that doubles numbers and records its batches."""
 
     def __init__(self, trip: Callable[[], object] = lambda: None) -> None:
         self.batches: list[list[int]] = []
@@ -34,7 +34,7 @@ class Doubler:
         return [2 * number if number else ZeroDivisionError() for number in numbers]
 
 
-def test_items_that_come_together_are_carried_out_together():
+def test_concurrent_items_share_a_batch():
     doubler, results = Doubler(), {}
     batch = Batch(doubler)
     calls = [lambda n=n: results.update({n: batch.run(n)}) for n in range(1, 5)]
@@ -43,7 +43,7 @@ def test_items_that_come_together_are_carried_out_together():
     assert results == {1: 2, 2: 4, 3: 6, 4: 8}
 
 
-def test_what_comes_meanwhile_is_gathered_for_the_next_batch():
+def test_items_added_during_a_batch_share_the_next_one():
     doubler = Doubler(lambda: later.pop()() if later else None)
     batch = Batch(doubler)
     later = [lambda: [waiting.start_in_background(batch.run, n) for n in (2, 3)]]
@@ -58,14 +58,14 @@ def test_what_comes_meanwhile_is_gathered_for_the_next_batch():
     assert len(doubler.batches) < 4
 
 
-def test_what_is_slow_keeps_nobody_waiting():
+def test_each_item_is_run_once_if_every_batch_is_slow():
     doubler = Doubler()
     batch = Batch(doubler, slow_seconds=0)
     run(lambda: batch.run(1), lambda: batch.run(2))
     assert sorted(chain.from_iterable(doubler.batches)) == [1, 2]
 
 
-def test_an_item_fails_alone():
+def test_failed_item_does_not_fail_its_batch():
     batch, doubled = Batch(Doubler()), []
 
     def fail() -> None:
@@ -76,7 +76,7 @@ def test_an_item_fails_alone():
     assert doubled == [2]
 
 
-def test_a_batch_that_fails_fails_for_all_and_is_over():
+def test_batch_error_is_raised_for_each_item():
     def break_down() -> None:
         raise ConnectionError
 
@@ -90,7 +90,7 @@ def test_a_batch_that_fails_fails_for_all_and_is_over():
     run(fail)
 
 
-def test_without_an_event_loop_an_item_is_carried_out_alone():
+def test_items_are_run_alone_without_an_event_loop():
     doubler = Doubler()
     batch = Batch(doubler)
     assert batch.run(1) == 2

@@ -1,4 +1,4 @@
-"""Names that libraries keep to themselves: those that are listed, and no others."""
+"""Private names of libraries: the package uses only those that are listed here."""
 
 import ast
 import re
@@ -24,12 +24,12 @@ USED = {
 }
 
 
-def test_the_architecture_page_lists_them():
+def test_architecture_page_lists_the_private_names():
     rows = PAGE.read_text().partition("## Names that libraries keep")[2]
     assert set(re.findall(r"^\| `([^`]+)` \|", rows, re.MULTILINE)) == USED
 
 
-def test_a_database_of_peewee_has_a_state_that_can_be_another_object():
+def test_peewee_database_state_can_be_replaced():
     database = peewee.SqliteDatabase(":memory:")
     state = type(database._state)()
     assert (state.conn, state.closed, state.transactions) == (None, True, [])
@@ -39,21 +39,21 @@ def test_a_database_of_peewee_has_a_state_that_can_be_another_object():
     database.close()
 
 
-def test_a_database_of_peewee_connects_by_its_method():
+def test_peewee_databases_define_connect():
     for kind in (peewee.SqliteDatabase, peewee.PostgresqlDatabase):
         assert "_connect" in vars(kind)
 
 
-def test_the_wrapper_of_peewee_translates_errors():
+def test_peewee_exception_wrapper_translates_errors():
     with pytest.raises(peewee.OperationalError), peewee.__exception_wrapper__:
         raise type("OperationalError", (Exception,), {})
 
 
-def test_headers_of_werkzeug_are_a_list_of_pairs():
+def test_werkzeug_headers_are_a_list_of_pairs():
     assert Headers([("A", "b")])._list == [("A", "b")]
 
 
-def test_counts_in_a_file_can_be_read_and_added(tmp_path: Path):
+def test_prometheus_mmap_file_can_be_written_and_read(tmp_path: Path):
     file = MmapedDict(str(tmp_path / "counts.db"))
     file.write_value("key", 2.0, 0.0)
     file.close()
@@ -64,13 +64,13 @@ def test_counts_in_a_file_can_be_read_and_added(tmp_path: Path):
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
-def test_a_module_uses_no_other(module: Path):
+def test_module_uses_only_the_listed_private_names(module: Path):
     known = {name.rpartition(".")[2] for name in USED} | DOCUMENTED
     assert private_names(ast.parse(module.read_text())) <= known
 
 
 def private_names(tree: ast.AST) -> set[str]:
-    """Names with an underscore in front that a module takes from somebody else."""
+    """Return the underscore names that a module uses but does not define."""
     own = {node.name for node in ast.walk(tree) if hasattr(node, "name")}
     own |= {
         node.attr

@@ -1,4 +1,4 @@
-"""The listing of petstore/ is the import order: nothing uses what is below it."""
+"""Import order: a module imports only from its own layer and those listed before it."""
 
 import ast
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import pytest
 import petstore
 
 PACKAGE = Path(petstore.__file__).parent
-# From the ground up. What stands in one line does not know of each other.
+# Lowest layer first. Modules on one line do not import each other.
 LAYERS = [
     ["addresses", "urls", "version"],
     ["settings"],
@@ -64,12 +64,12 @@ each_module = pytest.mark.parametrize("module", sorted(MODULES.keys() - MIGRATIO
 
 
 def layer_of(module: str) -> str:
-    """petstore.api.pets is of the layer api; the package itself is the topmost."""
+    """Return the layer of a module, such as `api` for `petstore.api.pets`."""
     return module.split(".")[1] if "." in module else module
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """What is imported anywhere in the code, by its whole name."""
+    """Yield the full name of every import in the code."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -79,7 +79,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def imports_of(module: str) -> set[str]:
-    """The modules of this package that one of them uses."""
+    """Return the modules of this package that a module imports."""
     return {
         name if name in MODULES else name.rpartition(".")[0]
         for name in imported(tree_of(module))
@@ -88,46 +88,46 @@ def imports_of(module: str) -> set[str]:
 
 
 def tree_of(module: str) -> ast.Module:
-    """Its code, without what only a type checker imports."""
+    """Return the syntax tree of a module, without its type-checking imports."""
     tree = ast.parse(MODULES[module].read_text())
     tree.body = [each for each in tree.body if not is_for_type_checkers(each)]
     return tree
 
 
 def is_for_type_checkers(statement: ast.stmt) -> bool:
-    """Whether it is the block `if TYPE_CHECKING`."""
+    """Return whether the statement is an `if TYPE_CHECKING` block."""
     return isinstance(statement, ast.If) and ast.unparse(statement.test) == (
         "TYPE_CHECKING"
     )
 
 
 @each_module
-def test_a_module_has_its_place_in_the_order(module: str):
+def test_module_belongs_to_a_layer(module: str):
     assert layer_of(module) in HEIGHTS
 
 
 @each_module
-def test_a_module_uses_only_what_is_above_it_in_the_listing(module: str):
+def test_module_imports_only_from_its_own_or_lower_layers(module: str):
     here = layer_of(module)
     for used in imports_of(module):
         there = layer_of(used)
         assert there == here or HEIGHTS[there] < HEIGHTS[here], used
 
 
-def test_no_modules_use_each_other_in_a_circle():
+def test_modules_have_no_circular_imports():
     uses = {module: imports_of(module) for module in MODULES}
     TopologicalSorter(uses).prepare()
 
 
 @each_module
-def test_nothing_is_imported_inside_a_function(module: str):
+def test_functions_contain_no_imports(module: str):
     for node in ast.walk(ast.parse(MODULES[module].read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert not list(imported(node)), node.name
 
 
 def reached_from(module: str) -> set[str]:
-    """The module and everything of this package that it uses, all the way down."""
+    """Return the module and all modules of this package that it depends on."""
     reached, waiting = set(), [module]
     while waiting:
         module = waiting.pop()
@@ -138,14 +138,14 @@ def reached_from(module: str) -> set[str]:
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if layer_of(m) in NO_FLASK])
-def test_rules_and_shapes_reach_nothing_of_requests(module: str):
+def test_core_modules_do_not_depend_on_flask_or_werkzeug(module: str):
     for used in reached_from(module):
         names = imported(tree_of(used))
         assert not [n for n in names if n.split(".")[0] in ("flask", "werkzeug")], used
 
 
 @pytest.mark.parametrize("migration", sorted(MIGRATIONS))
-def test_a_migration_is_frozen_and_imports_nothing_of_the_service(migration: str):
+def test_migration_imports_nothing_from_the_package(migration: str):
     assert not imports_of(migration)
 
 

@@ -1,4 +1,4 @@
-"""Links and file names in the documents lead to something that is there."""
+"""Links and file names in the documentation refer to existing files."""
 
 import re
 from pathlib import Path
@@ -16,19 +16,19 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
 def text_of(page: Path) -> str:
-    """What people read of a page, without examples."""
+    """Return the text of a page without its code blocks."""
     return CODE_BLOCK.sub("", page.read_text())
 
 
 def anchors_of(page: Path) -> set[str]:
-    """The anchors of the headings, as hosting sites make them."""
+    """Return the anchors of the headings, as hosting sites generate them."""
     headings = re.findall("^#+ (.*)$", text_of(page), re.MULTILINE)
     plain = (re.sub(r"[^\w -]", "", heading.lower()) for heading in headings)
     return {heading.replace(" ", "-") for heading in plain}
 
 
 @each_page
-def test_a_relative_link_leads_to_a_file_and_a_heading(page: Path):
+def test_relative_links_point_to_existing_files_and_headings(page: Path):
     for link in LINK.findall(text_of(page)):
         if "://" not in link:
             path, _, anchor = link.partition("#")
@@ -38,6 +38,6 @@ def test_a_relative_link_leads_to_a_file_and_a_heading(page: Path):
 
 
 @each_page
-def test_a_file_that_is_named_is_there(page: Path):
+def test_named_files_exist(page: Path):
     for name in FILE.findall(text_of(page)):
         assert any((place / name).exists() for place in PLACES), name

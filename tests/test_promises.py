@@ -1,4 +1,4 @@
-"""What the documents and the models promise is what there is, and the reverse."""
+"""The documentation matches the code, and the models match the tables."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def migrated(unmigrated_url: str) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("database", "base"), [(data, BaseModel), (counters, CounterModel)]
 )
-def test_models_and_migrated_tables_show_no_difference(database: object, base: type):
+def test_models_match_the_migrated_tables(database: object, base: type):
     migrated = databases.shape_of(database)
     models = base.__subclasses__()
     database.drop_tables(models)
@@ -50,7 +50,7 @@ def test_each_table_has_a_model():
 
 
 def rows_of(page: str, heading: str) -> list[list[str]]:
-    """The rows of the first table below a heading, without the two at its top."""
+    """Return the body rows of the first table below a heading."""
     text = (ROOT / "docs" / page).read_text()
     lines = text.partition(f"# {heading}\n")[2].splitlines()
     while lines and not lines[0].startswith("|"):
@@ -68,7 +68,7 @@ def failures(root: type[Failure] = Failure) -> list[type[Failure]]:
     return [leaf for child in children for leaf in failures(child)] or [root]
 
 
-def test_each_code_of_an_error_is_documented_with_its_status():
+def test_each_error_code_is_documented_with_its_status():
     rows = rows_of("api.md", "Errors")
     told = {(int(row[0]), code) for row in rows for code in code_in(row[1])}
     raised = {(failure.status, failure.code) for failure in failures()}
@@ -91,7 +91,7 @@ def test_each_setting_is_documented():
 
 
 def usages(group: click.Group, words: str = "flask") -> Iterator[str]:
-    """Each command in one spelling: its words, arguments and options."""
+    """Yield each command as its words, arguments and sorted options."""
     for name, command in sorted(group.commands.items()):
         if isinstance(command, click.Group):
             yield from usages(command, f"{words} {name}")
@@ -135,14 +135,14 @@ def test_each_plan_is_documented_with_its_limits():
     assert told == held
 
 
-def test_the_paths_to_monitor_are_there(app: Flask):
+def test_documented_monitoring_paths_exist(app: Flask):
     rows = rows_of("operating.md", "Monitoring")
     told = {path for row in rows for path in code_in(row[0])}
     assert told <= {rule.rule for rule in app.url_map.iter_rules()}
     assert told
 
 
-def test_each_operation_has_a_test_file_of_its_name(app: Flask):
+def test_each_operation_has_its_own_test_file(app: Flask):
     views = {
         view.__name__
         for view in app.view_functions.values()
@@ -153,11 +153,11 @@ def test_each_operation_has_a_test_file_of_its_name(app: Flask):
     assert {f"test_{view}" for view in views} <= files
 
 
-def test_the_import_order_is_documented():
+def test_import_order_is_documented():
     told = [code_in(row[0]) for row in rows_of("architecture.md", "The import order")]
     assert told == LAYERS[:-1]
 
 
-def test_each_campaign_of_faults_is_documented():
+def test_each_fault_campaign_is_documented():
     told = [row[0] for row in rows_of("reliability.md", "Results")]
     assert told == [campaign.name for campaign in CAMPAIGNS]

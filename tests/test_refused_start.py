@@ -1,4 +1,4 @@
-"""What stops the start, of gunicorn and of the command line alike."""
+"""Settings that keep gunicorn and the command line from starting."""
 
 from collections.abc import Callable
 from subprocess import CompletedProcess
@@ -20,7 +20,7 @@ UNUSABLE = [("PORT", "x"), ("DATABASE_URL", f"mysql://u:{PASSWORD}@h/d")]
 
 @both
 @pytest.mark.parametrize(("name", "value"), UNUSABLE)
-def test_it_stops_gunicorn_and_flask_alike_with_one_line(
+def test_invalid_setting_stops_the_start_with_a_one_line_error(
     sqlite_url: str, start: Callable, name: str, value: str
 ):
     ended = start({"DATABASE_URL": sqlite_url, name: value})
@@ -31,7 +31,7 @@ def test_it_stops_gunicorn_and_flask_alike_with_one_line(
     assert PASSWORD not in line
 
 
-def test_a_number_of_workers_that_is_none_stops_flask_too(sqlite_url: str):
+def test_flask_refuses_zero_workers(sqlite_url: str):
     ended = flask_migrate({"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "0"})
     assert (ended.returncode, ended.stdout) == (1, "")
     [line] = ended.stderr.splitlines()
@@ -39,7 +39,7 @@ def test_a_number_of_workers_that_is_none_stops_flask_too(sqlite_url: str):
 
 
 @both
-def test_a_database_that_cannot_be_reached_is_named_without_its_password(
+def test_unreachable_database_is_reported_without_its_password(
     start: Callable,
 ):
     ended = start({"DATABASE_URL": f"postgresql://u:{PASSWORD}@127.0.0.1:1/d"})

@@ -1,4 +1,4 @@
-"""What SECURITY.md says is there: the tests that it names, and its figures."""
+"""SECURITY.md: the tests that it cites exist, and its figures match the code."""
 
 import re
 
@@ -18,17 +18,17 @@ THREATS = re.findall("^\\| (API[0-9]+) .* \\|(.*)\\|$", SECURITY, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", TESTS)
-def test_a_test_that_it_names_is_there(name: str):
+def test_cited_test_file_exists(name: str):
     assert "def test_" in (ROOT / name).read_text()
 
 
-def test_each_threat_is_held_off_and_shown():
+def test_each_owasp_risk_cites_a_test():
     assert [name for name, _ in THREATS] == [f"API{n}" for n in range(1, 11)]
     assert all("`tests/" in shown for _, shown in THREATS)
 
 
 @pytest.mark.parametrize("page", [SECURITY, OPERATING], ids=["SECURITY", "operating"])
-def test_the_figures_are_those_of_the_code(page: str):
+def test_figures_match_the_code(page: str):
     told = " ".join(page.split())
     minute, day = PAGES.minute.amount, PAGES.day.amount
     assert re.search(f"{minute} (pages )?a minute(,| and) {day:,} a day", told)
@@ -37,5 +37,5 @@ def test_the_figures_are_those_of_the_code(page: str):
     assert re.search("keys \\(100\\)|100 keys", told)
 
 
-def test_the_readme_links_to_it():
+def test_readme_links_to_security_md():
     assert "(SECURITY.md)" in README

@@ -1,4 +1,4 @@
-"""The environment: what each setting takes, and what stops the start."""
+"""Settings from the environment: defaults, accepted values and errors."""
 
 from dataclasses import FrozenInstanceError
 
@@ -7,7 +7,7 @@ import pytest
 from petstore.settings import SettingError, read_settings
 
 PASSWORD = "Geheimnis"
-NUMBERS = {  # each with the smallest and the greatest that it takes
+NUMBERS = {  # the field, minimum and maximum of each
     "PETSTORE_PREPARED_STATEMENTS": ("prepared_statements", 0, 1),
     "PORT": ("port", 1, 65_535),
     "WEB_CONCURRENCY": ("workers", 1, 1000),
@@ -17,7 +17,7 @@ NUMBERS = {  # each with the smallest and the greatest that it takes
 }
 
 
-def test_without_any_setting_the_defaults_hold():
+def test_defaults_apply_without_any_setting():
     settings = read_settings({})
     assert settings.database_url == "sqlite:///petstore.db"
     assert settings.redis_url is None
@@ -33,7 +33,7 @@ def test_settings_are_frozen():
         read_settings({}).port = 1
 
 
-def test_an_empty_setting_counts_as_not_set():
+def test_empty_setting_counts_as_unset():
     class Empty(dict):
         def get(self, *_: object) -> str:
             return ""
@@ -56,7 +56,7 @@ def test_an_empty_setting_counts_as_not_set():
         ),
     ],
 )
-def test_a_database_is_a_file_or_a_postgresql_server(url: str, read: str):
+def test_sqlite_and_postgresql_urls_are_accepted(url: str, read: str):
     assert read_settings({"DATABASE_URL": url}).database_url == read
 
 
@@ -74,12 +74,12 @@ def test_a_database_is_a_file_or_a_postgresql_server(url: str, read: str):
         "redis+sentinel://:p%40@h:26379,i:26379/pet.store-1",
     ],
 )
-def test_a_counter_store_is_one_redis_or_several(url: str):
+def test_redis_cluster_and_sentinel_urls_are_accepted(url: str):
     assert read_settings({"REDIS_URL": url}).redis_url == url
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_a_number_is_read_from_its_smallest_to_its_greatest(name: str):
+def test_number_may_be_its_minimum_or_maximum(name: str):
     field, smallest, greatest = NUMBERS[name]
     for number in (smallest, greatest):
         assert getattr(read_settings({name: str(number)}), field) == number
@@ -89,13 +89,13 @@ def test_a_number_is_read_from_its_smallest_to_its_greatest(name: str):
 @pytest.mark.parametrize(
     "text", ["x", "-1", "+1", "1.0", "1e1", "0x1", "1 ", " 1", "1\n", "1_0", "١", "²"]
 )
-def test_what_is_no_whole_number_is_refused(name: str, text: str):
+def test_non_integer_is_refused(name: str, text: str):
     with pytest.raises(SettingError, match=f"^{name}: must be a whole number"):
         read_settings({name: text})
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-def test_a_number_outside_its_range_is_refused(name: str):
+def test_number_outside_its_range_is_refused(name: str):
     _, smallest, greatest = NUMBERS[name]
     for number in (smallest - 1, greatest + 1, 10**30):
         with pytest.raises(SettingError, match=f"^{name}: must be "):
@@ -161,7 +161,7 @@ def test_a_number_outside_its_range_is_refused(name: str):
         ("PETSTORE_CORS_ORIGINS", "null"),
     ],
 )
-def test_what_cannot_be_understood_is_refused_by_its_name(name: str, value: str):
+def test_invalid_value_is_refused_with_the_name_of_the_setting(name: str, value: str):
     with pytest.raises(SettingError) as refusal:
         read_settings({name: value})
     message = str(refusal.value)
@@ -170,7 +170,7 @@ def test_what_cannot_be_understood_is_refused_by_its_name(name: str, value: str)
     assert PASSWORD not in message
 
 
-def test_a_secret_of_sixteen_characters_is_taken():
+def test_secret_key_of_16_characters_is_accepted():
     assert read_settings({"SECRET_KEY": "x" * 16}).secret_key == "x" * 16
 
 
@@ -182,7 +182,7 @@ def test_a_secret_of_sixteen_characters_is_taken():
         ("SECRET_KEY", f"{PASSWORD} and more"),
     ],
 )
-def test_no_password_is_shown_with_the_settings(name: str, value: str):
+def test_repr_of_settings_contains_no_secrets(name: str, value: str):
     settings = read_settings({name: value})
     assert PASSWORD not in repr(settings)
     assert PASSWORD not in str(settings)

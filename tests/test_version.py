@@ -1,4 +1,4 @@
-"""One place for the version of the service, another for that of the interface."""
+"""The versions of the service and of the API, each defined in one place."""
 
 import re
 from configparser import ConfigParser
@@ -13,34 +13,34 @@ RELEASES = re.findall(r"^## \[([^]]+)\](?: - (\S+))?$", CHANGELOG, re.MULTILINE)
 KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
-def test_the_package_takes_its_version_from_there():
+def test_package_takes_its_version_from_the_version_module():
     setup = ConfigParser()
     setup.read(ROOT / "setup.cfg")
     assert setup["metadata"]["version"] == "attr: petstore.version.SERVICE"
 
 
-def test_the_changelog_ends_with_this_version_below_what_is_not_released():
+def test_latest_release_in_the_changelog_is_this_version():
     unreleased, latest, *_ = RELEASES
     assert unreleased == ("Unreleased", "")
     assert latest[0] == version.SERVICE
 
 
-def test_each_release_has_its_number_and_its_day():
+def test_each_release_has_a_version_number_and_a_date():
     for number, day in RELEASES[1:]:
         assert re.fullmatch(r"\d+\.\d+\.\d+", number)
         assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", day)
 
 
-def test_each_change_is_of_a_known_kind():
+def test_changelog_sections_are_of_known_kinds():
     assert set(re.findall("^### (.*)$", CHANGELOG, re.MULTILINE)) <= KINDS
 
 
-def test_the_description_carries_the_version_of_the_interface(stranger: FlaskClient):
+def test_openapi_document_has_the_api_version(stranger: FlaskClient):
     described = stranger.get("/openapi.json").json["info"]["version"]
     assert described == version.INTERFACE == "1.0.0"
 
 
-def test_platforms_install_a_python_that_the_package_takes():
+def test_python_version_file_satisfies_python_requires():
     wanted = (ROOT / ".python-version").read_text().strip()
     setup = ConfigParser()
     setup.read(ROOT / "setup.cfg")

@@ -1,4 +1,4 @@
-"""Synchronous code that awaits while the event loop goes on."""
+"""Synchronous code that waits without blocking the event loop."""
 
 import asyncio
 import threading
@@ -11,7 +11,7 @@ from petstore.waiting import run_in_thread, wait
 
 
 def run(*functions: Callable[[], object]) -> None:
-    """Start the functions in a loop, and return when all have ended."""
+    """Run the functions in an event loop until all have finished."""
 
     async def main() -> None:
         tasks = [waiting.start(function) for function in functions]
@@ -25,7 +25,7 @@ async def later(seconds: float, result: str) -> str:
     return result
 
 
-def test_others_go_on_while_one_waits():
+def test_other_calls_continue_while_one_waits():
     story = []
     run(
         lambda: story.append(wait(later(0.02, "slow"))),
@@ -35,14 +35,14 @@ def test_others_go_on_while_one_waits():
     assert story == ["at once", "quick", "slow"]
 
 
-def test_a_call_that_does_not_wait_needs_no_task():
+def test_call_that_does_not_wait_needs_no_task():
     async def main() -> None:
         assert waiting.start(lambda: None) is None
 
     asyncio.run(main())
 
 
-def test_what_is_raised_where_one_waits_is_raised_in_the_call():
+def test_awaited_exception_is_raised_in_the_call():
     async def fail() -> None:
         raise ZeroDivisionError
 
@@ -56,7 +56,7 @@ def test_what_is_raised_where_one_waits_is_raised_in_the_call():
     assert story == ["went on"]
 
 
-def test_a_call_that_fails_takes_none_of_the_next_ones_with_it():
+def test_failed_call_does_not_affect_later_calls():
     def fail() -> None:
         wait(later(0, ""))
         raise ZeroDivisionError
@@ -72,7 +72,7 @@ def test_a_call_that_fails_takes_none_of_the_next_ones_with_it():
     assert story == ["went on"]
 
 
-def test_many_calls_share_few_greenlets_and_mix_nothing_up():
+def test_many_concurrent_calls_get_their_own_results():
     results = []
 
     def call(number: int) -> Callable[[], None]:
@@ -83,7 +83,7 @@ def test_many_calls_share_few_greenlets_and_mix_nothing_up():
     assert sorted(results) == sorted((n, str(n)) for n in range(200) for _ in range(3))
 
 
-def test_what_blocks_runs_in_a_thread_where_a_loop_must_go_on():
+def test_run_in_thread_uses_a_thread_only_inside_a_loop():
     threads = []
     run(lambda: threads.append(run_in_thread(threading.get_ident)))
     assert threads != [threading.get_ident()]
@@ -91,12 +91,12 @@ def test_what_blocks_runs_in_a_thread_where_a_loop_must_go_on():
 
 
 @pytest.mark.parametrize("awaitable", [later(0, "done"), later(0.01, "done")])
-def test_outside_a_loop_waiting_is_waiting(awaitable: Awaitable[str]):
+def test_wait_blocks_outside_an_event_loop(awaitable: Awaitable[str]):
     assert not waiting.can_await()
     assert wait(awaitable) == "done"
 
 
-def test_what_is_started_beside_holds_the_caller_up_nowhere():
+def test_background_call_does_not_block_the_caller():
     ended = threading.Event()
     waiting.start_in_background(ended.set)
     assert ended.wait(5)

@@ -1,4 +1,4 @@
-"""Requests of this process, carried out as a worker of gunicorn does it."""
+"""Serve requests in this process as a gunicorn worker does."""
 
 import asyncio
 import contextvars
@@ -17,7 +17,7 @@ SETTLED_WITHIN_SECONDS = 5
 
 
 class Loop:
-    """The event loop of a worker, in a thread of its own."""
+    """A worker's event loop, running in its own thread."""
 
     def __init__(self) -> None:
         self._loop = uvloop.new_event_loop()
@@ -25,7 +25,7 @@ class Loop:
         self._thread.start()
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """The result of a call that may wait; raises what it raises."""
+        """Call a function in the loop, and return its result or raise its exception."""
         context = contextvars.copy_context()
         calling = self._call(context, function, *arguments)
         return asyncio.run_coroutine_threadsafe(calling, self._loop).result()
@@ -36,7 +36,7 @@ class Loop:
         def run() -> None:
             try:
                 result.set_result(context.run(function, *arguments))
-            except Exception as error:  # noqa: BLE001 (it is the caller's)
+            except Exception as error:  # noqa: BLE001 (re-raised in the caller)
                 result.set_exception(error)
 
         if task := waiting.start(run):
@@ -44,7 +44,7 @@ class Loop:
         return await result
 
     def close(self) -> None:
-        """End it, without a connection left open."""
+        """Stop the loop and close its connections."""
         asyncio.run_coroutine_threadsafe(_settle(), self._loop).result()
         self.call(databases.close)
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -53,7 +53,7 @@ class Loop:
 
 
 async def _settle() -> None:
-    """Let what requests have begun come to its end, such as a connection."""
+    """Wait for tasks that requests have started, such as opening a connection."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if others:
         await asyncio.wait(others, timeout=SETTLED_WITHIN_SECONDS)
@@ -62,7 +62,7 @@ async def _settle() -> None:
 
 @contextmanager
 def in_worker(app: Flask) -> Iterator[None]:
-    """Let the requests of the block be carried out in such a loop."""
+    """Serve the requests of the block in a `Loop`."""
     loop, own = Loop(), app.wsgi_app
 
     def serve(*arguments: Any) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Settings with their databases open, without a service."""
+"""Fixtures for the checks, which need open databases but no app."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,7 +11,7 @@ from tests import databases
 
 @pytest.fixture
 def opened() -> Iterator[Callable[..., Settings]]:
-    """Opens the databases of an environment."""
+    """A function that opens the databases and returns the settings."""
 
     def opened(url: str, **environ: str) -> Settings:
         settings = read_settings({"DATABASE_URL": url, **environ})

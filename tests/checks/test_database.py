@@ -1,4 +1,4 @@
-"""Whether the database answers and is migrated, and what its clock says."""
+"""Checks of the database: availability, migrations, clock and file modes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,34 +14,36 @@ from tests.clocks import Clock
 NOWHERE = "postgresql://u:Geheimnis@127.0.0.1:1/d"
 
 
-def test_a_migrated_database_is_well(opened: Callable, database_url: str):
+def test_migrated_database_is_ok(opened: Callable, database_url: str):
     found = check_database(opened(database_url))
     assert found.status == "ok"
     assert found.message.endswith("is migrated")
 
 
-def test_one_that_is_not_migrated_says_so(opened: Callable, unmigrated_url: str):
+def test_unmigrated_database_is_wrong(opened: Callable, unmigrated_url: str):
     settings = opened(unmigrated_url)
-    data.execute_sql("SELECT 1")  # makes the file of SQLite
+    data.execute_sql("SELECT 1")  # creates the SQLite file
     found = check_database(settings)
     assert found.is_wrong
     assert "run `flask migrate` first" in found.message
 
 
-def test_a_file_that_is_not_there_is_not_made(opened: Callable, tmp_path: Path):
+def test_missing_sqlite_file_is_not_created(opened: Callable, tmp_path: Path):
     found = check_database(opened(f"sqlite:///{tmp_path}/new.db"))
     assert found.is_wrong
     assert not list(tmp_path.iterdir())
 
 
-def test_a_server_that_is_away_is_named_without_its_password(opened: Callable):
+def test_unreachable_server_is_reported_without_its_password(opened: Callable):
     found = check_database(opened(NOWHERE))
     assert found.is_wrong
     assert "DATABASE_URL: " in found.message
     assert "Geheimnis" not in found.message
 
 
-def test_steps_of_a_newer_version_are_told(opened: Callable, database_url: str):
+def test_migration_of_a_newer_version_gives_a_warning(
+    opened: Callable, database_url: str
+):
     settings = opened(database_url)
     with data.atomic() as transaction:
         data.execute_sql(
@@ -57,7 +59,7 @@ def test_steps_of_a_newer_version_are_told(opened: Callable, database_url: str):
 @pytest.mark.parametrize(
     ("seconds", "status"), [(1, "ok"), (-3, "wrong"), (5, "wrong")]
 )
-def test_a_clock_that_is_off_is_wrong(
+def test_clock_more_than_two_seconds_off_is_wrong(
     opened: Callable,
     postgresql_url: str,
     postgresql: psycopg.Connection,
@@ -74,20 +76,20 @@ def test_a_clock_that_is_off_is_wrong(
     assert f"{abs(seconds) * 1000} ms apart" in found.message
 
 
-def test_sqlite_has_the_clock_of_this_machine(opened: Callable, sqlite_url: str):
+def test_sqlite_clock_is_ok(opened: Callable, sqlite_url: str):
     assert check_clock(opened(sqlite_url)).status == "ok"
 
 
-def test_the_clock_of_a_server_that_is_away_is_unknown(opened: Callable):
+def test_clock_of_an_unreachable_server_gives_a_warning(opened: Callable):
     assert check_clock(opened(NOWHERE)).status == "warning"
 
 
-def test_files_that_others_may_read_are_wrong(opened: Callable, sqlite_url: str):
+def test_files_readable_by_others_are_wrong(opened: Callable, sqlite_url: str):
     settings = opened(sqlite_url)
     for mode, status in ((0o600, "ok"), (0o640, "wrong"), (0o604, "wrong")):
         Path(data.database).chmod(mode)
         assert check_files(settings).status == status
 
 
-def test_of_postgresql_there_is_no_file(opened: Callable, postgresql_url: str):
+def test_file_check_of_postgresql_is_ok(opened: Callable, postgresql_url: str):
     assert check_files(opened(postgresql_url)).status == "ok"

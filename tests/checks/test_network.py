@@ -1,4 +1,4 @@
-"""Proxies against the address listened on, and the wildcard of the base domain."""
+"""Checks of the trusted proxies and of the DNS records of the base domain."""
 
 import socket
 
@@ -19,20 +19,20 @@ def trusting(port: int) -> Settings:
 @pytest.mark.parametrize(
     ("host", "status"), [("0.0.0.0", "warning"), ("127.0.0.1", "ok")]
 )
-def test_a_trusted_proxy_must_not_be_passed_by(host: str, status: str):
+def test_service_reachable_without_its_proxy_gives_a_warning(host: str, status: str):
     with socket.create_server((host, 0)) as listener:
         found = check_proxies(trusting(listener.getsockname()[1]))
     assert found.status == status
     assert "listens on" in found.message
 
 
-def test_a_service_that_is_not_running_cannot_be_passed_by():
+def test_service_that_is_not_running_is_ok():
     found = check_proxies(trusting(free_port()))
     assert found.status == "ok"
     assert "nothing listens" in found.message
 
 
-def test_a_base_domain_needs_a_proxy_that_is_believed():
+def test_base_domain_requires_a_trusted_proxy():
     assert check_proxies(read_settings({"PETSTORE_BASE_DOMAIN": BASE})).is_wrong
     assert check_proxies(read_settings({})).status == "ok"
 
@@ -48,22 +48,22 @@ def routing(nameserver: DnsServer) -> Settings:
 
 @pytest.fixture
 def some_project(monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name below the base domain that is asked for."""
+    """The name below the base domain that the check looks up."""
     monkeypatch.setattr(network.secrets, "token_hex", lambda _: "0")
     return f"check-0.{BASE}"
 
 
-def test_without_a_base_domain_every_host_is_served():
+def test_host_check_without_a_base_domain_is_ok():
     assert check_hosts(read_settings({})).status == "ok"
 
 
-def test_a_base_domain_without_address_is_wrong(nameserver: DnsServer):
+def test_base_domain_without_an_address_is_wrong(nameserver: DnsServer):
     found = check_hosts(routing(nameserver))
     assert found.is_wrong
     assert found.message.startswith(f"{BASE} has no address")
 
 
-def test_a_wildcard_that_is_missing_is_wrong(nameserver: DnsServer):
+def test_missing_wildcard_record_is_wrong(nameserver: DnsServer):
     nameserver.put(BASE, "A", "192.0.2.1")
     found = check_hosts(routing(nameserver))
     assert found.is_wrong
@@ -73,7 +73,7 @@ def test_a_wildcard_that_is_missing_is_wrong(nameserver: DnsServer):
 @pytest.mark.parametrize(
     ("address", "status"), [("192.0.2.1", "ok"), ("192.0.2.2", "warning")]
 )
-def test_the_wildcard_leads_where_the_base_domain_leads(
+def test_wildcard_should_have_the_address_of_the_base_domain(
     nameserver: DnsServer, some_project: str, address: str, status: str
 ):
     nameserver.put(BASE, "A", "192.0.2.1")
@@ -81,7 +81,7 @@ def test_the_wildcard_leads_where_the_base_domain_leads(
     assert check_hosts(routing(nameserver)).status == status
 
 
-def test_dns_that_fails_is_told(nameserver: DnsServer):
+def test_dns_failure_is_wrong(nameserver: DnsServer):
     nameserver.put(BASE, "CNAME", BASE)
     found = check_hosts(routing(nameserver))
     assert found.is_wrong

@@ -1,4 +1,4 @@
-"""The settings on one line: all of them, and nothing secret."""
+"""The check of the settings shows all of them, without secrets."""
 
 from petstore.checks.settings import (
     check_settings,
@@ -10,7 +10,7 @@ from petstore.settings import read_settings
 SECRET = "Geheimnis-Geheimnis"
 
 
-def test_every_setting_is_there():
+def test_every_setting_is_shown():
     asked = []
 
     class Environment(dict):
@@ -22,7 +22,7 @@ def test_every_setting_is_there():
     assert sorted(settings_text(settings)) == sorted(asked)
 
 
-def test_nothing_secret_is_shown():
+def test_secrets_are_not_shown():
     settings = read_settings(
         {
             "DATABASE_URL": f"postgres://pets:{SECRET}@db:5433/pets?password={SECRET}",
@@ -37,6 +37,6 @@ def test_nothing_secret_is_shown():
     assert "SECRET_KEY=set " in shown
 
 
-def test_several_servers_of_redis_keep_their_names():
+def test_sentinel_url_is_shown_without_its_password():
     url = f"redis+sentinel://:{SECRET}@a:1,b:2/main"
     assert redis_text(url) == "redis+sentinel://a:1,b:2/main"

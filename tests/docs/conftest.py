@@ -1,4 +1,4 @@
-"""The description, and what it says of each operation."""
+"""The OpenAPI document and its operations."""
 
 import pytest
 from flask.testing import FlaskClient
@@ -8,13 +8,13 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 @pytest.fixture
 def description(stranger: FlaskClient) -> dict:
-    """/openapi.json, which needs no key."""
+    """The parsed /openapi.json, which needs no key."""
     return stranger.get("/openapi.json").json
 
 
 @pytest.fixture
 def operations(description: dict) -> dict[str, dict]:
-    """Each operation by its id, with its method and path."""
+    """The operations by operationId, each with its method and path."""
     return {
         operation["operationId"]: operation | {"method": method, "path": path}
         for path, methods in description["paths"].items()

@@ -1,4 +1,4 @@
-"""What the description says of bodies, parameters and answers."""
+"""The OpenAPI document: schemas, parameters, responses and examples."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -40,12 +40,12 @@ REQUIRED = {
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """One engine is enough: the description is the same with each."""
+    """An SQLite database; the document is the same with every engine."""
     return sqlite_url
 
 
 def every(part: Any, *keys: str) -> Iterator[dict]:
-    """Each object, however deep, that has all of the keys."""
+    """Yield each object, at any depth, that has all of the keys."""
     if isinstance(part, dict):
         if all(key in part for key in keys):
             yield part
@@ -57,7 +57,7 @@ def every(part: Any, *keys: str) -> Iterator[dict]:
 
 @pytest.fixture
 def responses(description: dict, operations: dict) -> dict[str, dict[str, dict]]:
-    """The responses of each operation by status, references followed."""
+    """The responses of each operation by status, with references resolved."""
     shared = description["components"]["responses"]
     return {
         name: {
@@ -70,12 +70,12 @@ def responses(description: dict, operations: dict) -> dict[str, dict[str, dict]]
     }
 
 
-def test_each_status_that_can_occur_is_described(responses: dict):
+def test_each_operation_documents_its_statuses(responses: dict):
     described = {name: set(statuses) for name, statuses in responses.items()}
     assert described == {name: own | EVERYWHERE for name, own in STATUSES.items()}
 
 
-def test_each_answer_has_the_headers_of_its_kind(responses: dict):
+def test_each_response_documents_its_headers(responses: dict):
     for name, statuses in responses.items():
         for status, response in statuses.items():
             assert response["headers"].keys() >= RATE_LIMIT_HEADERS
@@ -91,7 +91,7 @@ def test_each_answer_has_the_headers_of_its_kind(responses: dict):
                 assert "Location" in response["headers"]
 
 
-def test_each_failure_is_an_error_with_an_example_of_each_code(responses: dict):
+def test_error_responses_have_the_error_schema_and_examples(responses: dict):
     for statuses in responses.values():
         for status, response in statuses.items():
             if status >= "400":
@@ -102,7 +102,7 @@ def test_each_failure_is_an_error_with_an_example_of_each_code(responses: dict):
                     assert str(example["value"]["status"]) == status
 
 
-def test_every_example_is_valid_by_its_schema(description: dict):
+def test_every_example_is_valid_against_its_schema(description: dict):
     components = {"components": description["components"]}
     examples = [
         (part["schema"], part["example"])
@@ -146,12 +146,12 @@ def test_every_string_is_bounded(description: dict):
         assert schema.keys() & {"enum", "pattern", "format"}
 
 
-def test_every_list_ends(description: dict):
+def test_every_array_has_at_most_100_items(description: dict):
     arrays = [part for part in every(description, "type") if part["type"] == "array"]
     assert [array["maxItems"] for array in arrays] == [100, 100, 100]
 
 
-def test_each_schema_names_what_is_required_and_takes_nothing_else(description: dict):
+def test_object_schemas_list_required_members_and_forbid_others(description: dict):
     schemas = {
         name: schema
         for name, schema in description["components"]["schemas"].items()
@@ -161,7 +161,7 @@ def test_each_schema_names_what_is_required_and_takes_nothing_else(description: 
     assert not any(schema["additionalProperties"] for schema in schemas.values())
 
 
-def test_a_pet_is_what_the_specification_says(description: dict):
+def test_pet_schemas_match_the_specification(description: dict):
     pet = description["components"]["schemas"]["Pet"]["properties"]
     new_pet = description["components"]["schemas"]["NewPet"]["properties"]
     assert pet.keys() == {"id", "name", "categoryId", "status"}
@@ -170,7 +170,7 @@ def test_a_pet_is_what_the_specification_says(description: dict):
     assert new_pet["status"]["default"] == "available"
 
 
-def test_the_limit_of_a_list_goes_from_1_to_100(operations: dict):
+def test_list_limit_ranges_from_1_to_100(operations: dict):
     for name in ("listPets", "listOrders", "listCategories"):
         [limit] = [p for p in operations[name]["parameters"] if p["name"] == "limit"]
         schema = limit["schema"]

@@ -1,4 +1,4 @@
-"""/docs: the reference as a page, with nothing in it from anywhere else."""
+"""The API reference at /docs, which loads nothing from other hosts."""
 
 import re
 from html.parser import HTMLParser
@@ -20,12 +20,12 @@ POLICY = {
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """One engine is enough: the page is the same with each."""
+    """An SQLite database; the page is the same with every engine."""
     return sqlite_url
 
 
 class Page(HTMLParser):
-    """What a page loads, and what it carries in itself."""
+    """The resources that a page loads, and its inline styles and handlers."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -57,18 +57,18 @@ def script_of(stranger: FlaskClient) -> str:
     return stranger.get("/docs/static/docs.js", buffered=True).text
 
 
-def test_the_page_is_there_for_anybody(stranger: FlaskClient):
+def test_page_needs_no_key(stranger: FlaskClient):
     answer = stranger.get("/docs")
     assert answer.status_code == 200
     assert answer.content_type == "text/html; charset=utf-8"
     assert 'data-description="/openapi.json"' in answer.text
 
 
-def test_it_fits_a_phone(stranger: FlaskClient):
+def test_page_sets_a_viewport_for_phones(stranger: FlaskClient):
     assert 'content="width=device-width, initial-scale=1"' in stranger.get("/docs").text
 
 
-def test_everything_it_loads_is_served_here(stranger: FlaskClient, page: Page):
+def test_page_loads_only_local_resources(stranger: FlaskClient, page: Page):
     assert len(page.loads) == 5
     for path in page.loads:
         assert path.startswith("/docs/")
@@ -77,16 +77,16 @@ def test_everything_it_loads_is_served_here(stranger: FlaskClient, page: Page):
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_nothing_is_written_into_it_that_the_policy_forbids(page: Page):
+def test_page_has_no_inline_styles_or_handlers(page: Page):
     assert page.inline == []
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/swagger-ui/swagger-ui.css"])
-def test_the_policy_allows_nothing_from_elsewhere(stranger: FlaskClient, path: str):
+def test_policy_allows_only_the_same_origin(stranger: FlaskClient, path: str):
     assert policy_of(stranger, path) == POLICY
 
 
-def test_the_page_may_call_the_servers_of_the_settings(
+def test_policy_allows_calls_to_the_configured_servers(
     environ: dict[str, str], request: pytest.FixtureRequest
 ):
     environ["PETSTORE_PRODUCTION_URL"] = "https://api.example.org/a/v1"
@@ -96,13 +96,13 @@ def test_the_page_may_call_the_servers_of_the_settings(
     assert policy == POLICY | {"connect-src": allowed}
 
 
-def test_the_page_tells_nobody_which_description_it_shows(stranger: FlaskClient):
+def test_page_uses_no_external_validator(stranger: FlaskClient):
     script = script_of(stranger)
     assert "validatorUrl: null" in script
     assert not re.search("https?://", script)
 
 
-def test_a_pasted_key_is_forgotten_with_the_page(stranger: FlaskClient):
+def test_page_does_not_persist_a_pasted_key(stranger: FlaskClient):
     assert "persistAuthorization: false" in script_of(stranger)
 
 
@@ -114,11 +114,11 @@ def test_a_pasted_key_is_forgotten_with_the_page(stranger: FlaskClient):
         *("/docs/swagger-ui/../__init__.py", "/docs/swagger-ui/..%2f__init__.py"),
     ],
 )
-def test_nothing_else_is_served_below_it(stranger: FlaskClient, path: str):
+def test_other_paths_below_docs_are_not_found(stranger: FlaskClient, path: str):
     assert stranger.get(path).status_code == 404
 
 
-def test_the_policy_holds_for_what_is_not_there(stranger: FlaskClient):
+def test_not_found_response_has_a_policy(stranger: FlaskClient):
     answer = stranger.get("/docs/swagger-ui/nothing.js")
     assert answer.status_code == 404
     assert "Content-Security-Policy" in answer.headers

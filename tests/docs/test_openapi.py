@@ -1,4 +1,4 @@
-"""/openapi.json: the interface as clients and their tools read it."""
+"""The OpenAPI document at /openapi.json: operations, tags, links and servers."""
 
 import pytest
 from flask import Flask
@@ -22,26 +22,26 @@ PRODUCTION, STAGING = "https://api.example.org/v1", "https://s.example.org:8443/
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """One engine is enough: the description is the same with each."""
+    """An SQLite database; the document is the same with every engine."""
     return sqlite_url
 
 
-def test_it_is_valid_openapi_31(description: dict):
+def test_document_is_valid_openapi_31(description: dict):
     assert description["openapi"].startswith("3.1.")
     OpenAPIV31SpecValidator(description).validate()
 
 
-def test_it_carries_the_version_of_the_interface(description: dict):
+def test_document_has_the_api_version_and_title(description: dict):
     assert description["info"]["version"] == "1.0.0"
     assert description["info"]["title"] == "Pet Store Service"
 
 
-def test_it_is_json_for_anybody(stranger: FlaskClient):
+def test_document_is_json_and_needs_no_key(stranger: FlaskClient):
     answer = stranger.get("/openapi.json")
     assert (answer.status_code, answer.content_type) == (200, "application/json")
 
 
-def test_each_operation_has_its_id_and_its_tags(operations: dict):
+def test_each_operation_has_its_id_path_and_tags(operations: dict):
     described = {
         name: (operation["method"], operation["path"], operation["tags"])
         for name, operation in operations.items()
@@ -49,7 +49,7 @@ def test_each_operation_has_its_id_and_its_tags(operations: dict):
     assert described == OPERATIONS
 
 
-def test_the_schemas_have_the_names_of_the_specification(
+def test_schemas_have_the_names_in_the_specification(
     description: dict, operations: dict
 ):
     schemas = description["components"]["schemas"]
@@ -60,7 +60,7 @@ def test_the_schemas_have_the_names_of_the_specification(
     assert answer["schema"] == {"$ref": "#/components/schemas/Pets"}
 
 
-def test_whatever_has_a_status_of_an_animal_refers_to_it(
+def test_each_pet_status_refers_to_the_shared_schema(
     description: dict, operations: dict
 ):
     schemas = description["components"]["schemas"]
@@ -80,7 +80,7 @@ def test_each_tag_is_described(description: dict):
     assert all(tag["description"] for tag in description["tags"])
 
 
-def test_every_operation_takes_a_bearer_token(description: dict, operations: dict):
+def test_every_operation_requires_a_bearer_token(description: dict, operations: dict):
     schemes = description["components"]["securitySchemes"]
     assert schemes == {"apiKey": {"type": "http", "scheme": "bearer"}}
     assert description["security"] == [{"apiKey": []}]
@@ -89,7 +89,7 @@ def test_every_operation_takes_a_bearer_token(description: dict, operations: dic
     ]
 
 
-def test_get_pet_alone_is_deprecated_with_its_sunset(operations: dict):
+def test_only_get_pet_is_deprecated_with_a_sunset(operations: dict):
     deprecated = {name for name, op in operations.items() if op.get("deprecated")}
     assert deprecated == {"getPet"}
     assert operations["getPet"]["x-sunset"] == "Thu, 05 Dec 2030 00:00:00 GMT"
@@ -97,12 +97,12 @@ def test_get_pet_alone_is_deprecated_with_its_sunset(operations: dict):
     assert {"Deprecation", "Sunset", "Link"} <= headers.keys()
 
 
-def test_every_operation_is_summed_up(operations: dict):
+def test_every_operation_has_its_own_summary(operations: dict):
     summaries = [operation["summary"] for operation in operations.values()]
     assert len(set(summaries)) == len(OPERATIONS)
 
 
-def test_what_was_created_is_linked_to_what_can_be_done_with_it(operations: dict):
+def test_created_responses_link_to_related_operations(operations: dict):
     links = {
         name: operation["responses"]["201"]["links"]
         for name, operation in operations.items()
@@ -118,7 +118,7 @@ def test_what_was_created_is_linked_to_what_can_be_done_with_it(operations: dict
     }
 
 
-def test_every_post_takes_an_idempotency_key(operations: dict):
+def test_every_post_accepts_an_idempotency_key(operations: dict):
     takes = {
         name: parameter["schema"]
         for name, operation in operations.items()
@@ -130,7 +130,7 @@ def test_every_post_takes_an_idempotency_key(operations: dict):
 
 
 class TestServers:
-    def test_are_those_of_the_settings(self, environ: dict, request):
+    def test_come_from_the_settings(self, environ: dict, request):
         environ["PETSTORE_PRODUCTION_URL"] = PRODUCTION
         environ["PETSTORE_STAGING_URL"] = STAGING
         servers = request.getfixturevalue("description")["servers"]
@@ -139,7 +139,7 @@ class TestServers:
             ("Staging", STAGING),
         ]
 
-    def test_may_be_one_alone(self, environ: dict, request):
+    def test_may_be_staging_only(self, environ: dict, request):
         environ["PETSTORE_STAGING_URL"] = STAGING
         [server] = request.getfixturevalue("description")["servers"]
         assert server["url"] == STAGING
@@ -151,13 +151,13 @@ class TestServers:
             ("https://pets.example.org", "https://pets.example.org/v1"),
         ],
     )
-    def test_are_where_the_request_was_sent_without_settings(
+    def test_default_to_the_host_of_the_request(
         self, stranger: FlaskClient, base: str, url: str
     ):
         [server] = stranger.get("/openapi.json", base_url=base).json["servers"]
         assert server["url"] == url
 
     @pytest.mark.parametrize("host", ["", 'a"b', "[::1", "a b", "ex.org/x?"])
-    def test_are_relative_where_the_host_cannot_be_one(self, app: Flask, host: str):
+    def test_are_relative_if_the_host_header_is_invalid(self, app: Flask, host: str):
         answer = app.test_client().get("/openapi.json", headers={"Host": host})
         assert [server["url"] for server in answer.json["servers"]] == ["/v1"]

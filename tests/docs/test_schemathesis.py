@@ -1,4 +1,4 @@
-"""Requests made from the description are answered as the description says."""
+"""Schemathesis: responses to generated requests match the OpenAPI document."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ def service(sqlite_url: str, tmp_path: Path) -> Iterator[Service]:
 
 
 def schemathesis(service: Service, directory: Path) -> subprocess.CompletedProcess:
-    """All its checks in all its phases, on every operation."""
+    """Run all checks in all phases on every operation."""
     return subprocess.run(
         [
             *(Path(sys.executable).with_name("schemathesis"), "--config-file"),
@@ -41,7 +41,7 @@ def schemathesis(service: Service, directory: Path) -> subprocess.CompletedProce
     )
 
 
-def test_schemathesis_finds_nothing(service: Service, tmp_path: Path):
+def test_schemathesis_finds_no_failures(service: Service, tmp_path: Path):
     run = schemathesis(service, tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "Operations:       9 selected / 9 total" in run.stdout

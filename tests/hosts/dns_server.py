@@ -1,4 +1,4 @@
-"""A DNS server in the process of the tests, which answers from a table."""
+"""An in-process DNS server that answers from a table of records."""
 
 import socket
 import socketserver
@@ -20,7 +20,7 @@ Twist = Callable[[dns.message.Message, bool], dns.message.Message | None]
 
 
 class DnsServer:
-    """Names that are not in the table do not exist; a twist bends every answer."""
+    """A DNS server: unknown names do not exist; `twist` may alter each response."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
@@ -29,11 +29,11 @@ class DnsServer:
         self.asked: list[tuple[str, str]] = []
 
     def put(self, name: str, kind: str, *values: str) -> None:
-        """Let the name have these records of that kind."""
+        """Set the records of a name and type."""
         self.records.setdefault(name, {})[kind] = list(values)
 
     def answer(self, wire: bytes, *, is_tcp: bool) -> bytes | None:
-        """The answer to a question, as a recursive server gives it."""
+        """Return the response to a query, as a recursive resolver would."""
         query = dns.message.from_wire(wire)
         [question] = query.question
         name, kind = question.name.to_text(True), dns.rdatatype.to_text(question.rdtype)
@@ -62,7 +62,7 @@ class DnsServer:
 
 
 def rrset(name: str, kind: str, *values: str) -> dns.rrset.RRset:
-    """Records of one name and kind; names in them are absolute."""
+    """Return the records of a name and type; CNAME targets become absolute."""
     if kind == "CNAME":
         values = tuple(f"{value.rstrip('.')}." for value in values)
     return dns.rrset.from_text(f"{name}.", TTL, "IN", kind, *values)
@@ -70,7 +70,7 @@ def rrset(name: str, kind: str, *values: str) -> dns.rrset.RRset:
 
 @contextmanager
 def dns_server() -> Iterator[DnsServer]:
-    """A server on UDP and TCP for as long as the block runs."""
+    """Run a server on UDP and TCP for the duration of the block."""
     udp, tcp = _sockets()
     server = DnsServer(Address(*udp.server_address))
     udp.dns = tcp.dns = server
@@ -91,7 +91,7 @@ def _sockets() -> tuple[socketserver.BaseServer, socketserver.BaseServer]:
         udp = socketserver.ThreadingUDPServer(("127.0.0.1", 0), _Datagram)
         try:
             return udp, socketserver.ThreadingTCPServer(udp.server_address, _Stream)
-        except OSError:  # the number is taken on TCP
+        except OSError:  # the port is already in use on TCP
             udp.server_close()
 
 

@@ -1,4 +1,4 @@
-"""What tests of hosts and domains need: a base domain, a DNS server, a TLS proxy."""
+"""Fixtures for tests of hosts and domains: a DNS server and a TLS proxy."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,14 +18,14 @@ BASE = "pets.example.net"
 
 @pytest.fixture
 def nameserver() -> Iterator[DnsServer]:
-    """A DNS server that knows no name."""
+    """A DNS server without records."""
     with dns_server() as server:
         yield server
 
 
 @pytest.fixture
 def proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TlsProxy]:
-    """A TLS proxy without certificates, whose authority the service trusts."""
+    """A TLS proxy without certificates, whose CA the service trusts."""
     with tls_proxy() as proxy:
         trusted = tmp_path / "authority.pem"
         proxy.authority.cert_pem.write_to_path(trusted)
@@ -35,7 +35,7 @@ def proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TlsProxy]
 
 @pytest.fixture
 def host_settings(nameserver: DnsServer, proxy: TlsProxy) -> dict[str, str]:
-    """Settings that switch host routing on."""
+    """Settings that enable host routing."""
     return {
         "PETSTORE_BASE_DOMAIN": BASE,
         "PETSTORE_DNS_SERVERS": str(nameserver.address),
@@ -45,13 +45,13 @@ def host_settings(nameserver: DnsServer, proxy: TlsProxy) -> dict[str, str]:
 
 @pytest.fixture
 def inspection(app: Flask) -> Inspection:
-    """The eyes of the service."""
+    """The inspection that checks the domains of all projects."""
     return app.extensions["inspection"]
 
 
 @pytest.fixture
 def own(app: Flask) -> Callable[[Project, str], Domain]:
-    """Gives a project a verified domain."""
+    """A function that adds a verified domain to a project."""
 
     def own(project: Project, name: str) -> Domain:
         domain = Domain.add(project, name)

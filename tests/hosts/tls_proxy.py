@@ -1,4 +1,4 @@
-"""A TLS server in the process of the tests, in the place of the proxy."""
+"""An in-process TLS server that stands in for the TLS proxy."""
 
 import datetime
 import socket
@@ -13,7 +13,7 @@ from petstore.addresses import Address
 
 
 class TlsProxy:
-    """Shows the certificates that it was given, and remembers who was asked for."""
+    """A TLS server that selects a certificate by SNI and records the names."""
 
     def __init__(self) -> None:
         self.authority = trustme.CA(organization_name="Test Authority")
@@ -29,14 +29,14 @@ class TlsProxy:
         authority: trustme.CA | None = None,
         shown_for: str | None = None,
     ) -> None:
-        """Show a certificate for the name from now on."""
+        """Issue a certificate for a name, and present it from now on."""
         issued = (authority or self.authority).issue_cert(name, not_after=expires)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         issued.configure_cert(context)
         self.contexts[shown_for or name] = context
 
     def serve(self) -> None:
-        """Shake hands until the listener is closed."""
+        """Complete TLS handshakes until the listener is closed."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.sni_callback = self._choose
         while True:
@@ -60,7 +60,7 @@ class TlsProxy:
 
 @contextmanager
 def tls_proxy() -> Iterator[TlsProxy]:
-    """A proxy for as long as the block runs."""
+    """Run a proxy for the duration of the block."""
     proxy = TlsProxy()
     thread = threading.Thread(target=proxy.serve)
     thread.start()

@@ -1,4 +1,4 @@
-"""What the models ask of the database."""
+"""Fixtures for the tests of the models."""
 
 from collections.abc import Iterator
 
@@ -10,6 +10,6 @@ from tests.statements import Statement, recorded
 
 @pytest.fixture
 def statements(app: Flask) -> Iterator[list[Statement]]:
-    """The statements of the test, as they come."""
+    """The SQL statements of the test, recorded as they run."""
     with recorded() as seen:
         yield seen

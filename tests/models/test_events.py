@@ -1,4 +1,4 @@
-"""Events tell of what has changed, once it is committed (decisions 8 and 9)."""
+"""Events are logged once the change is committed (decisions 8 and 9)."""
 
 import json
 from collections.abc import Callable
@@ -16,13 +16,13 @@ Told = Callable[[], list[str]]
 
 @pytest.fixture
 def own_key(key: str) -> Key:
-    """The row of the project's key."""
+    """The database row of the project's key."""
     return Key.by_prefix(key[:16])
 
 
 @pytest.fixture
 def told(own_key: Key, capfd: pytest.CaptureFixture[str]) -> Told:
-    """Reads the names of the events since the last time."""
+    """A function that returns the names of the events since its last call."""
     capfd.readouterr()
 
     def told() -> list[str]:
@@ -43,7 +43,7 @@ DEEDS = {
 
 
 @pytest.mark.parametrize("event", DEEDS)
-def test_an_event_waits_for_the_end_of_its_transaction(
+def test_event_is_logged_after_its_transaction_commits(
     told: Told, project: Project, own_key: Key, event: str
 ):
     with data.atomic():
@@ -53,7 +53,7 @@ def test_an_event_waits_for_the_end_of_its_transaction(
 
 
 @pytest.mark.parametrize("event", DEEDS)
-def test_what_is_rolled_back_is_not_told(
+def test_rolled_back_change_logs_no_event(
     told: Told, project: Project, own_key: Key, event: str
 ):
     with data.atomic() as transaction:
@@ -62,7 +62,7 @@ def test_what_is_rolled_back_is_not_told(
     assert told() == []
 
 
-def test_a_rotation_that_fails_half_way_is_not_told(
+def test_failed_rotation_logs_no_event(
     told: Told, own_key: Key, monkeypatch: pytest.MonkeyPatch
 ):
     def fail(*_: object, **__: object) -> None:
@@ -75,24 +75,26 @@ def test_a_rotation_that_fails_half_way_is_not_told(
     assert Key.by_prefix(own_key.prefix).state == "active"
 
 
-def test_a_key_is_told_to_be_revoked_once(told: Told, own_key: Key):
+def test_revoking_a_key_twice_logs_one_event(told: Told, own_key: Key):
     own_key.revoke()
     own_key.revoke()
     assert told() == ["key_revoked"]
 
 
-def test_a_key_that_was_not_banned_is_not_unbanned(told: Told, own_key: Key):
+def test_unbanning_a_key_without_a_ban_logs_no_event(told: Told, own_key: Key):
     own_key.unban()
     assert told() == []
 
 
-def test_a_ban_that_is_over_is_not_ended(told: Told, own_key: Key, clock: Clock):
+def test_unbanning_after_the_ban_expired_logs_no_event(
+    told: Told, own_key: Key, clock: Clock
+):
     Key.ban(own_key.id, clock.now_ms)
     own_key.unban()
     assert told() == ["key_banned"]
 
 
-def test_the_plan_that_a_project_has_is_no_change(told: Told, project: Project):
+def test_setting_the_same_plan_logs_no_event(told: Told, project: Project):
     for plan in (
         Plan("business"),
         Plan("enterprise", 5, 50),
@@ -103,7 +105,7 @@ def test_the_plan_that_a_project_has_is_no_change(told: Told, project: Project):
     assert told() == ["plan_changed", "plan_changed"]
 
 
-def test_the_domain_that_is_primary_is_no_new_one(
+def test_choosing_the_primary_domain_again_logs_no_event(
     told: Told, project: Project, own: Callable[[Project, str], Domain]
 ):
     first, second = own(project, "a.example.org"), own(project, "b.example.org")

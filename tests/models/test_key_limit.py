@@ -1,4 +1,4 @@
-"""A project has at most 100 keys that work (decisions 2)."""
+"""A project has at most 100 working keys (decisions 2)."""
 
 from contextlib import suppress
 
@@ -15,7 +15,7 @@ MOST = 3
 
 @pytest.fixture
 def own_keys(project: Project, monkeypatch: pytest.MonkeyPatch) -> list[Key]:
-    """As many keys as the project may have, here only a few."""
+    """As many keys as the project may have; the limit is lowered for the test."""
     monkeypatch.setattr(keys, "MAX_WORKING_KEYS", MOST)
     for _ in range(MOST):
         Key.issue(project)
@@ -27,17 +27,19 @@ def working(project: Project, clock: Clock) -> int:
     return Key.select().where(Key.project == project, Key.works_at(now)).count()
 
 
-def test_the_most_are_a_hundred():
+def test_limit_is_100_keys():
     assert keys.MAX_WORKING_KEYS == 100
 
 
-def test_one_more_is_refused(own_keys: list[Key], project: Project, clock: Clock):
+def test_key_beyond_the_limit_is_refused(
+    own_keys: list[Key], project: Project, clock: Clock
+):
     with pytest.raises(TooManyKeys, match=f"has {MOST} keys that work"):
         Key.issue(project)
     assert working(project, clock) == MOST
 
 
-def test_another_project_has_its_own(own_keys: list[Key], rival: Project):
+def test_another_project_has_its_own_limit(own_keys: list[Key], rival: Project):
     assert Key.issue(rival)
 
 
@@ -51,11 +53,11 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_a_key_that_has_ended_is_not_counted(
+def test_ended_key_is_not_counted(
     own_keys: list[Key], project: Project, clock: Clock, end: str
 ):
     ENDS[end](own_keys[0], clock)
-    with suppress(TooManyKeys):  # the successor of a rotated one takes its place
+    with suppress(TooManyKeys):  # the successor of a rotated key takes its place
         Key.issue(project)
     assert working(project, clock) == MOST
 
@@ -78,7 +80,7 @@ def test_rotating_with_grace_needs_room_for_both(
     assert working(project, clock) == MOST
 
 
-def test_many_who_issue_at_once_never_have_more(
+def test_concurrent_issuing_stays_within_the_limit(
     own_keys: list[Key], project: Project, clock: Clock
 ):
     Key.update(revoked_ms=1).where(Key.project == project).execute()
@@ -91,7 +93,7 @@ def test_many_who_issue_at_once_never_have_more(
     assert working(project, clock) == MOST
 
 
-def test_many_who_rotate_and_issue_at_once_never_have_more(
+def test_concurrent_rotation_stays_within_the_limit(
     own_keys: list[Key], project: Project, clock: Clock
 ):
     own_keys[0].revoke()

@@ -1,4 +1,4 @@
-"""Pages of orders and categories are read along an index, the last as the first."""
+"""Pages of orders and categories are read in index order, at a constant cost."""
 
 from collections.abc import Callable
 from itertools import product
@@ -12,11 +12,11 @@ from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.statements import Statement
 
-# Of each project; the older orders are completed, the newer ones still placed.
+# Rows per project; the older orders are completed, the newer ones still placed.
 ORDERS, COMPLETED, CATEGORIES = 3_000, 2_500, 3_000
-# Less than what is left at the end of a list, which must not run into what follows.
+# LEFT is less than LIMIT: the last page must not read on into the rows that follow.
 LIMIT, LEFT = 21, 20
-# Where the rows of two projects meet, each pays for its own alone.
+# Both projects are read, as their rows are adjacent in the indexes.
 OWNERS, PLACES = ("first", "second"), ("first", "last")
 
 Read = Callable[[int, int], object]
@@ -32,7 +32,7 @@ def categories(project: int, after: int) -> object:
     return Category.page(project, after=after, limit=LIMIT)
 
 
-# What is read, and how many rows of a project it is found among.
+# How a page is read, and the position in a project at which its rows end.
 LISTS: dict[str, tuple[Read, int]] = {
     "orders": (orders(None), ORDERS),
     "completed orders": (orders("completed"), COMPLETED),
@@ -44,7 +44,7 @@ LISTS: dict[str, tuple[Read, int]] = {
 
 @pytest.fixture
 def crowd(project: Project, rival: Project) -> dict[str, int]:
-    """Two projects with many rows, those of the second behind those of the first."""
+    """The ids of two projects with many rows; those of the second come later."""
     for owner in (project, rival):
         pet = Pet.add(owner.id, "Rex", 0, "sold")
         numbers = (
@@ -70,7 +70,7 @@ def crowd(project: Project, rival: Project) -> dict[str, int]:
 def page_of(
     crowd: dict[str, int], statements: list[Statement]
 ) -> Callable[[str, str, str], Statement]:
-    """What a list asks of the database on its first or on its last page."""
+    """A function that returns the statement for the first or last page of a list."""
 
     def page_of(name: str, owner: str, place: str) -> Statement:
         read, rows = LISTS[name]
@@ -84,7 +84,7 @@ def page_of(
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_a_page_is_read_straight_along_an_index(name: str, page_of: Callable):
+def test_page_is_read_in_index_order(name: str, page_of: Callable):
     for owner, place in product(OWNERS, PLACES):
         plan = page_of(name, owner, place).plan()
         assert "SEARCH" in plan or "Index Cond" in plan
@@ -93,8 +93,8 @@ def test_a_page_is_read_straight_along_an_index(name: str, page_of: Callable):
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_the_last_page_costs_no_more_than_the_first_one(name: str, page_of: Callable):
+def test_last_page_costs_no_more_than_the_first(name: str, page_of: Callable):
     for owner in OWNERS:
         first, last = (page_of(name, owner, place).cost() for place in PLACES)
-        # The last one may lie in two blocks where the first one lies in one.
+        # The last page may span two blocks where the first one fits in one.
         assert last <= first + 2

@@ -1,4 +1,4 @@
-"""An order and its animal move together, or neither of them does."""
+"""An order and its pet change status together or not at all."""
 
 import pytest
 from peewee import OperationalError
@@ -27,7 +27,7 @@ def orders_of(project: Project) -> list[Order]:
     return Order.page(project.id, after=0, limit=100, status=None)
 
 
-def test_an_animal_stays_available_when_its_order_cannot_be_written(
+def test_pet_stays_available_if_its_order_cannot_be_inserted(
     project: Project, rex: int, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(orders, "_insert", fail)
@@ -38,7 +38,7 @@ def test_an_animal_stays_available_when_its_order_cannot_be_written(
 
 
 @pytest.mark.parametrize("close", [Order.complete, Order.cancel])
-def test_an_order_stays_placed_when_its_animal_cannot_be_moved(
+def test_order_stays_placed_if_its_pet_cannot_be_updated(
     close, project: Project, placed: Order, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Pet, "move", fail)

@@ -1,4 +1,4 @@
-"""How many statements each verb of orders and categories takes."""
+"""The SQL statements of each operation on orders and categories."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,8 +13,9 @@ from petstore.models.projects import Project
 from tests.statements import Statement
 
 LOCK = "SELECT"  # pg_advisory_xact_lock, on PostgreSQL only
-# The first project has a free animal and one that is ordered; a category with a name.
+# Ids of pets: available, ordered and nonexistent.
 FREE, ORDERED, MISSING = 1, 2, 9
+# Ids of orders.
 OPEN, CLOSED = 1, 2
 
 
@@ -82,7 +83,7 @@ VERBS: dict[str, tuple[Callable[[int], object], list[str]]] = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_verb_takes_these_statements(
+def test_operation_runs_the_expected_statements(
     verb: str, shop: int, database_url: str, statements: list[Statement]
 ):
     deed, expected = VERBS[verb]

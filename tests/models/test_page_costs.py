@@ -1,4 +1,4 @@
-"""Every way to read animals follows an index, and no page costs more than page 1."""
+"""Reading pets uses an index, and no page costs more than the first one."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ Read = Callable[[int], object]
 
 
 def page(after: int, status: str | None = None) -> Read:
-    """Reads a page of 20 animals, and the one that tells that more follow."""
+    """Return a function that reads 20 pets, and one more to detect a next page."""
     return lambda project: Pet.page(project, after=after, limit=21, status=status)
 
 
@@ -30,7 +30,7 @@ READS = FIRST | DEEP | {"one animal": lambda project: Pet.find(project, ANIMALS)
 
 @pytest.fixture
 def crowded(project: Project, rival: Project) -> int:
-    """The id of a project with many animals, whose rival added as many later."""
+    """The id of a project with many pets; the rival has as many later ones."""
     for owner in (project, rival):
         data.execute_sql(
             "WITH RECURSIVE n (n) AS"
@@ -47,7 +47,7 @@ def crowded(project: Project, rival: Project) -> int:
 def statement_of(
     statements: list[Statement],
 ) -> Callable[[Read, int], Statement]:
-    """The statement that a read runs."""
+    """A function that returns the statement that a read runs."""
 
     def statement_of(read: Read, project: int) -> Statement:
         statements.clear()
@@ -59,7 +59,7 @@ def statement_of(
 
 
 @pytest.mark.parametrize("name", READS)
-def test_a_read_goes_straight_to_its_rows(
+def test_read_uses_an_index(
     name: str, crowded: int, statement_of: Callable[[Read, int], Statement]
 ):
     plan = statement_of(READS[name], crowded).plan()
@@ -69,7 +69,7 @@ def test_a_read_goes_straight_to_its_rows(
 
 
 @pytest.mark.parametrize("name", DEEP)
-def test_a_deep_page_costs_no_more_than_the_first(
+def test_deep_page_costs_no_more_than_the_first(
     name: str, crowded: int, statement_of: Callable[[Read, int], Statement]
 ):
     _, status = name.split(", ")
