@@ -1,4 +1,4 @@
-"""A browser without scripts: it keeps cookies and sends the token that a page holds."""
+"""A test client that acts as a browser without JavaScript: it submits forms."""
 
 import re
 from html import unescape
@@ -21,7 +21,7 @@ class Browser:
         return self.client.get(path, **self.options)
 
     def submit(self, path: str, *, on: str, **fields: str) -> TestResponse:
-        """Send a form to a path, with the token of the page that it is on."""
+        """Post a form to `path`, with the CSRF token of the page `on`."""
         token = TOKEN.search(self.get(on).text)[1]
         return self.post(path, csrf_token=token, **fields)
 
@@ -33,5 +33,5 @@ class Browser:
 
 
 def words(page: TestResponse) -> str:
-    """What people read on a page, in one line."""
+    """Return the visible text of a page, in one line."""
     return " ".join(unescape(TAG.sub(" ", page.text)).split())

@@ -1,4 +1,4 @@
-"""People at their browsers."""
+"""Browsers with and without a session, and a key of another project."""
 
 import pytest
 from flask import Flask
@@ -10,13 +10,13 @@ from tests.dashboard.browser import Browser
 
 @pytest.fixture
 def visitor(app: Flask) -> Browser:
-    """Somebody who is not signed in."""
+    """A browser that is not signed in."""
     return Browser(app)
 
 
 @pytest.fixture
 def browser(app: Flask, key: str) -> Browser:
-    """Somebody who is signed in with the project's key."""
+    """A browser that is signed in with the project's key."""
     browser = Browser(app)
     browser.sign_in(key)
     return browser
@@ -24,5 +24,5 @@ def browser(app: Flask, key: str) -> Browser:
 
 @pytest.fixture
 def rival_key(rival: Project) -> Key:
-    """A key of the rival."""
+    """A key of the rival project."""
     return Key.by_prefix(Key.issue(rival, label="Rival's own")[:16])

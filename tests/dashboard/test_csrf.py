@@ -1,4 +1,4 @@
-"""Every form carries a token, without which nothing changes (decisions 9)."""
+"""Forms of the dashboard require the CSRF token of their session."""
 
 import pytest
 from flask import Flask
@@ -13,7 +13,7 @@ FORMS = ("/keys", "/keys/{}/rotate", "/keys/{}/revoke", "/keys/{}/unban", "/sign
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("fields", [{}, {"csrf_token": ""}, {"csrf_token": "x.y.z"}])
-def test_a_form_without_its_token_is_refused(
+def test_form_without_a_valid_token_is_refused(
     browser: Browser, key: str, project: Project, form: str, fields: dict[str, str]
 ):
     answer = browser.post(f"/dashboard{form.format(key[:16])}", **fields)
@@ -23,7 +23,7 @@ def test_a_form_without_its_token_is_refused(
     assert browser.get("/dashboard").status_code == 200
 
 
-def test_signing_in_needs_a_token_too(visitor: Browser, key: str):
+def test_sign_in_requires_a_token(visitor: Browser, key: str):
     assert visitor.post("/dashboard/sign-in", key=key).status_code == 400
 
 
@@ -43,6 +43,6 @@ def test_a_form_sent_twice_issues_one_key(browser: Browser, project: Project):
     assert len(Key.all_by_id(project)) == 2
 
 
-def test_the_interface_asks_for_none(client: FlaskClient):
+def test_api_requires_no_token(client: FlaskClient):
     answer = client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
     assert answer.status_code == 201

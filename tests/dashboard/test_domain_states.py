@@ -1,4 +1,4 @@
-"""What the page says of domains that the plan, DNS or another project has stopped."""
+"""How pages show domains after a downgrade, a takeover or a change in DNS."""
 
 import pytest
 
@@ -17,7 +17,9 @@ def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str,
     return environ | host_settings
 
 
-def test_free_sees_how_to_get_domains_and_no_form(browser: Browser, project: Project):
+def test_free_plan_sees_an_upgrade_notice_instead_of_the_form(
+    browser: Browser, project: Project
+):
     project.change_plan(Plan("free"))
     page = browser.get(DOMAINS)
     assert "come with the plan Pro and above" in page.text
@@ -26,14 +28,16 @@ def test_free_sees_how_to_get_domains_and_no_form(browser: Browser, project: Pro
     assert Domain.page(project) == []
 
 
-def test_free_cannot_verify(browser: Browser, project: Project, nameserver: DnsServer):
+def test_free_plan_cannot_verify_a_domain(
+    browser: Browser, project: Project, nameserver: DnsServer
+):
     domain = Domain.add(project, NAME)
     project.change_plan(Plan("free"))
     send(browser, f"{page_of(domain)}/verify")
     assert nameserver.asked == []
 
 
-def test_domains_that_the_plan_stopped_are_shown_as_such(
+def test_domains_are_shown_as_stopped_after_a_downgrade(
     browser: Browser, project: Project, own: Own
 ):
     own(project, NAME)
@@ -41,7 +45,7 @@ def test_domains_that_the_plan_stopped_are_shown_as_such(
     assert "Stopped by the plan" in browser.get(DOMAINS).text
 
 
-def test_a_domain_that_another_project_took_is_shown_as_such(
+def test_lost_domain_is_shown_without_naming_the_new_owner(
     browser: Browser, project: Project, rival: Project, own: Own
 ):
     lost = own(project, NAME)
@@ -51,12 +55,12 @@ def test_a_domain_that_another_project_took_is_shown_as_such(
     assert rival.slug not in page
 
 
-def test_dns_that_points_elsewhere_for_a_week_is_shown_as_such(
+def test_dns_pointing_elsewhere_is_shown_after_a_week(
     browser: Browser, project: Project, own: Own, clock: Clock
 ):
     domain = own(project, NAME)
     record_finding(domain, "gone", is_proved=False)
     assert "DNS points elsewhere" not in browser.get(DOMAINS).text
     clock.move(days=7)
-    browser.sign_in(Key.issue(project))  # the session lasts hours
+    browser.sign_in(Key.issue(project))  # the session has expired by now
     assert "DNS points elsewhere" in browser.get(DOMAINS).text

@@ -35,7 +35,7 @@ def rival_browser(app: Flask, rival: Project) -> Browser:
 
 
 def send(browser: Browser, path: str, **fields: str) -> TestResponse:
-    """Send a form, and see the page that follows."""
+    """Submit a form and return the response, after following a redirect."""
     answer = browser.submit(path, on=DOMAINS, **fields)
     return browser.get(answer.location) if answer.status_code == 303 else answer
 
@@ -55,7 +55,9 @@ def test_adding_a_domain_shows_the_record_to_create(browser: Browser):
         assert part in page
 
 
-def test_an_apex_gets_two_records(browser: Browser, project: Project):
+def test_adding_an_apex_shows_both_records_to_create(
+    browser: Browser, project: Project
+):
     page = words(send(browser, DOMAINS, name="example.org"))
     assert "ALIAS or ANAME" in page
     assert "TXT" in page
@@ -74,7 +76,7 @@ def test_an_apex_gets_two_records(browser: Browser, project: Project):
         ("a\0b", "not a valid domain name"),
     ],
 )
-def test_what_cannot_be_a_domain_is_refused_on_the_page(
+def test_invalid_domain_is_refused_with_a_message(
     browser: Browser, project: Project, typed: str, said: str
 ):
     answer = send(browser, DOMAINS, name=typed)
@@ -84,7 +86,7 @@ def test_what_cannot_be_a_domain_is_refused_on_the_page(
     assert Domain.page(project) == []
 
 
-def test_the_domains_are_listed_a_page_at_a_time(browser: Browser, project: Project):
+def test_domains_are_paginated(browser: Browser, project: Project):
     for number in range(21):
         Domain.add(project, f"n{number}.example.org")
     page = browser.get(DOMAINS)
@@ -96,20 +98,20 @@ def test_the_domains_are_listed_a_page_at_a_time(browser: Browser, project: Proj
     assert "First page" in words(page)
 
 
-def test_a_domain_is_added_once(browser: Browser, project: Project):
+def test_duplicate_domain_is_refused(browser: Browser, project: Project):
     send(browser, DOMAINS, name=NAME)
     answer = send(browser, DOMAINS, name=NAME.upper())
     assert "already one of your domains" in words(answer)
 
 
-def test_verify_says_what_is_wrong(browser: Browser, project: Project):
+def test_failed_verification_shows_the_reason(browser: Browser, project: Project):
     domain = Domain.add(project, NAME)
     page = words(send(browser, f"{page_of(domain)}/verify"))
     assert "DNS does not know shop.example.org yet" in page
     assert "Not verified" in page
 
 
-def test_what_dns_says_is_shown_as_text(
+def test_txt_records_are_escaped(
     browser: Browser, project: Project, nameserver: DnsServer
 ):
     nameserver.put("example.org", "A", "192.0.2.1")
@@ -121,7 +123,7 @@ def test_what_dns_says_is_shown_as_text(
     assert "<script>alert" not in page
 
 
-def test_verify_leads_to_the_certificate_without_another_click(
+def test_verified_domain_gets_its_certificate_automatically(
     browser: Browser,
     project: Project,
     nameserver: DnsServer,
@@ -148,7 +150,7 @@ def test_verify_leads_to_the_certificate_without_another_click(
         (Mock(side_effect=Busy), "DNS is still being asked about another domain"),
     ],
 )
-def test_while_dns_is_slow_the_page_says_so(
+def test_unfinished_dns_query_is_reported(
     browser: Browser,
     project: Project,
     inspection: Inspection,
@@ -161,7 +163,7 @@ def test_while_dns_is_slow_the_page_says_so(
     assert said in words(send(browser, f"{page_of(domain)}/verify"))
 
 
-def test_another_domain_is_made_primary(browser: Browser, project: Project, own: Own):
+def test_primary_domain_can_be_changed(browser: Browser, project: Project, own: Own):
     own(project, NAME)
     other = own(project, "other.example.org")
     page = browser.get(page_of(other))
@@ -170,7 +172,7 @@ def test_another_domain_is_made_primary(browser: Browser, project: Project, own:
     assert Domain.find(project, other.id).is_primary
 
 
-def test_only_a_verified_domain_is_made_primary(browser: Browser, project: Project):
+def test_unverified_domain_cannot_become_primary(browser: Browser, project: Project):
     domain = Domain.add(project, NAME)
     page = send(browser, f"{page_of(domain)}/primary").text
     assert "Only a verified domain can be primary" in page
@@ -193,7 +195,7 @@ def test_another_projects_domain_is_not_found(
 
 
 @pytest.mark.parametrize("action", ["", "/1/verify", "/1/primary", "/1/remove"])
-def test_no_form_works_without_its_token(
+def test_forms_require_a_csrf_token(
     browser: Browser, project: Project, own: Own, action: str
 ):
     own(project, NAME)
@@ -202,7 +204,7 @@ def test_no_form_works_without_its_token(
     assert len(Domain.page(project)) == 1
 
 
-def test_nobody_sees_it_without_signing_in(app: Flask):
+def test_page_requires_sign_in(app: Flask):
     answer = app.test_client().get(DOMAINS)
     assert answer.status_code == 303
     assert answer.location.endswith("/sign-in")

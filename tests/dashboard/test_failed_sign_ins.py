@@ -1,4 +1,4 @@
-"""Failed sign-ins have a counter of their own for each address (decisions 9)."""
+"""Failed sign-ins are limited for each client address."""
 
 import pytest
 from flask import Flask
@@ -15,11 +15,13 @@ def fail(browser: Browser, times: int) -> list[int]:
     return [browser.sign_in(new_key()).status_code for _ in range(times)]
 
 
-def test_the_eleventh_within_a_minute_is_refused(visitor: Browser, project: Project):
+def test_eleventh_failure_within_a_minute_is_rate_limited(
+    visitor: Browser, project: Project
+):
     assert fail(visitor, PER_MINUTE + 1) == [401] * PER_MINUTE + [429]
 
 
-def test_the_right_key_is_let_in_after_the_wait(
+def test_valid_key_is_accepted_only_after_the_wait(
     visitor: Browser, key: str, clock: Clock
 ):
     fail(visitor, PER_MINUTE)
@@ -30,7 +32,7 @@ def test_the_right_key_is_let_in_after_the_wait(
     assert visitor.sign_in(key).status_code == 303
 
 
-def test_a_hundred_on_one_day_close_it_until_midnight(
+def test_hundred_failures_block_sign_in_until_midnight(
     visitor: Browser, key: str, clock: Clock
 ):
     for _ in range(10):
@@ -41,7 +43,7 @@ def test_a_hundred_on_one_day_close_it_until_midnight(
     assert int(answer.headers["Retry-After"]) == 12 * 3600 - 610
 
 
-def test_those_that_succeed_are_not_counted(visitor: Browser, key: str):
+def test_successful_sign_ins_are_not_counted(visitor: Browser, key: str):
     answers = [visitor.sign_in(key).status_code for _ in range(PER_MINUTE + 2)]
     assert set(answers) == {303}
 
@@ -54,14 +56,14 @@ def test_those_that_succeed_are_not_counted(visitor: Browser, key: str):
         ("2001:db8::1", "2001:db8:0:1::1", False),
     ],
 )
-def test_each_address_has_its_own(
+def test_failures_are_counted_by_address_or_ipv6_network(
     app: Flask, key: str, one: str, other: str, is_same: bool
 ):
     fail(Browser(app, one), PER_MINUTE)
     assert (Browser(app, other).sign_in(key).status_code == 429) is is_same
 
 
-def test_they_take_nothing_from_the_address_at_the_interface(
+def test_failures_do_not_count_against_the_api_quota(
     visitor: Browser, project: Project
 ):
     fail(visitor, PER_MINUTE + 1)

@@ -1,4 +1,4 @@
-"""Failures below /dashboard are pages; elsewhere they are the Error body."""
+"""Errors below /dashboard are HTML pages; errors elsewhere are JSON."""
 
 import peewee
 import pytest
@@ -15,29 +15,29 @@ def is_page(answer: object, status: int) -> bool:
 
 
 @pytest.mark.parametrize("path", ["/x", "/keys/", "/sign-in/x", "/static/none.css"])
-def test_an_unknown_address_is_a_page(visitor: Browser, path: str):
+def test_unknown_path_gets_a_404_page(visitor: Browser, path: str):
     answer = visitor.get(f"/dashboard{path}")
     assert is_page(answer, 404)
     assert "There is nothing here" in words(answer)
 
 
 @pytest.mark.parametrize("path", ["/dashboards", "/dashboar", "/x/dashboard"])
-def test_what_only_resembles_one_of_theirs_is_not(visitor: Browser, path: str):
+def test_similar_path_gets_a_json_error(visitor: Browser, path: str):
     assert visitor.get(path).json["code"] == "not_found"
 
 
-def test_a_wrong_method_is_a_page_that_lists_the_right_ones(visitor: Browser):
+def test_wrong_method_gets_a_405_page_with_allow(visitor: Browser):
     answer = visitor.get("/dashboard/sign-out")
     assert is_page(answer, 405)
     assert answer.headers["Allow"] == "OPTIONS, POST"
 
 
-def test_a_form_that_is_too_large_is_a_page(browser: Browser):
+def test_oversized_form_gets_a_413_page(browser: Browser):
     answer = browser.submit("/dashboard/keys", on="/dashboard/keys", label="x" * 70_000)
     assert is_page(answer, 413)
 
 
-def test_a_bug_is_a_page_with_the_id_of_the_request(
+def test_unexpected_error_gets_a_500_page_with_the_request_id(
     browser: Browser, app: Flask, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(app.extensions, "limiter", None)
@@ -47,7 +47,7 @@ def test_a_bug_is_a_page_with_the_id_of_the_request(
     assert "Traceback" not in answer.text
 
 
-def test_an_outage_of_the_database_is_a_page(
+def test_database_outage_gets_a_503_page(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ):
     def fail(*_: object) -> None:
@@ -60,7 +60,7 @@ def test_an_outage_of_the_database_is_a_page(
     assert "melted" not in answer.text
 
 
-def test_one_before_the_first_session_is_a_page_too(
+def test_outage_while_loading_the_secret_gets_a_503_page(
     browser: Browser, app: Flask, monkeypatch: pytest.MonkeyPatch
 ):
     def fail(*_: object) -> None:
@@ -73,5 +73,5 @@ def test_one_before_the_first_session_is_a_page_too(
     assert browser.get("/dashboard").status_code == 200
 
 
-def test_the_interface_answers_as_before(visitor: Browser, project: Project):
+def test_dashboard_path_under_v1_gets_a_json_error(visitor: Browser, project: Project):
     assert error_of(visitor.get("/v1/dashboard")) == (401, "missing_api_key")

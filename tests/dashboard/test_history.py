@@ -1,4 +1,4 @@
-"""What the counter stores still know of the days before today."""
+"""Daily request counts, as the counter stores keep them."""
 
 import pytest
 from flask import Flask
@@ -24,7 +24,7 @@ def environ(environ: dict[str, str], request: pytest.FixtureRequest) -> dict[str
 
 @pytest.fixture
 def caller(app: Flask) -> Caller:
-    """A key of a project with 3 requests a minute."""
+    """A caller of a project with 3 requests a minute."""
     project = Project.add("Shelter", None, Plan("enterprise", 3, 100))
     return Caller.of(Key.issue(project))
 
@@ -34,7 +34,7 @@ def limiter(app: Flask) -> Limiter:
     return app.extensions["limiter"]
 
 
-def test_each_day_is_told_with_what_was_served_and_refused(
+def test_history_counts_served_and_refused_requests_by_day(
     limiter: Limiter, caller: Caller, clock: Clock
 ):
     for _ in range(5):
@@ -48,7 +48,7 @@ def test_each_day_is_told_with_what_was_served_and_refused(
     ]
 
 
-def test_a_day_is_known_for_thirty_days(limiter: Limiter, caller: Caller, clock: Clock):
+def test_history_goes_back_thirty_days(limiter: Limiter, caller: Caller, clock: Clock):
     limiter.take(caller, None)
     clock.move(days=30)
     limiter.take(caller, None)
@@ -56,6 +56,8 @@ def test_a_day_is_known_for_thirty_days(limiter: Limiter, caller: Caller, clock:
     assert [day.served for day in (days[0], days[30])] == [1, 1]
 
 
-def test_another_project_has_its_own(limiter: Limiter, caller: Caller, rival: Project):
+def test_history_excludes_other_projects(
+    limiter: Limiter, caller: Caller, rival: Project
+):
     limiter.take(Caller.of(Key.issue(rival)), None)
     assert limiter.history(caller, range(TODAY, TODAY + 1)) == [Day(TODAY, 0, 0)]

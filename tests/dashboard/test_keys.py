@@ -1,4 +1,4 @@
-"""Keys: issued and shown once, rotated, revoked, let in again (decisions 9)."""
+"""/dashboard/keys: listing, issuing, rotating, revoking and unbanning keys."""
 
 import re
 
@@ -18,7 +18,7 @@ SHOWN = re.compile(r"pet_[0-9A-Za-z]{48}")
 
 @pytest.fixture
 def other(project: Project) -> Key:
-    """A key beside the one that the session names."""
+    """A second key of the project, which is not the session's."""
     return Key.by_prefix(Key.issue(project, label="Website")[:16])
 
 
@@ -36,7 +36,7 @@ def test_an_issued_key_is_shown_and_works(browser: Browser, project: Project):
     assert Key.by_prefix(new[:16]).label == "Website"
 
 
-def test_it_is_shown_this_once(browser: Browser):
+def test_issued_key_is_shown_only_once(browser: Browser):
     new = SHOWN.search(browser.submit(KEYS, on=KEYS).text)[0]
     for page in (KEYS, f"{KEYS}/{new[:16]}"):
         text = browser.get(page).text
@@ -44,7 +44,7 @@ def test_it_is_shown_this_once(browser: Browser):
         assert new[16:] not in text
 
 
-def test_label_and_expiry_may_be_left_out(browser: Browser, key: str):
+def test_label_and_expiry_are_optional(browser: Browser, key: str):
     new = SHOWN.search(browser.submit(KEYS, on=KEYS, label=" ", days="").text)[0]
     issued = Key.by_prefix(new[:16])
     assert (issued.label, issued.expires_ms) == (None, None)
@@ -62,7 +62,7 @@ def test_label_and_expiry_may_be_left_out(browser: Browser, key: str):
         ("days", "٣", "Days it works must be"),
     ],
 )
-def test_a_form_at_fault_comes_back_with_what_was_typed(
+def test_invalid_form_is_shown_again_with_its_input(
     browser: Browser, project: Project, field: str, text: str, fault: str
 ):
     page = browser.submit(KEYS, on=KEYS, **{field: text})
@@ -72,7 +72,7 @@ def test_a_form_at_fault_comes_back_with_what_was_typed(
     assert len(Key.all_by_id(project)) == 1
 
 
-def test_the_list_tells_how_each_key_stands(
+def test_list_shows_the_state_of_each_key(
     browser: Browser, other: Key, project: Project, clock: Clock
 ):
     Key.by_prefix(Key.issue(project, expires_ms=clock.now_ms + 1)[:16])
@@ -86,9 +86,7 @@ def test_the_list_tells_how_each_key_stands(
     assert "Website" not in ended
 
 
-def test_the_newest_keys_come_first_a_page_at_a_time(
-    browser: Browser, project: Project
-):
+def test_list_is_paginated_newest_first(browser: Browser, project: Project):
     for number in range(25):
         Key.issue(project, label=f"Key {number}.")
     page = browser.get(KEYS)
@@ -101,7 +99,7 @@ def test_the_newest_keys_come_first_a_page_at_a_time(
 
 
 @pytest.mark.parametrize("deed", ["issue", "rotate"])
-def test_the_key_beyond_the_limit_is_refused_in_words(
+def test_exceeding_the_key_limit_shows_an_error(
     browser: Browser,
     other: Key,
     project: Project,
@@ -116,7 +114,7 @@ def test_the_key_beyond_the_limit_is_refused_in_words(
     assert len(Key.all_by_id(project)) == 2
 
 
-def test_rotating_shows_the_successor_and_ends_the_old_key_after_its_grace(
+def test_rotation_shows_the_successor_and_retires_the_old_key(
     browser: Browser, other: Key, clock: Clock
 ):
     page = act(browser, other, "rotate", grace="3600")
@@ -127,7 +125,9 @@ def test_rotating_shows_the_successor_and_ends_the_old_key_after_its_grace(
     assert Key.by_prefix(other.prefix).state == "retired"
 
 
-def test_a_key_is_rotated_once(browser: Browser, other: Key, project: Project):
+def test_retiring_key_cannot_be_rotated_again(
+    browser: Browser, other: Key, project: Project
+):
     act(browser, other, "rotate", grace="3600")
     answer = act(browser, other, "rotate", grace="3600")
     assert "was revoked or rotated before" in words(browser.get(answer.location))
@@ -135,12 +135,12 @@ def test_a_key_is_rotated_once(browser: Browser, other: Key, project: Project):
 
 
 @pytest.mark.parametrize("grace", ["x", "-1", "31536001"])
-def test_a_grace_that_is_none_is_refused(browser: Browser, other: Key, grace: str):
+def test_invalid_grace_period_is_refused(browser: Browser, other: Key, grace: str):
     assert act(browser, other, "rotate", grace=grace).status_code == 400
     assert Key.by_prefix(other.prefix).state == "active"
 
 
-def test_revoking_ends_the_key_on_its_next_request(
+def test_revoked_key_stops_working_immediately(
     browser: Browser, other: Key, project: Project
 ):
     answer = act(browser, other, "revoke")
@@ -149,14 +149,14 @@ def test_revoking_ends_the_key_on_its_next_request(
     assert Caller.by_prefix(other.prefix) is None
 
 
-def test_unbanning_lets_the_key_in_again(browser: Browser, other: Key, clock: Clock):
+def test_unbanned_key_becomes_active(browser: Browser, other: Key, clock: Clock):
     Key.ban(other.id, clock.now_ms + 60_000)
     assert "Banned until" in words(browser.get(f"{KEYS}/{other.prefix}"))
     act(browser, other, "unban")
     assert Key.by_prefix(other.prefix).state == "active"
 
 
-def test_revoking_the_key_of_the_session_ends_it(browser: Browser, key: str):
+def test_revoking_the_session_key_ends_the_session(browser: Browser, key: str):
     own = Key.by_prefix(key[:16])
     assert "You are signed in with this key" in words(
         browser.get(f"{KEYS}/{own.prefix}")

@@ -1,4 +1,4 @@
-"""Orders to look at: filtered, a page at a time."""
+"""/dashboard/orders: the list, its status filter and its pages."""
 
 import pytest
 
@@ -13,7 +13,7 @@ ORDERS = "/dashboard/orders"
 
 @pytest.fixture
 def orders(project: Project) -> list[int]:
-    """The ids of 25 orders, the first of them completed, the second cancelled."""
+    """The ids of 25 orders; the first is completed and the second cancelled."""
     pets = [Pet.add(project.id, f"Pet {n}.", 7, "available") for n in range(25)]
     orders = [Order.place(project.id, pet.id).id for pet in pets]
     Order.complete(project.id, orders[0])
@@ -27,30 +27,28 @@ def test_an_order_is_shown_with_its_animal(browser: Browser, orders: list[int]):
     assert text.index("Completed") < text.rindex("Cancelled") < text.rindex("Placed")
 
 
-def test_the_first_page_leads_to_the_next(browser: Browser, orders: list[int]):
+def test_first_page_links_to_the_next(browser: Browser, orders: list[int]):
     assert f'href="{ORDERS}?after={orders[19]}"' in browser.get(ORDERS).text
     text = words(browser.get(f"{ORDERS}?after={orders[19]}"))
     assert "Pet 20." in text
     assert "Pet 19." not in text
 
 
-def test_a_status_narrows_the_list(browser: Browser, orders: list[int]):
+def test_status_filters_the_list(browser: Browser, orders: list[int]):
     text = words(browser.get(f"{ORDERS}?status=cancelled"))
     assert "Pet 1." in text
     assert "Pet 0." not in text
 
 
 @pytest.mark.parametrize("query", ["?status=sold", "?after=x"])
-def test_an_address_that_asks_for_nonsense_is_a_page_that_says_so(
-    browser: Browser, query: str
-):
+def test_invalid_query_is_refused(browser: Browser, query: str):
     assert browser.get(f"{ORDERS}{query}").status_code == 400
 
 
-def test_a_page_of_many_takes_no_more_statements_than_one_of_few(
+def test_statement_count_does_not_depend_on_page_size(
     browser: Browser, orders: list[int]
 ):
-    browser.get("/dashboard")  # the first page of a session costs more
+    browser.get("/dashboard")  # the first page of a session takes more statements
     with recorded() as few:
         browser.get(f"{ORDERS}?limit=1")
     with recorded() as many:

@@ -1,4 +1,4 @@
-"""The pages go on while the counter store is away, and say so."""
+"""The dashboard while Redis is unavailable."""
 
 import pytest
 
@@ -11,20 +11,20 @@ from tests.servers import free_port
 
 @pytest.fixture
 def environ(environ: dict[str, str]) -> dict[str, str]:
-    """The settings, with a Redis that is not there."""
+    """The settings, with the URL of a Redis that is not running."""
     return environ | {"REDIS_URL": f"redis://127.0.0.1:{free_port()}/0"}
 
 
 @pytest.fixture
 def clock(environ: dict[str, str], request: pytest.FixtureRequest) -> None:
-    """The real time: nobody can move the clock of a store that is away."""
+    """Real time, because the clock of a store that is down cannot be moved."""
     if environ["DATABASE_URL"].startswith("postgresql"):
         clock = Clock()
         clock.tell_postgresql(request.getfixturevalue("postgresql"))
         clock.set_ms(service_clock.now_ms())
 
 
-def test_people_sign_in_and_see_that_figures_are_missing(visitor: Browser, key: str):
+def test_overview_says_that_the_counters_are_unavailable(visitor: Browser, key: str):
     assert visitor.sign_in(key).status_code == 303
     page = visitor.get("/dashboard")
     assert page.status_code == 200

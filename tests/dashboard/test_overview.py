@@ -1,4 +1,4 @@
-"""The overview: plan, both quotas, and 30 days of requests (decisions 9)."""
+"""The overview: the plan, both quotas and 30 days of requests."""
 
 import re
 
@@ -17,7 +17,7 @@ DAY_ROW = re.compile(r'row">([^<]+)</th><td class="number">(\S+?)</td>.*?>(\S+?)
 
 @pytest.fixture
 def project(app: Flask) -> Project:
-    """A tenant with 3 requests a minute and 8 a day."""
+    """A project with 3 requests a minute and 8 a day."""
     return Project.add("Shelter", None, Plan("enterprise", 3, 8))
 
 
@@ -26,9 +26,7 @@ def call(client: FlaskClient, times: int) -> None:
         client.get("/v1/pets")
 
 
-def test_it_shows_the_plan_and_what_is_used_of_it(
-    client: FlaskClient, browser: Browser
-):
+def test_overview_shows_the_plan_and_both_quotas(client: FlaskClient, browser: Browser):
     call(client, 2)
     shown = words(browser.get("/dashboard"))
     assert "Plan Enterprise" in shown
@@ -36,7 +34,7 @@ def test_it_shows_the_plan_and_what_is_used_of_it(
     assert "2 of 8 requests 6 left · resets at 00:00 UTC, in 11 h 59 min" in shown
 
 
-def test_a_project_without_animals_is_shown_how_to_add_one(
+def test_example_request_is_shown_until_an_animal_exists(
     client: FlaskClient, browser: Browser
 ):
     shown = words(browser.get("/dashboard"))
@@ -45,20 +43,20 @@ def test_a_project_without_animals_is_shown_how_to_add_one(
     assert "curl" not in words(browser.get("/dashboard"))
 
 
-def test_animals_of_the_rival_do_not_count_as_first(
+def test_animals_of_other_projects_do_not_hide_the_example(
     rival_client: FlaskClient, browser: Browser
 ):
     rival_client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
     assert "curl" in words(browser.get("/dashboard"))
 
 
-def test_looking_costs_nothing(client: FlaskClient, browser: Browser):
+def test_viewing_does_not_use_up_the_quota(client: FlaskClient, browser: Browser):
     for _ in range(5):
         browser.get("/dashboard")
     assert client.get("/v1/pets").headers["X-RateLimit-Remaining"] == "2"
 
 
-def test_each_day_has_its_requests(
+def test_table_lists_served_and_refused_requests_by_day(
     client: FlaskClient, visitor: Browser, key: str, clock: Clock
 ):
     call(client, 5)
@@ -74,7 +72,7 @@ def test_each_day_has_its_requests(
     assert len(rows) == 30
 
 
-def test_a_day_is_shown_for_thirty_days(
+def test_requests_are_shown_for_thirty_days(
     client: FlaskClient, visitor: Browser, key: str, clock: Clock
 ):
     call(client, 1)
@@ -84,14 +82,14 @@ def test_a_day_is_shown_for_thirty_days(
         assert shown in words(visitor.get("/dashboard"))
 
 
-def test_requests_of_the_rival_are_not_shown(
+def test_requests_of_other_projects_are_not_shown(
     rival_client: FlaskClient, browser: Browser
 ):
     call(rival_client, 2)
     assert "Served 0 Refused 0" in words(browser.get("/dashboard"))
 
 
-def test_it_says_so_when_the_day_is_used_up(
+def test_exhausted_daily_quota_is_shown(
     client: FlaskClient, browser: Browser, clock: Clock
 ):
     for _ in range(3):
@@ -110,13 +108,13 @@ def test_it_says_so_when_the_day_is_used_up(
         (10**12, 1, 15 * 10**11),
     ],
 )
-def test_the_scale_fits_the_highest_day(served: int, refused: int, top: int):
+def test_chart_scale_fits_the_highest_day(served: int, refused: int, top: int):
     [bar] = Chart.of([Day(20_000, served, refused)]).bars
     assert Chart.of([bar.day]).top == top
     assert bar.served == pytest.approx(served / top * 100, abs=0.01)
 
 
-def test_a_bar_tells_its_figures(client: FlaskClient, browser: Browser):
+def test_bar_title_shows_the_counts(client: FlaskClient, browser: Browser):
     call(client, 4)
     assert (
         "<title>17 Mar: 3 served, 1 refused</title>" in browser.get("/dashboard").text

@@ -1,4 +1,4 @@
-"""No parameter of a page makes it fail: it is ignored, or the page says so."""
+"""Unexpected parameters and path arguments never cause a server error."""
 
 from itertools import product
 from urllib.parse import quote
@@ -12,7 +12,7 @@ from petstore.models.projects import Project
 from tests.dashboard.browser import Browser
 from tests.hosts.fixtures import BASE
 
-# What `url_for` takes for options of its own, and what lists and paths take.
+# The options of `url_for`, and the parameters of lists and paths.
 OPTIONS = ("endpoint", "values", "self", "_anchor", "_method", "_scheme", "_external")
 NAMES = ("after", "limit", "status", "prefix", "domain_id")
 VALUES = ("", "0", "1", "x", "\0", "\ud800", "é", "' OR 1 --", "%00", "9" * 30)
@@ -26,7 +26,7 @@ def environ(environ: dict[str, str]) -> dict[str, str]:
 
 @pytest.fixture
 def rows(project: Project) -> None:
-    """Enough for a second page of some lists."""
+    """Enough animals and domains for a second page with limit=1."""
     for number in range(3):
         Pet.add(project.id, "Rex", 1, "available")
         Domain.add(project, f"n{number}.example.org")
@@ -39,7 +39,7 @@ def quoted(text: str) -> str:
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("page", ["", "sign-in", *LISTS])
 @pytest.mark.parametrize("around", ["{}", "after=1&limit=1&{}"])
-def test_a_parameter_is_taken_or_refused(browser: Browser, page: str, around: str):
+def test_odd_query_parameters_get_200_or_400(browser: Browser, page: str, around: str):
     for name, value in [*product(OPTIONS, ("", "x")), *product(NAMES, VALUES)]:
         query = around.format(f"{name}={quoted(value)}")
         status = browser.get(f"/dashboard/{page}?{query}").status_code
@@ -47,9 +47,7 @@ def test_a_parameter_is_taken_or_refused(browser: Browser, page: str, around: st
 
 
 @pytest.mark.parametrize("value", VALUES)
-def test_an_address_names_something_or_nothing(
-    browser: Browser, app: Flask, value: str
-):
+def test_odd_path_arguments_get_400_or_404(browser: Browser, app: Flask, value: str):
     for rule in app.url_map.iter_rules():
         if rule.arguments and rule.rule.startswith("/dashboard"):
             method = "post" if "POST" in rule.methods else "get"
@@ -60,7 +58,7 @@ def test_an_address_names_something_or_nothing(
             assert answer.status_code in (400, 404), path
 
 
-def test_a_key_that_cannot_be_one_is_not_there(browser: Browser):
+def test_key_prefix_with_a_null_byte_is_not_found(browser: Browser):
     for deed in ("rotate", "revoke", "unban"):
         path = f"/dashboard/keys/%00/{deed}"
         assert browser.submit(path, on="/dashboard/keys").status_code == 404

@@ -1,4 +1,4 @@
-"""On a project's own host the keys of others open nothing (decisions 9)."""
+"""Sign-in with host routing: a project's host accepts its own keys only."""
 
 import pytest
 from flask import Flask
@@ -16,7 +16,7 @@ def environ(environ: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("host", [BASE, f"shelter.{BASE}"])
-def test_a_project_signs_in_at_its_host_and_at_the_base_domain(
+def test_key_signs_in_on_its_project_host_and_the_base_domain(
     app: Flask, key: str, host: str
 ):
     browser = Browser(app, base_url=f"https://{host}")
@@ -24,14 +24,14 @@ def test_a_project_signs_in_at_its_host_and_at_the_base_domain(
     assert browser.get("/dashboard").status_code == 200
 
 
-def test_a_key_of_another_project_is_no_valid_key_there(
+def test_key_of_another_project_is_refused(
     app: Flask, project: Project, rival: Project
 ):
     browser = Browser(app, base_url=f"https://shelter.{BASE}")
     assert browser.sign_in(Key.issue(rival)).status_code == 401
 
 
-def test_a_session_that_was_begun_elsewhere_is_over_there(
+def test_session_of_another_project_is_refused(
     app: Flask, project: Project, rival: Project
 ):
     browser = Browser(app, base_url=f"https://rival.{BASE}")

@@ -1,4 +1,4 @@
-"""What the pages tell the browser, and what they hold (decisions 8 and 9)."""
+"""Security headers of the pages, and the escaping of what they show."""
 
 import re
 from urllib.parse import quote
@@ -29,12 +29,12 @@ INLINE = re.compile(r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=\"|javasc
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """One engine is enough: what pages hold does not depend on it."""
+    """An empty SQLite database only: the pages do not depend on the engine."""
     return sqlite_url
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_may_load_from_here_alone(browser: Browser, page: str):
+def test_pages_send_security_headers(browser: Browser, page: str):
     headers = browser.get(f"/dashboard{page}").headers
     policy = dict(
         part.split(" ", 1) for part in headers["Content-Security-Policy"].split("; ")
@@ -54,12 +54,12 @@ def test_every_page_may_load_from_here_alone(browser: Browser, page: str):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_no_page_holds_a_script_or_a_style_of_its_own(browser: Browser, page: str):
+def test_pages_contain_no_inline_script_or_style(browser: Browser, page: str):
     assert not INLINE.search(browser.get(f"/dashboard{page}").text)
 
 
 @pytest.mark.parametrize("nasty", NASTY)
-def test_names_and_labels_are_shown_as_they_are(
+def test_names_and_labels_are_escaped(
     browser: Browser, client: FlaskClient, project: Project, nasty: str
 ):
     Order.place(project.id, Pet.add(project.id, nasty, 7, "available").id)
@@ -73,7 +73,7 @@ def test_names_and_labels_are_shown_as_they_are(
 
 
 @pytest.mark.parametrize("nasty", NASTY)
-def test_what_was_typed_is_reflected_as_it_is(browser: Browser, nasty: str):
+def test_reflected_input_is_escaped(browser: Browser, nasty: str):
     answers = [
         browser.submit(
             "/dashboard/keys", on="/dashboard/keys", label=nasty, days=nasty
@@ -87,7 +87,7 @@ def test_what_was_typed_is_reflected_as_it_is(browser: Browser, nasty: str):
     assert all("<" not in nasty or nasty not in answer.text for answer in answers)
 
 
-def test_style_and_script_are_kept_until_they_change(browser: Browser):
+def test_stylesheet_is_cached_as_immutable(browser: Browser):
     style = re.findall(r'stylesheet" href="([^"]+)"', browser.get("/dashboard").text)[0]
     answer = browser.get(style)
     assert answer.content_type == "text/css; charset=utf-8"

@@ -1,4 +1,4 @@
-"""SECRET_KEY signs the sessions; without it, one that is made once (decisions 3)."""
+"""The secret that signs sessions: SECRET_KEY, or one that is generated once."""
 
 import pytest
 from flask import Flask
@@ -21,7 +21,7 @@ def environ(environ: dict[str, str], chosen: str | None) -> dict[str, str]:
 
 
 def forged(browser: Browser, secret: str, token: str) -> int:
-    """The answer to a session of that token, in a cookie signed with the secret."""
+    """Return the status for a cookie with the token, signed with the secret."""
     signer = Flask("forger")
     signer.secret_key = secret
     signing = SecureCookieSessionInterface().get_signing_serializer(signer)
@@ -32,22 +32,26 @@ def forged(browser: Browser, secret: str, token: str) -> int:
 
 @pytest.fixture
 def token(key: str) -> str:
-    """What names a session that goes on."""
+    """The token of an active session."""
     return Session.begin(Caller.of(key))
 
 
-def test_it_signs_the_sessions(visitor: Browser, token: str, chosen: str | None):
+def test_cookie_signed_with_the_secret_is_accepted(
+    visitor: Browser, token: str, chosen: str | None
+):
     secret = chosen or Secret.shared("sessions")
     assert forged(visitor, secret, token) == 200
 
 
 @pytest.mark.parametrize("wrong", ["guessed", "None"])
-def test_no_other_does(visitor: Browser, token: str, wrong: str):
+def test_cookie_signed_with_another_secret_is_refused(
+    visitor: Browser, token: str, wrong: str
+):
     assert forged(visitor, wrong, token) == 303
 
 
 @pytest.mark.usefixtures("token")
-def test_it_signs_nobody_in_without_what_only_the_browser_has(
+def test_secret_and_stored_digest_do_not_forge_a_session(
     visitor: Browser, key: str, chosen: str | None
 ):
     secret = chosen or Secret.shared("sessions")
@@ -56,16 +60,16 @@ def test_it_signs_nobody_in_without_what_only_the_browser_has(
         assert forged(visitor, secret, known) == 303
 
 
-def test_it_is_made_once(app: Flask, chosen: str | None):
+def test_secret_is_generated_once(app: Flask, chosen: str | None):
     made = Secret.shared("sessions")
     assert Secret.shared("sessions") == made
     assert len(made) > 40
 
 
-def test_none_is_made_where_one_is_chosen(visitor: Browser, chosen: str | None):
+def test_secret_is_generated_only_if_none_is_set(visitor: Browser, chosen: str | None):
     visitor.get("/dashboard/sign-in")
     assert Secret.select().count() == (0 if chosen else 1)
 
 
-def test_the_settings_do_not_show_it(environ: dict[str, str], chosen: str | None):
+def test_repr_of_settings_omits_the_secret(environ: dict[str, str], chosen: str | None):
     assert "chosen" not in repr(read_settings(environ))

@@ -1,4 +1,4 @@
-"""A session ends with its key, and when somebody signs out (decisions 9)."""
+"""Sessions of the dashboard: their cookies, and when they end."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
-def test_it_is_over_on_the_next_request_once_its_key_is(
+def test_session_ends_with_its_key(
     browser: Browser, key: str, clock: Clock, end: Callable[[Key, Clock], None]
 ):
     assert browser.get("/dashboard/keys").status_code == 200
@@ -36,7 +36,7 @@ def test_it_is_over_on_the_next_request_once_its_key_is(
     assert "Your session is over" in words(browser.get("/dashboard/sign-in"))
 
 
-def test_it_goes_on_while_the_grace_of_its_key_lasts(
+def test_session_lasts_through_the_grace_period_of_its_key(
     browser: Browser, key: str, clock: Clock
 ):
     Key.by_prefix(key[:16]).rotate(60)
@@ -46,7 +46,7 @@ def test_it_goes_on_while_the_grace_of_its_key_lasts(
     assert browser.get("/dashboard").status_code == 303
 
 
-def test_a_form_does_nothing_once_the_session_is_over(
+def test_form_of_an_ended_session_changes_nothing(
     browser: Browser, key: str, project: Project
 ):
     token = browser.get("/dashboard/keys").text.split('csrf_token" value="')[1]
@@ -56,13 +56,13 @@ def test_a_form_does_nothing_once_the_session_is_over(
     assert len(Key.all_by_id(project)) == 1
 
 
-def test_the_cookie_is_for_the_pages_and_out_of_reach(visitor: Browser):
+def test_cookie_is_http_only_and_limited_to_the_dashboard(visitor: Browser):
     cookie = visitor.get("/dashboard/sign-in").headers["Set-Cookie"]
     flags = set(cookie.split("; ")[1:])
     assert flags == {"HttpOnly", "Path=/dashboard", "SameSite=Lax"}
 
 
-def test_the_cookie_is_for_tls_alone_behind_tls(app: Flask):
+def test_cookie_is_secure_over_https(app: Flask):
     visitor = Browser(app, base_url="https://shelter.example.org")
     assert "; Secure;" in visitor.get("/dashboard/sign-in").headers["Set-Cookie"]
 
@@ -77,7 +77,7 @@ def test_signing_in_begins_a_new_session(visitor: Browser, key: str):
     assert visitor.get("/dashboard").status_code == 303
 
 
-def test_another_process_knows_the_session(app: Flask, browser: Browser):
+def test_another_process_accepts_the_session(app: Flask, browser: Browser):
     app.secret_key = None  # as in a process that has served no page yet
     assert browser.get("/dashboard").status_code == 200
 
@@ -87,20 +87,20 @@ def cookie_of(browser: Browser) -> str:
 
 
 def status_with(app: Flask, cookie: str) -> int:
-    """What a copy of the cookie is answered in another browser."""
+    """Return the status that another browser gets with a copy of the cookie."""
     thief = Browser(app)
     thief.client.set_cookie("petstore_session", cookie, path="/dashboard")
     return thief.get("/dashboard").status_code
 
 
-def test_signing_out_ends_it_for_every_copy_of_the_cookie(app: Flask, browser: Browser):
+def test_signing_out_invalidates_copies_of_the_cookie(app: Flask, browser: Browser):
     cookie = cookie_of(browser)
     assert status_with(app, cookie) == 200
     browser.submit("/dashboard/sign-out", on="/dashboard")
     assert status_with(app, cookie) == 303
 
 
-def test_signing_out_leaves_the_other_sessions_of_the_key(
+def test_signing_out_keeps_other_sessions_of_the_key(
     app: Flask, browser: Browser, key: str
 ):
     colleague = Browser(app)
@@ -109,7 +109,7 @@ def test_signing_out_leaves_the_other_sessions_of_the_key(
     assert colleague.get("/dashboard").status_code == 200
 
 
-def test_signing_in_again_ends_the_session_before(
+def test_signing_in_again_ends_the_previous_session(
     app: Flask, browser: Browser, key: str
 ):
     before = cookie_of(browser)
@@ -118,28 +118,30 @@ def test_signing_in_again_ends_the_session_before(
     assert status_with(app, cookie_of(browser)) == 200
 
 
-def test_what_turns_it_away_ends_it(app: Flask, browser: Browser, key: str):
+def test_session_of_a_revoked_key_is_deleted(app: Flask, browser: Browser, key: str):
     Key.by_prefix(key[:16]).revoke()
     browser.get("/dashboard")
     assert not Session.select().exists()
 
 
-def test_it_lasts_twelve_hours_however_it_is_used(browser: Browser, clock: Clock):
+def test_session_expires_after_twelve_hours_despite_use(browser: Browser, clock: Clock):
     clock.move(seconds=12 * 3600 - 1)
-    browser.get("/dashboard/keys")  # signs the cookie anew, with a token for its forms
+    browser.get("/dashboard/keys")  # signs the cookie again, with a CSRF token
     assert browser.get("/dashboard").status_code == 200
     clock.move(seconds=1)
     assert browser.get("/dashboard").status_code == 303
 
 
-def test_its_cookie_lasts_no_longer(browser: Browser, monkeypatch: pytest.MonkeyPatch):
+def test_cookie_signature_expires_after_twelve_hours(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+):
     signer, later = itsdangerous.TimestampSigner, 12 * 3600 + 1
     now = signer.get_timestamp(None)
     monkeypatch.setattr(signer, "get_timestamp", lambda _self: now + later)
     assert browser.get("/dashboard").status_code == 303
 
 
-def test_those_that_have_ended_are_swept_in_small_steps(key: str, clock: Clock):
+def test_expired_sessions_are_deleted_in_small_batches(key: str, clock: Clock):
     for _ in range(SWEPT_AT_ONCE + 5):
         Session.begin(Caller.of(key))
     clock.move(seconds=12 * 3600)
@@ -149,7 +151,7 @@ def test_those_that_have_ended_are_swept_in_small_steps(key: str, clock: Clock):
     assert Session.select().count() == 2
 
 
-def test_a_page_costs_one_look_up_of_the_session(browser: Browser):
+def test_page_queries_the_session_once(browser: Browser):
     browser.get("/dashboard/keys")
     with recorded() as statements:
         browser.get("/dashboard/keys")
@@ -158,7 +160,7 @@ def test_a_page_costs_one_look_up_of_the_session(browser: Browser):
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_its_end_comes_by_the_clock_of_the_database(
+def test_expiry_follows_the_database_clock(
     browser: Browser, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):
     days_later = clock.now_ms + 2 * MS_PER_DAY
@@ -166,7 +168,7 @@ def test_its_end_comes_by_the_clock_of_the_database(
     assert browser.get("/dashboard").status_code == 200
 
 
-def test_the_interface_sets_no_cookie_and_opens_no_session(app: Flask, key: str):
+def test_api_sets_no_cookie_and_opens_no_session(app: Flask, key: str):
     answer = app.test_client().get("/v1/pets", headers={"Cookie": "petstore_session=x"})
     assert not {"Set-Cookie", "Vary"} & set(answer.headers.keys())
     assert app.secret_key is None

@@ -1,4 +1,4 @@
-"""Signing in with an API key, and out again (decisions 9)."""
+"""Signing in with an API key, and signing out."""
 
 import re
 
@@ -16,25 +16,27 @@ UNKNOWN = pytest.param(new_key(), id="unknown")
 PAGES = ("", "/", "/animals", "/orders", "/keys", "/keys/pet_0123456789ab")
 
 
-def test_a_key_of_the_project_opens_its_overview(visitor: Browser, key: str):
+def test_valid_key_opens_the_overview(visitor: Browser, key: str):
     answer = visitor.sign_in(key)
     assert (answer.status_code, answer.location) == (303, "/dashboard")
     assert "Shelter" in words(visitor.get("/dashboard"))
 
 
-def test_blanks_around_a_pasted_key_do_no_harm(visitor: Browser, key: str):
+def test_whitespace_around_the_key_is_ignored(visitor: Browser, key: str):
     assert visitor.sign_in(f" {key}\n").status_code == 303
 
 
 @pytest.mark.parametrize("wrong", ["", "x", "pet_", "<script>", "ключ", UNKNOWN])
-def test_what_is_no_key_is_refused(visitor: Browser, project: Project, wrong: str):
+def test_malformed_or_unknown_key_is_refused(
+    visitor: Browser, project: Project, wrong: str
+):
     answer = visitor.sign_in(wrong)
     assert answer.status_code == 401
     assert "API key is not valid" in words(answer)
     assert visitor.get("/dashboard").location == "/dashboard/sign-in"
 
 
-def test_a_key_with_another_secret_is_refused(visitor: Browser, key: str):
+def test_key_with_a_wrong_secret_is_refused(visitor: Browser, key: str):
     body = key[:16] + new_key()[16:46]
     assert visitor.sign_in(body + checksum_of(body)).status_code == 401
 
@@ -56,7 +58,7 @@ def test_a_banned_key_is_refused_until_its_ban_ends(
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_stranger_is_sent_to_sign_in(visitor: Browser, path: str):
+def test_pages_redirect_to_sign_in_without_a_session(visitor: Browser, path: str):
     answer = visitor.get(f"/dashboard{path}")
     assert (answer.status_code, answer.location) == (303, "/dashboard/sign-in")
 
@@ -67,18 +69,18 @@ def test_signing_out_ends_the_session(browser: Browser):
     assert browser.get("/dashboard").status_code == 303
 
 
-def test_the_key_is_on_no_page_and_in_no_cookie(browser: Browser, key: str):
+def test_pages_and_cookie_do_not_contain_the_key(browser: Browser, key: str):
     pages = [browser.get(f"/dashboard{path}").text for path in ("", "/keys")]
     cookie = browser.client.get_cookie("petstore_session", path="/dashboard")
     assert all(key[16:] not in text for text in [*pages, cookie.value])
 
 
-def test_a_refused_key_is_not_shown_again(visitor: Browser, project: Project):
+def test_refused_key_is_not_echoed(visitor: Browser, project: Project):
     wrong = new_key()
     assert wrong not in visitor.sign_in(wrong).text
 
 
-def test_a_password_manager_finds_a_name_and_a_secret(visitor: Browser):
+def test_form_has_fields_for_password_managers(visitor: Browser):
     page = visitor.get("/dashboard/sign-in").text
     [name] = re.findall('<input [^>]*autocomplete="username"[^>]*>', page)
     [secret] = re.findall('<input [^>]*autocomplete="current-password"[^>]*>', page)
@@ -88,15 +90,13 @@ def test_a_password_manager_finds_a_name_and_a_secret(visitor: Browser):
     assert page.index(name) < page.index(secret)
 
 
-def test_the_name_that_a_password_manager_sends_means_nothing(
-    visitor: Browser, key: str
-):
+def test_username_field_is_ignored(visitor: Browser, key: str):
     path = "/dashboard/sign-in"
     answer = visitor.submit(path, on=path, username="anything", key=key)
     assert answer.status_code == 303
 
 
-def test_a_bearer_key_opens_no_page(app: Flask, key: str):
+def test_bearer_key_does_not_open_a_page(app: Flask, key: str):
     answer = app.test_client().get(
         "/dashboard", headers={"Authorization": f"Bearer {key}"}
     )

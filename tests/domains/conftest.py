@@ -1,9 +1,9 @@
-"""Host routing for everything about domains."""
+"""Settings for the tests of domains, which need host routing."""
 
 import pytest
 
 
 @pytest.fixture
 def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str, str]:
-    """Settings with a base domain."""
+    """The settings, with host routing on."""
     return environ | host_settings

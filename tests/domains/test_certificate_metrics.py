@@ -1,4 +1,4 @@
-"""What /metrics says of the certificates of domains."""
+"""Metrics of the certificates of domains."""
 
 from collections.abc import Callable
 
@@ -20,14 +20,14 @@ def total(stranger: FlaskClient) -> Callable[[str], float]:
     return lambda name: Samples(stranger.get("/metrics").text).total(name)
 
 
-def test_without_domains_none_has_failed_and_none_expires(
+def test_no_failure_or_expiry_is_reported_without_domains(
     total: Callable[[str], float], stranger: FlaskClient, project: Project
 ):
     assert total(FAILED) == 0
     assert EXPIRES not in stranger.get("/metrics").text
 
 
-def test_the_one_that_expires_first_is_told(
+def test_earliest_expiry_is_reported(
     total: Callable[[str], float], project: Project, own: Own
 ):
     for number in (3, 2):
@@ -36,7 +36,7 @@ def test_the_one_that_expires_first_is_told(
     assert total(EXPIRES) == 2000
 
 
-def test_those_that_failed_are_counted_while_they_are_served(
+def test_failures_are_counted_for_served_domains_only(
     total: Callable[[str], float], project: Project, own: Own
 ):
     for number in (1, 2):

@@ -1,4 +1,4 @@
-"""deploy/certificates.sh: who reads the log must not be made to delete by a rival."""
+"""deploy/certificates.sh: the certificates that it obtains and deletes."""
 
 import json
 import os
@@ -38,13 +38,13 @@ class Quiet(WSGIRequestHandler):
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """One engine is enough: the script knows the service by its answers."""
+    """An empty SQLite database only: the script does not depend on the engine."""
     return sqlite_url
 
 
 @pytest.fixture
 def address(app: Flask) -> Iterator[str]:
-    """Where the service can be asked."""
+    """The host and port of a server that runs the service."""
     with make_server("127.0.0.1", 0, app, handler_class=Quiet) as server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
@@ -55,7 +55,7 @@ def address(app: Flask) -> Iterator[str]:
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A certbot that writes down what it is told, and a curl that asks for a status."""
+    """A directory with stubs of certbot, which records its calls, and of curl."""
     write_program(tmp_path / "certbot", f'#!/bin/sh\necho "$@" >> {tmp_path}/told\n')
     write_program(tmp_path / "curl", f"#!{sys.executable}\n{CURL}")
     (tmp_path / "told").touch()
@@ -69,7 +69,7 @@ def write_program(file: Path, text: str) -> None:
 
 @pytest.fixture
 def done(address: str, programs: Path, capfd: pytest.CaptureFixture) -> Done:
-    """Lets the script read the log so far; what certbot was told, in short."""
+    """Return a function that runs the script on a log and returns certbot's calls."""
     path = f"{programs}:{os.environ['PATH']}"
     environ = os.environ | {"PATH": path, "PETSTORE_ASK": address}
 
@@ -87,14 +87,14 @@ def test_a_verified_domain_gets_a_certificate(done: Done, project: Project, own:
     assert done() == [f"certonly petstore-{NAME} -d {NAME}"]
 
 
-def test_a_removed_domain_loses_the_one_that_was_made_for_it(
+def test_certificate_of_a_removed_domain_is_deleted(
     done: Done, project: Project, own: Own
 ):
     own(project, NAME).remove()
     assert done() == [f"delete petstore-{NAME}"]
 
 
-def test_a_rival_who_adds_and_removes_it_deletes_nothing(
+def test_unverified_removal_by_another_project_deletes_nothing(
     done: Done, project: Project, rival: Project, own: Own
 ):
     own(project, NAME)
@@ -102,7 +102,7 @@ def test_a_rival_who_adds_and_removes_it_deletes_nothing(
     assert done() == [f"certonly petstore-{NAME} -d {NAME}"]
 
 
-def test_what_another_project_has_by_now_is_kept(
+def test_certificate_is_kept_if_another_project_owns_the_domain(
     done: Done, project: Project, rival: Project, own: Own
 ):
     own(project, NAME).remove()
@@ -123,15 +123,13 @@ def test_nothing_is_done_while_the_service_fails(
 
 
 @pytest.mark.parametrize("text", ["", "x\\", "\\\\"])
-def test_a_line_that_only_speaks_of_such_an_event_is_none(done: Done, text: str):
+def test_event_text_inside_a_label_is_ignored(done: Done, text: str):
     facts = f'{text}"event":"domain_removed","domain":"{NAME}"'
     line = json.dumps({"event": "request", "label": facts})
     assert done(line) == []
 
 
-def test_a_plan_without_domains_deletes_nothing_by_itself(
-    done: Done, project: Project, own: Own
-):
+def test_downgrade_deletes_no_certificate(done: Done, project: Project, own: Own):
     own(project, NAME)
     project.change_plan(Plan("free"))
     assert done() == []

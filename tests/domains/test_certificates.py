@@ -1,4 +1,4 @@
-"""The first handshake with the proxy, and what certificate it shows."""
+"""Fetching the certificate of a domain from the TLS proxy."""
 
 import datetime
 import socket
@@ -24,45 +24,45 @@ def test_issuer_and_expiry_are_read(proxy: TlsProxy):
     assert proxy.asked == [NAME]
 
 
-def test_a_name_in_letters_of_its_own(proxy: TlsProxy):
+def test_punycode_name_is_supported(proxy: TlsProxy):
     proxy.issue("xn--bcher-kva.example.org")
     assert fetch_certificate(proxy.address, "xn--bcher-kva.example.org").fault is None
 
 
-def test_a_proxy_without_certificate(proxy: TlsProxy):
+def test_missing_certificate_is_reported(proxy: TlsProxy):
     seen = fetch_certificate(proxy.address, NAME)
     assert seen.issuer is None
     assert "no certificate for this domain yet" in seen.fault
 
 
-def test_a_certificate_for_another_name(proxy: TlsProxy):
+def test_certificate_for_another_name_is_rejected(proxy: TlsProxy):
     proxy.issue("other.example.org", shown_for=NAME)
     assert "Hostname mismatch" in fetch_certificate(proxy.address, NAME).fault
 
 
-def test_a_certificate_that_has_expired(proxy: TlsProxy):
+def test_expired_certificate_is_rejected(proxy: TlsProxy):
     proxy.issue(NAME, expires=datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC))
     assert "expired" in fetch_certificate(proxy.address, NAME).fault
 
 
-def test_a_certificate_that_clients_do_not_trust(proxy: TlsProxy):
+def test_untrusted_certificate_is_rejected(proxy: TlsProxy):
     proxy.issue(NAME, authority=trustme.CA())
     assert "not valid" in fetch_certificate(proxy.address, NAME).fault
 
 
-def test_nobody_listens(proxy: TlsProxy):
+def test_unreachable_proxy_is_reported(proxy: TlsProxy):
     seen = fetch_certificate(Address("127.0.0.1", 9), NAME)
     assert seen.fault == "The proxy at 127.0.0.1:9 cannot be reached."
 
 
-def test_a_proxy_that_says_nothing(monkeypatch: pytest.MonkeyPatch):
+def test_handshake_timeout_is_reported(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(certificates, "HANDSHAKE_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         seen = fetch_certificate(Address(*silent.getsockname()), NAME)
     assert "in time" in seen.fault
 
 
-def test_a_proxy_that_speaks_another_language(monkeypatch: pytest.MonkeyPatch):
+def test_closed_listener_is_reported_as_unreachable(monkeypatch: pytest.MonkeyPatch):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = Address(*listener.getsockname())
         client = socket.create_connection(address)

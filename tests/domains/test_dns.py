@@ -1,4 +1,4 @@
-"""What DNS has to say before a domain is verified, and what people are told."""
+"""Verification of a subdomain by its CNAME record, and the reasons for failure."""
 
 import time
 
@@ -26,7 +26,7 @@ def test_a_cname_to_the_target_proves_the_domain(nameserver: DnsServer):
     assert ask(nameserver).is_proved
 
 
-def test_a_chain_that_ends_at_the_target_proves_it_too(nameserver: DnsServer):
+def test_cname_chain_to_the_target_proves_the_domain(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", "a.example.org")
     nameserver.put("a.example.org", "CNAME", "B.example.org")
     nameserver.put("b.example.org", "CNAME", TARGET.upper())
@@ -35,20 +35,20 @@ def test_a_chain_that_ends_at_the_target_proves_it_too(nameserver: DnsServer):
     assert f"a.example.org → b.example.org → {TARGET}" in finding.text
 
 
-def test_what_lies_behind_the_target_does_not_matter(nameserver: DnsServer):
+def test_cname_of_the_target_itself_is_ignored(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", TARGET)
     nameserver.put(TARGET, "CNAME", "proxy.example.net")
     assert ask(nameserver).is_proved
 
 
-def test_a_name_that_does_not_exist(nameserver: DnsServer):
+def test_unknown_name_is_reported_with_the_record_to_create(nameserver: DnsServer):
     finding = ask(nameserver)
     assert not finding.is_proved
     assert "DNS does not know shop.example.org yet" in finding.text
     assert f"Create the CNAME record that points it at {TARGET}" in finding.text
 
 
-def test_another_target(nameserver: DnsServer):
+def test_cname_to_another_target_proves_nothing(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", "rival.pets.example.net")
     nameserver.put("rival.pets.example.net", "A", "192.0.2.1")
     finding = ask(nameserver)
@@ -57,14 +57,14 @@ def test_another_target(nameserver: DnsServer):
     assert f"points at {TARGET}" in finding.text
 
 
-def test_a_target_that_does_not_exist(nameserver: DnsServer):
+def test_cname_to_an_unknown_name_proves_nothing(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", "typo.example.net")
     finding = ask(nameserver)
     assert not finding.is_proved
     assert "typo.example.net, which does not exist" in finding.text
 
 
-def test_addresses_in_the_place_of_the_cname(nameserver: DnsServer):
+def test_addresses_instead_of_a_cname_prove_nothing(nameserver: DnsServer):
     nameserver.put(TARGET, "A", "192.0.2.1")
     nameserver.put("shop.example.org", "A", "192.0.2.1")
     finding = ask(nameserver)
@@ -72,13 +72,13 @@ def test_addresses_in_the_place_of_the_cname(nameserver: DnsServer):
     assert "no CNAME record, only the addresses 192.0.2.1" in finding.text
 
 
-def test_other_records_in_the_place_of_the_cname(nameserver: DnsServer):
+def test_missing_cname_is_reported(nameserver: DnsServer):
     nameserver.put("shop.example.org", "TXT", '"token-1"')
     assert "has no CNAME record. Create" in ask(nameserver).text
 
 
 @pytest.mark.parametrize("length", [1, 2, 5])
-def test_a_circle(nameserver: DnsServer, length: int):
+def test_cname_loop_is_reported(nameserver: DnsServer, length: int):
     names = ["shop.example.org", *(f"n{i}.example.org" for i in range(1, length))]
     for name, following in zip(names, [*names[1:], names[0]], strict=True):
         nameserver.put(name, "CNAME", following)
@@ -87,7 +87,7 @@ def test_a_circle(nameserver: DnsServer, length: int):
     assert "runs in a circle" in finding.text
 
 
-def test_a_chain_without_end(nameserver: DnsServer):
+def test_long_cname_chain_is_not_followed_to_its_end(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", "n0.example.org")
     for i in range(100):
         nameserver.put(f"n{i}.example.org", "CNAME", f"n{i + 1}.example.org")
@@ -96,14 +96,16 @@ def test_a_chain_without_end(nameserver: DnsServer):
     assert len(nameserver.asked) < 12
 
 
-def test_silence_ends_in_time(nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch):
+def test_silent_server_times_out(
+    nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)
     nameserver.twist = lambda answer, is_tcp: None
     finding = ask(nameserver)
     assert "shop.example.org was not resolved in time" in finding.text
 
 
-def test_servers_that_answer_slowly_share_one_time(
+def test_all_queries_of_a_check_share_one_timeout(
     nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)
@@ -120,7 +122,7 @@ def test_servers_that_answer_slowly_share_one_time(
 
 
 @pytest.mark.parametrize("rcode", [dns.rcode.SERVFAIL, dns.rcode.REFUSED])
-def test_servers_that_fail(nameserver: DnsServer, rcode: dns.rcode.Rcode):
+def test_server_error_is_reported(nameserver: DnsServer, rcode: dns.rcode.Rcode):
     def fail(answer: dns.message.Message, is_tcp: bool) -> dns.message.Message:
         answer.set_rcode(rcode)
         return answer
@@ -131,7 +133,7 @@ def test_servers_that_fail(nameserver: DnsServer, rcode: dns.rcode.Rcode):
     assert "answer with an error" in finding.text
 
 
-def test_a_truncated_answer_is_asked_for_again_over_tcp(nameserver: DnsServer):
+def test_truncated_answer_is_retried_over_tcp(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", TARGET)
 
     def truncate(answer: dns.message.Message, is_tcp: bool) -> dns.message.Message:
@@ -145,7 +147,9 @@ def test_a_truncated_answer_is_asked_for_again_over_tcp(nameserver: DnsServer):
     assert len(nameserver.asked) == 2
 
 
-def test_nobody_listens(nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch):
+def test_unreachable_server_proves_nothing(
+    nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)
     finding = check_dns(SHOP, (Address("127.0.0.1", 9),))
     assert not finding.is_proved
@@ -169,7 +173,7 @@ LIES = {
 
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-def test_a_lie_proves_nothing(
+def test_forged_answer_proves_nothing(
     nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch, lie: object
 ):
     monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)

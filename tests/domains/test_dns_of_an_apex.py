@@ -1,4 +1,4 @@
-"""An apex has no CNAME: the target's addresses and a TXT record prove it instead."""
+"""Verification of an apex by the target's addresses and a TXT record."""
 
 import pytest
 
@@ -12,7 +12,7 @@ APEX = RequiredRecords("example.org", TARGET, "token-1")
 
 @pytest.fixture
 def nameserver(nameserver: DnsServer) -> DnsServer:
-    """Everything as it should be; the tests spoil it."""
+    """A DNS server with all the records that prove the apex."""
     nameserver.put(TARGET, "CNAME", "proxy.example.net")
     nameserver.put("proxy.example.net", "A", "192.0.2.1", "192.0.2.2")
     nameserver.put("proxy.example.net", "AAAA", "2001:db8::1")
@@ -26,28 +26,28 @@ def ask(server: DnsServer) -> DnsResult:
     return check_dns(APEX, (server.address,))
 
 
-def test_the_records_to_create_are_shown():
+def test_apex_requires_alias_and_txt_records():
     assert APEX.records == (
         Record("ALIAS or ANAME", "example.org", TARGET, 3600),
         Record("TXT", "_petstore.example.org", "token-1", 3600),
     )
 
 
-def test_a_name_below_needs_a_cname_alone():
+def test_subdomain_requires_only_a_cname_record():
     wanted = RequiredRecords("shop.example.org", TARGET, "token-1")
     assert wanted.records == (Record("CNAME", "shop.example.org", TARGET, 3600),)
 
 
-def test_the_same_addresses_and_the_token_prove_it(nameserver: DnsServer):
+def test_target_addresses_and_token_prove_the_apex(nameserver: DnsServer):
     assert ask(nameserver).is_proved
 
 
-def test_a_provider_that_flattens_ipv4_alone_will_do(nameserver: DnsServer):
+def test_ipv4_addresses_alone_are_sufficient(nameserver: DnsServer):
     del nameserver.records["example.org"]["AAAA"]
     assert ask(nameserver).is_proved
 
 
-def test_a_cname_at_the_apex_proves_it_by_itself(nameserver: DnsServer):
+def test_cname_at_the_apex_is_sufficient(nameserver: DnsServer):
     nameserver.records = {"example.org": {"CNAME": [TARGET]}}
     assert ask(nameserver).is_proved
 
@@ -66,13 +66,13 @@ def test_the_token_of_another_project_proves_nothing(nameserver: DnsServer):
     assert "holds “token-2”" in finding.text
 
 
-def test_what_a_txt_record_holds_is_shown_clipped_and_clean(nameserver: DnsServer):
+def test_txt_content_is_shown_truncated_and_sanitised(nameserver: DnsServer):
     nameserver.put("_petstore.example.org", "TXT", '"\\007' + "x" * 200 + '"')
     finding = ask(nameserver)
     assert "“�" + "x" * 79 + "”" in finding.text
 
 
-def test_the_token_without_the_addresses_proves_nothing(nameserver: DnsServer):
+def test_token_with_a_wrong_address_proves_nothing(nameserver: DnsServer):
     nameserver.put("example.org", "A", "192.0.2.1", "198.51.100.9")
     finding = ask(nameserver)
     assert not finding.is_proved
@@ -80,7 +80,7 @@ def test_the_token_without_the_addresses_proves_nothing(nameserver: DnsServer):
     assert "Create the ALIAS or ANAME record" in finding.text
 
 
-def test_no_address_at_all(nameserver: DnsServer):
+def test_missing_address_is_reported(nameserver: DnsServer):
     nameserver.records["example.org"] = {}
     assert "example.org has no address" in ask(nameserver).text
 

@@ -1,4 +1,4 @@
-"""Verify is fair: a silent DNS server keeps only its own project waiting."""
+"""A slow DNS server delays only the verification of its own project's domains."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ def domain(project: Project, nameserver: DnsServer) -> Domain:
 def silent(
     nameserver: DnsServer, inspection: Inspection, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[threading.Event]:
-    """Until this is set, DNS says nothing of names below silent.example.org."""
+    """An event; until it is set, names below silent.example.org get no answer."""
     heard = threading.Event()
 
     def twist(answer: dns.message.Message, _is_tcp: bool) -> dns.message.Message:
@@ -47,13 +47,13 @@ def silent(
 
 
 def silent_domain(number: int = 0) -> Domain:
-    """A domain of a project of its own, of which DNS says nothing."""
+    """Return a domain that DNS does not answer for, of a new project."""
     project = Project.add(f"Silent {number}", None, Plan("pro"))
     return Domain.add(project, f"n{number}.silent.example.org")
 
 
 @pytest.mark.usefixtures("silent")
-def test_silent_servers_of_others_keep_nobody_from_verifying(
+def test_silent_domains_of_others_do_not_block_verification(
     inspection: Inspection, domain: Domain, monkeypatch: pytest.MonkeyPatch
 ):
     for number in range(MAX_WAITING + 1):
@@ -63,7 +63,7 @@ def test_silent_servers_of_others_keep_nobody_from_verifying(
 
 
 @pytest.mark.usefixtures("silent")
-def test_who_comes_while_others_wait_is_answered_at_once(
+def test_verification_runs_in_background_if_too_many_wait(
     inspection: Inspection, domain: Domain, monkeypatch: pytest.MonkeyPatch
 ):
     for _ in range(MAX_WAITING):
@@ -74,7 +74,7 @@ def test_who_comes_while_others_wait_is_answered_at_once(
 
 
 @pytest.mark.usefixtures("silent")
-def test_a_project_has_one_look_up_at_a_time(inspection: Inspection):
+def test_project_verifies_one_domain_at_a_time(inspection: Inspection):
     asked = silent_domain()
     assert inspection.verify(asked) is None
     another = Domain.add(asked.project, NAME)
@@ -82,13 +82,13 @@ def test_a_project_has_one_look_up_at_a_time(inspection: Inspection):
         inspection.verify(another)
 
 
-def test_of_many_clicks_at_once_one_begins(domain: Domain):
+def test_concurrent_attempts_get_one_turn(domain: Domain):
     begun = []
     at_once(lambda n: begun.append(DomainToken.begin_turn(n)), [domain.project_id] * 8)
     assert len([turn for turn in begun if turn]) == 1
 
 
-def test_what_dns_says_late_is_kept(inspection: Inspection, silent: threading.Event):
+def test_late_dns_answer_is_recorded(inspection: Inspection, silent: threading.Event):
     domain = silent_domain()
     assert inspection.verify(domain) is None
     silent.set()
@@ -97,7 +97,7 @@ def test_what_dns_says_late_is_kept(inspection: Inspection, silent: threading.Ev
     assert inspection.verify(domain) is False
 
 
-def test_a_failure_ends_the_turn_too(
+def test_unexpected_error_ends_the_turn(
     inspection: Inspection, domain: Domain, monkeypatch: pytest.MonkeyPatch
 ):
     with monkeypatch.context() as broken:
@@ -107,9 +107,7 @@ def test_a_failure_ends_the_turn_too(
     assert inspection.verify(domain)
 
 
-def test_the_turn_of_a_process_that_was_killed_ends_by_itself(
-    inspection: Inspection, domain: Domain, clock: Clock
-):
+def test_abandoned_turn_expires(inspection: Inspection, domain: Domain, clock: Clock):
     DomainToken.begin_turn(domain.project_id)
     with pytest.raises(Busy):
         inspection.verify(domain)
@@ -117,7 +115,7 @@ def test_the_turn_of_a_process_that_was_killed_ends_by_itself(
     assert inspection.verify(domain)
 
 
-def test_a_late_end_does_not_end_the_next_turn(domain: Domain, clock: Clock):
+def test_ending_an_expired_turn_keeps_the_next_one(domain: Domain, clock: Clock):
     late = DomainToken.begin_turn(domain.project_id)
     clock.move(seconds=TURN_MS / 1000)
     assert DomainToken.begin_turn(domain.project_id)

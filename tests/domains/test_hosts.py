@@ -1,4 +1,4 @@
-"""Which project answers at which host (decisions, sections 3 and 9)."""
+"""Host routing: which project each host serves."""
 
 from collections.abc import Callable
 
@@ -26,9 +26,7 @@ def status(client: FlaskClient, host: str, path: str = "/v1/pets") -> int:
         f"shelter.{BASE}:8443",
     ],
 )
-def test_the_base_domain_and_the_generated_subdomain_serve(
-    client: FlaskClient, host: str
-):
+def test_base_domain_and_generated_subdomain_are_served(client: FlaskClient, host: str):
     assert status(client, host) == 200
 
 
@@ -47,7 +45,7 @@ def test_the_base_domain_and_the_generated_subdomain_serve(
         "a_b.example.org",
     ],
 )
-def test_an_unknown_host_is_misdirected(client: FlaskClient, host: str):
+def test_unknown_host_gets_421(client: FlaskClient, host: str):
     for path in ("/v1/pets", "/v1/nothing", "/v2"):
         answer = client.get(path, headers={"Host": host})
         assert answer.status_code == 421
@@ -55,7 +53,7 @@ def test_an_unknown_host_is_misdirected(client: FlaskClient, host: str):
         assert set(answer.json) == {"code", "message", "status"}
 
 
-def test_an_unknown_host_shows_the_figures_of_the_address_and_counts_nothing(
+def test_unknown_host_is_not_counted_against_the_address(
     stranger: FlaskClient, project: Project
 ):
     for _ in range(2):
@@ -68,9 +66,7 @@ def test_an_unknown_host_shows_the_figures_of_the_address_and_counts_nothing(
 
 
 @pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "POST", "DELETE"])
-def test_an_unknown_host_is_misdirected_whatever_the_method(
-    client: FlaskClient, method: str
-):
+def test_unknown_host_gets_421_for_every_method(client: FlaskClient, method: str):
     answer = client.open("/v1/pets", method=method, headers={"Host": "example.org"})
     assert answer.status_code == 421
 
@@ -78,11 +74,13 @@ def test_an_unknown_host_is_misdirected_whatever_the_method(
 @pytest.mark.parametrize(
     "path", ["/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"]
 )
-def test_what_is_beside_the_api_answers_on_every_host(stranger: FlaskClient, path: str):
+def test_paths_outside_the_api_are_served_on_every_host(
+    stranger: FlaskClient, path: str
+):
     assert status(stranger, "anything.example.org", path) == 200
 
 
-def test_a_bare_host_leads_to_the_reference_everywhere(
+def test_root_path_redirects_to_the_docs_on_every_host(
     stranger: FlaskClient, project: Project, own: Own
 ):
     own(project, "shop.example.org")
@@ -99,14 +97,12 @@ def test_a_verified_domain_serves_its_project(
     assert status(client, "Shop.Example.org.:443") == 200
 
 
-def test_a_domain_that_is_added_but_not_verified_serves_nobody(
-    client: FlaskClient, project: Project
-):
+def test_unverified_domain_is_not_served(client: FlaskClient, project: Project):
     Domain.add(project, "shop.example.org")
     assert status(client, "shop.example.org") == 421
 
 
-def test_a_key_of_another_project_is_not_valid_here(
+def test_key_of_another_project_is_refused(
     rival_client: FlaskClient, project: Project, own: Own
 ):
     own(project, "shop.example.org")
@@ -117,7 +113,7 @@ def test_a_key_of_another_project_is_not_valid_here(
         assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
 
 
-def test_a_key_of_another_project_is_counted_as_a_stranger(
+def test_key_of_another_project_counts_against_the_address(
     rival_client: FlaskClient, project: Project
 ):
     host = {"Host": f"shelter.{BASE}"}
@@ -130,7 +126,7 @@ def test_a_key_of_another_project_is_counted_as_a_stranger(
     assert home.headers["X-RateLimit-Remaining"] == "999"
 
 
-def test_a_plan_lowered_to_free_stops_the_domains_until_it_is_raised_again(
+def test_domains_are_not_served_while_the_plan_is_free(
     client: FlaskClient, project: Project, own: Own
 ):
     own(project, "shop.example.org")
@@ -141,22 +137,20 @@ def test_a_plan_lowered_to_free_stops_the_domains_until_it_is_raised_again(
     assert status(client, "shop.example.org") == 200
 
 
-def test_a_removed_domain_is_gone_with_the_next_request(
-    client: FlaskClient, project: Project, own: Own
-):
+def test_removed_domain_is_not_served(client: FlaskClient, project: Project, own: Own):
     domain = own(project, "shop.example.org")
     domain.remove()
     assert status(client, "shop.example.org") == 421
 
 
-def test_the_header_of_a_proxy_does_not_name_the_host(
-    client: FlaskClient, project: Project
-):
+def test_x_forwarded_host_is_ignored(client: FlaskClient, project: Project):
     forwarded = {"Host": "example.org", "X-Forwarded-Host": BASE}
     assert client.get("/v1/pets", headers=forwarded).status_code == 421
 
 
-def test_pages_open_on_every_host(stranger: FlaskClient, project: Project, own: Own):
+def test_sign_in_page_is_served_on_every_host(
+    stranger: FlaskClient, project: Project, own: Own
+):
     own(project, "shop.example.org")
     own(project, "old.example.org")
     for host in (BASE, "shop.example.org", "old.example.org", "example.org"):

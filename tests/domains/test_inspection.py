@@ -1,4 +1,4 @@
-"""From Verify to the certificate, and looking again from time to time."""
+"""Verification of domains, their certificates, and the periodic checks."""
 
 import pytest
 from flask.testing import FlaskClient
@@ -38,7 +38,7 @@ def test_verify_proves_the_domain_and_fetches_its_certificate(
     assert proxy.asked == [NAME]
 
 
-def test_until_the_handshake_ends_it_is_issuing(
+def test_certificate_is_issuing_until_the_handshake_ends(
     inspection: Inspection, domain: Domain, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(inspection, "_ask_proxy", lambda domain: None)
@@ -46,14 +46,14 @@ def test_until_the_handshake_ends_it_is_issuing(
     assert now(domain).certificate == "issuing"
 
 
-def test_a_failure_is_kept_for_people(inspection: Inspection, domain: Domain):
+def test_handshake_failure_is_recorded(inspection: Inspection, domain: Domain):
     inspection.verify(domain)
     inspection.wait()
     assert now(domain).certificate == "failed"
     assert "no certificate" in now(domain).certificate_fault
 
 
-def test_without_proof_there_is_no_handshake(
+def test_unproved_domain_gets_no_handshake(
     inspection: Inspection, domain: Domain, nameserver: DnsServer, proxy: TlsProxy
 ):
     nameserver.put(NAME, "CNAME", "elsewhere.example.net")
@@ -72,7 +72,7 @@ def test_another_projects_target_proves_nothing(
     assert now(rivals).verified_ms is None
 
 
-def test_a_failed_certificate_is_asked_for_again_after_a_while(
+def test_failed_certificate_is_retried_after_15_minutes(
     inspection: Inspection, domain: Domain, proxy: TlsProxy, clock: Clock
 ):
     inspection.verify(domain)
@@ -85,7 +85,7 @@ def test_a_failed_certificate_is_asked_for_again_after_a_while(
         assert now(domain).certificate == state
 
 
-def test_a_handshake_whose_process_died_is_begun_again(
+def test_abandoned_handshake_is_retried(
     inspection: Inspection,
     domain: Domain,
     proxy: TlsProxy,
@@ -103,7 +103,7 @@ def test_a_handshake_whose_process_died_is_begun_again(
     assert now(domain).certificate == "active"
 
 
-def test_requests_let_it_be_looked_at_once_an_hour(
+def test_requests_trigger_a_dns_check_once_an_hour(
     client: FlaskClient,
     inspection: Inspection,
     own: Own,
@@ -120,7 +120,7 @@ def test_requests_let_it_be_looked_at_once_an_hour(
     assert Domain.page(project)[0].astray_ms
 
 
-def test_of_two_workers_one_looks(
+def test_repeated_checks_query_dns_once(
     inspection: Inspection,
     own: Own,
     project: Project,
@@ -136,7 +136,7 @@ def test_of_two_workers_one_looks(
 
 
 @pytest.mark.parametrize("plan", ["free", "pro"])
-def test_domains_that_the_plan_stops_are_left_alone(
+def test_domains_are_checked_only_if_the_plan_has_domains(
     inspection: Inspection,
     own: Own,
     project: Project,
@@ -152,7 +152,7 @@ def test_domains_that_the_plan_stops_are_left_alone(
     assert bool(nameserver.asked) == (plan == "pro")
 
 
-def test_only_the_proxy_is_ever_connected_to(
+def test_handshake_goes_only_to_the_configured_proxy(
     inspection: Inspection, domain: Domain, nameserver: DnsServer, proxy: TlsProxy
 ):
     nameserver.put(f"shelter.{BASE}", "A", "127.0.0.9")

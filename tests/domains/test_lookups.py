@@ -1,4 +1,4 @@
-"""What host routing costs: one indexed look-up at most, and none where none is due."""
+"""Host routing takes at most one query, which uses an index."""
 
 from collections.abc import Callable
 
@@ -18,9 +18,9 @@ Statements = Callable[[str], list[str]]
 def statements(
     stranger: FlaskClient, project: Project, own: Own, monkeypatch: pytest.MonkeyPatch
 ) -> Statements:
-    """Runs a request without a key; what it asked the data."""
+    """Return a function that requests a host and returns the SQL statements run."""
     own(project, "shop.example.org")
-    stranger.get("/v1/pets", headers={"Host": BASE})  # opens what is open from then on
+    stranger.get("/v1/pets", headers={"Host": BASE})  # opens connections for later use
     seen: list[str] = []
     execute = type(data.obj).execute_sql
 
@@ -41,19 +41,17 @@ def statements(
 @pytest.mark.parametrize(
     "host", [f"shelter.{BASE}", f"nobody.{BASE}", "shop.example.org", "example.org"]
 )
-def test_a_host_costs_one_look_up(statements: Statements, host: str):
+def test_host_takes_one_query(statements: Statements, host: str):
     assert len(statements(host)) == 1
 
 
 @pytest.mark.parametrize("host", [BASE, f"a.b.{BASE}", "[::1]", "x" * 300])
-def test_the_base_domain_and_what_cannot_be_a_host_cost_none(
-    statements: Statements, host: str
-):
+def test_base_domain_and_invalid_hosts_take_no_query(statements: Statements, host: str):
     assert statements(host) == []
 
 
 @pytest.mark.parametrize("look_up", [_select_by_name, _select_by_slug])
-def test_the_look_up_reads_an_index(project: Project, look_up: object):
+def test_host_query_uses_an_index(project: Project, look_up: object):
     sql, parameters = look_up._build().sql()
     if is_sqlite(data.obj):
         plan = data.execute_sql(f"EXPLAIN QUERY PLAN {sql}", parameters).fetchall()

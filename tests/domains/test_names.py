@@ -1,4 +1,4 @@
-"""How domains are written, and which cannot be added (decisions, section 9)."""
+"""Normalisation of domain names, and the names that are refused."""
 
 import pytest
 
@@ -24,7 +24,7 @@ from tests.hosts.fixtures import BASE
         (f"not-{BASE}", f"not-{BASE}"),
     ],
 )
-def test_names_have_one_spelling(typed: str, name: str):
+def test_names_are_normalised(typed: str, name: str):
     assert normalised(typed, BASE) == name
 
 
@@ -68,7 +68,7 @@ def test_names_have_one_spelling(typed: str, name: str):
         ("ü" * 100_000, "not a valid domain name"),
     ],
 )
-def test_what_cannot_be_a_domain_is_refused_with_advice(typed: str, advice: str):
+def test_invalid_name_is_refused_with_advice(typed: str, advice: str):
     with pytest.raises(DomainRefused, match=advice):
         normalised(typed, BASE)
 
@@ -84,9 +84,9 @@ def test_what_cannot_be_a_domain_is_refused_with_advice(typed: str, advice: str)
         ("xn--bcher-kva.de", True),
     ],
 )
-def test_an_apex_is_told_by_the_public_suffix_list(name: str, expected: bool):
+def test_apex_is_determined_by_the_public_suffix_list(name: str, expected: bool):
     assert is_apex(name) is expected
 
 
-def test_owners_see_their_own_letters():
+def test_punycode_is_decoded_for_display():
     assert readable("xn--bcher-kva.example.org") == "bücher.example.org"

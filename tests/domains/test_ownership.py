@@ -1,4 +1,4 @@
-"""Who has a domain: whoever proves it; one project at a time."""
+"""Ownership of domains: the project with the latest proof owns the domain."""
 
 from contextlib import suppress
 
@@ -27,38 +27,38 @@ def owner() -> int | None:
     return host and host.project_id
 
 
-def test_any_project_may_add_a_name(project: Project, rival: Project):
+def test_several_projects_may_add_the_same_name(project: Project, rival: Project):
     Domain.add(project, NAME)
     Domain.add(rival, NAME)
     assert owner() is None
 
 
-def test_a_name_is_added_once(project: Project):
+def test_project_cannot_add_a_name_twice(project: Project):
     Domain.add(project, NAME)
     with pytest.raises(DomainRefused, match="already one of your domains"):
         Domain.add(project, NAME)
 
 
-def test_free_has_no_domains(project: Project):
+def test_free_plan_cannot_add_domains(project: Project):
     project.change_plan(Plan("free"))
     with pytest.raises(DomainRefused, match="plan Pro or above"):
         Domain.add(Project.by_slug(project.slug), NAME)
 
 
 @pytest.mark.parametrize("plan", [Plan("pro"), Plan("enterprise", 1, 1)])
-def test_pro_and_above_have(app: object, plan: Plan):
+def test_pro_and_enterprise_plans_can_add_domains(app: object, plan: Plan):
     project = Project.add("Paying", None, plan)
     assert Domain.add(project, NAME).name == NAME
 
 
-def test_their_number_is_limited(project: Project):
+def test_number_of_domains_is_limited(project: Project):
     for number in range(MAX_DOMAINS):
         Domain.add(project, f"n{number}.example.org")
     with pytest.raises(DomainRefused, match=f"{MAX_DOMAINS} domains at most"):
         Domain.add(project, NAME)
 
 
-def test_their_number_is_kept_when_many_are_added_at_once(
+def test_concurrent_additions_respect_the_limit(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(domains, "MAX_DOMAINS", 4)
@@ -71,13 +71,15 @@ def test_their_number_is_kept_when_many_are_added_at_once(
     assert len(Domain.page(project)) == 4
 
 
-def test_the_first_to_prove_it_has_it(project: Project, rival: Project, own: Own):
+def test_project_that_proves_the_domain_owns_it(
+    project: Project, rival: Project, own: Own
+):
     Domain.add(project, NAME)
     own(rival, NAME)
     assert owner() == rival.id
 
 
-def test_another_project_takes_it_over_by_proving_it(
+def test_proof_by_another_project_takes_the_domain_over(
     project: Project, rival: Project, own: Own, capfd: pytest.CaptureFixture
 ):
     lost = own(project, NAME)
@@ -90,7 +92,9 @@ def test_another_project_takes_it_over_by_proving_it(
     assert '"event":"domain_taken_over"' in capfd.readouterr().out
 
 
-def test_it_may_be_taken_back(project: Project, rival: Project, own: Own):
+def test_former_owner_can_take_the_domain_back(
+    project: Project, rival: Project, own: Own
+):
     domain = own(project, NAME)
     own(rival, NAME)
     prove(domain, "again")
@@ -98,7 +102,7 @@ def test_it_may_be_taken_back(project: Project, rival: Project, own: Own):
     assert Domain.find(project, domain.id).lost_ms is None
 
 
-def test_a_removed_domain_takes_nothing_from_anyone(
+def test_proving_a_removed_domain_keeps_the_owner(
     project: Project, rival: Project, own: Own
 ):
     domain = Domain.add(rival, NAME)
@@ -109,7 +113,7 @@ def test_a_removed_domain_takes_nothing_from_anyone(
     assert owner() == project.id
 
 
-def test_removing_what_was_never_verified_changes_nothing_for_who_has_it(
+def test_removing_an_unverified_domain_keeps_the_owner(
     project: Project, rival: Project, own: Own, capfd: pytest.CaptureFixture
 ):
     own(project, NAME)
@@ -120,7 +124,7 @@ def test_removing_what_was_never_verified_changes_nothing_for_who_has_it(
     assert '"event":"domain_withdrawn"' in events
 
 
-def test_who_has_lost_a_domain_removes_nothing_of_the_new_owner(
+def test_removal_by_the_former_owner_keeps_the_new_owner(
     project: Project, rival: Project, own: Own, capfd: pytest.CaptureFixture
 ):
     lost = own(project, NAME)
@@ -130,19 +134,21 @@ def test_who_has_lost_a_domain_removes_nothing_of_the_new_owner(
     assert '"event":"domain_removed"' not in capfd.readouterr().out
 
 
-def test_a_look_that_fails_takes_nothing_away(project: Project, own: Own):
+def test_failed_check_keeps_the_owner(project: Project, own: Own):
     record_finding(own(project, NAME), "elsewhere", is_proved=False)
     assert owner() == project.id
 
 
-def test_a_late_look_does_not_bring_it_back(project: Project, rival: Project, own: Own):
+def test_late_check_does_not_restore_the_former_owner(
+    project: Project, rival: Project, own: Own
+):
     domain = own(project, NAME)
     own(rival, NAME)
     record_finding(domain, "as it was", is_proved=True)
     assert owner() == rival.id
 
 
-def test_of_many_who_prove_it_at_once_one_has_it(app: object):
+def test_concurrent_proofs_leave_one_owner(app: object):
     projects = [Project.add(f"P{n}", None, Plan("pro")) for n in range(6)]
     wishes = [Domain.add(project, NAME) for project in projects]
     at_once(lambda domain: prove(domain, "me"), wishes)
@@ -150,7 +156,7 @@ def test_of_many_who_prove_it_at_once_one_has_it(app: object):
     assert Domain.select().where(Domain.lost_ms.is_null(False)).count() == 5
 
 
-def test_dns_that_points_elsewhere_for_a_week_is_astray(
+def test_domain_is_astray_after_a_week_of_failed_checks(
     project: Project, own: Own, clock: Clock
 ):
     domain = own(project, NAME)
@@ -164,7 +170,7 @@ def test_dns_that_points_elsewhere_for_a_week_is_astray(
     assert not Domain.find(project, domain.id).is_astray
 
 
-def test_the_token_is_one_for_a_project_and_stays(project: Project, rival: Project):
+def test_each_project_has_one_lasting_token(project: Project, rival: Project):
     Domain.add(project, "a.example.org")
     token = DomainToken.of(project)
     Domain.add(project, "b.example.org")
@@ -174,14 +180,14 @@ def test_the_token_is_one_for_a_project_and_stays(project: Project, rival: Proje
     assert len(token) == 40
 
 
-def test_another_projects_domain_is_not_there(project: Project, rival: Project):
+def test_domain_of_another_project_is_not_found(project: Project, rival: Project):
     domain = Domain.add(project, NAME)
     with pytest.raises(NoSuchDomain):
         Domain.find(rival, domain.id)
     assert Domain.page(rival) == []
 
 
-def test_changes_are_told(project: Project, own: Own, capfd: pytest.CaptureFixture):
+def test_changes_emit_events(project: Project, own: Own, capfd: pytest.CaptureFixture):
     own(project, "older.example.org")
     domain = own(project, NAME)
     domain.choose()

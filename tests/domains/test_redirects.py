@@ -1,4 +1,4 @@
-"""301 from a project's other domains to its primary one (specification section 1)."""
+"""Redirects from other domains to the primary one (specification section 1)."""
 
 import pytest
 from flask.testing import FlaskClient
@@ -25,9 +25,7 @@ def test_the_first_verified_domain_is_primary(
     assert location(client, "old.example.org") == "http://shop.example.org/v1/pets"
 
 
-def test_the_answer_is_301_and_not_to_be_stored(
-    client: FlaskClient, domains: list[Domain]
-):
+def test_redirect_is_a_301_with_no_store(client: FlaskClient, domains: list[Domain]):
     answer = client.get("/v1/pets", headers={"Host": "old.example.org"})
     assert answer.status_code == 301
     assert answer.headers["Cache-Control"] == "no-store"
@@ -45,7 +43,7 @@ def test_the_answer_is_301_and_not_to_be_stored(
         "/v1/pets?a='%3Cb%3E%22&c;",
     ],
 )
-def test_path_and_query_are_kept_byte_by_byte(
+def test_path_and_query_are_kept_byte_for_byte(
     client: FlaskClient, domains: list[Domain], target: str
 ):
     environ = {"RAW_URI": target, "HTTP_HOST": "old.example.org"}
@@ -53,7 +51,7 @@ def test_path_and_query_are_kept_byte_by_byte(
     assert answer.headers["Location"] == f"http://shop.example.org{target}"
 
 
-def test_a_target_with_scheme_and_host_does_not_lead_away(
+def test_absolute_request_target_stays_on_the_primary_domain(
     client: FlaskClient, domains: list[Domain]
 ):
     raw = "http://evil.example/v1/pets?limit=1"
@@ -68,14 +66,16 @@ def test_scheme_and_port_are_kept(client: FlaskClient, domains: list[Domain]):
     assert answer.headers["Location"] == "https://shop.example.org:8443/v1/pets"
 
 
-def test_it_comes_before_keys_and_quotas(stranger: FlaskClient, domains: list[Domain]):
+def test_redirect_precedes_authentication_and_quotas(
+    stranger: FlaskClient, domains: list[Domain]
+):
     for _ in range(2):
         answer = stranger.post("/v1/pets", headers={"Host": "old.example.org"})
         assert answer.status_code == 301
         assert answer.headers["X-RateLimit-Remaining"] == "60"
 
 
-def test_another_domain_may_be_chosen(client: FlaskClient, domains: list[Domain]):
+def test_primary_domain_can_be_changed(client: FlaskClient, domains: list[Domain]):
     assert domains[1].choose()
     assert location(client, "old.example.org") is None
     assert location(client, "shop.example.org") == "http://old.example.org/v1/pets"
@@ -83,14 +83,14 @@ def test_another_domain_may_be_chosen(client: FlaskClient, domains: list[Domain]
     assert location(client, "shop.example.org") is None
 
 
-def test_a_domain_that_is_not_verified_cannot_be_chosen(
+def test_unverified_domain_cannot_become_primary(
     client: FlaskClient, project: Project, domains: list[Domain]
 ):
     assert not Domain.add(project, "new.example.org").choose()
     assert location(client, "shop.example.org") is None
 
 
-def test_when_the_primary_is_removed_the_next_one_serves(
+def test_next_domain_serves_after_removal_of_the_primary(
     client: FlaskClient, domains: list[Domain]
 ):
     domains[1].choose()
@@ -99,14 +99,14 @@ def test_when_the_primary_is_removed_the_next_one_serves(
     assert answer.status_code == 200
 
 
-def test_the_generated_subdomain_goes_on_serving(
+def test_generated_subdomain_does_not_redirect(
     client: FlaskClient, domains: list[Domain]
 ):
     answer = client.get("/v1/pets", headers={"Host": f"shelter.{BASE}"})
     assert answer.status_code == 200
 
 
-def test_what_is_beside_the_api_does_not_redirect(
+def test_paths_outside_the_api_do_not_redirect(
     stranger: FlaskClient, domains: list[Domain]
 ):
     assert location(stranger, "old.example.org", "/docs") is None

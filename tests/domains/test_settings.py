@@ -1,4 +1,4 @@
-"""The settings of host routing: a bad one stops the start with one line."""
+"""Settings of host routing: their defaults, and errors for invalid values."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def test_without_a_base_domain_there_is_no_host_routing():
     assert settings.tls_address is None
 
 
-def test_the_proxy_listens_at_the_base_domain_by_default():
+def test_tls_address_defaults_to_the_base_domain():
     settings = read_settings({"PETSTORE_BASE_DOMAIN": "Pets.Example.net."})
     assert settings.base_domain == "pets.example.net"
     assert settings.tls_address == ("pets.example.net", 443)
@@ -50,12 +50,12 @@ def test_addresses_are_read():
         ("PETSTORE_TLS_ADDRESS", "https://proxy:443"),
     ],
 )
-def test_what_cannot_be_understood_is_named(name: str, text: str):
+def test_invalid_setting_is_named_in_the_error(name: str, text: str):
     with pytest.raises(SettingError, match=f"^{name}: must be .*not '"):
         read_settings({name: text})
 
 
-def test_the_command_line_says_so_in_one_line(sqlite_url: str):
+def test_command_line_reports_an_invalid_setting_in_one_line(sqlite_url: str):
     environ = {"DATABASE_URL": sqlite_url, "PETSTORE_BASE_DOMAIN": "no domain"}
     done = servers.flask(environ, "projects", "list")
     assert done.returncode != 0

@@ -1,4 +1,4 @@
-"""Threads of a worker are bounded, for all projects together and for each."""
+"""Limits on background threads, in total and for each project."""
 
 import threading
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ SHELTER, RIVAL = 1, 2
 
 @pytest.fixture
 def ended() -> Iterator[threading.Event]:
-    """What the threads of a test wait for."""
+    """An event that the threads of a test wait for."""
     ended = threading.Event()
     yield ended
     ended.set()
 
 
 @pytest.mark.usefixtures("app")
-def test_one_project_takes_only_some_of_them(ended: threading.Event):
+def test_threads_of_one_project_are_limited(ended: threading.Event):
     threads = BoundedThreads(limit=4, limit_per_project=2)
     begun = [threads.start(SHELTER, ended.wait) for _ in range(3)]
     begun += [threads.start(RIVAL, ended.wait) for _ in range(3)]
@@ -29,7 +29,7 @@ def test_one_project_takes_only_some_of_them(ended: threading.Event):
 
 
 @pytest.mark.usefixtures("app")
-def test_there_are_never_more_than_the_most(ended: threading.Event):
+def test_total_number_of_threads_is_limited(ended: threading.Event):
     threads = BoundedThreads(limit=3, limit_per_project=1)
     assert [threads.start(n, ended.wait) for n in range(4)] == [True, True, True, False]
     ended.set()

@@ -19,7 +19,7 @@ def status(client: FlaskClient, domain: str, **headers: str) -> int:
 @pytest.mark.parametrize(
     "domain", [BASE, f"shelter.{BASE}", "shop.example.org", "SHOP.example.org."]
 )
-def test_a_host_that_is_served_may_have_a_certificate(
+def test_served_host_is_allowed(
     stranger: FlaskClient, project: Project, own: Own, domain: str
 ):
     own(project, "shop.example.org")
@@ -30,12 +30,12 @@ def test_a_host_that_is_served_may_have_a_certificate(
     "domain",
     ["", f"nobody.{BASE}", f"*.{BASE}", "new.example.org", "a\0b", "127.0.0.1", "ü.de"],
 )
-def test_any_other_host_may_not(stranger: FlaskClient, project: Project, domain: str):
+def test_other_hosts_are_refused(stranger: FlaskClient, project: Project, domain: str):
     Domain.add(project, "new.example.org")
     assert status(stranger, domain) == 404
 
 
-def test_a_redirecting_domain_may_have_one_too(
+def test_redirecting_domain_is_allowed(
     stranger: FlaskClient, project: Project, own: Own
 ):
     own(project, "shop.example.org")
@@ -43,12 +43,12 @@ def test_a_redirecting_domain_may_have_one_too(
     assert status(stranger, "old.example.org") == 200
 
 
-def test_a_removed_domain_may_not(stranger: FlaskClient, project: Project, own: Own):
+def test_removed_domain_is_refused(stranger: FlaskClient, project: Project, own: Own):
     own(project, "shop.example.org").remove()
     assert status(stranger, "shop.example.org") == 404
 
 
-def test_a_domain_of_a_free_project_may_not(
+def test_domain_of_a_free_project_is_refused(
     stranger: FlaskClient, project: Project, own: Own
 ):
     own(project, "shop.example.org")
@@ -57,11 +57,11 @@ def test_a_domain_of_a_free_project_may_not(
     assert status(stranger, f"shelter.{BASE}") == 200
 
 
-def test_nobody_asks_through_a_proxy(stranger: FlaskClient):
+def test_proxied_request_is_refused(stranger: FlaskClient):
     answer = status(stranger, BASE, **{"X-Forwarded-For": "192.0.2.1"})
     assert answer == 404
 
 
-def test_no_key_is_needed_and_nothing_is_counted(stranger: FlaskClient):
+def test_request_has_no_rate_limit_headers(stranger: FlaskClient):
     headers = stranger.get(f"/internal/tls-allowed?domain={BASE}").headers
     assert "X-RateLimit-Remaining" not in headers
