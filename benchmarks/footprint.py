@@ -1,8 +1,8 @@
-"""Memory of a worker after some load, and how soon a service answers.
+"""Measure the memory of a worker under load, and the time to the first answer.
 
     python -m benchmarks.footprint --store sqlite
 
-It needs wrk, and aims at services that it starts on loopback, on migrated databases.
+Needs wrk. The services are started on loopback, on migrated databases.
 """
 
 import time

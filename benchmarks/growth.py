@@ -1,10 +1,10 @@
-"""Requests per second with large tables over small ones.
+"""Compare requests per second with large tables to those with small ones.
 
     python -m benchmarks.growth --store sqlite
 
-It needs wrk, and aims at services that it starts on loopback and measures in turns. A
-ratio of 1 says that a request does not feel how much there is: the median, the lowest
-and the highest of all rounds.
+Needs wrk. The services are started on loopback and measured in turns. A ratio of 1
+means that the size of the tables does not matter. The output is the median, the lowest
+and the highest ratio of all rounds.
 """
 
 import contextlib

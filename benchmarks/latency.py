@@ -1,13 +1,13 @@
-"""How long requests take at 70 % of what the service can do.
+"""Measure latency at 70 % of the service's throughput.
 
     python -m benchmarks.latency --store sqlite list
 
-It needs wrk, and aims at a service that it starts on loopback. Each round measures how
-many requests a second 64 connections get answered, then sends 70 % of that on a
-schedule, which does not wait for answers as long as a connection is free: once evenly,
-and once at random times, as clients do that know nothing of each other. Then requests
-queue: p99/p50 is 4.3 even where each of them takes exactly the same time. What is
-printed is the median, the lowest and the highest of all rounds.
+Needs wrk. The service is started on loopback. Each round measures the requests per
+second of 64 connections, then sends 70 % of that on a schedule, which does not wait for
+answers as long as a connection is free: once at even intervals, and once at random
+times, like independent clients. At random times requests queue: p99/p50 is 4.3 even if
+every request takes exactly the same time. The output is the median, the lowest and the
+highest of all rounds.
 """
 
 from benchmarks.rounds import interleave, options, print_heads, print_row, spread

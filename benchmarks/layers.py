@@ -1,12 +1,12 @@
-"""Where the CPU time of a list of 20 goes, layer by layer.
+"""Measure the CPU time of each layer for a list of 20.
 
     python -m benchmarks.layers --store sqlite
 
-It needs wrk, and aims at servers that it starts on loopback: constant bytes under the
-service's own worker, a Flask view of constant bytes, and the application with ever more
-of its layers, the later ones replaced by constants (yardsticks/layered.py). The cost of
-a layer is what its server uses for a request beyond the one before it: the median, the
-lowest and the highest of all rounds.
+Needs wrk. The servers are started on loopback: constant bytes under the service's own
+worker, a Flask view of constant bytes, and the application with more and more of its
+layers, the others replaced by constants (yardsticks/layered.py). The cost of a layer is
+the CPU time per request that its server uses beyond the previous one. The output is the
+median, the lowest and the highest of all rounds.
 """
 
 from itertools import pairwise

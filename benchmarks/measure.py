@@ -1,11 +1,11 @@
-"""The service beside a baseline: requests per second, latency and CPU time.
+"""Compare the service to a baseline: requests per second, latency and CPU time.
 
     python -m benchmarks.measure --rounds 9 --store sqlite list create
 
-It needs wrk, and aims at servers that it starts on loopback and measures in turns. The
-requests come from 50 projects and change all the time. What counts is the ratio to the
-baseline (yardsticks/baseline.py: the same job by hand in one file): the median, the
-lowest and the highest of all rounds. The other columns are medians.
+Needs wrk. The servers are started on loopback and measured in turns. The requests come
+from 50 projects and vary all the time. The main result is the ratio to the baseline
+(yardsticks/baseline.py: the same job by hand in one file), with the median, the lowest
+and the highest of all rounds. The other columns are medians.
 """
 
 from statistics import median
@@ -76,7 +76,7 @@ def _servers(place: Stage) -> dict[str, Server]:
 
 
 def _check(server: Server, key: str, spent: str) -> None:
-    """Whether the server does what it is measured for."""
+    """Check that the server does the work that is measured."""
     _, before, pets = ask(server, key, "?limit=100")
     assert len(pets) == 100, "a list of 100 holds 100 animals"
     assert all(name in before for name in FEATURES), "the quota is shown"

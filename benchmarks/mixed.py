@@ -1,12 +1,12 @@
-"""How long reads take while others write: 90 % reads, 10 % creates and orders.
+"""Measure the latency of reads beside writes: 90 % reads, 10 % creates and orders.
 
     python -m benchmarks.mixed --store sqlite
 
-It needs wrk, and aims at a service that it starts on loopback. One wrk reads (lists and
-gets of 50 projects), alone or beside another one that writes (creates and orders).
-At full speed the reader asks as fast as its connections can, so that the share of the
-writer's CPU time slows it down, too. At half load both keep to a rate: reads come just
-as often alone as beside writes, and what differs is the waiting that writes cause.
+Needs wrk. The service is started on loopback. One wrk reads (lists and gets of 50
+projects), alone or beside another one that writes (creates and orders). At full speed
+the reader sends as fast as its connections can, so the CPU time of the writes slows it
+down, too. At half load both send at a fixed rate, the same alone and beside writes, so
+the difference is the waiting that writes cause.
 """
 
 import itertools
@@ -20,8 +20,8 @@ from benchmarks.tenants import Tenant, settle, write
 from benchmarks.wrk import Case, Figures, run
 
 READS, WRITES = Case("read"), Case("write", who="writers")
-# Reads and writes per second, as shares of the reads at full speed. Writes cost more,
-# so that a tenth of them slows the reads at full speed to about 0.8.
+# Reads and writes per second, relative to the reads at full speed. Writes are more
+# expensive: with 10 % of them, reads at full speed drop to about 0.8.
 LOADS = {"half load": (0.5, 0.5 / 9), "full speed": (None, 0.8 / 9)}
 HEADS = (
     "p99 beside writes to alone",
@@ -32,8 +32,8 @@ HEADS = (
     "Reads/s beside writes",
     "Writes/s",
 )
-# An animal is ordered once, so each run has animals of its own.
-ORDERS_PER_SECOND = 30  # at most, of a project
+# An animal can be ordered only once, so each run has its own animals.
+ORDERS_PER_SECOND = 30  # at most, per project
 ANIMALS_PER_ORDER = 3  # of which one is available
 
 
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _stocks(tenants: list[Tenant], animals: int) -> Iterator[list[Tenant]]:
-    """The tenants with so many of their animals, which are others each time."""
+    """Yield the tenants, each time with another range of that many animals."""
     for number in itertools.count():
         yield [t._replace(first=t.first + number * animals * t.step) for t in tenants]
 

@@ -1,11 +1,12 @@
--- What wrk asks; no request is like the one before.
+-- The requests that wrk sends; each differs from the one before.
 --
 --   wrk -s requests.lua URL -- WHAT TENANTS SEED [RATE ARRIVALS]
 --
 -- TENANTS is a file with a line for each key: the key, the first and the last id of its
--- project's animals, and the step from one to the next. Without a RATE each connection
--- asks again as soon as it is answered. With one, so many requests are due in a second,
--- "evenly" or at "random" times, and the next free connection sends each of them.
+-- project's animals, and the step from one to the next. Without a RATE, each connection
+-- sends a request as soon as the previous one is answered. With a RATE, that many
+-- requests are due per second, "evenly" spaced or at "random" times, and the next free
+-- connection sends each of them.
 
 local ffi = require("ffi")
 ffi.cdef([[
@@ -15,7 +16,7 @@ ffi.cdef([[
 
 local MONOTONIC = 1
 local CATEGORIES = 20 -- of each project, as in tenants.py
--- So many clients behind a proxy that none of them uses up the quota of a stranger.
+-- Enough client addresses that none exceeds the quota of requests without a valid key.
 local ADDRESSES = 8192
 
 local any = math.random
@@ -30,7 +31,7 @@ local function send(tenant, method, path, body)
   return wrk.format(method, path, tenant.headers, body)
 end
 
--- A page which is full when one animal in so many is shown.
+-- A page that is full if one animal in `one_in` matches the filter.
 local function page(least, most, one_in, filter)
   return function()
     local tenant, limit = tenants[any(#tenants)], any(least, most)

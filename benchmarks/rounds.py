@@ -1,4 +1,4 @@
-"""Runs that are compared: options, rounds in turns, and what is printed of them."""
+"""Options, interleaved rounds and output of the benchmarks."""
 
 import argparse
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ Run = TypeVar("Run")
 def options(
     description: str, cases: Iterable[str] = (), *, rounds: int = 7, seconds: int = 1
 ) -> argparse.Namespace:
-    """What every script takes: the stores and the cases to measure, and how long."""
+    """Parse the common options: the stores, the cases, the rounds and their length."""
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--seconds", type=int, default=seconds, help="of each run")
@@ -30,26 +30,26 @@ def options(
 
 
 def interleave(runs: dict[str, Callable[[], Run]], rounds: int) -> list[dict[str, Run]]:
-    """Carry out each run in each round; every other round goes backwards."""
+    """Execute all runs in each round, in reverse order in every other round."""
     there, back = list(runs), list(reversed(runs))
     orders = [there if number % 2 == 0 else back for number in range(rounds)]
     return [{name: runs[name]() for name in order} for order in orders]
 
 
 def spread(values: Iterable[float], digits: int = 2) -> str:
-    """The median, the lowest and the highest."""
+    """Format the median, the lowest and the highest of the values."""
     values = list(values)
     low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
     return f"{median(values):.{digits}f} ({low} to {high})"
 
 
 def print_heads(*heads: str) -> None:
-    """Begin a table in Markdown."""
+    """Print the head of a Markdown table."""
     print()
     print_row(*heads)
     print_row(*["---"] * len(heads))
 
 
 def print_row(*cells: str) -> None:
-    """Add a line to the table."""
+    """Print a row of a Markdown table."""
     print(f"| {' | '.join(cells)} |", flush=True)

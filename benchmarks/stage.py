@@ -1,4 +1,4 @@
-"""The stores, and the servers that are compared on them."""
+"""The stores of the benchmarks, and the servers that are compared on them."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ from tests import servers
 USUAL_STORES = ("sqlite", "postgresql")  # the latter with Redis
 STORES = (*USUAL_STORES, "postgresql-alone")
 EDGE = ("--config", os.devnull, "--worker-class", "petstore.edge.worker.EdgeWorker")
-# What serves the baseline fastest; more threads serve it no faster.
+# The fastest workers for the baseline; more threads are no faster.
 BASELINE = {
     "sqlite": ("--worker-class", "gthread", "--threads", "4"),
     "postgresql": ("--worker-class", "gthread", "--threads", "8"),
@@ -41,12 +41,12 @@ class Server(NamedTuple):
 
 @contextlib.contextmanager
 def stage(store: str) -> Iterator["Stage"]:
-    """A migrated database and its counters, for as long as the block runs."""
+    """Provide a migrated database and counters for the duration of the block."""
     with (
         tempfile.TemporaryDirectory(prefix="petstore-bench-") as directory,
         contextlib.ExitStack() as stack,
     ):
-        # Clients come through a proxy, each from an address of its own.
+        # Requests come through a proxy, from many client addresses.
         environ = {"PETSTORE_BAN_AFTER": "1000000", "PETSTORE_TRUSTED_PROXIES": "1"}
         if store == "sqlite":
             environ["DATABASE_URL"] = f"sqlite:///{directory}/petstore.db"
@@ -60,16 +60,16 @@ def stage(store: str) -> Iterator["Stage"]:
 
 
 class Stage(NamedTuple):
-    """Where servers can be started; all end with it."""
+    """The stores on which servers can be started; all are stopped with it."""
 
     store: str
     directory: Path
     environ: dict[str, str]
     stack: contextlib.ExitStack
-    stores: dict[str, psutil.Process]  # their servers, by name
+    stores: dict[str, psutil.Process]  # the servers of the stores, by name
 
     def service(self, workers: int = 1) -> Server:
-        """The service as it runs in production."""
+        """Start the service as it runs in production."""
         environ = self.environ | {"WEB_CONCURRENCY": str(workers)}
         running = servers.gunicorn(self.directory, environ)
         running = self.stack.enter_context(running)
@@ -77,11 +77,11 @@ class Stage(NamedTuple):
         return Server(f"service, {workers} workers", running.url, process, self)
 
     def baseline(self) -> Server:
-        """The same job by hand, under gunicorn's own workers."""
+        """Start the baseline under gunicorn's own workers."""
         return self.yardstick("baseline", "--config", os.devnull, *BASELINE[self.store])
 
     def yardstick(self, name: str, *options: str, **environ: str) -> Server:
-        """A yardstick under gunicorn with these options."""
+        """Start a yardstick under gunicorn with these options."""
         port = servers.free_port()
         command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}"]
         command += [
@@ -104,13 +104,13 @@ class Stage(NamedTuple):
         return Server(name, url, psutil.Process(process.pid), self)
 
     def sql(self, statement: str) -> list[tuple]:
-        """Run a statement of SQL on the database; its rows."""
+        """Run an SQL statement on the database and return its rows."""
         with contextlib.closing(self._connect()) as connection, connection:
             cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []
 
     def rows(self) -> int:
-        """How many animals and orders there are."""
+        """Return the number of animals and orders."""
         [(animals,)] = self.sql("SELECT count(*) FROM pet")
         [(orders,)] = self.sql("SELECT count(*) FROM pet_order")
         return animals + orders
@@ -123,7 +123,7 @@ class Stage(NamedTuple):
 
 
 def _processes(environ: dict[str, str]) -> dict[str, psutil.Process]:
-    """The servers of the stores, by name."""
+    """Return the servers of the stores, by name."""
     found = {}
     if (url := environ["DATABASE_URL"]).startswith("postgresql"):
         with psycopg.connect(url) as connection:
@@ -137,7 +137,7 @@ def _processes(environ: dict[str, str]) -> dict[str, psutil.Process]:
 
 
 def ask(server: Server, key: str, path: str = "", pet: dict | None = None) -> Any:
-    """The answer to GET, or to POST where there is a pet: status, headers and body."""
+    """Send GET, or POST if there is a pet; return the status, headers and body."""
     body = None if pet is None else json.dumps(pet).encode()
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     request = urllib.request.Request(f"{server.url}/v1/pets{path}", body, headers)

@@ -1,7 +1,7 @@
-"""The projects that the requests come from, with keys, categories and animals.
+"""The projects that send requests, with keys, categories and animals.
 
-Their animals take turns, as those of projects that grow at the same time do: a page of
-one project lies scattered over the table.
+Their animals alternate, as if the projects grew at the same time: a page of one project
+is scattered over the table.
 """
 
 from pathlib import Path
@@ -16,12 +16,12 @@ from petstore.settings import read_settings
 from tests import databases
 
 PROJECTS = 50
-ANIMALS = 200  # of each
-CATEGORIES = 20  # of each
-PAGE = 22 * 3  # animals, of which a page of one status shows one in three
+ANIMALS = 200  # per project
+CATEGORIES = 20  # per project
+PAGE = 22 * 3  # animals; one in three has the status of a list by status
 STRANGERS = 5_000
 AMPLE = 10**9
-# Both engines read these.
+# SQL for both engines.
 NUMBERS = (
     "WITH RECURSIVE numbers (n) AS"
     " (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count})"
@@ -40,7 +40,7 @@ RANGES = "SELECT min(id), max(id) FROM pet GROUP BY project_id ORDER BY project_
 
 
 class Tenant(NamedTuple):
-    """A key, and the ids of the animals that are asked for with it."""
+    """A key, and the range of animal ids that is requested with it."""
 
     key: str
     first: int = 1
@@ -49,12 +49,12 @@ class Tenant(NamedTuple):
 
 
 def settle(place: Stage, animals: int = ANIMALS) -> list[Tenant]:
-    """Fill the database, and write a file for each kind of tenants."""
+    """Fill the database and write a file for each group of tenants."""
     keys = issue_keys(place, "tenant", AMPLE)
     place.sql(ADD_CATEGORIES.format(count=CATEGORIES))
     place.sql(ADD_ANIMALS.format(count=animals))
     if place.store != "sqlite":
-        place.sql("ANALYZE")  # as PostgreSQL does by itself, but not at once
+        place.sql("ANALYZE")  # PostgreSQL does this by itself, but not at once
     ranges = place.sql(RANGES)
     tenants = [Tenant(key, *ids) for key, ids in zip(keys, ranges, strict=True)]
     page = PAGE * PROJECTS
@@ -73,7 +73,7 @@ def settle(place: Stage, animals: int = ANIMALS) -> list[Tenant]:
 
 
 def issue_keys(place: Stage, name: str, per_day: int) -> list[str]:
-    """The keys of new projects, one each."""
+    """Create projects with one key each and return the keys."""
     plan = Plan("enterprise", AMPLE, per_day)
     open_databases(read_settings(place.environ))
     try:
@@ -84,7 +84,7 @@ def issue_keys(place: Stage, name: str, per_day: int) -> list[str]:
 
 
 def write(file: Path, tenants: list[Tenant]) -> None:
-    """Let requests.lua know them."""
+    """Write the file of tenants that requests.lua reads."""
     file.write_text("".join(f"{' '.join(map(str, each))}\n" for each in tenants))
 
 

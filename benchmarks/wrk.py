@@ -1,4 +1,4 @@
-"""Load by wrk, what came of it, and what it cost."""
+"""Runs of wrk: throughput, latency and CPU time."""
 
 import itertools
 import re
@@ -18,7 +18,7 @@ _seeds = itertools.count(1)
 
 
 class Case(NamedTuple):
-    """What is asked (see requests.lua), by whom, and whether it is to be refused."""
+    """What is requested (see requests.lua), by whom, and whether it must be refused."""
 
     what: str = "list"
     who: str = "tenants"
@@ -27,12 +27,12 @@ class Case(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What one run has shown."""
+    """The results of one run."""
 
     rate: float  # requests per second
     p50_ms: float
     p99_ms: float
-    cpu_us: dict[str, float]  # for each request, of the server and of its stores
+    cpu_us: dict[str, float]  # per request, of the server and of its stores
 
     @property
     def tail(self) -> float:
@@ -47,10 +47,10 @@ def run(
     rate: float | None = None,
     arrivals: str = "evenly",
 ) -> Figures:
-    """Ask as fast as the connections can, or at that rate, and check what came of it.
+    """Send requests at full speed or at the given rate, and check the results.
 
-    Every request must be answered, or refused, as the case says, and everything that
-    was acknowledged must be in the database.
+    Every request must be answered or refused as the case says, and everything that was
+    acknowledged must be in the database.
     """
     command = ["wrk", "-t1", f"-c{case.connections}", f"-d{seconds}s", "--latency"]
     command += [
@@ -100,11 +100,11 @@ def _latency_ms(quantile: str, shown: str) -> float:
 
 
 def _cpu_seconds(server: Server) -> dict[str, dict[int, float]]:
-    """What each process has used so far, by program and process id."""
+    """Return the CPU seconds of each process so far, by program and process id."""
     programs = {"server": server.process} | server.place.stores
     seconds: dict[str, dict[int, float]] = {name: {} for name in programs}
     for name, program in programs.items():
         for process in (program, *program.children(recursive=True)):
-            with suppress(psutil.NoSuchProcess):  # PostgreSQL's come and go
+            with suppress(psutil.NoSuchProcess):  # PostgreSQL's processes come and go
                 seconds[name][process.pid] = sum(process.cpu_times()[:2])
     return seconds

@@ -1,4 +1,4 @@
-"""The least that gunicorn can serve: constant bytes from a WSGI callable."""
+"""A minimal WSGI application for gunicorn, which returns constant bytes."""
 
 BODY = b"[]"
 HEADERS = [("Content-Type", "application/json"), ("Content-Length", str(len(BODY)))]

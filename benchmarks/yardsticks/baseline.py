@@ -1,8 +1,8 @@
-"""The same job by hand, in one file: key, both quota windows, query, JSON.
+"""The service's job by hand, in one file: key, both quota windows, query, JSON.
 
-No schemas, no ORM, no layers, no metrics, no logs. It works on the database and the
-counters of a running service, so that both can be measured on the same data. stage.py
-knows under which of gunicorn's workers it is fastest.
+No schemas, no ORM, no layers, no metrics, no logs. It uses the database and the Redis
+server of the service, so that both are measured on the same data. stage.py defines the
+gunicorn workers that serve it fastest.
 """
 
 import hashlib

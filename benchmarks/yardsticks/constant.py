@@ -1,4 +1,4 @@
-"""The least that Flask can serve: a view that answers constant bytes."""
+"""A minimal Flask application, with a view that returns constant bytes."""
 
 from flask import Flask, Response
 

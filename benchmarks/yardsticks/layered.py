@@ -1,4 +1,4 @@
-"""The application in which the layers above the one that LAYER names are constants."""
+"""The application with the layers after LAYER replaced by constants."""
 
 import os
 
@@ -15,7 +15,7 @@ CALLER = Caller(
     key_id=1,
     prefix="pet_000000000000",
     digest=b"",
-    last_used_ms=clock.now_ms() + clock.MS_PER_DAY,  # so that no use is noted
+    last_used_ms=clock.now_ms() + clock.MS_PER_DAY,  # so that no use is recorded
     expires_ms=None,
     retires_ms=None,
     revoked_ms=None,

@@ -1,4 +1,4 @@
-"""The service as it runs in production, on stores that are broken on purpose."""
+"""Fixtures for a production-like service whose stores are made to fail."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -17,7 +17,7 @@ Serve = Callable[..., servers.Gunicorn]
 
 @pytest.fixture
 def serve(sqlite_url: str, tmp_path: Path) -> Iterator[Serve]:
-    """Starts gunicorns that share a database, with whatever other settings."""
+    """A function that starts gunicorn on a shared database, with extra settings."""
     with ExitStack() as stack:
 
         def serve(**settings: str) -> servers.Gunicorn:
@@ -29,7 +29,7 @@ def serve(sqlite_url: str, tmp_path: Path) -> Iterator[Serve]:
 
 @pytest.fixture
 def issue(sqlite_url: str) -> Iterator[Callable[[], tuple[int, str]]]:
-    """Makes a project with ample limits; its id and a key."""
+    """A function that creates a project and returns its id and an API key."""
     open_databases(read_settings({"DATABASE_URL": sqlite_url}))
 
     def issue(per_minute: int = 10**6) -> tuple[int, str]:

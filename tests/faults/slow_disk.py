@@ -1,6 +1,6 @@
-"""A worker class of gunicorn whose disk takes a while to sync.
+"""A gunicorn worker class that simulates a disk with slow syncs.
 
-Every file that a process opens with SQLite after loading this is on that disk.
+Importing it affects every file that the process opens with SQLite afterwards.
 """
 
 import os
@@ -13,7 +13,7 @@ __all__ = ["SlowDiskWorker"]
 
 
 class SlowDisk(Recorder):
-    """Stands between SQLite and its files, and takes its time."""
+    """A shim below SQLite that delays each sync by SYNC_SECONDS."""
 
     _seconds = float(os.environ["SYNC_SECONDS"])
 

@@ -1,4 +1,4 @@
-"""Files of SQLite that are damaged, gone or in the wrong place."""
+"""Tests for SQLite files that are corrupt, missing or not writable."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def get(service: Gunicorn, key: str) -> Answer:
 
 
 @pytest.mark.parametrize("suffix", ["", ".counters"])
-def test_a_service_does_not_start_on_a_file_that_is_no_database(
+def test_startup_fails_if_file_is_not_a_database(
     sqlite_url: str, tmp_path: Path, suffix: str
 ):
     file = tmp_path / f"petstore.db{suffix}"
@@ -45,7 +45,7 @@ def test_a_service_does_not_start_on_a_file_that_is_no_database(
 
 
 @pytest.mark.parametrize("place", ["/proc/petstore.db", "/nowhere/petstore.db"])
-def test_a_service_does_not_start_where_it_cannot_write(place: str):
+def test_startup_fails_if_database_cannot_be_opened(place: str):
     ended = servers.refused_gunicorn({"DATABASE_URL": f"sqlite:///{place}"})
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1] == (
@@ -53,7 +53,7 @@ def test_a_service_does_not_start_where_it_cannot_write(place: str):
     )
 
 
-def test_a_damaged_table_is_no_bug_of_the_service(
+def test_corrupt_table_returns_503_until_restored(
     serve: Serve, key: str, tmp_path: Path
 ):
     service = serve()
@@ -69,7 +69,7 @@ def test_a_damaged_table_is_no_bug_of_the_service(
     assert get(serve(), key).json[-1]["id"] == added
 
 
-def test_damaged_counters_stop_nobody(serve: Serve, key: str, tmp_path: Path):
+def test_corrupt_counters_do_not_fail_requests(serve: Serve, key: str, tmp_path: Path):
     servers.stop(serve().process)
     with damaged(tmp_path / "petstore.db.counters", "usage"):
         service = serve(WEB_CONCURRENCY="1")
@@ -80,23 +80,21 @@ def test_damaged_counters_stop_nobody(serve: Serve, key: str, tmp_path: Path):
         assert "Traceback" not in log
 
 
-def test_nothing_is_acknowledged_into_a_file_that_is_gone(
+def test_writes_return_503_while_database_file_is_missing(
     serve: Serve, key: str, tmp_path: Path
 ):
     service = serve(WEB_CONCURRENCY="1")
     add(service, key)
     away = (tmp_path / "petstore.db").rename(tmp_path / "away.db")
     assert [add(service, key).status for _ in range(9)] == [503] * 9
-    assert get(service, key).status in (200, 503)  # a new thread cannot open it
+    assert get(service, key).status in (200, 503)  # 503 if a new thread must open it
     assert "removed or replaced" in service.log.read_text()
     away.rename(tmp_path / "petstore.db")
     assert add(service, key).status == 201
     assert len(get(service, key).json) == 2
 
 
-def test_a_write_ahead_log_that_was_cut_ends_with_its_last_whole_write(
-    serve: Serve, key: str, tmp_path: Path
-):
+def test_truncated_wal_keeps_complete_writes(serve: Serve, key: str, tmp_path: Path):
     service = serve(WEB_CONCURRENCY="1")
     added = [add(service, key).json["id"] for _ in range(5)]
     databases.close()
@@ -116,7 +114,7 @@ def test_a_write_ahead_log_that_was_cut_ends_with_its_last_whole_write(
 
 @contextmanager
 def damaged(path: Path, table: str) -> Iterator[None]:
-    """Garbage in the place of a table, until the end of the block."""
+    """Overwrite a table with garbage and restore the file after the block."""
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         query = "SELECT rootpage FROM sqlite_master WHERE tbl_name = ?"

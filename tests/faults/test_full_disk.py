@@ -1,4 +1,4 @@
-"""A full disk: a clear answer, reads that go on, nothing lost, back by itself."""
+"""Tests for a full disk: writes get 503, reads succeed, and no data is lost."""
 
 import resource
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ def key(issue: Callable) -> str:
 
 @pytest.fixture
 def service(serve: Serve, key: str) -> Gunicorn:
-    """A service that has served before."""
+    """A service with one worker that has already served a request."""
     service = serve(WEB_CONCURRENCY="1")
     assert ids(service, key) == []
     return service
@@ -48,7 +48,7 @@ def worker_of(service: Gunicorn) -> psutil.Process:
 
 @contextmanager
 def full_disk(service: Gunicorn) -> Iterator[None]:
-    """Let no file of the service become any longer, its log included."""
+    """Prevent the worker from extending any file, including its log."""
     pid, unlimited = worker_of(service).pid, resource.RLIM_INFINITY
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, unlimited))
     try:
@@ -57,7 +57,7 @@ def full_disk(service: Gunicorn) -> Iterator[None]:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (unlimited, unlimited))
 
 
-def test_writes_on_a_full_disk_are_asked_to_come_again(service: Gunicorn, key: str):
+def test_write_on_full_disk_returns_503_with_retry_after(service: Gunicorn, key: str):
     add(service, key)
     with full_disk(service):
         answers = [add(service, key) for _ in range(6)]
@@ -66,22 +66,20 @@ def test_writes_on_a_full_disk_are_asked_to_come_again(service: Gunicorn, key: s
         assert answer.headers["Retry-After"] == "1"
 
 
-def test_reads_go_on_while_the_disk_is_full(service: Gunicorn, key: str):
+def test_reads_succeed_while_disk_is_full(service: Gunicorn, key: str):
     added = [add(service, key).json["id"] for _ in range(3)]
     with full_disk(service):
         assert [ids(service, key) for _ in range(6)] == [added] * 6
 
 
-def test_reads_go_on_after_a_write_was_refused(service: Gunicorn, key: str):
+def test_reads_succeed_after_a_failed_write(service: Gunicorn, key: str):
     added = add(service, key).json["id"]
     with full_disk(service):
         assert add(service, key).status == 503
         assert [ids(service, key) for _ in range(6)] == [[added]] * 6
 
 
-def test_what_was_acknowledged_is_there_after_the_disk_was_full(
-    service: Gunicorn, key: str
-):
+def test_acknowledged_writes_survive_a_full_disk(service: Gunicorn, key: str):
     before = [add(service, key).json["id"] for _ in range(3)]
     with full_disk(service):
         for _ in range(6):
@@ -91,18 +89,14 @@ def test_what_was_acknowledged_is_there_after_the_disk_was_full(
     assert ids(service, key) == before + [answer.json["id"] for answer in after]
 
 
-def test_counting_goes_on_where_it_was_before_the_disk_was_full(
-    service: Gunicorn, key: str
-):
+def test_quota_count_resumes_after_disk_was_full(service: Gunicorn, key: str):
     before = [left_after_adding(service, key) for _ in range(6)]
     with full_disk(service):
-        assert left_after_adding(service, key) > before[-1]  # by the worker's own count
+        assert left_after_adding(service, key) > before[-1]  # counted in memory
     until(lambda: left_after_adding(service, key) < before[-1])
 
 
-def test_no_worker_dies_and_no_bug_is_reported_while_the_disk_is_full(
-    service: Gunicorn, key: str
-):
+def test_full_disk_causes_no_crash_and_no_traceback(service: Gunicorn, key: str):
     worker = worker_of(service)
     with full_disk(service):
         add(service, key)
@@ -111,7 +105,7 @@ def test_no_worker_dies_and_no_bug_is_reported_while_the_disk_is_full(
     assert "Traceback" not in service.log.read_text()
 
 
-def test_what_is_mapped_into_memory_lies_on_no_disk(service: Gunicorn):
+def test_memory_mapped_metrics_are_in_dev_shm(service: Gunicorn):
     worker = worker_of(service)
     mapped = [mapping.path for mapping in worker.memory_maps()]
     counts = [path for path in mapped if path.endswith(f"_{worker.pid}.db")]
@@ -121,7 +115,7 @@ def test_what_is_mapped_into_memory_lies_on_no_disk(service: Gunicorn):
 
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_a_transaction_that_sqlite_itself_undid_fails_for_its_own_reason():
+def test_original_error_is_raised_after_sqlite_rolls_back():
     def commit_on_a_full_disk() -> None:
         with data.atomic():
             data.connection().execute("ROLLBACK")

@@ -1,4 +1,4 @@
-"""A lock or a disk that SQLite waits for holds up only those who write."""
+"""Tests that only writers wait for SQLite's locks and syncs."""
 
 import sqlite3
 import time
@@ -15,7 +15,7 @@ from tests.clusters import until
 from tests.services import Service, issue_key, serving
 
 REX = {"name": "Rex", "categoryId": 7}
-# Long for a request on a machine that is busy, too.
+# Longer than a request takes, even on a busy machine.
 SYNC_SECONDS = 0.3
 
 
@@ -52,7 +52,7 @@ def locked(file: str) -> Iterator[None]:
         other.execute("ROLLBACK")
 
 
-def test_a_writer_waits_and_nobody_else(service: Service, file: str):
+def test_only_writers_wait_for_a_lock(service: Service, file: str):
     with ThreadPoolExecutor(4) as pool:
         with locked(file):
             asked = [pool.submit(service.ask, body=REX) for _ in range(4)]
@@ -62,9 +62,7 @@ def test_a_writer_waits_and_nobody_else(service: Service, file: str):
         assert {each.result().status for each in asked} == {201}
 
 
-def test_a_lock_that_is_kept_is_a_503_and_nothing_is_written_later(
-    service: Service, file: str
-):
+def test_lock_timeout_returns_503_and_writes_nothing(service: Service, file: str):
     with ThreadPoolExecutor(4) as pool, locked(file):
         asked = [pool.submit(service.ask, body=REX) for _ in range(4)]
         answers = [each.result() for each in asked]
@@ -74,16 +72,14 @@ def test_a_lock_that_is_kept_is_a_503_and_nothing_is_written_later(
     assert service.ask(body=REX).status == 201
 
 
-def test_counters_that_are_locked_are_counted_in_the_process(
-    service: Service, file: str
-):
+def test_locked_counters_degrade_and_recover(service: Service, file: str):
     with locked(f"{file}.counters"):
         assert service.ask("/v1/pets").status == 200
         assert service.ask("/readyz").json["counters"] == "degraded"
     until(lambda: service.ask("/readyz").json["counters"] == "ok")
 
 
-def test_writers_at_once_are_all_acknowledged_once(service: Service):
+def test_concurrent_writes_are_each_stored_once(service: Service):
     with ThreadPoolExecutor(16) as pool:
         asked = [pool.submit(service.ask, body=REX) for _ in range(64)]
         ids = [each.result().json["id"] for each in asked]
@@ -91,7 +87,7 @@ def test_writers_at_once_are_all_acknowledged_once(service: Service):
     assert len(service.ask("/v1/pets?limit=100").json) == 65
 
 
-def test_one_that_fails_leaves_the_others_of_its_group_alone(service: Service):
+def test_failed_write_does_not_affect_concurrent_writes(service: Service):
     order = {"petId": service.ask().json[0]["id"]}
     with ThreadPoolExecutor(16) as pool:
         orders = [
@@ -103,7 +99,7 @@ def test_one_that_fails_leaves_the_others_of_its_group_alone(service: Service):
     assert len(service.ask("/v1/pets?limit=100").json) == 17
 
 
-def test_readers_do_not_wait_for_the_disk_of_writers(sqlite_url: str, tmp_path: Path):
+def test_reads_do_not_wait_for_syncs_of_writes(sqlite_url: str, tmp_path: Path):
     environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "1"}
     environ["SYNC_SECONDS"] = str(SYNC_SECONDS)
     worker = ("--worker-class", "tests.faults.slow_disk.SlowDiskWorker")
@@ -116,13 +112,13 @@ def test_readers_do_not_wait_for_the_disk_of_writers(sqlite_url: str, tmp_path: 
             assert service.ask().status == 200
             reads.append(time.monotonic() - started)
         written = sum(writer.result() for writer in writers)
-    # Were they to wait, most of them would wait for a sync, or for two.
+    # If reads waited for syncs, most would take as long as one or two syncs.
     assert median(reads) < SYNC_SECONDS
     assert written >= 4
 
 
 def write_until(ends: float, service: Service) -> int:
-    """How many animals were added until then."""
+    """Add animals until the given time and return how many were added."""
     count = 0
     while time.monotonic() < ends:
         assert service.ask(body=REX).status == 201

@@ -1,6 +1,6 @@
-"""A PostgreSQL that is away, hangs or is locked holds nobody else up.
+"""Tests for a PostgreSQL server that is down, hangs or holds locks.
 
-What was answered 503 is not written later (decisions 6).
+A write that was answered with 503 is not applied later (decisions 6).
 """
 
 import time
@@ -20,7 +20,7 @@ from tests.torture.postgres import Postgres, postgres
 from tests.torture.proxies import Proxy, proxy
 
 REX = {"name": "Rex", "categoryId": 7}
-HANGS_SECONDS = 2  # until a statement that hangs is given up
+HANGS_SECONDS = 2  # the timeout of a statement
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def rival(running: Service, environ: dict[str, str]) -> Service:
 
 
 def assert_recovers(service: Service) -> None:
-    """It serves again, and wrote nothing of what it refused."""
+    """Wait until the service recovers and check that no refused write was applied."""
     until(lambda: service.ask().status == 200)
     time.sleep(0.3)
     assert service.ask().json == []
@@ -82,7 +82,7 @@ def break_by(kind: str, stack: ExitStack, server: Postgres, network: Proxy) -> N
 
 
 @pytest.mark.parametrize("kind", ["hangs", "is cut off", "is stopped"])
-def test_a_server_that_is_away_costs_one_request_some_time(
+def test_unavailable_server_fails_fast_after_first_request(
     service: Service, server: Postgres, network: Proxy, kind: str
 ):
     with ExitStack() as stack:
@@ -96,7 +96,7 @@ def test_a_server_that_is_away_costs_one_request_some_time(
 
 
 @pytest.mark.parametrize("kind", ["hangs", "is cut off"])
-def test_what_many_had_sent_when_it_went_away_is_not_written(
+def test_concurrent_writes_in_an_outage_are_not_applied(
     service: Service, server: Postgres, network: Proxy, kind: str
 ):
     with ThreadPoolExecutor(8) as pool, ExitStack() as stack:
@@ -114,7 +114,7 @@ def locked(server: Postgres, statement: str) -> Iterator[psycopg.Connection]:
         other.rollback()
 
 
-def test_a_lock_is_waited_for(service: Service, server: Postgres):
+def test_write_waits_for_a_short_lock(service: Service, server: Postgres):
     with ThreadPoolExecutor(1) as pool:
         with locked(server, "LOCK TABLE pet IN ACCESS EXCLUSIVE MODE"):
             asked = pool.submit(service.ask, body=REX)
@@ -131,7 +131,7 @@ def test_a_lock_is_waited_for(service: Service, server: Postgres):
         "SELECT * FROM project FOR UPDATE",
     ],
 )
-def test_writers_who_wait_for_a_lock_hold_nobody_else_up(
+def test_blocked_writers_do_not_block_other_requests(
     service: Service, rival: Service, server: Postgres, lock: str
 ):
     with ThreadPoolExecutor(40) as pool, locked(server, lock):
@@ -143,7 +143,7 @@ def test_writers_who_wait_for_a_lock_hold_nobody_else_up(
     assert_recovers(service)
 
 
-def test_the_server_ends_the_transaction_of_a_client_that_is_lost(server: Postgres):
+def test_idle_transactions_time_out_on_the_server(server: Postgres):
     database = Postgresql(server.url, prepares_statements=True)
     [setting] = database.execute_sql("SHOW idle_in_transaction_session_timeout")
     database.disconnect()

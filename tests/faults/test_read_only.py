@@ -1,4 +1,4 @@
-"""A disk that was read-only for a while: connections made meanwhile are no use."""
+"""Tests for connections that were opened while the disk was read-only."""
 
 import pytest
 from flask.testing import FlaskClient
@@ -15,11 +15,11 @@ def environ(sqlite_url: str) -> dict[str, str]:
 
 
 def be_read_only(database: object) -> None:
-    """As a connection is that was opened on a read-only disk."""
+    """Make the connection behave as if it was opened on a read-only disk."""
     database.execute_sql("PRAGMA query_only = 1")
 
 
-def test_a_write_is_refused_and_the_next_one_goes_through(client: FlaskClient):
+def test_write_on_read_only_connection_fails_only_once(client: FlaskClient):
     be_read_only(data)
     refused = client.post(PETS, json=REX)
     assert (refused.status_code, refused.json["code"]) == (503, "service_unavailable")
@@ -27,14 +27,16 @@ def test_a_write_is_refused_and_the_next_one_goes_through(client: FlaskClient):
     assert client.post(PETS, json=REX).status_code == 201
 
 
-def test_a_list_is_read_all_the_while(client: FlaskClient):
+def test_list_succeeds_on_read_only_connections(client: FlaskClient):
     client.post(PETS, json=REX)
     be_read_only(data)
     be_read_only(counters)
     assert len(client.get(PETS).json) == 1
 
 
-def test_counters_are_opened_anew(client: FlaskClient, capfd: pytest.CaptureFixture):
+def test_read_only_counters_are_reopened(
+    client: FlaskClient, capfd: pytest.CaptureFixture
+):
     be_read_only(counters)
     assert client.get(PETS).status_code == 200
     assert "counters_lost" in capfd.readouterr().out

@@ -1,4 +1,4 @@
-"""Counters in a Redis Cluster: exact, and a lost node takes nothing from the others."""
+"""Tests for counters in a Redis Cluster, including the loss of a node."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture
 def whole(nodes: Cluster) -> Cluster:
-    """The cluster, empty and with all its nodes."""
+    """The cluster, with all nodes up and empty."""
     nodes.wait_until_whole()
     for node in nodes.nodes:
         node.client.flushall()
@@ -40,7 +40,7 @@ def service(serve: Serve, whole: Cluster) -> Gunicorn:
 
 @pytest.fixture
 def keys(issue: Callable, whole: Cluster) -> dict[int, str]:
-    """A key of a project on each node, by the place of the node."""
+    """An API key of a project on each node, by the index of the node."""
     keys = {}
     while len(keys) < len(whole.nodes):
         project, key = issue()
@@ -74,7 +74,7 @@ def test_two_hosts_serve_exactly_the_limit(
             assert served == min(asked, LIMIT)
 
 
-def test_a_lost_node_costs_no_answer_and_no_count_of_the_others(
+def test_lost_node_does_not_affect_counts_on_other_nodes(
     service: Gunicorn, whole: Cluster, keys: dict[int, str]
 ):
     with load(service.url, list(keys.values())) as clients:
@@ -89,7 +89,7 @@ def test_a_lost_node_costs_no_answer_and_no_count_of_the_others(
         assert left == list(range(left[0], left[0] - len(left), -1))
 
 
-def test_a_node_that_does_not_answer_holds_nobody_up(
+def test_hung_node_does_not_delay_requests(
     serve: Serve, whole: Cluster, keys: dict[int, str]
 ):
     service = serve(REDIS_URL=whole.url)
@@ -102,7 +102,7 @@ def test_a_node_that_does_not_answer_holds_nobody_up(
     assert clients.slowest() < HUNG_SECONDS
 
 
-def test_a_node_counts_again_after_its_return(
+def test_node_resumes_counting_after_restart(
     service: Gunicorn, whole: Cluster, keys: dict[int, str]
 ):
     with load(service.url, [keys[0]]) as clients:
@@ -117,7 +117,7 @@ def test_a_node_counts_again_after_its_return(
     assert left == list(range(left[0], left[0] - 20, -1))
 
 
-def test_the_workers_of_a_host_tell_once_of_the_outage_and_of_its_end(
+def test_outage_and_recovery_are_logged_once_per_host(
     service: Gunicorn, whole: Cluster, keys: dict[int, str]
 ):
     with load(service.url, list(keys.values())) as clients:
@@ -133,7 +133,7 @@ def test_the_workers_of_a_host_tell_once_of_the_outage_and_of_its_end(
         assert event["node"] == whole.nodes[2].name
 
 
-def test_a_service_starts_without_its_cluster(
+def test_service_starts_while_cluster_is_down(
     serve: Serve, whole: Cluster, keys: dict[int, str]
 ):
     for node in whole.nodes:
@@ -147,7 +147,7 @@ def test_a_service_starts_without_its_cluster(
     assert get(service, keys[0]).status == 200
 
 
-def test_counts_go_along_when_a_slot_moves_to_another_node(
+def test_counts_are_kept_when_a_slot_migrates(
     service: Gunicorn, whole: Cluster, issue: Callable
 ):
     project, key = issue()

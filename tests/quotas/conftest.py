@@ -1,4 +1,4 @@
-"""Both counter stores, and a project whose quota is quickly used up."""
+"""Fixtures for both counter stores and a project with a small quota."""
 
 import pytest
 from flask import Flask
@@ -8,7 +8,7 @@ from petstore.models.projects import Plan, Project
 
 @pytest.fixture(params=["database", "redis"])
 def store(request: pytest.FixtureRequest) -> str:
-    """Where the counters live, each place in turn."""
+    """The kind of the counter store, each in turn."""
     return request.param
 
 
@@ -19,7 +19,7 @@ def environ(
     patience: None,
     request: pytest.FixtureRequest,
 ) -> dict[str, str]:
-    """The settings, with the counter store among them."""
+    """The settings, including the counter store."""
     if store == "redis":
         environ["REDIS_URL"] = request.getfixturevalue("redis_url")
     return environ
@@ -27,5 +27,5 @@ def environ(
 
 @pytest.fixture
 def project(app: Flask) -> Project:
-    """A tenant with 3 requests a minute and 5 a day."""
+    """A project with 3 requests a minute and 5 a day."""
     return Project.add("Shelter", None, Plan("enterprise", 3, 5))

@@ -1,4 +1,4 @@
-"""What the tests ask for, and what they read from the answers."""
+"""Helpers that send requests and read rate-limit headers."""
 
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
@@ -7,18 +7,18 @@ PETS = "/v1/pets"
 
 
 def ask(client: FlaskClient, times: int = 1) -> list[int]:
-    """The status of so many requests, one after the other."""
+    """Send requests one after another and return their statuses."""
     return [client.get(PETS).status_code for _ in range(times)]
 
 
 def remaining(answer: TestResponse) -> tuple[int, int]:
-    """What is left of the minute and of the day."""
+    """Return the remaining requests of the minute and of the day."""
     minute, day = answer.headers["RateLimit"].split(", ")
     return _parameter(minute, "r"), _parameter(day, "r")
 
 
 def retry_after(answer: TestResponse) -> int:
-    """The seconds that a refused client is told to wait."""
+    """Return the Retry-After of a 429, in seconds."""
     assert answer.status_code == 429
     return int(answer.headers["Retry-After"])
 

@@ -1,4 +1,4 @@
-"""What a clock that is set back does to the windows of a quota."""
+"""Tests for the quota windows when the clock is set back."""
 
 from flask import Flask
 from flask.testing import FlaskClient
@@ -11,10 +11,10 @@ MINUTE_END_MS = NOON_MS + 50_000
 DAY_END_MS = service_clock.instant_ms(2027, 3, 18)
 
 
-def test_over_the_edge_of_a_minute_requests_count_in_the_later_one(
+def test_setback_into_previous_minute_counts_in_the_later_one(
     client: FlaskClient, clock: Clock
 ):
-    # So does a request that took its time, and then waited beyond its minute.
+    # The same holds for a slow request that is counted after its minute has ended.
     clock.set_ms(MINUTE_END_MS)
     assert ask(client, 2) == [200, 200]
     clock.set_ms(MINUTE_END_MS - 1)
@@ -24,13 +24,13 @@ def test_over_the_edge_of_a_minute_requests_count_in_the_later_one(
     assert ask(client) == [429]
 
 
-def test_within_a_minute_nothing_is_served_again(client: FlaskClient, clock: Clock):
+def test_setback_within_a_minute_does_not_reset_it(client: FlaskClient, clock: Clock):
     assert ask(client, 3) == [200] * 3
     clock.move(seconds=-9)
     assert ask(client) == [429]
 
 
-def test_over_midnight_neither_day_is_served_again(client: FlaskClient, clock: Clock):
+def test_setback_across_midnight_resets_neither_day(client: FlaskClient, clock: Clock):
     clock.set_ms(DAY_END_MS - 1)
     assert ask(client, 2) == [200] * 2
     clock.set_ms(DAY_END_MS)
@@ -41,7 +41,7 @@ def test_over_midnight_neither_day_is_served_again(client: FlaskClient, clock: C
     assert remaining(client.get(PETS)) == (0, 2)
 
 
-def test_further_back_the_minutes_count_anew_and_the_day_goes_on(
+def test_long_setback_resets_the_minute_but_not_the_day(
     client: FlaskClient, clock: Clock
 ):
     assert ask(client, 4) == [200, 200, 200, 429]
@@ -49,7 +49,7 @@ def test_further_back_the_minutes_count_anew_and_the_day_goes_on(
     assert ask(client, 3) == [200, 200, 429]
 
 
-def test_a_look_shows_what_the_next_request_finds(
+def test_peek_after_a_setback_shows_the_later_minute(
     stranger: FlaskClient, app: Flask, clock: Clock
 ):
     clock.set_ms(MINUTE_END_MS)

@@ -1,4 +1,4 @@
-"""Redis behind TLS counts as any other does."""
+"""Tests for Redis counters over TLS."""
 
 import socket
 import ssl
@@ -21,7 +21,7 @@ CLAIM = Claim(Subject("somebody", 1), quota_of(None))
 
 
 class Encrypted(Proxy):
-    """Speaks TLS with clients, and with the port behind it as plainly as ever."""
+    """A proxy that accepts TLS and forwards plain text to its target."""
 
     def __init__(self, target: int, authority: trustme.CA) -> None:
         self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -49,17 +49,17 @@ def port(tmp_path: Path) -> Iterator[int]:
 @pytest.fixture
 def store(port: int, patience: None) -> Iterator[CounterStorage]:
     store = open_store(f"rediss://:p@127.0.0.1:{port}/3?ssl_cert_reqs=none")
-    while not store.is_reachable(CLAIM):  # to connect takes a busy machine some time
+    while not store.is_reachable(CLAIM):  # connecting may time out on a busy machine
         pass
     yield store
     store.close()
 
 
-def test_each_hit_counts(store: CounterStorage):
+def test_each_hit_is_counted(store: CounterStorage):
     assert [store.take(CLAIM).served[1] for _ in range(20)] == list(range(1, 21))
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(port: int):
+def test_untrusted_certificate_is_refused(port: int):
     store = open_store(f"rediss://:p@127.0.0.1:{port}/3")
     with pytest.raises(RedisError):
         store.take(CLAIM)

@@ -1,4 +1,4 @@
-"""Requests go on while Redis is away, counted in the process (decisions 6)."""
+"""Tests that workers count in memory while Redis is unavailable (decisions 6)."""
 
 import signal
 import subprocess
@@ -19,7 +19,7 @@ from tests.quotas.requests import PETS, ask, remaining
 
 
 class Redis:
-    """A server that is stopped and started again on the same port."""
+    """A Redis server that can be stopped and restarted on the same port."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -60,13 +60,13 @@ def environ(sqlite_url: str, redis: Redis) -> dict[str, str]:
 
 @pytest.fixture
 def project(project: Project) -> Project:
-    """A tenant with 6 requests a minute, 3 for each of the two workers."""
+    """A project with 6 requests a minute, 3 for each of the two workers."""
     project.change_plan(Plan("enterprise", 6, 100))
     return project
 
 
 def ask_until(client: FlaskClient, is_so: Callable[[], bool]) -> float:
-    """The seconds until it is so, while a client goes on asking."""
+    """Send requests until the condition holds; return the elapsed seconds."""
     started = time.monotonic()
     while not is_so():
         client.get(PETS)
@@ -74,7 +74,7 @@ def ask_until(client: FlaskClient, is_so: Callable[[], bool]) -> float:
     return time.monotonic() - started
 
 
-def test_each_worker_serves_its_share_while_redis_is_away(
+def test_worker_enforces_its_share_while_redis_is_down(
     client: FlaskClient, redis: Redis
 ):
     assert remaining(client.get(PETS)) == (5, 99)
@@ -83,7 +83,9 @@ def test_each_worker_serves_its_share_while_redis_is_away(
     assert ask(client, 3) == [200, 200, 429]
 
 
-def test_a_service_that_starts_without_redis_serves(client: FlaskClient, redis: Redis):
+def test_requests_are_served_if_redis_is_down_from_the_start(
+    client: FlaskClient, redis: Redis
+):
     redis.stop()
     assert ask(client, 4) == [200, 200, 200, 429]
 
@@ -96,9 +98,7 @@ def test_a_share_is_never_less_than_one_request(
     assert ask(client, 2) == [200, 429]
 
 
-def test_a_refusal_during_an_outage_tells_how_long_to_wait(
-    client: FlaskClient, redis: Redis
-):
+def test_refusal_during_an_outage_has_retry_after(client: FlaskClient, redis: Redis):
     redis.stop()
     ask(client, 3)
     answer = client.get(PETS)
@@ -106,7 +106,7 @@ def test_a_refusal_during_an_outage_tells_how_long_to_wait(
     assert answer.headers["X-RateLimit-Remaining"] == "0"
 
 
-def test_a_ban_holds_while_redis_is_away(
+def test_ban_is_enforced_while_redis_is_down(
     client: FlaskClient, project: Project, redis: Redis, clock: Clock
 ):
     [key] = Key.all_by_id(project)
@@ -115,7 +115,7 @@ def test_a_ban_holds_while_redis_is_away(
     assert client.get(PETS).json["code"] == "api_key_banned"
 
 
-def test_an_outage_is_logged_once_and_so_is_its_end(
+def test_outage_and_recovery_are_logged_once(
     client: FlaskClient, redis: Redis, clock: Clock, capfd: pytest.CaptureFixture
 ):
     ask(client)
@@ -133,7 +133,7 @@ def test_an_outage_is_logged_once_and_so_is_its_end(
 
 
 @pytest.mark.parametrize("way", ["stopped", "hung"])
-def test_redis_counts_again_even_if_nobody_calls(
+def test_redis_counting_resumes_without_traffic(
     app: Flask, client: FlaskClient, redis: Redis, clock: Clock, way: str
 ):
     assert remaining(client.get(PETS)) == (5, 99)
@@ -146,13 +146,13 @@ def test_redis_counts_again_even_if_nobody_calls(
     end()
     clock.set_ms(clock.now_ms)
     until(lambda: not app.extensions["limiter"].is_away)
-    # A server that hung has found the first hit of the outage waiting for it.
+    # After a hang, Redis also counts the hit that was sent as the outage began.
     assert remaining(client.get(PETS)) == ((5, 99) if way == "stopped" else (3, 97))
 
 
-def test_no_request_waits_for_a_redis_that_hangs(client: FlaskClient, redis: Redis):
+def test_requests_do_not_wait_for_a_hung_redis(client: FlaskClient, redis: Redis):
     ask(client)
     redis.hang()
     started = time.monotonic()
     assert ask(client, 3) == [200, 200, 200]
-    assert time.monotonic() - started < 3  # 0.18 s, and a busy machine
+    assert time.monotonic() - started < 3  # 0.18 s, plus slack for a busy machine

@@ -1,4 +1,4 @@
-"""The rate-limit headers of every answer (specification section 8, decisions 6)."""
+"""Tests for the rate-limit headers (specification section 8, decisions 6)."""
 
 import pytest
 from flask.testing import FlaskClient
@@ -23,7 +23,7 @@ REX = {"name": "Rex", "categoryId": 1}
 
 
 def shown(headers) -> tuple[int, ...]:
-    """X-RateLimit-Limit, -Remaining and -Reset."""
+    """Return X-RateLimit-Limit, -Remaining and -Reset."""
     return tuple(int(headers[name]) for name in NAMES[:3])
 
 
@@ -47,7 +47,7 @@ ANSWERS = [
     ANSWERS,
     ids=[f"{status} {method} {path}" for status, method, path, _ in ANSWERS],
 )
-def test_every_answer_to_a_key_shows_the_quota_of_its_project(
+def test_every_authenticated_response_shows_the_project_quota(
     client: FlaskClient, status: int, method: str, path: str, options: dict
 ):
     answer = client.open(path, method=method, **options)
@@ -61,7 +61,7 @@ def test_every_answer_to_a_key_shows_the_quota_of_its_project(
     ]
 
 
-def test_a_failure_of_the_service_shows_the_figures_too(
+def test_internal_server_error_shows_the_quota(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Pet, "page", None)
@@ -70,7 +70,7 @@ def test_a_failure_of_the_service_shows_the_figures_too(
     assert shown(answer.headers) == (3, 2, MINUTE_END)
 
 
-def test_a_refusal_shows_that_nothing_is_left(client: FlaskClient):
+def test_429_shows_zero_remaining(client: FlaskClient):
     ask(client, 3)
     answer = client.get(PETS)
     assert answer.status_code == 429
@@ -79,7 +79,7 @@ def test_a_refusal_shows_that_nothing_is_left(client: FlaskClient):
 
 
 @pytest.mark.parametrize("path", [PETS, "/v1/nothing"])
-def test_a_stranger_is_shown_the_figures_of_its_address(
+def test_unauthenticated_response_shows_the_address_quota(
     stranger: FlaskClient, path: str
 ):
     answer = stranger.get(path)
@@ -88,7 +88,7 @@ def test_a_stranger_is_shown_the_figures_of_its_address(
     assert answer.headers["RateLimit"] == '"minute";r=59;t=50, "day";r=999;t=43190'
 
 
-def test_an_options_request_shows_the_figures_without_counting(
+def test_options_request_shows_the_quota_without_counting(
     stranger: FlaskClient,
 ):
     stranger.get(PETS)
@@ -98,7 +98,7 @@ def test_an_options_request_shows_the_figures_without_counting(
         assert set(NAMES) <= set(answer.headers.keys())
 
 
-def test_an_options_request_in_a_new_minute_shows_it_untouched(
+def test_options_request_in_a_new_minute_shows_the_full_limit(
     stranger: FlaskClient, clock: Clock
 ):
     stranger.get(PETS)
@@ -108,13 +108,13 @@ def test_an_options_request_in_a_new_minute_shows_it_untouched(
     )
 
 
-def test_what_lies_outside_the_interface_has_no_quota(client: FlaskClient):
+def test_paths_outside_the_api_have_no_rate_limit_headers(client: FlaskClient):
     answer = client.get("/nothing")
     assert answer.status_code == 404
     assert not set(NAMES) & set(answer.headers.keys())
 
 
-def test_the_strings_are_those_of_the_draft(
+def test_ratelimit_headers_follow_the_draft(
     client: FlaskClient, project: Project, clock: Clock
 ):
     project.change_plan(Plan("free"))
@@ -139,7 +139,7 @@ def test_the_window_with_the_fewest_requests_left_is_shown(
     assert shown(client.get(PETS).headers) == expected
 
 
-def test_the_day_is_shown_from_where_both_windows_are_equal(
+def test_the_day_is_shown_when_both_windows_are_equal(
     client: FlaskClient, clock: Clock
 ):
     ask(client, 2)
@@ -150,7 +150,7 @@ def test_the_day_is_shown_from_where_both_windows_are_equal(
 
 
 @pytest.mark.parametrize("used", [1, 3])
-def test_a_plan_lowered_below_what_was_used_leaves_nothing_and_no_less(
+def test_remaining_is_not_negative_after_a_downgrade(
     client: FlaskClient, project: Project, used: int
 ):
     ask(client, used)
@@ -161,7 +161,7 @@ def test_a_plan_lowered_below_what_was_used_leaves_nothing_and_no_less(
 
 
 @pytest.mark.parametrize(("before_ms", "seconds"), [(1, 1), (1000, 1), (1001, 2)])
-def test_seconds_are_rounded_up_to_the_end_of_the_window(
+def test_reset_seconds_are_rounded_up(
     client: FlaskClient, clock: Clock, before_ms: int, seconds: int
 ):
     clock.set_ms(DAY_END_MS - before_ms)

@@ -1,4 +1,4 @@
-"""The 429 and its Retry-After (specification section 8, decisions 6)."""
+"""Tests for 429 and its Retry-After (specification section 8, decisions 6)."""
 
 import pytest
 from flask.testing import FlaskClient
@@ -8,11 +8,11 @@ from petstore.models.projects import Plan, Project
 from tests.clocks import NOON_MS, Clock
 from tests.quotas.requests import PETS, ask, retry_after
 
-MINUTE_MS = NOON_MS - 10_000  # where a minute begins
+MINUTE_MS = NOON_MS - 10_000  # the start of a minute
 DAY_END_MS = service_clock.instant_ms(2027, 3, 18)
 
 
-def test_a_refusal_says_so_in_an_error_body(client: FlaskClient):
+def test_refusal_has_an_error_body(client: FlaskClient):
     ask(client, 3)
     answer = client.get(PETS)
     assert answer.status_code == 429
@@ -24,7 +24,7 @@ def test_a_refusal_says_so_in_an_error_body(client: FlaskClient):
     }
 
 
-def test_a_served_request_is_told_to_wait_for_nothing(client: FlaskClient):
+def test_served_request_has_no_retry_after(client: FlaskClient):
     assert "Retry-After" not in client.get(PETS).headers
 
 
@@ -41,7 +41,7 @@ MOMENTS = [
 
 
 @pytest.mark.parametrize(("now_ms", "seconds"), MOMENTS)
-def test_who_waits_for_the_minute_exactly_so_long_is_served(
+def test_retry_after_lasts_until_the_end_of_the_minute(
     client: FlaskClient, clock: Clock, now_ms: int, seconds: int
 ):
     clock.set_ms(now_ms)
@@ -52,7 +52,7 @@ def test_who_waits_for_the_minute_exactly_so_long_is_served(
 
 
 @pytest.mark.parametrize("before_ms", [1, 999, 1000, 1001, 61_000, 86_400_000])
-def test_who_waits_for_the_day_exactly_so_long_is_served(
+def test_retry_after_lasts_until_the_end_of_the_day(
     client: FlaskClient, project: Project, clock: Clock, before_ms: int
 ):
     project.change_plan(Plan("enterprise", 9, 2))
@@ -64,7 +64,7 @@ def test_who_waits_for_the_day_exactly_so_long_is_served(
 
 
 @pytest.mark.parametrize("before_ms", [1, 1000, 59_999, 60_000, 7_200_000])
-def test_who_used_up_both_windows_waits_for_the_day(
+def test_retry_after_covers_both_windows(
     client: FlaskClient, project: Project, clock: Clock, before_ms: int
 ):
     project.change_plan(Plan("enterprise", 2, 2))
@@ -75,7 +75,7 @@ def test_who_used_up_both_windows_waits_for_the_day(
 
 
 @pytest.mark.parametrize("plan", [(2, 9), (9, 2)])
-def test_who_waits_a_second_less_is_refused_again(
+def test_request_one_second_early_is_refused(
     client: FlaskClient, project: Project, clock: Clock, plan: tuple[int, int]
 ):
     project.change_plan(Plan("enterprise", *plan))
@@ -84,7 +84,7 @@ def test_who_waits_a_second_less_is_refused_again(
     assert retry_after(client.get(PETS)) == 1
 
 
-def test_a_minute_that_is_used_up_again_while_waiting_starts_the_wait_anew(
+def test_retry_after_covers_the_day_once_it_is_used_up(
     client: FlaskClient, clock: Clock
 ):
     ask(client, 3)
@@ -93,7 +93,7 @@ def test_a_minute_that_is_used_up_again_while_waiting_starts_the_wait_anew(
     assert retry_after(client.get(PETS)) == 12 * 3600 - 60
 
 
-def test_a_stranger_is_told_how_long_to_wait_too(stranger: FlaskClient, clock: Clock):
+def test_unauthenticated_refusal_has_retry_after(stranger: FlaskClient, clock: Clock):
     assert set(ask(stranger, 60)) == {401}
     clock.move(seconds=retry_after(stranger.get(PETS)))
     assert ask(stranger) == [401]

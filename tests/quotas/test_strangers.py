@@ -1,4 +1,4 @@
-"""Requests without a valid key are counted against their address (decisions 6)."""
+"""Tests that requests without a valid key count by address (decisions 6)."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ UNKNOWN = pytest.param(f"Bearer {new_key()}", id="unknown")
 ClientOf = Callable[[str | None], FlaskClient]
 
 
-def test_strangers_have_the_limits_of_the_free_plan(
+def test_unauthenticated_requests_have_the_free_plan_limits(
     stranger: FlaskClient, clock: Clock
 ):
     assert ask(stranger, 61) == [401] * 60 + [429]
@@ -24,7 +24,7 @@ def test_strangers_have_the_limits_of_the_free_plan(
     assert remaining(stranger.get(PETS)) == (59, 939)
 
 
-def test_who_guesses_keys_runs_into_429(client_of: ClientOf):
+def test_guessing_keys_is_rate_limited(client_of: ClientOf):
     statuses = [ask(client_of(new_key()))[0] for _ in range(62)]
     assert statuses == [401] * 60 + [429] * 2
 
@@ -33,7 +33,7 @@ def test_who_guesses_keys_runs_into_429(client_of: ClientOf):
     "authorization",
     ["", "Bearer", "Bearer pet_x", "Basic cGV0OnBldA==", UNKNOWN],
 )
-def test_whatever_is_no_valid_key_is_counted_in_one_place(
+def test_all_kinds_of_invalid_credentials_share_one_count(
     stranger: FlaskClient, authorization: str
 ):
     stranger.get(PETS)
@@ -43,7 +43,7 @@ def test_whatever_is_no_valid_key_is_counted_in_one_place(
 
 
 @pytest.mark.parametrize("path", ["/v1", "/v1/nothing", f"{PETS}/x", f"{PETS}/"])
-def test_paths_that_do_not_exist_cost_as_much(stranger: FlaskClient, path: str):
+def test_requests_for_unknown_paths_are_counted(stranger: FlaskClient, path: str):
     assert stranger.get(path).status_code == 401
     assert remaining(stranger.get(PETS)) == (58, 998)
 
@@ -64,7 +64,7 @@ ADDRESSES = [
 
 @pytest.mark.parametrize("store", ["database"], indirect=True)
 @pytest.mark.parametrize(("one", "other", "are_one"), ADDRESSES)
-def test_strangers_are_told_apart_by_address(
+def test_ipv4_is_counted_by_address_and_ipv6_by_prefix(
     stranger: FlaskClient, one: str, other: str, are_one: bool
 ):
     stranger.get(PETS, environ_overrides={"REMOTE_ADDR": one})
@@ -72,13 +72,13 @@ def test_strangers_are_told_apart_by_address(
     assert remaining(answer) == ((58, 998) if are_one else (59, 999))
 
 
-def test_a_forwarded_address_is_not_believed(stranger: FlaskClient):
+def test_x_forwarded_for_is_not_trusted(stranger: FlaskClient):
     for octet in range(3):
         answer = stranger.get(PETS, headers={"X-Forwarded-For": f"192.0.2.{octet}"})
     assert remaining(answer) == (57, 997)
 
 
-def test_a_valid_key_is_served_from_an_address_that_is_used_up(
+def test_valid_key_is_served_from_a_rate_limited_address(
     stranger: FlaskClient, client: FlaskClient
 ):
     assert ask(stranger, 61)[-1] == 429
@@ -87,14 +87,14 @@ def test_a_valid_key_is_served_from_an_address_that_is_used_up(
     assert remaining(answer) == (2, 4)
 
 
-def test_a_valid_key_costs_its_address_nothing(
+def test_valid_key_does_not_count_against_its_address(
     stranger: FlaskClient, client: FlaskClient
 ):
     ask(client, 5)
     assert remaining(stranger.get(PETS)) == (59, 999)
 
 
-def test_a_revoked_key_is_a_stranger(
+def test_revoked_key_counts_against_its_address(
     client: FlaskClient, key: str, project: Project, client_of: ClientOf
 ):
     [row] = Key.all_by_id(project)

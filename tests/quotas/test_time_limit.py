@@ -1,4 +1,4 @@
-"""No hit waits for Redis longer than it may, whatever it waits for."""
+"""Tests for the time limit of a hit on Redis."""
 
 import socket
 import threading
@@ -48,12 +48,12 @@ def test_all_steps_of_a_first_hit_share_one_time_limit(
 ):
     store = store_at("127.0.0.1")
     network.delay = lambda: 0.12
-    with pytest.raises(RedisError):  # each for itself would have had the time
+    with pytest.raises(RedisError):  # each step alone would be fast enough
         store.take(CLAIM)
 
 
 @pytest.mark.usefixtures("patience")
-def test_a_slow_server_is_waited_for(
+def test_slow_answer_within_the_limit_is_accepted(
     store_at: Callable[[str], CounterStorage], network: Proxy
 ):
     store = store_at("127.0.0.1")
@@ -64,7 +64,7 @@ def test_a_slow_server_is_waited_for(
 
 @pytest.fixture
 def resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Names are resolved while this is set."""
+    """An event that must be set before `redis.test` can be resolved."""
     works, resolve = threading.Event(), socket.getaddrinfo
 
     def answer(host: str, *args: object, **options: object) -> list:
@@ -78,7 +78,7 @@ def resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     works.set()
 
 
-def test_a_resolver_that_does_not_answer_is_not_waited_for(
+def test_slow_dns_lookup_times_out(
     store_at: Callable[[str], CounterStorage], resolver: threading.Event
 ):
     store = store_at("redis.test")
@@ -91,7 +91,7 @@ def test_a_resolver_that_does_not_answer_is_not_waited_for(
 
 
 @pytest.mark.usefixtures("patience")
-def test_hits_that_come_at_once_are_all_counted(
+def test_concurrent_hits_are_all_counted(
     store_at: Callable[[str], CounterStorage],
 ):
     store = store_at("127.0.0.1")

@@ -1,4 +1,4 @@
-"""The two windows of a quota (specification section 8, decisions 6)."""
+"""Tests for the two windows of a quota (specification section 8, decisions 6)."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ def test_a_day_ends_with_the_utc_day(client: FlaskClient, clock: Clock):
     assert ask(client, 4) == [200, 200, 200, 429]
 
 
-def test_the_day_remembers_what_its_minutes_served(client: FlaskClient, clock: Clock):
+def test_the_day_count_includes_earlier_minutes(client: FlaskClient, clock: Clock):
     left = []
     for _ in range(4):
         left.append(remaining(client.get(PETS)))
@@ -41,7 +41,7 @@ def test_the_day_remembers_what_its_minutes_served(client: FlaskClient, clock: C
     assert left == [(2, 4), (2, 3), (2, 2), (2, 1)]
 
 
-def test_a_refusal_by_the_minute_takes_nothing_from_the_day(
+def test_refusals_by_the_minute_do_not_count_against_the_day(
     client: FlaskClient, clock: Clock
 ):
     assert ask(client, 10) == [200] * 3 + [429] * 7
@@ -49,7 +49,7 @@ def test_a_refusal_by_the_minute_takes_nothing_from_the_day(
     assert remaining(client.get(PETS)) == (2, 1)
 
 
-def test_a_refusal_by_the_day_takes_nothing_from_the_minute(
+def test_refusals_by_the_day_do_not_count_against_the_minute(
     client: FlaskClient, clock: Clock
 ):
     ask(client, 3)
@@ -62,33 +62,33 @@ def test_a_refusal_by_the_day_takes_nothing_from_the_minute(
     ("plan", "per_minute", "per_day"),
     [("free", 60, 1_000), ("pro", 300, 10_000), ("business", 1_000, 100_000)],
 )
-def test_a_plan_allows_what_the_specification_says(
+def test_plan_limits_match_the_specification(
     client: FlaskClient, project: Project, plan: str, per_minute: int, per_day: int
 ):
     project.change_plan(Plan(plan))
     assert remaining(client.get(PETS)) == (per_minute - 1, per_day - 1)
 
 
-def test_free_serves_sixty_a_minute(client: FlaskClient, project: Project):
+def test_free_plan_serves_sixty_requests_a_minute(
+    client: FlaskClient, project: Project
+):
     project.change_plan(Plan("free"))
     assert ask(client, 61) == [200] * 60 + [429]
 
 
-def test_enterprise_carries_its_own_numbers(client: FlaskClient, project: Project):
+def test_enterprise_plan_has_custom_limits(client: FlaskClient, project: Project):
     project.change_plan(Plan("enterprise", 7_000_000_000, 10**12))
     assert remaining(client.get(PETS)) == (6_999_999_999, 10**12 - 1)
 
 
-def test_a_raised_plan_keeps_the_counts(client: FlaskClient, project: Project):
+def test_upgrade_keeps_the_counts(client: FlaskClient, project: Project):
     assert ask(client, 4) == [200, 200, 200, 429]
     project.change_plan(Plan("enterprise", 5, 100))
     assert remaining(client.get(PETS)) == (1, 96)
     assert ask(client, 2) == [200, 429]
 
 
-def test_a_lowered_plan_holds_for_the_very_next_request(
-    client: FlaskClient, project: Project
-):
+def test_downgrade_applies_to_the_next_request(client: FlaskClient, project: Project):
     assert ask(client, 2) == [200, 200]
     project.change_plan(Plan("enterprise", 1, 5))
     answer = client.get(PETS)
@@ -107,9 +107,7 @@ def test_the_keys_of_a_project_share_its_quota(
     assert ask(client) == [429]
 
 
-def test_another_project_has_a_quota_of_its_own(
-    client: FlaskClient, rival_client: FlaskClient
-):
+def test_each_project_has_its_own_quota(client: FlaskClient, rival_client: FlaskClient):
     ask(client, 4)
     assert remaining(rival_client.get(PETS)) == (999, 99_999)
 
@@ -119,19 +117,19 @@ def test_a_head_request_counts_like_a_get(client: FlaskClient):
     assert remaining(client.get(PETS)) == (1, 3)
 
 
-def test_an_options_request_is_free_and_never_refused(client: FlaskClient):
+def test_options_requests_are_neither_counted_nor_refused(client: FlaskClient):
     assert all(client.options(PETS).status_code == 204 for _ in range(9))
     assert ask(client, 4) == [200, 200, 200, 429]
     assert client.options(PETS).status_code == 204
 
 
-def test_a_request_that_fails_later_counts_too(client: FlaskClient):
+def test_failed_requests_are_counted(client: FlaskClient):
     assert client.get(f"{PETS}/1").status_code == 404
     assert client.post(PETS, json={}).status_code == 400
     assert remaining(client.get(PETS)) == (0, 2)
 
 
-def test_a_refused_request_does_nothing(client: FlaskClient, clock: Clock):
+def test_refused_request_has_no_effect(client: FlaskClient, clock: Clock):
     rex = {"name": "Rex", "categoryId": 1}
     statuses = [client.post(PETS, json=rex).status_code for _ in range(4)]
     assert statuses == [201, 201, 201, 429]

@@ -1,4 +1,4 @@
-"""The service as it runs in production: several processes, on real clocks."""
+"""Fixtures for a production-like service: several processes on real clocks."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -12,7 +12,7 @@ from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from tests import databases, servers
 
-# What runs: databases and counter stores, gunicorns, workers of each.
+# Stores, number of gunicorn servers, and workers per server.
 DEPLOYMENTS = {
     "sqlite": (["sqlite"], 1, 4),
     "postgresql": (["postgresql"], 2, 2),
@@ -22,19 +22,19 @@ DEPLOYMENTS = {
 
 @dataclass
 class Service:
-    """Gunicorns that share their stores."""
+    """Gunicorn servers that share their stores."""
 
     gunicorns: list[servers.Gunicorn]
     environ: dict[str, str]
 
     @property
     def urls(self) -> list[str]:
-        """The address of each."""
+        """The URL of each server."""
         return [gunicorn.url for gunicorn in self.gunicorns]
 
     @property
     def log(self) -> str:
-        """All that they have written."""
+        """The logs of all servers."""
         return "".join(gunicorn.log.read_text() for gunicorn in self.gunicorns)
 
 
@@ -42,7 +42,7 @@ class Service:
 def race_stores(
     new_database: Callable[[str], str], redis_server: str
 ) -> dict[str, str]:
-    """Stores that no other test empties, for each race has projects of its own."""
+    """Stores that are never emptied, since each race uses its own projects."""
     return {
         "sqlite": new_database("sqlite"),
         "postgresql": new_database("postgresql"),
@@ -72,7 +72,7 @@ def service(
 
 @pytest.fixture
 def key_of(service: Service) -> Iterator[Callable[[Plan], str]]:
-    """Makes a project on a plan; its key."""
+    """A function that creates a project on a plan and returns a key of it."""
     open_databases(read_settings(service.environ))
     yield lambda plan: Key.issue(Project.add("Shelter", None, plan))
     databases.close()

@@ -1,4 +1,4 @@
-"""A shop to race in: the running service, a key, and some animals."""
+"""A project on a running service, and helpers that let its clients race."""
 
 import os
 import random
@@ -18,14 +18,14 @@ from tests.clients import ORDERS, Answer, Client
 from tests.races.walkers import Walk, Walker
 from tests.servers import Gunicorn
 
-FIRST_KILL_AFTER_SECONDS = 0.1  # a walk may be over soon
+FIRST_KILL_AFTER_SECONDS = 0.1  # early, since a walk may be short
 PAUSE_BETWEEN_KILLS_SECONDS = 0.4
 UNLIMITED = Plan("enterprise", 10**9, 10**9)
 
 
 @dataclass
 class Shop:
-    """A project of a running service, and its clients."""
+    """A project on a running service, and its clients."""
 
     server: Gunicorn
     key: str
@@ -33,37 +33,37 @@ class Shop:
 
     @classmethod
     def open(cls, server: Gunicorn) -> "Shop":
-        """A new project on it, which no quota holds up."""
+        """Create a project on the server, with unlimited quota."""
         return cls(server, Key.issue(Project.add("Shop", None, UNLIMITED)))
 
     def client(self) -> Client:
-        """Another client of the project."""
+        """Return a new client of the project."""
         self.clients.append(Client(self.server.url, self.key))
         return self.clients[-1]
 
     def close(self) -> None:
-        """Let all clients go."""
+        """Close all clients."""
         for client in self.clients:
             client.close()
 
     def orders_of(self, pet: int) -> list[dict]:
-        """All orders of an animal."""
+        """Return all orders of an animal."""
         orders = self.client().all_of(ORDERS)
         return [order for order in orders if order["petId"] == pet]
 
     def status_of(self, pet: int) -> str:
-        """Where an animal stands."""
+        """Return the status of an animal."""
         return self.client().ask("GET", f"/v1/pets/{pet}").json["status"]
 
 
 def renew(clients: list[Client]) -> None:
-    """Give each client a connection that the server has no reason to end."""
+    """Reconnect each client, since the server may close idle connections."""
     for client in clients:
         client.renew()
 
 
 def at_once(clients: list[Client], ask: Callable[[int, Client], Answer]) -> list[Any]:
-    """Let all clients ask at the same moment; what came of it, sorted."""
+    """Call `ask` with all clients at the same moment; return the sorted outcomes."""
     barrier = threading.Barrier(len(clients))
 
     def wait_and_ask(number: int) -> Any:
@@ -75,7 +75,7 @@ def at_once(clients: list[Client], ask: Callable[[int, Client], Answer]) -> list
 
 
 def walk(shop: Shop, *, pets: int, walkers: int, steps: int, seed: int) -> Walk:
-    """Let clients do what comes into their minds, all at the same time."""
+    """Let concurrent clients send random requests, and return the record of them."""
     walk = Walk(shop.client().add_pets(pets))
     crowd = [Walker(shop.client(), walk, seed + number) for number in range(walkers)]
     with ThreadPoolExecutor(walkers) as pool:
@@ -85,7 +85,7 @@ def walk(shop: Shop, *, pets: int, walkers: int, steps: int, seed: int) -> Walk:
 
 @contextmanager
 def killed_workers(server: Gunicorn, seed: int) -> Iterator[list[int]]:
-    """Kill one worker after the other for as long as the block runs."""
+    """Kill random workers while the block runs; yield the list of their pids."""
     over, killed, mind = threading.Event(), [], random.Random(seed)
 
     def kill() -> None:

@@ -1,4 +1,4 @@
-"""A model of orders and animals: whether what was seen and what is left go together."""
+"""Checks of recorded requests against the final orders and animals."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ EXPECTED = {
 
 
 class Span(NamedTuple):
-    """Between which instants something happened; never, for all that was seen."""
+    """The interval in which something happened; by default, it never did."""
 
     begin: float = inf
     end: float = inf
 
     @classmethod
     def of(cls, answers: list[Answer]) -> "Span":
-        """The span of the one that was acknowledged, else of all that may have been."""
+        """Return the span of the acknowledged answers or, without any, of all."""
         answers = [answer for answer in answers if answer.status] or answers
         if not answers:
             return cls()
@@ -37,7 +37,7 @@ class Span(NamedTuple):
 
 
 class Life(NamedTuple):
-    """What became of an order."""
+    """The final state of an order, and when it was placed and closed."""
 
     id: int
     pet: int
@@ -46,18 +46,18 @@ class Life(NamedTuple):
     closed: Span
 
     def may_hold_pet(self, seen: Span) -> bool:
-        """Whether its animal can have been pending or sold for it in that time."""
+        """Return whether it may have held its animal at some time in the span."""
         is_freed = self.status == "cancelled" and self.closed.end < seen.begin
         return self.placed.begin <= seen.end and not is_freed
 
     def may_be(self, status: str, seen: Span) -> bool:
-        """Whether it can have had the status in that time."""
+        """Return whether it may have had the status at some time in the span."""
         if status == "placed":
             return self.closed.end >= seen.begin
         return status == self.status and self.closed.begin <= seen.end
 
     def must_be(self, status: str | None, seen: Span) -> bool:
-        """Whether it had the status all that time; None stands for any."""
+        """Return whether it had the status during the whole span; None is any."""
         if self.placed.end >= seen.begin:
             return False
         if status == "placed":
@@ -68,7 +68,7 @@ class Life(NamedTuple):
 
 
 def faults(walk: Walk, pets: list[dict], orders: list[dict]) -> list[str]:
-    """All that cannot have happened if every move was one step."""
+    """Return all observations that are impossible if every request is atomic."""
     lives = _lives(walk.deeds, orders)
     return [
         *_disagreeing(pets, orders),
@@ -118,7 +118,7 @@ def _unasked(deeds: list[Deed], lives: dict[int, Life]) -> Iterator[str]:
 
 
 def _fault(deed: Deed, lives: dict[int, Life]) -> str | None:
-    """What is wrong with an answer, as the orders turned out."""
+    """Return how an answer contradicts the final orders, or None."""
     outcome, seen = deed.answer.outcome, Span.of([deed.answer])
     if outcome not in EXPECTED[deed.verb]:
         return f"unexpected: {deed}"
@@ -138,7 +138,7 @@ def _fault(deed: Deed, lives: dict[int, Life]) -> str | None:
 
 
 def _is_kept(deed: Deed, seen: Span, lives: dict[int, Life]) -> bool:
-    """Whether the order is there, was given out once, and had the animal to itself."""
+    """Return whether a placed order exists and was the only one for its animal."""
     own = lives.get(deed.answer.json["id"])
     if own is None or (own.pet, own.placed) != (deed.pet, seen):
         return False
@@ -147,7 +147,7 @@ def _is_kept(deed: Deed, seen: Span, lives: dict[int, Life]) -> bool:
 
 
 def _is_true(deed: Deed, seen: Span, lives: dict[int, Life]) -> bool:
-    """Whether a page shows what there was at some moment, and leaves nothing out."""
+    """Return whether a page is consistent and complete for some moment."""
     rows = deed.answer.json
     numbers = [row["id"] for row in rows]
     end = numbers[-1] if len(rows) == PAGE else inf

@@ -1,4 +1,4 @@
-"""Of any number of simultaneous requests exactly the limit is served."""
+"""Tests that exactly the limit is served under concurrent requests."""
 
 from collections.abc import Callable
 from itertools import cycle, islice
@@ -13,21 +13,21 @@ TRIALS = 4
 
 
 def at_once(service: Service, key: str) -> list[Answer]:
-    """The answers to all clients, spread evenly over the processes."""
+    """Send one request per client, spread evenly over the servers."""
     return ask_at_once(islice(cycle(service.urls), CLIENTS), key)
 
 
-def test_exactly_the_limit_of_a_minute_is_served(
+def test_exactly_the_minute_limit_is_served(
     service: Service, key_of: Callable[[Plan], str]
 ):
     keys = [key_of(Plan("free")) for _ in range(TRIALS)]
     for key in keys:
         for asked, served in served_by_minute(at_once(service, key)):
-            # One minute as a rule; where a trial meets an edge, each has its limit.
+            # A trial that crosses into the next minute has the full limit in each.
             assert served == min(asked, 60)
 
 
-def test_exactly_the_limit_of_a_day_is_served(
+def test_exactly_the_day_limit_is_served(
     service: Service, key_of: Callable[[Plan], str]
 ):
     keys = [key_of(Plan("enterprise", 1000, 60)) for _ in range(TRIALS)]
@@ -36,7 +36,7 @@ def test_exactly_the_limit_of_a_day_is_served(
             assert served == min(asked, 60)
 
 
-def test_every_answer_has_a_place_of_its_own_in_the_count(
+def test_each_response_has_a_distinct_remaining_count(
     service: Service, key_of: Callable[[Plan], str]
 ):
     answers = at_once(service, key_of(Plan("enterprise", 10**6, 10**5)))
@@ -44,7 +44,7 @@ def test_every_answer_has_a_place_of_its_own_in_the_count(
     assert left == list(range(10**5 - CLIENTS, 10**5))
 
 
-def test_simultaneous_refusals_cost_nothing_and_ban_nobody(
+def test_concurrent_refusals_are_not_counted_and_cause_no_ban(
     service: Service, key_of: Callable[[Plan], str]
 ):
     key = key_of(Plan("enterprise", 1000, 5))

@@ -1,4 +1,4 @@
-"""The first request of a subject on a day sweeps old counters away."""
+"""Tests for the removal of old counters on the first request of a day."""
 
 import functools
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +19,7 @@ TODAY = NOON_MS // MS_PER_DAY
 
 @pytest.fixture
 def old_rows(patience: None, app: Flask) -> None:
-    """What many subjects used the day before yesterday."""
+    """Counters of many subjects from the day before yesterday."""
     row = {"served": 1, "refused": 0, "minute": 0, "minute_served": 1, "hit_ms": 0}
     row |= {"day": TODAY - 2, "last_day": TODAY - 1, "is_granted": True}
     with counters.atomic():
@@ -28,7 +28,7 @@ def old_rows(patience: None, app: Flask) -> None:
             Usage.insert_many(rows).execute()
 
 
-def test_no_counter_is_lost_while_many_subjects_begin_their_day(
+def test_concurrent_cleanup_loses_no_counter(
     app: Flask, old_rows: None, capfd: pytest.CaptureFixture
 ):
     with ThreadPoolExecutor(THREADS) as pool:
@@ -42,7 +42,7 @@ def test_no_counter_is_lost_while_many_subjects_begin_their_day(
 
 
 def begin(app: Flask, numbers: range) -> list[int]:
-    """Send one request from each of the addresses."""
+    """Send one request from each address and return the statuses."""
     client = app.test_client()
     addresses = [{"REMOTE_ADDR": f"192.0.2.{number}"} for number in numbers]
     answers = [client.get("/v1/pets", environ_base=a) for a in addresses]

@@ -1,4 +1,4 @@
-"""One Idempotency-Key is one animal: for copies at once, and through kills."""
+"""Tests for idempotency keys with concurrent requests and killed workers."""
 
 import random
 import threading
@@ -30,13 +30,13 @@ def service(environ: dict[str, str], tmp_path: Path) -> Iterator[Service]:
 
 
 def post(service: Service, name: str) -> Answer:
-    """Add an animal; its name is the key of the request."""
+    """Add an animal whose name is also its idempotency key."""
     body = {"name": name, "categoryId": 7}
     return service.ask(body=body, Idempotency_Key=name)
 
 
 def post_until_answered(service: Service, name: str) -> Answer:
-    """What a client does whose connection breaks, or who is told to come back."""
+    """Retry after broken connections, 409 and 503, as a real client does."""
     deadline = time.monotonic() + GIVEN_UP_AFTER_SECONDS
     while time.monotonic() < deadline:
         answer = post(service, name)
@@ -47,7 +47,7 @@ def post_until_answered(service: Service, name: str) -> Answer:
 
 
 def names_of_all(service: Service) -> Counter[str]:
-    """How many animals there are of each name."""
+    """Return the number of animals by name."""
     names, path = Counter(), "/v1/pets?limit=100"
     while path:
         answer = service.ask(path)
@@ -57,7 +57,7 @@ def names_of_all(service: Service) -> Counter[str]:
     return names
 
 
-def test_copies_at_once_are_one_animal_and_one_answer(service: Service):
+def test_concurrent_copies_create_one_animal(service: Service):
     barrier = threading.Barrier(COPIES)
 
     def copy(name: str) -> Answer:
@@ -75,7 +75,7 @@ def test_copies_at_once_are_one_animal_and_one_answer(service: Service):
     assert names_of_all(service) == dict.fromkeys(keys, 1)
 
 
-def test_through_kills_each_key_ends_with_one_animal(service: Service):
+def test_retries_after_killed_workers_create_one_animal(service: Service):
     answers: dict[str, Answer] = {}
 
     def client(number: int, round_: int) -> None:

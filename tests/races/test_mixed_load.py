@@ -1,4 +1,4 @@
-"""Reads and writes at once: nothing fails, nothing is lost, nothing is missed."""
+"""Tests that concurrent reads and writes neither fail nor miss rows."""
 
 import threading
 import time
@@ -20,7 +20,7 @@ PLENTY = Plan("enterprise", 10**6, 10**6)
 
 
 def use(url: str, key: str, number: int, ends_at: float) -> list[Answer]:
-    """Write, read the animal, read a page, again and again."""
+    """Repeatedly add an animal, get it and list a page; return the answers."""
     answers = []
     with Client(url, key) as client:
         while time.monotonic() < ends_at:
@@ -34,7 +34,7 @@ def use(url: str, key: str, number: int, ends_at: float) -> list[Answer]:
 
 
 def follow(url: str, key: str, has_ended: threading.Event) -> list[int]:
-    """The ids that a reader sees who always asks for what comes after the last one."""
+    """Poll for animals after the last one until writing has ended; return their ids."""
     seen = [0]
     with Client(url, key) as client:
         while True:
@@ -49,7 +49,7 @@ def follow(url: str, key: str, has_ended: threading.Event) -> list[int]:
 def load(
     service: Service, key_of: Callable[[Plan], str]
 ) -> tuple[list[Answer], list[list[int]]]:
-    """The answers to many clients, and what a reader of each gunicorn saw meanwhile."""
+    """The answers to many clients, and the ids that a reader of each server saw."""
     key = key_of(PLENTY)
     has_ended = threading.Event()
     ends_at = time.monotonic() + SECONDS
@@ -67,7 +67,7 @@ def load(
     return answers, seen
 
 
-def test_nothing_fails_is_lost_or_missed_under_mixed_load(
+def test_mixed_load_loses_no_row_and_logs_no_error(
     service: Service, load: tuple[list[Answer], list[list[int]]]
 ):
     answers, seen = load

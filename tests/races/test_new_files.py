@@ -1,4 +1,4 @@
-"""Several processes that open an SQLite file which none of them has used before."""
+"""Tests for processes that open a new SQLite file at the same time."""
 
 import sqlite3
 import threading
@@ -10,7 +10,7 @@ from petstore.engines.sqlite import Sqlite
 WRITING_SECONDS = 0.3
 
 
-def test_who_writes_a_file_in_its_old_mode_is_waited_for(tmp_path: Path):
+def test_switch_to_wal_waits_for_a_writer(tmp_path: Path):
     path = tmp_path / "petstore.db"
     with closing(sqlite3.connect(path, check_same_thread=False)) as writer:
         writer.execute("BEGIN IMMEDIATE")

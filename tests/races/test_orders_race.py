@@ -1,4 +1,4 @@
-"""Of any number of clients at once, one orders an animal, and one closes an order."""
+"""Tests that only one of many concurrent clients can order, close or create."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ SEED = 20270317
 def environ(
     request: pytest.FixtureRequest, race_stores: dict[str, str]
 ) -> dict[str, str]:
-    """Four workers on each database in turn."""
+    """The settings of four workers, on each database in turn."""
     return {
         "DATABASE_URL": race_stores[request.param],
         "WEB_CONCURRENCY": "4",
@@ -39,7 +39,7 @@ def server(
 
 @pytest.fixture
 def shop(server: servers.Gunicorn, environ: dict[str, str]) -> Iterator[Shop]:
-    """A project of its own for each test."""
+    """A new project for each test."""
     open_databases(read_settings(environ))
     shop = Shop.open(server)
     yield shop
@@ -47,7 +47,7 @@ def shop(server: servers.Gunicorn, environ: dict[str, str]) -> Iterator[Shop]:
     databases.close()
 
 
-def test_of_all_who_order_an_animal_at_once_one_gets_it(shop: Shop):
+def test_only_one_of_many_concurrent_orders_succeeds(shop: Shop):
     clients = [shop.client() for _ in range(CLIENTS)]
     for pet in clients[0].add_pets(ANIMALS):
         renew(clients)
@@ -60,7 +60,7 @@ def test_of_all_who_order_an_animal_at_once_one_gets_it(shop: Shop):
         assert [order["status"] for order in shop.orders_of(pet)] == ["placed"]
 
 
-def test_of_all_who_close_an_order_at_once_one_decides(shop: Shop):
+def test_only_one_of_many_concurrent_closes_succeeds(shop: Shop):
     clients = [shop.client() for _ in range(CLIENTS)]
     for pet in clients[0].add_pets(ANIMALS):
         order = clients[0].ask("POST", ORDERS, {"petId": pet}).json["id"]
@@ -81,7 +81,7 @@ def test_of_all_who_close_an_order_at_once_one_decides(shop: Shop):
         ]
 
 
-def test_of_all_who_name_a_category_at_once_one_creates_it(shop: Shop):
+def test_only_one_of_many_concurrent_puts_creates_a_category(shop: Shop):
     clients = [shop.client() for _ in range(CLIENTS)]
     for category in range(ANIMALS):
         renew(clients)
@@ -95,14 +95,14 @@ def test_of_all_who_name_a_category_at_once_one_creates_it(shop: Shop):
     assert len(clients[0].ask("GET", "/v1/categories").json) == ANIMALS
 
 
-def test_a_random_walk_leaves_orders_and_animals_in_agreement(shop: Shop):
+def test_random_requests_keep_orders_and_animals_consistent(shop: Shop):
     seen = walk(shop, pets=WALKED_ANIMALS, walkers=WALKERS, steps=STEPS, seed=SEED)
     client = shop.client()
     assert not [deed for deed in seen.deeds if deed.answer.status is None]
     assert faults(seen, client.all_of("/v1/pets"), client.all_of(ORDERS)) == []
 
 
-def test_so_does_one_with_workers_killed_on_the_way(shop: Shop):
+def test_killed_workers_keep_orders_and_animals_consistent(shop: Shop):
     with killed_workers(shop.server, SEED) as killed:
         seen = walk(shop, pets=WALKED_ANIMALS, walkers=WALKERS, steps=STEPS, seed=SEED)
     client = shop.client()

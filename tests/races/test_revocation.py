@@ -1,4 +1,4 @@
-"""What ends a key or lowers a plan holds on every worker from the next request on."""
+"""Tests that changes of keys and plans apply on every worker at once."""
 
 import time
 from collections.abc import Callable
@@ -18,13 +18,13 @@ PLENTY = Plan("enterprise", 100_000, 100_000)
 REQUESTS = 40
 READERS = 8
 EXPIRES_AFTER_MS = 1_500
-REFUSED = {401, 429}  # 429 for what comes from an address that guesses too often
+REFUSED = {401, 429}  # 429 after too many invalid keys from one address
 
 KeyOf = Callable[[Plan], str]
 
 
 def ask(service: Service, key: str) -> list[Answer]:
-    """Requests one after the other, each over a new connection, so to any worker."""
+    """Send each request over a new connection, so that any worker may answer."""
     answers = []
     for url in islice(cycle(service.urls), REQUESTS):
         with Client(url, key) as client:
@@ -38,7 +38,7 @@ def statuses(answers: list[Answer]) -> set[int]:
 
 @pytest.fixture
 def flask(service: Service) -> Callable[..., str]:
-    """Runs an operator's command to its end, in a process that serves nobody."""
+    """A function that runs a CLI command outside the service; returns its output."""
     runner = create_app(read_settings(service.environ)).test_cli_runner()
 
     def flask(*arguments: str) -> str:
@@ -58,7 +58,7 @@ def test_a_revoked_key_is_refused_by_every_worker(
     assert statuses(ask(service, key)) <= REFUSED
 
 
-def test_a_key_without_grace_ends_as_its_successor_begins(
+def test_rotation_without_grace_replaces_the_key_at_once(
     service: Service, key_of: KeyOf, flask: Callable[..., str]
 ):
     key = key_of(PLENTY)
@@ -68,7 +68,7 @@ def test_a_key_without_grace_ends_as_its_successor_begins(
     assert statuses(ask(service, successor)) == {200}
 
 
-def test_a_lowered_plan_is_kept_by_every_worker(
+def test_a_lowered_plan_is_enforced_by_every_worker(
     service: Service, key_of: KeyOf, flask: Callable[..., str]
 ):
     key = key_of(PLENTY)

@@ -1,4 +1,4 @@
-"""A request that waits for the lock of the file keeps its connection."""
+"""Tests that a request waiting for a lock keeps its connection."""
 
 import sqlite3
 import threading
@@ -20,7 +20,7 @@ IDLE_SECONDS, BLOCKED_SECONDS = 1, 1.5
 
 @pytest.fixture
 def shop(race_stores: dict[str, str], tmp_path: Path) -> Iterator[Shop]:
-    """A service whose idle connections end soon."""
+    """A project on a service with a short keep-alive timeout."""
     environ = {"DATABASE_URL": race_stores["sqlite"], "WEB_CONCURRENCY": "1"}
     options = {"GUNICORN_CMD_ARGS": f"--keep-alive {IDLE_SECONDS}"}
     with servers.gunicorn(tmp_path, environ | options) as server:
@@ -31,7 +31,9 @@ def shop(race_stores: dict[str, str], tmp_path: Path) -> Iterator[Shop]:
         databases.close()
 
 
-def test_no_request_is_dropped_while_all_wait(shop: Shop, race_stores: dict[str, str]):
+def test_waiting_requests_outlast_the_keep_alive_timeout(
+    shop: Shop, race_stores: dict[str, str]
+):
     clients = [shop.client() for _ in range(CLIENTS)]
     [pet] = clients[0].add_pets(1)
     path = race_stores["sqlite"].removeprefix("sqlite:///")

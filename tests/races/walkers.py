@@ -1,4 +1,4 @@
-"""Clients that place, close and list orders at random, and remember what they saw."""
+"""Clients that place, close and list orders at random and record the answers."""
 
 import random
 import uuid
@@ -9,9 +9,9 @@ from tests.clients import ORDERS, PAGE, Answer, Client
 
 @dataclass(frozen=True)
 class Deed:
-    """Something that a client wanted done, and how it was answered."""
+    """A request of a client, and the answer."""
 
-    verb: str  # "placed", "completed" or "cancelled", as the order would be; "list"
+    verb: str  # the requested status: "placed", "completed", "cancelled"; or "list"
     answer: Answer
     pet: int | None = None
     order: int | None = None
@@ -21,19 +21,19 @@ class Deed:
 
 @dataclass
 class Walk:
-    """What all the clients did, in the order in which it was answered."""
+    """The requests of all clients, in the order of their answers."""
 
     pets: list[int]
     deeds: list[Deed] = field(default_factory=list)
     orders: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        # The latest ones are those that can still be moved.
+        # Older animals and orders can hardly change any more.
         self.in_reach = slice(-len(self.pets), None)
 
 
 class Walker:
-    """A client that does one thing after another, whatever comes into its mind."""
+    """A client that sends random requests, one after another."""
 
     def __init__(self, client: Client, walk: Walk, seed: int) -> None:
         self._client = client
@@ -41,7 +41,7 @@ class Walker:
         self._mind = random.Random(seed)
 
     def go(self, steps: int) -> None:
-        """Do so many things."""
+        """Send the given number of requests."""
         choices = [self._place, self._complete, self._cancel, self._list]
         for step in self._mind.choices(choices, weights=[6, 2, 4, 3], k=steps):
             step()
@@ -54,7 +54,7 @@ class Walker:
         self._walk.deeds.append(Deed("placed", answer, pet=pet))
 
     def _once(self, pet: int) -> Answer:
-        """Place an order with a key, again and again until it is answered."""
+        """Place an order with an idempotency key, retrying until it is answered."""
         key = str(uuid.UUID(int=self._mind.getrandbits(128)))
         first = answer = self._post(pet, **{"Idempotency-Key": key})
         while answer.outcome in (None, "idempotency_key_in_use"):
@@ -65,7 +65,7 @@ class Walker:
         return self._client.ask("POST", ORDERS, {"petId": pet}, **headers)
 
     def _complete(self) -> None:
-        """Have an animal sold, and another one come in its place."""
+        """Complete an order, and add an animal to replace the one that was sold."""
         if self._close("completed") == 200:
             self._walk.pets += self._client.add_pets(1)
 

@@ -1,8 +1,8 @@
-"""The whole campaign: `make torture`, or `python -m tests.torture --seed 7 NAME …`.
+"""Run fault campaigns: `make torture`, or `python -m tests.torture --seed 7 NAME …`.
 
-It prints a line for each fault and ends with 1 when a promise was broken. It aims at
-servers that it starts on loopback, and needs about half an hour; with `--short`, which
-tries each fault a few times, a few minutes.
+Each campaign prints a line with its results; the exit code is 1 if a promise was
+broken. All servers are started on loopback. The campaigns take about half an hour, or
+a few minutes with `--short`, which runs a few trials of each.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from tests.torture.campaigns import CAMPAIGNS
 
 
 def main() -> int:
-    """Run the campaigns that were named, or all; the exit code."""
+    """Run the named campaigns, or all, and return the exit code."""
     names = [campaign.name for campaign in CAMPAIGNS]
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--seed", type=int, default=1)

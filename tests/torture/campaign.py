@@ -1,4 +1,4 @@
-"""What a campaign of faults is, and what came of it."""
+"""The types of a fault campaign, its run and its outcome."""
 
 import random
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 @dataclass(frozen=True)
 class Run:
-    """How often a fault is tried, and by which dice."""
+    """The number of trials, the random generator and the directory of a run."""
 
     trials: int
     dice: random.Random
@@ -18,13 +18,13 @@ class Run:
 
 @dataclass
 class Outcome:
-    """What was seen; every fault is a sentence about what should not have been."""
+    """The result of a run; each fault is a text that describes a broken promise."""
 
     trials: int = 0
     faults: list[str] = field(default_factory=list)
     lost: int = 0
     duplicated: int = 0
-    figures: dict[str, float] = field(default_factory=dict)  # worth knowing, by name
+    figures: dict[str, float] = field(default_factory=dict)  # by name
 
     @property
     def is_good(self) -> bool:
@@ -33,7 +33,7 @@ class Outcome:
 
 
 class Campaign(NamedTuple):
-    """A fault, how often it is tried in the long run and in the short, and its play."""
+    """A kind of fault, the number of its trials, and the function that runs them."""
 
     name: str
     trials: int

@@ -1,4 +1,4 @@
-"""What clients do to the service, and how often it is tried."""
+"""The campaigns with faulty or hostile clients."""
 
 from tests.torture import half_sent, hostile_tenants, mutations
 from tests.torture.campaign import Campaign

@@ -1,4 +1,4 @@
-"""A node of a Redis Cluster is lost under load: the others go on counting."""
+"""A campaign that loses nodes of a Redis Cluster under load."""
 
 import time
 from contextlib import ExitStack
@@ -25,7 +25,7 @@ MOSTLY = 0.5
 
 
 def play(run: Run) -> Outcome:
-    """Kill or hang one node after the other; each has a client whom it counts."""
+    """Kill or hang a random node in each trial, with one client per node."""
     outcome = Outcome()
     calm, answers, slowest = 0, 0, 0.0
     with ExitStack() as stack:
@@ -63,7 +63,7 @@ def play(run: Run) -> Outcome:
 
 
 def _keys(environ: dict[str, str], nodes: Cluster) -> list[str]:
-    """A key of a project on each node, in the order of the nodes."""
+    """Return a key of a project on each node, in the order of the nodes."""
     keys: dict[int, str] = {}
     open_databases(read_settings(environ))
     while len(keys) < len(nodes.nodes):
@@ -88,13 +88,13 @@ def _lose(clients: Load, node: Server, run: Run) -> None:
 
 
 def _faults(clients: Load, counted: list[str]) -> list[str]:
-    """What is wrong, with those whom other nodes count in particular."""
+    """Return late answers, and wrong counts of the given keys on other nodes."""
     faults = []
     if clients.slowest() > PATIENCE_SECONDS:
         faults.append(f"{clients.slowest() * 1000:.0f} ms")
     for key in counted:
-        # A node that is too busy to answer in time is one that is away for a moment:
-        # what a worker counted alone is not held against the node.
+        # A node that is too busy to answer in time counts as lost for a moment, so
+        # ignore what a worker counted in memory.
         left = [left for left in clients.left(key) if left > LIMIT // 2]
         if any(later >= sooner for sooner, later in pairwise(left)):
             faults.append("the count of a project on another node was reset")

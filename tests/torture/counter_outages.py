@@ -1,4 +1,4 @@
-"""Redis goes away, hangs, slows down and flaps, under load: nobody is to notice."""
+"""A campaign that breaks Redis under load, without an effect on clients."""
 
 import json
 import time
@@ -22,45 +22,45 @@ PAUSE_SECONDS = 0.02
 WARM_SECONDS = 0.4
 AWAY_SECONDS = (0.3, 1.2)
 EXACT_WITHIN_SECONDS = 1.0
-SETTLED_SECONDS = 1.2  # after that the end of an outage has been said
+SETTLED_SECONDS = 1.2  # until the end of an outage has been logged
 PATIENCE_SECONDS = 0.25
 FLAP_SECONDS = (0.1, 0.3)
 
 
 class Stage:
-    """The server, the network in front of it, and how both fail."""
+    """The Redis server, the network in front of it, and their faults."""
 
     def __init__(self, server: Server, network: Proxy, run: Run) -> None:
         self._server, self._network, self._dice = server, network, run.dice
         self.faults = [self.kill, self.slow, self.drop, self.hang, self.flap]
 
     def kill(self) -> None:
-        """It dies, and is started anew without what it knew."""
+        """Kill the server and start it again without its data."""
         self._server.kill()
         self._wait()
         self._server.start()
 
     def hang(self) -> None:
-        """It takes connections and answers none."""
+        """Let the server accept connections without answering."""
         self._server.hang()
         self._wait()
         self._server.go_on()
 
     def drop(self) -> None:
-        """The network loses everything."""
+        """Withhold all traffic."""
         self._network.drop()
         self._wait()
         self._network.restore()
 
     def slow(self) -> None:
-        """It answers late: in time at first, then too late, at last as it likes."""
+        """Delay answers: first within the time limit, then beyond it, then randomly."""
         for least, most in ((0.08, 0.08), (0.15, 0.4), (0.02, 0.4)):
             self._network.delay = partial(self._dice.uniform, least, most)
             self._wait()
         self._network.restore()
 
     def flap(self) -> None:
-        """It is there and not there, several times a second."""
+        """Withhold and restore the traffic several times a second."""
         ends = time.monotonic() + self._dice.uniform(1, 2)
         while time.monotonic() < ends:
             self._network.drop()
@@ -92,7 +92,7 @@ def play(run: Run) -> Outcome:
         keys = [service.key] * CLIENTS
         with load(service.url, keys, pause_seconds=PAUSE_SECONDS) as everybody:
             for number in range(run.trials):
-                # Where the machine stood still, the last one's end may come late.
+                # If the machine stalled, the previous outage may end late.
                 wait_until(lambda: _is_over(service), "the outage goes on")
                 began_at, said = time.monotonic(), len(_said(service))
                 fault = stage.faults[number % len(stage.faults)]
@@ -117,8 +117,8 @@ def play(run: Run) -> Outcome:
 
 
 def _said(service: Service) -> list[dict[str, Any]]:
-    """What the log says of outages."""
-    # To parse every line would hold up the proxy, which is of this process.
+    """Return the lines of the log about outages."""
+    # Parsing every line would slow down the proxy, which runs in this process.
     with service.gunicorn.log.open("rb") as log:
         return [json.loads(line) for line in log if b'"event":"counters_' in line]
 
@@ -129,9 +129,9 @@ def _is_over(service: Service) -> bool:
 
 
 def _faults(everybody: Load, back_at: float, said: list[dict[str, Any]]) -> list[str]:
-    """What was wrong with an outage, apart from the answers themselves."""
+    """Return wrong counts, and wrong log lines about an outage."""
     faults = []
-    # One that comes and goes quickly may have answered each hit in time.
+    # A short outage is not logged if every hit was answered in time.
     if [line["event"] for line in said] not in (
         [],
         ["counters_lost", "counters_regained"],
@@ -139,7 +139,7 @@ def _faults(everybody: Load, back_at: float, said: list[dict[str, Any]]) -> list
         faults.append(f"{said} in the log")
     answers = everybody.since(back_at + EXACT_WITHIN_SECONDS)
     left = {answer.day_left for answer in answers}
-    # Those who asked a moment before may have been counted among these.
+    # Requests sent just before may have been counted in between.
     missing = max(left) - min(left) + 1 - len(left)
     if len(left) < len(answers) or missing > CLIENTS:
         faults.append("not exact again within a second")

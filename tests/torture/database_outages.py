@@ -1,4 +1,4 @@
-"""PostgreSQL goes away and comes back, under load: 503 at once, and nothing is lost."""
+"""A campaign that breaks PostgreSQL under load: quick 503s, and no lost writes."""
 
 import time
 from collections import Counter
@@ -17,12 +17,12 @@ PAUSE_SECONDS = 0.02
 WARM_SECONDS = 0.4
 AWAY_SECONDS = (0.05, 1.2)
 RECOVERED_WITHIN_SECONDS = 1.0
-REFUSED_SECONDS = 0.3  # where connecting fails
-HUNG_SECONDS = 2.5  # where nobody answers
+REFUSED_SECONDS = 0.3  # if connecting fails
+HUNG_SECONDS = 2.5  # if there is no response
 
 
 class Stage:
-    """The server, the network in front of it, and how both fail."""
+    """The PostgreSQL server, the network in front of it, and their faults."""
 
     def __init__(self, server: Postgres, network: Proxy, run: Run) -> None:
         self._server, self._network, self._run = server, network, run
@@ -60,7 +60,7 @@ class Stage:
 
 
 def play(run: Run) -> Outcome:
-    """Stop, cut, hang and cut off a server, in turn."""
+    """Stop the server, suspend it, and break its connections, in turn."""
     outcome = Outcome()
     calm, recovery = 0, 0.0
     with ExitStack() as stack:
@@ -103,7 +103,7 @@ def play(run: Run) -> Outcome:
 
 
 def _recovery(everybody: Load, back_at: float) -> float:
-    """How long after the server was back the last request was refused."""
+    """Return the seconds from the server's return to the last refused request."""
     answers = everybody.since(back_at)
     return max([0, *(a.sent_at - back_at for a in answers if a.status == 503)])
 

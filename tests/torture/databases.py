@@ -1,4 +1,4 @@
-"""Databases for campaigns that break something else."""
+"""SQLite databases for campaigns that break something else."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from tests import servers
 
 
 def migrated_sqlite(directory: Path) -> str:
-    """The address of a new SQLite database."""
+    """Create a migrated SQLite database and return its URL."""
     url = f"sqlite:///{directory / 'petstore.db'}"
     servers.flask({"DATABASE_URL": url}, "migrate").check_returncode()
     return url

@@ -1,7 +1,7 @@
-"""What a disk may hold after a power cut, by the log that recorder.py writes.
+"""A model of a disk after a power cut, based on the log that recorder.py writes.
 
-What was synced is there. Of all that came later, any part may be: each sector of each
-write, each new size, each new name and each removal, or none of them.
+Synced changes are on the disk. Of the later ones any part may be: each sector of a
+write, each new size, each new name and each removal survives or is lost.
 """
 
 import io
@@ -14,24 +14,24 @@ from pathlib import Path
 SECTOR_BYTES = 512
 LUCK = (0, 0.1, 0.5, 0.9, 1)  # the share of unsynced sectors that reach the disk
 
-Line = tuple  # a verb, a path, and what the verb needs
+Line = tuple  # a verb, a path, and the arguments of the verb
 
 
 @dataclass
 class File:
-    """The safe content of a file, and the changes that a power cut may undo."""
+    """The synced content of a file, and the changes that a power cut may undo."""
 
     safe: bytearray
     changes: list[tuple[int, int, bytes | None]] = field(default_factory=list)
 
     def sync(self, began: int) -> None:
-        """Make safe what was written before that place of the log."""
+        """Make the changes before that position of the log permanent."""
         for _, offset, content in (c for c in self.changes if c[0] < began):
             _change(self.safe, offset, content)
         self.changes = [change for change in self.changes if change[0] >= began]
 
     def remains(self, dice: random.Random) -> bytes:
-        """The content after a power cut."""
+        """Return a possible content after a power cut."""
         found, luck = bytearray(self.safe), dice.choice(LUCK)
         for _, offset, content in self.changes:
             for start, piece in _sectors(offset, content):
@@ -41,10 +41,10 @@ class File:
 
 
 class Disk:
-    """The files of a directory, as the lines of a log change them."""
+    """The files of a directory while a log is replayed."""
 
     def __init__(self, directory: Path) -> None:
-        # Each name has a safe meaning, and later ones that may or may not be so.
+        # By path: the synced file, then later ones that a power cut may undo.
         self._files: dict[str, list[File | None]] = {
             str(path): [File(bytearray(path.read_bytes()))]
             for path in directory.resolve().iterdir()
@@ -52,7 +52,7 @@ class Disk:
         }
 
     def play(self, place: int, line: Line) -> None:
-        """Take over the line that begins at that place of the log."""
+        """Replay the line that begins at that position of the log."""
         verb, path, *more = line
         meanings = self._files.setdefault(path, [None])
         match verb:
@@ -64,14 +64,14 @@ class Disk:
                 meanings[-1].changes.append((place, *more, None))
             case "sync":
                 meanings[-1].sync(*more)
-                del meanings[:-1]  # with a new file SQLite syncs its directory
+                del meanings[:-1]  # SQLite syncs the directory of a new file, too
             case "delete":
                 meanings.append(None)
                 if more == [True]:
                     del meanings[:-1]
 
     def cut_power(self, dice: random.Random, directory: Path) -> None:
-        """Write what remains of all files into another directory."""
+        """Write a possible state after a power cut into a new directory."""
         directory.mkdir()
         for path, meanings in self._files.items():
             if file := dice.choice(meanings):
@@ -79,7 +79,7 @@ class Disk:
 
 
 def lines(log: bytes) -> Iterator[tuple[int, Line]]:
-    """Each line, and the place where it begins; a last one may be incomplete."""
+    """Yield each line with its position, without an incomplete last one."""
     stream = io.BytesIO(log)
     while (place := stream.tell()) < len(log):
         try:
@@ -89,7 +89,7 @@ def lines(log: bytes) -> Iterator[tuple[int, Line]]:
 
 
 def _sectors(offset: int, content: bytes | None) -> Iterator[tuple[int, bytes | None]]:
-    """A write in pieces that end where sectors do; a new size is one piece."""
+    """Split a write at the ends of sectors; a new size is one piece."""
     if content is None:
         yield offset, None
         return
@@ -101,7 +101,7 @@ def _sectors(offset: int, content: bytes | None) -> Iterator[tuple[int, bytes | 
 
 
 def _change(found: bytearray, offset: int, content: bytes | None) -> None:
-    """Write the content there, or cut the file there."""
+    """Write the content at the offset, or truncate the file there."""
     if content is None:
         del found[offset:]
     found.extend(bytes(max(0, offset - len(found))))

@@ -1,4 +1,4 @@
-"""Hundreds of requests that never end: who sends whole ones must not notice."""
+"""A campaign of incomplete requests, which must not slow down other clients."""
 
 import random
 import socket
@@ -14,17 +14,17 @@ from tests.torture.campaign import Outcome, Run
 from tests.torture.databases import migrated_sqlite
 
 LEAST_ROUNDS = 3
-HELD_FOR_A_ROUND = 100  # so more of them are also watched for longer
+HELD_FOR_A_ROUND = 100  # so more held requests mean more rounds
 CLIENTS = 2
 SECONDS = 1.5
 PAUSE_SECONDS = 0.002
 MOST_TIMES_THE_BASELINE = 2.0
-# Less than this, in milliseconds, is the machine and not the service.
+# Smaller differences are noise of the machine.
 NOISE_MS = 3.0
 
 
 def play(run: Run) -> Outcome:
-    """Measure honest clients without and with the held requests, in turn."""
+    """Measure other clients without and with the held requests, in turn."""
     outcome = Outcome(trials=run.trials)
     p99s: dict[bool, list[float]] = {False: [], True: []}
     environ = {"DATABASE_URL": migrated_sqlite(run.directory), "WEB_CONCURRENCY": "2"}
@@ -52,7 +52,7 @@ def play(run: Run) -> Outcome:
 
 @contextmanager
 def _held(service: Service, run: Run) -> Iterator[list[socket.socket]]:
-    """Connections on each of which a part of a request has come."""
+    """Open connections that have each sent a part of a request."""
     place = urlsplit(service.url)
     with ExitStack() as stack:
         held = []
@@ -65,7 +65,7 @@ def _held(service: Service, run: Run) -> Iterator[list[socket.socket]]:
 
 
 def _part(dice: random.Random, key: str) -> bytes:
-    """A request of which the last bytes are missing: of its head, or of its body."""
+    """Return a request that is cut off at a random place of its head or body."""
     body = b'{"name": "Rex", "categoryId": 5}'
     head = (
         f"POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n"
@@ -85,7 +85,7 @@ def _p99_ms(service: Service, outcome: Outcome) -> float:
 
 
 def _are_open(held: list[socket.socket]) -> bool:
-    """Whether nobody has ended them."""
+    """Return whether the service has closed none of the connections."""
     for client in held:
         client.setblocking(False)
         with suppress(BlockingIOError):

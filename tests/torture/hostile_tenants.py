@@ -1,4 +1,4 @@
-"""Two projects do whatever they can against a third, which must not notice."""
+"""A campaign in which two projects attack a third, which must not be affected."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -22,9 +22,9 @@ WORKERS = 2
 NAMES = ("Mallory", "Eve")
 PAUSE_SECONDS = 0.002
 MOST_TIMES_THE_BASELINE = 2.0
-# Less than this, in milliseconds, is the machine and not the service.
+# Smaller differences are noise of the machine.
 NOISE_MS = 3.0
-# A hundredth of fewer answers says nothing.
+# The 99th percentile of fewer answers is meaningless.
 LEAST_ANSWERS = 1_000
 SHOWN = 200
 
@@ -32,7 +32,7 @@ Deed = Callable[[], Result]
 
 
 def play(run: Run) -> Outcome:
-    """Let both act while the third reads; compare its rows, its waits, its quota."""
+    """Let two tenants attack while the victim reads; check that it is unaffected."""
     outcome = Outcome(trials=run.trials)
     with _environ(run) as environ, servers.gunicorn(run.directory, environ) as gunicorn:
         open_databases(read_settings(environ))
@@ -63,9 +63,9 @@ def _environ(run: Run) -> Iterator[dict[str, str]]:
 
 
 def _attack(run: Run, url: str, victim: Victim, outcome: Outcome) -> list[Answer]:
-    """First both behave, then both act; what the victim was answered all the time."""
+    """Let the tenants behave, then attack; return all answers to the victim."""
     tenants = [Tenant(url, name) for name in NAMES]
-    # Dice of their own: they act at the same time.
+    # Each has its own random generator, since they run concurrently.
     everybody = [Hostile(t, victim, random.Random(run.dice.random())) for t in tenants]
     for tenant in tenants:
         tenant.sign_in()
@@ -81,7 +81,7 @@ def _attack(run: Run, url: str, victim: Victim, outcome: Outcome) -> list[Answer
 def _answers(
     url: str, victim: Victim, deeds: list[Deed], times: int, outcome: Outcome
 ) -> list[Answer]:
-    """What the victim is answered while each of the deeds is done so often."""
+    """Return the answers to the victim while each deed is repeated."""
 
     def go_on(deed: Deed) -> None:
         for _ in range(times):
@@ -126,7 +126,7 @@ def _changes(before: Rows, after: Rows) -> list[str]:
 
 
 def _faults_of_quota(victim: Victim, answers: list[Answer]) -> list[str]:
-    """Whether the victim was refused, or paid for others."""
+    """Return whether the victim was refused or charged for other requests."""
     faults = [f"the victim got {a.status}" for a in answers if a.status != 200]
     rows = Usage.select().where(Usage.subject == f"project:{victim.project_id}")
     counted = sum(row.served + row.refused for row in rows)

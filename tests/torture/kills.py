@@ -1,4 +1,4 @@
-"""SIGKILL of workers and masters in the middle of writes."""
+"""The campaigns that kill workers and masters during writes."""
 
 from contextlib import ExitStack, closing, suppress
 from functools import partial
@@ -18,8 +18,8 @@ from tests.torture.stage import Host, damage, database
 from tests.torture.waiting import wait_until
 from tests.torture.writers import Ledger, writing
 
-MASTERS = 0.1  # of the victims
-WRITES = range(1, 40)  # that are answered between two kills
+MASTERS = 0.1  # share of the kills
+WRITES = range(1, 40)  # answered between two kills
 
 
 def _kills(engine: str, run: Run) -> Outcome:
@@ -28,7 +28,7 @@ def _kills(engine: str, run: Run) -> Outcome:
         url = stack.enter_context(database(engine, run))
         environ = {"DATABASE_URL": url}
         host = stack.enter_context(Host(run.directory, environ))
-        key = issue_key(environ)  # of a project that nobody else uses
+        key = issue_key(environ)  # of a new project, so that its usage can be checked
         with writing(lambda: Client(host.url, key), "rex") as ledger:
             recoveries = [_kill(run, host, ledger) for _ in range(run.trials)]
         outcome.trials = len(recoveries)
@@ -42,7 +42,7 @@ def _kills(engine: str, run: Run) -> Outcome:
 
 
 def _kill(run: Run, host: Host, ledger: Ledger) -> float:
-    """Kill a process of the service; how long it took to answer again."""
+    """Kill a worker or the master; return the seconds until the next answer."""
     goal = ledger.answered + run.dice.choice(WRITES)
     wait_until(lambda: ledger.answered >= goal, "no write was answered")
     if run.dice.random() < MASTERS:
@@ -53,7 +53,7 @@ def _kill(run: Run, host: Host, ledger: Ledger) -> float:
 
 
 def _miscounts(environ: dict[str, str], ledger: Ledger) -> list[str]:
-    """What is wrong with the counters: each answer counts, and nothing counts twice."""
+    """Return a fault if an answer was not counted, or a request twice."""
     open_databases(read_settings(environ))
     try:
         latest = Project.select(fn.MAX(Project.id)).scalar()

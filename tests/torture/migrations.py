@@ -1,4 +1,4 @@
-"""Many `flask migrate` at once, killed before any statement, then run again."""
+"""The campaigns that kill concurrent `flask migrate` and then run it again."""
 
 import signal
 from collections import Counter
@@ -35,7 +35,7 @@ def _interruptions(engine: str, run: Run) -> Outcome:
             expected = _state(url)
         first = run.dice.randrange(len(statements))
         for trial in range(run.trials):
-            # One after the other, so that a long run kills before each of them.
+            # In order, so that a long run covers every statement.
             deaths = _deaths(run, statements[(first + trial) % len(statements)])
             with new_url(f"interrupted_{trial}") as url:
                 outcome.faults += _interrupt(url, deaths)
@@ -46,7 +46,7 @@ def _interruptions(engine: str, run: Run) -> Outcome:
 
 
 def _deaths(run: Run, statement: int) -> list[int]:
-    """Who dies before that statement: one, some, or all."""
+    """Choose whether one, some or all processes die before that statement."""
     doomed = run.dice.choice([1, run.dice.randint(1, AT_ONCE), AT_ONCE])
     deaths = [statement] * doomed + [LIVES] * (AT_ONCE - doomed)
     run.dice.shuffle(deaths)
@@ -54,7 +54,7 @@ def _deaths(run: Run, statement: int) -> list[int]:
 
 
 def _interrupt(url: str, deaths: list[int]) -> list[str]:
-    """Two waves of commands, of which only the second is left alone."""
+    """Run `flask migrate` with the deaths, then without; return the faults."""
     module, environ = "tests.torture.migrators", {"DATABASE_URL": url}
     ended = servers.run(environ, module, *map(str, deaths))
     ended.check_returncode()
@@ -73,7 +73,7 @@ def _interrupt(url: str, deaths: list[int]) -> list[str]:
 
 
 def _state(url: str) -> list[Any]:
-    """Tables, how many rows each has, and the steps on record."""
+    """Return the tables, their numbers of rows, and the applied migrations."""
     open_databases(read_settings({"DATABASE_URL": url}))
     try:
         return [

@@ -1,7 +1,8 @@
-"""Many `flask migrate` at once that die at a statement, then as many that do not.
+"""Run concurrent `flask migrate` processes that die, then as many that do not.
 
-Started by migrations.py. The arguments: at which statement each dies, counted from 1;
-0 lives. The last lines are the exit codes of all, and of their successors.
+Started by migrations.py. Each argument is the number of the statement before which a
+process dies, counted from 1, or 0 if it lives. The last two lines of the output are the
+exit codes of both groups.
 """
 
 import os
@@ -24,7 +25,7 @@ LIVES = 0
 
 @contextmanager
 def watched(watch: Callable[[int], object]) -> Iterator[None]:
-    """Call it before each statement, with the number of the statement."""
+    """Call `watch` before each statement with its number, counted from 1."""
     execute, numbers = peewee.Database.execute_sql, count(1)
 
     def watched_execute(*arguments: Any, **options: Any) -> Any:
@@ -39,19 +40,19 @@ def watched(watch: Callable[[int], object]) -> Iterator[None]:
 
 
 def migrate(app: Flask, line: Barrier, death: int) -> None:
-    """Wait for all the others, run the command, and die before that statement."""
+    """Wait for the other processes, then run the command and die at that statement."""
     line.wait()
     with watched(lambda number: number == death and die()):
         app.cli.main(["migrate"])
 
 
 def die() -> None:
-    """End at once."""
+    """Kill this process."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def migrate_at_once(app: Flask, deaths: list[int]) -> list[int]:
-    """Let one process for each death begin at the same instant; their exit codes."""
+    """Run a process for each death at the same time; return the exit codes."""
     fork = get_context("fork")
     line = fork.Barrier(len(deaths))
     runners = [

@@ -1,4 +1,4 @@
-"""What two hostile projects do with valid keys and sessions, as dice have it."""
+"""Random attacks on a project by tenants with valid keys and sessions."""
 
 import random
 from collections.abc import Callable
@@ -7,7 +7,7 @@ import requests
 
 from tests.torture.tenants import BASE, DOMAIN, Tenant, Victim
 
-# What is another project's is not there; or the form, or the number, is refused.
+# Another project's rows look missing; the form or the number may also be invalid.
 REFUSED = {303, 400, 401, 404, 409, 415, 421, 422, 429}
 ANY = REFUSED | {200, 201, 204, 301}
 NASTY = ("", "0", "-1", "x", "'; DROP TABLE pet; --", "\x00", "é" * 99, "9" * 30)
@@ -20,18 +20,18 @@ Result = tuple[requests.Response, set[int]]
 
 
 class Hostile:
-    """A tenant who tries whatever there is against the victim."""
+    """A tenant that attacks the victim at random."""
 
     def __init__(self, tenant: Tenant, victim: Victim, dice: random.Random) -> None:
         self._me, self._victim, self._dice = tenant, victim, dice
 
     def act(self) -> Result:
-        """One deed; its answer, and the statuses that it may have."""
+        """Try a random attack; return the answer and the allowed statuses."""
         [deed] = self._dice.choices([*_DEEDS], weights=[*_DEEDS.values()])
         return deed(self)
 
     def behave(self) -> Result:
-        """What everybody does; its answer, and the statuses that it may have."""
+        """Send an ordinary request; return the answer and the allowed statuses."""
         if self._dice.random() < 0.2:
             return self._me.see(self._dice.choice(PAGES)), ANY
         return self._me.call("GET", "/pets?limit=20"), ANY
@@ -129,7 +129,7 @@ class Hostile:
         return self._dice.choice(self._victim.prefixes)
 
 
-# Each with how often it is done beside the others.
+# Each attack, with its relative frequency.
 _DEEDS: dict[Callable[[Hostile], Result], int] = {
     Hostile.read_another_s_rows: 6,
     Hostile.list_around_them: 6,

@@ -1,4 +1,4 @@
-"""Good requests of every operation, and what becomes of them at the hands of dice."""
+"""Valid requests of every operation, and random mutations of them."""
 
 import json
 import random
@@ -89,14 +89,14 @@ CHUNKINGS = [
 
 
 class Mutated(NamedTuple):
-    """A request as it is sent, and whether all readers agree about where it ends."""
+    """A request as it is sent, and whether its end is unambiguous."""
 
     content: bytes
     is_framed: bool
 
 
 class Mutant:
-    """A request in parts, to be put together at the end."""
+    """The parts of a request that is being mutated."""
 
     def __init__(self, dice: random.Random, key: str, request_id: str) -> None:
         self.dice = dice
@@ -114,7 +114,7 @@ class Mutant:
         self.lines = ["Host: x", f"Authorization: Bearer {key}"]
 
     def bytes(self) -> bytes:
-        """The request as it goes over the wire."""
+        """Return the request as it is sent."""
         content = self.content
         if content is None and self.body is not None:
             content = json.dumps(self.body).encode()
@@ -194,7 +194,7 @@ WILD: list[Callable[[Mutant], None]] = [
 
 
 def mutated(dice: random.Random, key: str, request_id: str) -> Mutated:
-    """One request, with nought to three mutations of its parts, and of its bytes."""
+    """Return a request with up to three mutations, and perhaps some of its bytes."""
     mutant = Mutant(dice, key, request_id)
     is_framed = dice.random() < 0.8
     mutations = FRAMED if is_framed else FRAMED + WILD * 2
@@ -208,11 +208,11 @@ def mutated(dice: random.Random, key: str, request_id: str) -> Mutated:
 
 def _mutate_bytes(dice: random.Random, sent: bytearray) -> None:
     chance = dice.random()
-    if chance < 0.3:  # flip
+    if chance < 0.3:  # overwrite
         for _ in range(dice.randrange(1, 4)):
             sent[dice.randrange(len(sent))] = dice.randrange(256)
-    elif chance < 0.4:  # cut off
+    elif chance < 0.4:  # truncate
         del sent[dice.randrange(len(sent)) :]
-    elif chance < 0.5:  # say twice
+    elif chance < 0.5:  # repeat
         start = dice.randrange(len(sent))
         sent[start:start] = sent[start : start + dice.randrange(40)]

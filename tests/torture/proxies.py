@@ -1,4 +1,4 @@
-"""The network between the service and a store, which does what it is told."""
+"""A TCP proxy that simulates network faults between the service and a store."""
 
 import socket
 import threading
@@ -10,7 +10,7 @@ CHUNK_BYTES = 65536
 
 
 class Proxy:
-    """Passes bytes on to a port of this machine, at once, late, or not for a while."""
+    """A proxy to a local port that can delay, withhold or break connections."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -24,11 +24,11 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def drop(self) -> None:
-        """Let nothing through any more; nobody is told."""
+        """Withhold all traffic, without closing connections."""
         self._passes.clear()
 
     def restore(self) -> None:
-        """Let everything through again, what was sent meanwhile included."""
+        """Forward traffic again, including what was withheld."""
         self.delay = lambda: 0.0
         self._passes.set()
 
@@ -39,7 +39,7 @@ class Proxy:
                 side.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """End it, and every connection."""
+        """Stop the proxy and break every connection."""
         self._has_ended = True
         self.restore()
         with suppress(OSError):
@@ -92,7 +92,7 @@ class Proxy:
 
 @contextmanager
 def proxy(target: int) -> Iterator[Proxy]:
-    """A proxy in front of that port for as long as the block runs."""
+    """Run a proxy in front of that port for the duration of the block."""
     proxy = Proxy(target)
     try:
         yield proxy

@@ -1,4 +1,4 @@
-"""Whether the machine itself stood still, so that nobody else is blamed for it."""
+"""Detection of stalls of the machine, which are no faults of the service."""
 
 import os
 import threading
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 BEAT_SECONDS = 0.01
-# A machine that skips as much as this has too much to do for limits of milliseconds.
+# A machine that stalls this long is too busy for limits of milliseconds.
 CALM_SECONDS = 0.04
 
 
 class Pulse:
-    """Beats a hundred times a second on each core, or later where it is too busy."""
+    """Threads that beat a hundred times a second on each core, later if it is busy."""
 
     def __init__(self) -> None:
         self._beats: list[tuple[float, float]] = []
@@ -23,11 +23,11 @@ class Pulse:
         ]
 
     def was_calm(self, since: float) -> bool:
-        """Whether no beat came late from that moment on."""
+        """Return whether no beat has been late from that moment on."""
         return all(late < CALM_SECONDS for at, late in self._beats if at >= since)
 
     def _beat(self, core: int) -> None:
-        os.sched_setaffinity(0, {core})  # this thread alone
+        os.sched_setaffinity(0, {core})  # of this thread only
         at = time.monotonic()
         while not self._has_ended.wait(BEAT_SECONDS):
             now = time.monotonic()
@@ -37,7 +37,7 @@ class Pulse:
 
 @contextmanager
 def pulse() -> Iterator[Pulse]:
-    """A pulse for as long as the block runs."""
+    """Run a pulse for the duration of the block."""
     pulse = Pulse()
     for thread in pulse._threads:
         thread.start()

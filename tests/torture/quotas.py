@@ -1,4 +1,4 @@
-"""Bursts at an edge of a quota, over all hosts: exactly the limit is served."""
+"""The campaigns of bursts over all hosts: exactly the limit is served."""
 
 from contextlib import ExitStack
 from functools import partial
@@ -14,10 +14,10 @@ from tests.torture.stage import Host, database
 
 CLIENTS = 64
 PLENTY = 10**6
-# All workers are there from the first burst on, and no store passes for one that is
-# away because the machine is busy.
+# All workers are up before the first burst, and a slow store does not count as
+# unavailable on a busy machine.
 OPTIONS = ("--preload", PATIENT["GUNICORN_CMD_ARGS"])
-# Engine, with Redis or without, hosts, workers of each.
+# Engine, whether there is Redis, number of hosts, workers per host.
 DEPLOYMENTS = {
     "sqlite, 8 workers": ("sqlite", False, 1, 8),
     "postgresql, 2 hosts": ("postgresql", False, 2, 4),
@@ -45,7 +45,7 @@ def _bursts(
 
 
 def _burst(run: Run, environ: dict[str, str], urls: list[str]) -> list[str]:
-    """More requests than are left, all at once, of a minute or of a day."""
+    """Exceed a minute or day limit with concurrent requests; return the faults."""
     limit = run.dice.randrange(1, CLIENTS)
     plan = run.dice.choice([(limit, PLENTY), (PLENTY, limit)])
     key = issue_key(environ, Plan("enterprise", *plan))
@@ -53,7 +53,7 @@ def _burst(run: Run, environ: dict[str, str], urls: list[str]) -> list[str]:
     unexpected = {answer.status for answer in answers} - {200, 429}
     faults = [f"answered {status}" for status in unexpected]
     for asked, served in served_by_minute(answers):
-        # One minute as a rule; where a burst meets an edge, each has its limit.
+        # A burst that crosses into the next window has the full limit in each.
         if served != min(asked, limit):
             faults.append(f"{served} served of {asked}, with a limit of {limit}")
     return faults

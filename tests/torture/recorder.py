@@ -1,8 +1,7 @@
-"""Lets gunicorn record what its processes do to the files of SQLite.
+"""A gunicorn worker class that records the changes of SQLite's files.
 
-Named as its worker class. As soon as it is loaded, the calls of SQLite's default file
-system that change a disk are ours: each does what it always did, and writes a line into
-the log that disk.py reads.
+Importing this module wraps the functions of SQLite's default file system that change a
+disk: each still does its job, and adds a line to the log that disk.py reads.
 """
 
 import _sqlite3
@@ -15,7 +14,7 @@ from petstore.edge.worker import EdgeWorker as RecordedWorker
 
 __all__ = ["LOG", "RecordedWorker"]
 
-LOG = "PETSTORE_DISK_LOG"  # the variable that names it
+LOG = "PETSTORE_DISK_LOG"  # the environment variable with its path
 KEPT = 0x100 | 0x800 | 0x80000  # SQLITE_OPEN_MAIN_DB, _MAIN_JOURNAL, _WAL
 
 _WRITE = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64)
@@ -26,7 +25,7 @@ _DELETE = CFUNCTYPE(c_int, c_void_p, c_char_p, c_int)
 
 
 class _Methods(Structure):
-    """sqlite3_io_methods."""
+    """The structure sqlite3_io_methods."""
 
     _fields_ = [
         ("version", c_int),
@@ -39,13 +38,13 @@ class _Methods(Structure):
 
 
 class _File(Structure):
-    """The beginning of sqlite3_file."""
+    """The beginning of the structure sqlite3_file."""
 
     _fields_ = [("methods", POINTER(_Methods))]
 
 
 class _FileSystem(Structure):
-    """The beginning of sqlite3_vfs."""
+    """The beginning of the structure sqlite3_vfs."""
 
     _fields_ = [
         ("sizes", c_int * 3),
@@ -56,15 +55,15 @@ class _FileSystem(Structure):
 
 
 class Recorder:
-    """Stands between SQLite and its files."""
+    """A shim between SQLite and its files that logs each change."""
 
     def __init__(self, file_system: _FileSystem, log: str) -> None:
         self._log = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        # By the address of the open file: its path, and the methods it had.
+        # By the address of the open file: its path and its original methods.
         self._files: dict[int, tuple[str, _Methods]] = {}
-        self._methods: dict[int, tuple[_Methods, _Methods]] = {}  # theirs and ours
+        self._methods: dict[int, tuple[_Methods, _Methods]] = {}  # original, ours
         self._file_system = _FileSystem.from_buffer_copy(file_system)
-        # Nobody else keeps these two from being thrown away.
+        # Without a reference these two would be garbage-collected.
         self._calls = _OPEN(self._open), _DELETE(self._delete)
         file_system.open, file_system.delete = self._calls
 
@@ -79,7 +78,7 @@ class Recorder:
         return failure
 
     def _stand_between(self, file: _File) -> _Methods:
-        """Put our methods in the place of the file's own, which are returned."""
+        """Replace the methods of the file with ours and return the original ones."""
         place = ctypes.addressof(file.methods.contents)
         if place not in self._methods:
             ours = _Methods.from_buffer_copy(file.methods.contents)
@@ -104,7 +103,7 @@ class Recorder:
         return failure
 
     def _sync(self, file: int, flags: int) -> int:
-        # Only what had been written when it began is safe when it has ended.
+        # A sync covers only what was written before it began.
         began = os.fstat(self._log).st_size
         name, methods = self._files[file]
         failure = methods.sync(file, flags)
@@ -122,7 +121,7 @@ class Recorder:
 
 
 def default_file_system() -> _FileSystem:
-    """What SQLite calls in this process."""
+    """Return the file system that SQLite uses in this process."""
     find = ctypes.CDLL(_sqlite3.__file__).sqlite3_vfs_find
     find.restype = POINTER(_FileSystem)
     return find(None).contents

@@ -1,4 +1,4 @@
-"""Workers and masters that come and go under load: no request may fail."""
+"""The campaigns that replace workers and masters under load: no request fails."""
 
 import signal
 from collections.abc import Callable
@@ -8,20 +8,20 @@ from tests.load import Load, load
 from tests.torture.campaign import Campaign, Outcome, Run
 from tests.torture.stage import Host, database
 
-CLIENTS = 4  # that keep their connections, and as many that do not
+CLIENTS = 4  # with keep-alive, and as many without
 FAREWELL_SECONDS = 0.5
 MAX_REQUESTS = 100
 
 
 def reload(host: Host) -> None:
-    """SIGHUP: new workers with the settings and the code of the day."""
+    """Send SIGHUP and wait until all workers have been replaced."""
     old = host.workers()
     host.master.send_signal(signal.SIGHUP)
     host.wait_for_workers(without=old)
 
 
 def recycle(host: Host) -> None:
-    """Wait until each worker has made room for another."""
+    """Wait until each worker has reached its number of requests and been replaced."""
     old = host.workers()
     host.wait_for_workers(without=old)
 

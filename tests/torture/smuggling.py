@@ -1,6 +1,6 @@
-"""Requests with another one inside, for servers that disagree about where they end.
+"""Request smuggling: requests that contain another one, with ambiguous ends.
 
-Read rightly, each is refused or is one request: what is inside is its body.
+Parsed correctly, each is refused or is a single request, with the other as its body.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ CHUNKED = "Transfer-Encoding: chunked"
 UPGRADES = ("Connection: Upgrade", "Upgrade: h2c")
 END = b"0\r\n\r\n"
 
-# Beside a length: whoever takes one of them for `chunked` finds an empty body.
+# Sent with a length; a server that takes one for `chunked` finds an empty body.
 CODINGS = [
     *(CHUNKED, "transfer-encoding: CHUNKED", "Transfer-Encoding:\tchunked"),
     *("Transfer-Encoding : chunked", "Transfer-Encoding\t: chunked"),
@@ -37,7 +37,7 @@ CODINGS = [
     *("\xffTransfer-Encoding: chunked", "Transfer-Encoding: \xa0chunked"),
     *("Transfer\xadEncoding: chunked", "Transfer-Encoding; chunked", f":{CHUNKED}"),
 ]
-# Beside a length, or beside none: whoever takes one for 0 finds an empty body.
+# Sent with a length; a server that takes one for 0 finds an empty body.
 LENGTHS = [
     *("Content-Length: 0", "Content-Length: +0", "Content-Length: -0"),
     *("Content-Length : 0", "Content-Length: 0x0", "Content-Length: 0 0"),
@@ -45,7 +45,7 @@ LENGTHS = [
     *("X: y\rContent-Length: 0", "X: y\nContent-Length: 0", " Content-Length: 0"),
     *("Content-Length: 0\r\n {}", "Content-Length: 00", "Content-Length: 0e0"),
 ]
-# In the place of the chunk that ends a body, before what is inside.
+# Sent as the last chunk of a body, before the inner request.
 LAST_CHUNKS = [
     *(b"0\n\n", b"0\r\r", b"0\r\n\n", b"0\n\r\n", b" 0\r\n\r\n", b"0 \r\n\r\n"),
     *(b"0x0\r\n\r\n", b"-0\r\n\r\n", b"+0\r\n\r\n", b"0_0\r\n\r\n", b"\r\n\r\n"),
@@ -66,14 +66,14 @@ ALWAYS_BODIES = ["GET", "HEAD", "DELETE", "OPTIONS", "CONNECT", "TRACE"]
 
 
 class Smuggled(NamedTuple):
-    """A request, and the one inside of it."""
+    """A named request that contains another one."""
 
     name: str
     content: bytes
 
 
 def smuggled(host: str, key: str, outer: str, inner: str) -> Iterator[Smuggled]:
-    """Every case, with these ids (X-Request-ID) of the two requests."""
+    """Yield every case, with these ids (X-Request-ID) of the two requests."""
 
     def request(name: str, start: str, lines: tuple[str, ...], body: bytes) -> Smuggled:
         return Smuggled(name, _head(start, host, key, outer, lines) + body)

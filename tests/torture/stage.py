@@ -1,4 +1,4 @@
-"""What campaigns are played on: migrated databases, and a service that can die."""
+"""The databases of the campaigns, and a service that can be killed."""
 
 import signal
 import sqlite3
@@ -26,7 +26,7 @@ PROMOTED = "Master has been promoted"
 
 @contextmanager
 def database(engine: str, run: Run) -> Iterator[str]:
-    """A migrated database of that engine for as long as the block runs; its URL."""
+    """Provide a migrated database of the engine; yield its URL."""
     with ExitStack() as stack:
         url = f"sqlite:///{run.directory / 'petstore.db'}"
         if engine == "postgresql":
@@ -38,7 +38,7 @@ def database(engine: str, run: Run) -> Iterator[str]:
 
 @contextmanager
 def new_database(server: str, name: str) -> Iterator[str]:
-    """An empty PostgreSQL database for as long as the block runs; its URL."""
+    """Create an empty PostgreSQL database, dropped after the block; yield its URL."""
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
         yield server.replace("/postgres?", f"/{name}?")
@@ -46,14 +46,14 @@ def new_database(server: str, name: str) -> Iterator[str]:
 
 
 def migrate(url: str) -> None:
-    """Bring a database to the present schema, in this process."""
+    """Migrate a database to the current schema, in this process."""
     open_databases(read_settings({"DATABASE_URL": url}))
     migrator.migrate()
     databases.close()
 
 
 def damage(directory: Path) -> list[str]:
-    """What SQLite finds wrong with the two databases."""
+    """Return what SQLite's checks find wrong with the two databases."""
     found = []
     for path in (directory / "petstore.db", directory / "petstore.db.counters"):
         with closing(sqlite3.connect(path)) as connection:
@@ -63,9 +63,10 @@ def damage(directory: Path) -> list[str]:
 
 
 class Host:
-    """One gunicorn, on a port that it keeps, and a key; else of a new, ample project.
+    """A gunicorn server on a fixed port, and a key for it.
 
-    A context: whatever runs is ended with it.
+    Without a key, one of a new project with an ample quota is issued. As a context
+    manager, it starts the server and ends all its processes.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Host:
         self._environ = environ | {
             "WEB_CONCURRENCY": str(workers),
             "GUNICORN_CMD_ARGS": " ".join(options),
-            # What a killed master leaves behind goes with the directory.
+            # Files that a killed master leaves behind are removed with the directory.
             "TMPDIR": str(directory),
         }
         self._count = workers
@@ -90,7 +91,7 @@ class Host:
         self.key = key or issue_key(environ)
 
     def start(self) -> None:
-        """Start it, as a supervisor does that asks no questions."""
+        """Start gunicorn without waiting until it serves."""
         gunicorn = servers.start_gunicorn(self._directory, self._environ, self._port)
         self._child, self._log = gunicorn.process, gunicorn.log
         self.master = psutil.Process(self._child.pid)
@@ -108,15 +109,15 @@ class Host:
         self.end(signal.SIGTERM)
 
     def client(self) -> Client:
-        """A client with the key."""
+        """Return a new client with the key."""
         return Client(self.url, self.key)
 
     def workers(self) -> list[psutil.Process]:
-        """The processes that serve."""
+        """Return the worker processes."""
         return children_of(self.master)
 
     def wait_for_workers(self, without: list[psutil.Process]) -> None:
-        """Return when all are there, and none of those."""
+        """Wait until all workers are running and none of the given ones is."""
         wait_until(
             lambda: (
                 len(found := self.workers()) >= self._count
@@ -126,7 +127,7 @@ class Host:
         )
 
     def wait_until_it_serves(self) -> float:
-        """Return when a request is answered; after how many seconds."""
+        """Wait until a request is answered; return the seconds that took."""
         client = self.client()
         try:
             return wait_until(
@@ -137,7 +138,7 @@ class Host:
             client.close()
 
     def end(self, how: signal.Signals) -> None:
-        """Send the master a signal that ends it; return when all processes are gone."""
+        """Send the master a signal and wait until all processes have ended."""
         everybody = [self.master, *self.master.children(recursive=True)]
         self.master.send_signal(how)
         try:
@@ -149,7 +150,7 @@ class Host:
             self._child.wait()
 
     def kill_master(self) -> float:
-        """Kill it, start another at once; after how many seconds that one serves."""
+        """Kill the master and start another; return the seconds until it serves."""
         killed_at, orphans = time.monotonic(), self.workers()
         self.master.kill()
         self._child.wait()
@@ -159,7 +160,7 @@ class Host:
         return time.monotonic() - killed_at
 
     def replace(self) -> None:
-        """Have the master start a successor beside itself, then end it."""
+        """Let the master start its successor (SIGUSR2), then end the old one."""
         old, others = self.master, self.workers()
         old.send_signal(signal.SIGUSR2)
 
@@ -173,7 +174,7 @@ class Host:
         wait_until(lambda: not is_alive(old), "the old master goes on")
         self._child.wait()
         self._promotions += 1
-        # Until it has seen that, it starts no successor of its own.
+        # Before it is promoted, it cannot start a successor of its own.
         wait_until(
             lambda: self._log.read_text().count(PROMOTED) == self._promotions,
             "the successor is not promoted",

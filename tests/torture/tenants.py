@@ -1,4 +1,4 @@
-"""The cast of a campaign: a project that others want to harm, and those who try."""
+"""The projects of a campaign: the victim, and the tenants that attack it."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from petstore.models.replies import Attempt, Reply
 
 SECRET = "Confidential"  # part of every text of the victim
 DOMAIN = "shop.example.org"
-BASE = "localhost"  # where the service listens, so that hosts are routed
+BASE = "localhost"  # the base domain, at which the service listens
 AMPLE = Plan("enterprise", 10**9, 10**9)
 ROWS = 10
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
@@ -29,7 +29,7 @@ Rows = dict[str, list[tuple]]
 
 @dataclass(frozen=True)
 class Victim:
-    """A project with rows of every kind, and what others may know or guess of it."""
+    """A project with rows of every kind, and the identifiers that others may guess."""
 
     key: str
     project_id: int
@@ -41,7 +41,7 @@ class Victim:
 
     @classmethod
     def create(cls) -> "Victim":
-        """The project, with its rows."""
+        """Create the project and its rows."""
         project = Project.add(f"{SECRET} shelter", "victim", AMPLE)
         keys = [Key.issue(project, label=f"{SECRET} {n}") for n in range(3)]
         pets = [
@@ -58,7 +58,7 @@ class Victim:
         return cls(keys[0], project.id, project.slug, prefixes, pets, orders, domain.id)
 
     def rows(self) -> Rows:
-        """All that the database holds of it, but when its keys were last used."""
+        """Return all its rows, without the times when its keys were last used."""
         fields = Key._meta.sorted_fields
         kept = [field for field in fields if field.name != "last_used_ms"]
         queries = {"project": Project.select().where(Project.id == self.project_id)}
@@ -72,7 +72,7 @@ class Victim:
 
 
 class Tenant:
-    """A project with a valid key and a session, one request after the other."""
+    """A project with a valid key and a session on the dashboard."""
 
     def __init__(self, url: str, name: str) -> None:
         self.project = Project.add(name, None, AMPLE)
@@ -84,40 +84,40 @@ class Tenant:
         self._token = ""
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         self._browser.close()
         self._client.close()
 
     def sign_in(self) -> requests.Response:
-        """Begin a session in place of the present one."""
+        """Start a new session in place of the current one."""
         self._browser.cookies.clear()
         self.see("/sign-in")
         return self.send("/sign-in", key=self.key)
 
     @property
     def cookie(self) -> str:
-        """What names the session."""
+        """The session cookie."""
         return self._browser.cookies.get("petstore_session", "")
 
     def call(self, method: str, path: str, **options: Any) -> requests.Response:
-        """Ask the API."""
+        """Send a request to the API."""
         return self._ask(self._client, method, f"/v1{path}", **options)
 
     def see(self, path: str, **options: Any) -> requests.Response:
-        """Open a page, and keep the token of its forms."""
+        """Open a page of the dashboard and remember its CSRF token."""
         page = self._ask(self._browser, "GET", f"/dashboard{path}", **options)
         if found := TOKEN.search(page.text):
             self._token = found[1]
         return page
 
     def see_with(self, cookie: str, path: str, host: str = BASE) -> requests.Response:
-        """Open a page with any cookie, as at any host."""
+        """Open a page of the dashboard with the given cookie and host."""
         headers = {"Cookie": f"petstore_session={cookie}", "Host": host}
         with requests.Session() as stranger:
             return self._ask(stranger, "GET", f"/dashboard{path}", headers=headers)
 
     def send(self, path: str, **fields: str) -> requests.Response:
-        """Send a form with the latest token."""
+        """Submit a form of the dashboard with the latest CSRF token."""
         form = {"csrf_token": self._token, **fields}
         return self._ask(self._browser, "POST", f"/dashboard{path}", data=form)
 

@@ -1,4 +1,4 @@
-"""Waiting for what is on its way."""
+"""Waiting for a condition."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ PAUSE_SECONDS = 0.01
 
 
 def wait_until(is_so: Callable[[], object], else_: str) -> float:
-    """Return as soon as it is so, after how many seconds; raise if it never is."""
+    """Wait for the condition; return the seconds that took, or fail after a minute."""
     started = time.monotonic()
     while time.monotonic() - started < WITHIN_SECONDS:
         if is_so():

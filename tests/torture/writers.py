@@ -1,4 +1,4 @@
-"""Clients that write while something breaks, and remember what was acknowledged."""
+"""Clients that write during faults and record what was acknowledged."""
 
 import random
 import threading
@@ -14,37 +14,37 @@ from tests.torture.campaign import Outcome
 PETS = "/v1/pets"
 WRITERS = 4
 CATEGORIES = 5
-ORDERED = 0.3  # of the animals
-RETRIED = 0.5  # of the requests, each with a key of its own
+ORDERED = 0.3  # share of the animals
+RETRIED = 0.5  # share of the requests, each with an idempotency key
 PAUSE_SECONDS = 0.05
 PATIENCE = 400
 
 
 @dataclass
 class Wish:
-    """An animal, or an order for one, that a client wanted to exist once."""
+    """An animal or an order that a client wants to exist exactly once."""
 
-    subject: str | int  # the animal's name, or the id of the animal to be ordered
-    body: dict | None = None  # as it was acknowledged, unless nothing came back
+    subject: str | int  # the animal's name, or the id of the ordered animal
+    body: dict | None = None  # as acknowledged; None if there was no answer
 
 
 @dataclass
 class Ledger:
-    """What all writers wanted, and what they were told."""
+    """What all writers requested, and the answers."""
 
     pets: list[Wish] = field(default_factory=list)
     orders: list[Wish] = field(default_factory=list)
-    # Of each request, when it has ended; None for one that was not answered.
+    # Of each finished request; None if it was not answered.
     statuses: list[int | None] = field(default_factory=list)
     surprises: list[str] = field(default_factory=list)
 
     @property
     def answered(self) -> int:
-        """How many requests were answered."""
+        """The number of requests that were answered."""
         return sum(status is not None for status in self.statuses)
 
     def judge(self, client: Client, outcome: Outcome) -> None:
-        """Compare with what the service has in the end."""
+        """Compare the wishes with the final rows of the service."""
         pets, orders = client.all_of(PETS), client.all_of(ORDERS)
         _compare(self.pets, pets, "name", outcome)
         _compare(self.orders, orders, "petId", outcome)
@@ -62,7 +62,7 @@ class Ledger:
 def _compare(
     wishes: list[Wish], rows: list[dict], identity: str, outcome: Outcome
 ) -> None:
-    """Each wish came true once; one that nobody acknowledged, once or not at all."""
+    """Check that each acknowledged wish has one row, and any other at most one."""
     found: dict[str | int, list[dict]] = {}
     for row in rows:
         found.setdefault(row[identity], []).append(row)
@@ -75,12 +75,12 @@ def _compare(
 
 
 def _is_same(acknowledged: dict, row: dict) -> bool:
-    # An order moves its animal, after the animal has been acknowledged.
+    # An order changes the status of its animal later.
     return row == acknowledged | {"status": row["status"]}
 
 
 class Writer:
-    """Posts animals and orders, with an Idempotency-Key and without."""
+    """A client that posts animals and orders, with and without an Idempotency-Key."""
 
     def __init__(self, client: Client, ledger: Ledger, name: str) -> None:
         self._client = client
@@ -90,7 +90,7 @@ class Writer:
         self._posts = 0
 
     def write(self, has_ended: threading.Event) -> None:
-        """One thing after another, until it is told to stop."""
+        """Send one request after another until the event is set."""
         while not has_ended.is_set():
             self._posts += 1
             name = f"{self._name}-{self._posts}"
@@ -117,7 +117,7 @@ class Writer:
         return wish.body
 
     def _insist(self, path: str, sent: dict, key: str) -> Answer:
-        """Send the same request again and again until it is answered."""
+        """Repeat a request with an idempotency key until it is answered."""
         for _ in range(PATIENCE):
             answer = self._ask(path, sent, **{"Idempotency-Key": key})
             if answer.outcome not in (None, "idempotency_key_in_use"):
@@ -129,13 +129,13 @@ class Writer:
         answer = self._client.ask("POST", path, sent, **headers)
         self._ledger.statuses.append(answer.status)
         if answer.status is None:
-            time.sleep(PAUSE_SECONDS)  # else a dead service makes for busy clients
+            time.sleep(PAUSE_SECONDS)  # no busy loop while the service is down
         return answer
 
 
 @contextmanager
 def writing(new_client: Callable[[], Client], name: str) -> Iterator[Ledger]:
-    """Some writers for as long as the block runs; their names begin with the name."""
+    """Run some writers for the duration of the block; `name` is a prefix of theirs."""
     ledger, has_ended = Ledger(), threading.Event()
     threads = [
         threading.Thread(

@@ -1,4 +1,4 @@
-"""A key that is refused from its second request in a minute on, and goes on."""
+"""Fixtures for a key that may send one request a minute and is banned soon."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ GoOn = Callable[..., list[str]]
 
 @pytest.fixture
 def environ(environ: dict[str, str]) -> dict[str, str]:
-    """The settings, with a ban that is quickly earned."""
+    """The settings, with a low threshold for a ban."""
     return environ | {
         "PETSTORE_BAN_AFTER": str(BAN_AFTER),
         "PETSTORE_BAN_SECONDS": str(BAN_SECONDS),
@@ -27,14 +27,17 @@ def environ(environ: dict[str, str]) -> dict[str, str]:
 
 @pytest.fixture
 def project(project: Project) -> Project:
-    """A tenant with one request a minute."""
+    """A project with one request a minute."""
     project.change_plan(Plan("enterprise", 1, 1000))
     return project
 
 
 @pytest.fixture
 def go_on(client: FlaskClient, clock: Clock) -> GoOn:
-    """Sends requests with so many seconds before each; what came of them."""
+    """A function that sends a request after each pause, given in seconds.
+
+    It returns "served" or the error code of each request.
+    """
 
     def go_on(*pauses: float) -> list[str]:
         results = []
@@ -51,6 +54,6 @@ def go_on(client: FlaskClient, clock: Clock) -> GoOn:
 
 @pytest.fixture
 def banned(client: FlaskClient, go_on: GoOn) -> TestResponse:
-    """The answer to a key that was banned this moment."""
+    """The answer to a request right after the key was banned."""
     go_on(0, 0, 1, 1, 1)
     return client.get(PETS)

@@ -1,4 +1,4 @@
-"""What a ban means (specification section 8, decisions 6)."""
+"""Tests for the effects of a ban (specification section 8, decisions 6)."""
 
 from collections.abc import Callable
 
@@ -14,13 +14,13 @@ from tests.clocks import NOON_MS, Clock
 from tests.quotas.bans.conftest import BAN_SECONDS, GoOn
 from tests.quotas.requests import PETS, ask, remaining, retry_after
 
-MINUTE_MS = NOON_MS - 10_000  # where a minute begins
+MINUTE_MS = NOON_MS - 10_000  # the start of a minute
 DAY_END_MS = service_clock.instant_ms(2027, 3, 18)
 EXCEEDED = "rate_limit_exceeded"
 BANNED = "api_key_banned"
 
 
-def test_a_ban_is_answered_with_its_own_code(banned: TestResponse):
+def test_banned_key_gets_its_own_error_code(banned: TestResponse):
     assert banned.status_code == 429
     assert banned.json == {
         "code": BANNED,
@@ -30,19 +30,21 @@ def test_a_ban_is_answered_with_its_own_code(banned: TestResponse):
     }
 
 
-def test_a_ban_leaves_nothing_until_its_end(banned: TestResponse, clock: Clock):
+def test_ban_headers_show_zero_remaining_until_its_end(
+    banned: TestResponse, clock: Clock
+):
     assert banned.headers["X-RateLimit-Remaining"] == "0"
     assert banned.headers["Retry-After"] == str(BAN_SECONDS)
     end = clock.now_ms // 1000 + BAN_SECONDS
     assert banned.headers["X-RateLimit-Reset"] == str(end)
 
 
-def test_who_waits_for_the_end_of_the_ban_is_served(go_on: GoOn, banned: TestResponse):
+def test_key_is_served_after_the_ban_ends(go_on: GoOn, banned: TestResponse):
     wait = retry_after(banned)
     assert go_on(wait - 0.001, 0.001) == [BANNED, "served"]
 
 
-def test_a_banned_key_hears_of_the_ban_when_the_minute_is_new(
+def test_ban_continues_in_a_new_minute(
     client: FlaskClient, banned: TestResponse, clock: Clock
 ):
     clock.move(seconds=60)
@@ -52,7 +54,7 @@ def test_a_banned_key_hears_of_the_ban_when_the_minute_is_new(
     assert retry_after(answer) == BAN_SECONDS - 60
 
 
-def test_requests_during_a_ban_neither_cost_nor_lengthen_it(
+def test_requests_during_a_ban_neither_count_nor_extend_it(
     go_on: GoOn, banned: TestResponse, client: FlaskClient
 ):
     assert go_on(*[5] * 17) == [BANNED] * 17
@@ -61,7 +63,7 @@ def test_requests_during_a_ban_neither_cost_nor_lengthen_it(
 
 
 @pytest.mark.parametrize("second", [0, 10, 40, 55])
-def test_the_wait_covers_the_ban_and_every_window_that_is_used_up(
+def test_retry_after_covers_the_ban_and_a_used_up_minute(
     client: FlaskClient,
     client_of: Callable[[str], FlaskClient],
     project: Project,
@@ -78,7 +80,7 @@ def test_the_wait_covers_the_ban_and_every_window_that_is_used_up(
     assert ask(client) == [200]
 
 
-def test_the_wait_of_a_banned_key_covers_a_day_that_is_used_up(
+def test_retry_after_covers_the_ban_and_a_used_up_day(
     client: FlaskClient, project: Project, go_on: GoOn, clock: Clock
 ):
     project.change_plan(Plan("enterprise", 1, 1))
@@ -111,7 +113,7 @@ def test_an_unbanned_key_is_served_at_once(
     assert ask(client) == [200]
 
 
-def test_the_successor_of_a_banned_key_is_banned_until_then(
+def test_rotated_key_inherits_the_ban(
     app: Flask,
     client_of: Callable[[str], FlaskClient],
     key: str,
@@ -125,7 +127,7 @@ def test_the_successor_of_a_banned_key_is_banned_until_then(
     assert ask(successor) == [200]
 
 
-def test_the_list_of_keys_shows_a_ban_for_as_long_as_it_holds(
+def test_key_list_shows_the_ban_until_it_ends(
     app: Flask, key: str, banned: TestResponse, clock: Clock
 ):
     def listed() -> str:

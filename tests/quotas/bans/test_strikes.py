@@ -1,4 +1,4 @@
-"""Which refusals lead to a ban (specification section 8, decisions 6)."""
+"""Tests for what leads to a ban (specification section 8, decisions 6)."""
 
 from collections.abc import Callable
 
@@ -13,12 +13,12 @@ from tests.clocks import NOON_MS, Clock
 from tests.quotas.bans.conftest import GoOn
 from tests.quotas.requests import PETS, ask
 
-MINUTE_MS = NOON_MS - 10_000  # where a minute begins
+MINUTE_MS = NOON_MS - 10_000  # the start of a minute
 EXCEEDED = "rate_limit_exceeded"
 BANNED = "api_key_banned"
 
 
-def test_the_refusal_that_completes_the_count_is_answered_as_a_ban(go_on: GoOn):
+def test_refusal_that_reaches_the_threshold_reports_the_ban(go_on: GoOn):
     assert go_on(0, 0, 1, 1, 1) == ["served", *[EXCEEDED] * 3, BANNED]
 
 
@@ -26,7 +26,7 @@ def test_refusals_less_than_a_second_apart_do_not_count(go_on: GoOn):
     assert go_on(0, *[0.999] * 20) == ["served", *[EXCEEDED] * 20]
 
 
-def test_a_refusal_that_does_not_count_puts_the_next_one_off(go_on: GoOn):
+def test_uncounted_refusal_restarts_the_one_second_gap(go_on: GoOn):
     assert go_on(0, 0, *[0.5] * 10, 1, 1, 0.5, 1) == [
         "served",
         *[EXCEEDED] * 14,
@@ -34,38 +34,38 @@ def test_a_refusal_that_does_not_count_puts_the_next_one_off(go_on: GoOn):
     ]
 
 
-def test_a_burst_bans_nobody(go_on: GoOn):
+def test_burst_does_not_cause_a_ban(go_on: GoOn):
     assert go_on(*[0] * 50, 1, *[0] * 50) == ["served", *[EXCEEDED] * 100]
 
 
-def test_the_count_begins_anew_with_each_minute(go_on: GoOn, clock: Clock):
+def test_refusal_count_resets_each_minute(go_on: GoOn, clock: Clock):
     clock.set_ms(MINUTE_MS + 56_500)
     assert go_on(0, 1, 1, 1) == ["served", *[EXCEEDED] * 3]
     assert go_on(1, 1, 1) == ["served", *[EXCEEDED] * 2]
     assert go_on(1) == [BANNED]
 
 
-def test_a_429_of_long_ago_is_a_previous_one_too(go_on: GoOn):
+def test_first_refusal_counts_after_an_old_429(go_on: GoOn):
     assert go_on(0, 1) == ["served", EXCEEDED]
     assert go_on(3600, 1, 1, 1) == ["served", EXCEEDED, EXCEEDED, BANNED]
 
 
 @pytest.mark.parametrize("store", ["redis"], indirect=True)
-def test_redis_keeps_a_429_for_days_but_not_for_ever(go_on: GoOn, redis_url: str):
+def test_redis_keys_expire_after_more_than_a_day(go_on: GoOn, redis_url: str):
     go_on(0, 0)
     with redis.from_url(redis_url) as server:
         seconds = [server.ttl(name) for name in server.keys("petstore:*")]
-    assert len(seconds) == 2  # the counts of the day, and the key's refusals
+    assert len(seconds) == 2  # the project's counts, and the key's refusals
     assert min(seconds) > 86_400
 
 
-def test_a_429_of_a_ban_puts_the_next_count_off_too(go_on: GoOn, project: Project):
+def test_429_during_a_ban_restarts_the_one_second_gap(go_on: GoOn, project: Project):
     go_on(0, 0, 1, 1, 1)
     project.change_plan(Plan("enterprise", 1, 1))
     assert go_on(89.9, 0.2, 1, 1, 1) == [BANNED, *[EXCEEDED] * 3, BANNED]
 
 
-def test_refusals_of_several_keys_are_not_added_up(
+def test_refusals_are_counted_per_key(
     client: FlaskClient,
     client_of: Callable[[str], FlaskClient],
     project: Project,
@@ -78,13 +78,13 @@ def test_refusals_of_several_keys_are_not_added_up(
         assert sender.get(PETS).json["code"] == EXCEEDED
 
 
-def test_strangers_are_refused_but_never_banned(stranger: FlaskClient, clock: Clock):
+def test_unauthenticated_clients_are_never_banned(stranger: FlaskClient, clock: Clock):
     ask(stranger, 60)
     for _ in range(10):
         clock.move(seconds=1)
         assert stranger.get(PETS).json["code"] == EXCEEDED
 
 
-def test_by_default_ten_refusals_bring_five_minutes():
+def test_default_ban_is_five_minutes_after_ten_refusals():
     settings = read_settings({})
     assert (settings.ban_after, settings.ban_seconds) == (10, 300)
