@@ -1,4 +1,4 @@
-"""The command line in this process."""
+"""A fixture that runs commands in this process."""
 
 from collections.abc import Callable
 
@@ -9,6 +9,6 @@ from flask import Flask
 
 @pytest.fixture
 def flask(app: Flask) -> Callable[..., Result]:
-    """Runs a command to its end."""
+    """Return a function that runs a command and returns its result."""
     runner = app.test_cli_runner()
     return lambda *arguments: runner.invoke(args=arguments)

@@ -1,7 +1,7 @@
-"""Many `flask migrate` that begin at the same instant, started by test_migrate.py.
+"""Run `flask migrate` in many processes at the same instant, for test_migrate.py.
 
-Each takes far longer to start than to migrate: were they started one after another,
-they would also run one after another.
+A command takes far longer to start than to migrate, so that commands started one after
+another would also run one after another. These processes wait at a barrier instead.
 """
 
 import sys
@@ -16,7 +16,7 @@ AT_ONCE = 20
 
 
 def migrate(app: Flask, line: Barrier) -> None:
-    """Wait for all the others, then run the command and end with its exit code."""
+    """Wait for all other processes, then run the command and exit with its code."""
     line.wait()
     app.cli.main(["migrate"])
 

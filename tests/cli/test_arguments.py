@@ -1,4 +1,4 @@
-"""What every command does with arguments that nobody foresaw."""
+"""Wrong arguments, help and output of all commands, also from a shell."""
 
 import os
 from collections.abc import Callable
@@ -36,9 +36,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG)
-def test_what_the_parser_refuses_is_one_line_too(
-    flask: Callable, arguments: tuple, message: str
-):
+def test_parser_errors_are_one_line(flask: Callable, arguments: tuple, message: str):
     assert refusal(flask(*arguments)) == message
 
 
@@ -52,12 +50,12 @@ def test_what_the_parser_refuses_is_one_line_too(
         ("keys", "revoke", "\udcff"),
     ],
 )
-def test_bytes_that_are_no_utf_8_are_refused(flask: Callable, arguments: tuple):
+def test_arguments_that_are_not_utf_8_are_refused(flask: Callable, arguments: tuple):
     assert refusal(flask(*arguments)) == r"The argument '\udcff' is not UTF-8."
 
 
 @pytest.mark.parametrize(("arguments", "message"), [WRONG[6], WRONG[11]])
-def test_a_shell_sees_the_same(
+def test_parser_errors_are_one_line_in_a_shell(
     sqlite_url: str, arguments: tuple[str, ...], message: str
 ):
     ended = servers.flask({"DATABASE_URL": sqlite_url}, *arguments)
@@ -65,14 +63,14 @@ def test_a_shell_sees_the_same(
     assert ended.stderr == f"Error: {message}\n"
 
 
-def test_a_shell_s_stray_byte_ends_in_one_line(sqlite_url: str):
+def test_non_utf_8_byte_from_a_shell_gives_a_one_line_error(sqlite_url: str):
     stray = os.fsdecode(b"\xff")
     ended = servers.flask({"DATABASE_URL": sqlite_url}, "keys", "revoke", stray)
     assert ended.returncode == 2
     assert len(ended.stderr.splitlines()) == 1
 
 
-def test_a_shell_finds_the_slug_and_the_key_alone_on_stdout(database_url: str):
+def test_stdout_holds_only_the_slug_or_the_key(database_url: str):
     environ = {"DATABASE_URL": database_url}
     slug = servers.flask(environ, "projects", "create", "Shelter")
     key = servers.flask(environ, "keys", "create", "--project", slug.stdout.strip())
@@ -83,7 +81,7 @@ def test_a_shell_finds_the_slug_and_the_key_alone_on_stdout(database_url: str):
 
 
 @pytest.mark.parametrize("command", [(), ("projects",), ("keys", "create")])
-def test_help_is_no_error(flask: Callable, command: tuple):
+def test_help_exits_with_0(flask: Callable, command: tuple):
     result = flask(*command, "--help")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith("Usage: ")

@@ -1,4 +1,4 @@
-"""flask check: a line for each thing an operator would look at."""
+"""flask check: one line for each check, and the exit code."""
 
 import json
 from collections.abc import Callable
@@ -18,21 +18,21 @@ CHECKS = [
 ]
 
 
-def test_where_all_is_well_each_thing_is_one_line(flask: Callable):
+def test_each_check_that_passes_is_one_line(flask: Callable):
     result = flask("check")
     assert (result.exit_code, result.stderr) == (0, "")
     lines = [line.split()[:2] for line in result.stdout.splitlines()]
     assert lines == [[check, "ok"] for check in CHECKS]
 
 
-def test_json_is_one_array_for_scripts(flask: Callable):
+def test_json_output_is_one_array(flask: Callable):
     found = json.loads(flask("check", "--json").stdout)
     assert [finding["check"] for finding in found] == CHECKS
     assert {finding["status"] for finding in found} == {"ok"}
     assert all(finding["message"] for finding in found)
 
 
-def test_what_is_wrong_ends_with_1_and_the_rest_is_still_looked_at(database_url: str):
+def test_failed_check_exits_with_1_after_the_other_checks(database_url: str):
     environ = {"DATABASE_URL": database_url, "REDIS_URL": "redis://127.0.0.1:1/0"}
     ended = servers.flask(environ, "check")
     assert (ended.returncode, ended.stderr) == (1, "")
@@ -41,7 +41,7 @@ def test_what_is_wrong_ends_with_1_and_the_rest_is_still_looked_at(database_url:
     assert [check for check, status in lines if status == "wrong"] == ["redis"]
 
 
-def test_a_warning_alone_is_no_failure(flask: Callable):
+def test_warning_exits_with_0(flask: Callable):
     data.execute_sql(
         "INSERT INTO migration (name, applied) VALUES ('9999_later', CURRENT_TIMESTAMP)"
     )
@@ -51,7 +51,7 @@ def test_a_warning_alone_is_no_failure(flask: Callable):
     assert "database  warning" in result.stdout
 
 
-def test_a_setting_that_cannot_be_understood_is_one_line(sqlite_url: str):
+def test_invalid_setting_is_reported(sqlite_url: str):
     ended = servers.flask({"DATABASE_URL": sqlite_url, "PORT": "x"}, "check")
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.startswith("Error: PORT: ")

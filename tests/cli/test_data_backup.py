@@ -1,4 +1,4 @@
-"""flask data backup: one whole file of a service that goes on writing."""
+"""flask data backup: a complete copy in one file while the service is writing."""
 
 import os
 import shlex
@@ -38,7 +38,7 @@ def rows(file: Path, query: str) -> list[tuple]:
         return database.execute(query).fetchall()
 
 
-def test_a_backup_under_load_holds_all_that_was_acknowledged_before(
+def test_backup_under_load_holds_all_acknowledged_animals(
     sqlite_url: str, tmp_path: Path, file: Path
 ):
     environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "2"}
@@ -55,7 +55,7 @@ def test_a_backup_under_load_holds_all_that_was_acknowledged_before(
     assert writers.refused == []
 
 
-def test_a_service_on_a_backup_serves_and_goes_on(
+def test_service_continues_from_a_restored_backup(
     sqlite_url: str, tmp_path: Path, file: Path
 ):
     environ = {"DATABASE_URL": sqlite_url}
@@ -74,7 +74,7 @@ def test_a_service_on_a_backup_serves_and_goes_on(
 
 
 @of_sqlite
-def test_a_backup_is_one_file_for_its_owner_alone(flask: Callable, file: Path):
+def test_backup_is_a_single_private_file(flask: Callable, file: Path):
     assert flask("data", "backup", str(file)).exit_code == 0
     assert list(file.parent.iterdir()) == [file]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -82,7 +82,7 @@ def test_a_backup_is_one_file_for_its_owner_alone(flask: Callable, file: Path):
 
 
 @of_sqlite
-def test_a_file_that_is_there_stays_as_it_is(flask: Callable, file: Path):
+def test_existing_file_is_not_overwritten(flask: Callable, file: Path):
     file.write_text("dear")
     message = refusal(flask("data", "backup", str(file)))
     assert message == f"There is a file {file} already."
@@ -90,10 +90,10 @@ def test_a_file_that_is_there_stays_as_it_is(flask: Callable, file: Path):
 
 
 @of_sqlite
-def test_a_file_that_comes_during_the_copy_stays_as_it_is(
+def test_file_created_during_the_copy_is_not_overwritten(
     flask: Callable, file: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(os.path, "lexists", lambda _: False)  # as it was a moment ago
+    monkeypatch.setattr(os.path, "lexists", lambda _: False)  # as if checked too early
     file.write_text("dear")
     result = flask("data", "backup", str(file))
     assert result.exit_code == 1
@@ -103,7 +103,7 @@ def test_a_file_that_comes_during_the_copy_stays_as_it_is(
 
 
 @of_sqlite
-def test_of_two_backups_at_once_to_one_name_one_says_so(
+def test_one_of_two_concurrent_backups_to_a_file_fails(
     app: Flask, file: Path, monkeypatch: pytest.MonkeyPatch
 ):
     ready = threading.Barrier(2)
@@ -127,7 +127,7 @@ def test_of_two_backups_at_once_to_one_name_one_says_so(
 
 @of_sqlite
 @pytest.mark.parametrize("place", ["/nowhere/today.db", "/proc/today.db"])
-def test_a_place_where_no_file_can_be_is_one_line(flask: Callable, place: str):
+def test_unwritable_path_gives_a_one_line_error(flask: Callable, place: str):
     result = flask("data", "backup", place)
     assert (result.exit_code, result.stdout) == (1, "")
     [line] = result.stderr.splitlines()
@@ -135,7 +135,7 @@ def test_a_place_where_no_file_can_be_is_one_line(flask: Callable, place: str):
 
 
 @of_sqlite
-def test_of_a_damaged_database_there_is_no_backup(flask: Callable, file: Path):
+def test_damaged_database_is_not_backed_up(flask: Callable, file: Path):
     query = "SELECT rootpage FROM sqlite_master WHERE name = 'pet_project_id_id'"
     [page] = data.execute_sql(query).fetchone()
     flask("projects", "create", "Shelter")
@@ -150,8 +150,8 @@ def test_of_a_damaged_database_there_is_no_backup(flask: Callable, file: Path):
     assert list(file.parent.iterdir()) == []
 
 
-def test_a_backup_that_finds_no_room_leaves_nothing(sqlite_url: str, file: Path):
-    # 40 KiB: room for what a connection needs, but not for the data.
+def test_backup_without_enough_space_leaves_no_file(sqlite_url: str, file: Path):
+    # A limit of 40 KiB leaves room to connect, but not for the data.
     command = [sys.executable, "-m", "flask", "data", "backup", str(file)]
     ended = subprocess.run(
         ["sh", "-c", f"ulimit -f 80; exec {shlex.join(command)}"],
@@ -167,7 +167,7 @@ def test_a_backup_that_finds_no_room_leaves_nothing(sqlite_url: str, file: Path)
 
 
 @of_postgresql
-def test_postgresql_is_left_to_its_own_tool(flask: Callable, file: Path):
+def test_postgresql_is_left_to_pg_dump(flask: Callable, file: Path):
     result = flask("data", "backup", str(file))
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (

@@ -1,4 +1,4 @@
-"""flask data copy: everything, into an empty database of either engine."""
+"""flask data copy: all rows, into an empty database of either engine."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,14 +37,14 @@ NAMES = ["Rex", "\\N", r"\t", "O'Malley, 'the \"cat\"'", "Zoë 🐈", " x "]
 
 @pytest.fixture
 def target(unmigrated_url: str) -> Iterator[Databases]:
-    """The target, to look at."""
+    """The databases copied to, opened for inspection."""
     target = databases_at(unmigrated_url, prepares_statements=False)
     yield target
     target.close()
 
 
 def contents(databases: Databases) -> dict[str, list[tuple]]:
-    """Every row of every table."""
+    """Return all rows by table."""
     return {
         table.__name__: sorted(tables.read(database, table), key=repr)
         for group, database in zip(GROUPS, databases, strict=True)
@@ -53,7 +53,7 @@ def contents(databases: Databases) -> dict[str, list[tuple]]:
 
 
 def fill(client: FlaskClient, project: Project) -> None:
-    """At least one row in every table."""
+    """Add at least one row to every table but Strike."""
     for number, name in enumerate(NAMES):
         body = {"name": name, "categoryId": number}
         headers = {"Idempotency-Key": str(number)}
@@ -63,16 +63,16 @@ def fill(client: FlaskClient, project: Project) -> None:
     Secret.shared("sessions")
     Session.begin(Caller.by_prefix(Key.all_by_id(project)[0].prefix))
     client.put("/v1/categories/1", json={"name": "Cats"})
-    last_used.flush()  # else it is written while the rows are compared
+    last_used.flush()  # or it would be written while rows are compared
 
 
-def test_each_table_is_copied():
+def test_every_table_belongs_to_a_copied_group():
     data_tables, counter_tables = GROUPS
     assert set(data_tables) == set(BaseModel.__subclasses__())
     assert set(counter_tables) == set(CounterModel.__subclasses__())
 
 
-def test_all_rows_arrive_as_they_are(
+def test_rows_are_copied_unchanged(
     flask: Callable,
     client: FlaskClient,
     project: Project,
@@ -87,7 +87,7 @@ def test_all_rows_arrive_as_they_are(
     assert [name for name, rows in before.items() if not rows] == ["Strike"]
 
 
-def test_no_id_is_given_out_twice_not_even_of_a_deleted_row(
+def test_ids_of_deleted_rows_are_not_reused(
     flask: Callable,
     client: FlaskClient,
     project: Project,
@@ -105,7 +105,7 @@ def test_no_id_is_given_out_twice_not_even_of_a_deleted_row(
 
 
 @to_postgresql
-def test_a_service_that_moves_goes_on_where_it_was(
+def test_service_continues_on_the_copied_database(
     sqlite_url: str, unmigrated_url: str, tmp_path: Path
 ):
     environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "2"}
@@ -127,9 +127,7 @@ def add(service: Service, key: str) -> int:
 
 
 @to_postgresql
-def test_nobody_gets_a_quota_twice(
-    sqlite_url: str, unmigrated_url: str, tmp_path: Path
-):
+def test_used_quota_is_copied(sqlite_url: str, unmigrated_url: str, tmp_path: Path):
     environ = {"DATABASE_URL": sqlite_url}
     with serving(tmp_path, environ) as service:
         key = service.key
@@ -140,7 +138,7 @@ def test_nobody_gets_a_quota_twice(
         assert client.get().day_left == left - 1
 
 
-def test_a_target_that_holds_a_row_is_refused(
+def test_target_that_is_not_empty_is_refused(
     flask: Callable, project: Project, unmigrated_url: str
 ):
     assert flask("data", "copy", unmigrated_url).exit_code == 0
@@ -149,14 +147,14 @@ def test_a_target_that_holds_a_row_is_refused(
     )
 
 
-def test_the_database_itself_is_refused(flask: Callable, database_url: str):
+def test_source_database_is_refused_as_the_target(flask: Callable, database_url: str):
     assert refusal(flask("data", "copy", database_url)) == (
         "Nothing is copied there: it is the database of this service itself."
     )
 
 
 @of_sqlite
-def test_a_target_of_a_newer_version_is_refused(
+def test_target_with_newer_migrations_is_refused(
     flask: Callable, unmigrated_url: str, target: Databases
 ):
     servers.flask({"DATABASE_URL": unmigrated_url}, "migrate")
@@ -171,14 +169,14 @@ def test_a_target_of_a_newer_version_is_refused(
 
 @of_sqlite
 @pytest.mark.parametrize("url", ["x", "mysql://u:Geheimnis@h/d", "sqlite:///", ""])
-def test_what_is_no_address_is_refused_and_not_shown(flask: Callable, url: str):
+def test_invalid_url_is_refused_without_showing_its_password(flask: Callable, url: str):
     message = refusal(flask("data", "copy", url))
     assert message.startswith("The argument DATABASE_URL: ")
     assert "Geheimnis" not in message
 
 
 @of_sqlite
-def test_a_target_that_cannot_be_reached_is_one_line(flask: Callable):
+def test_unreachable_target_gives_a_one_line_error(flask: Callable):
     result = flask("data", "copy", "postgresql://u:Geheimnis@127.0.0.1:1/d")
     assert (result.exit_code, result.stdout) == (1, "")
     [line] = result.stderr.splitlines()
@@ -188,7 +186,7 @@ def test_a_target_that_cannot_be_reached_is_one_line(flask: Callable):
 
 @of_sqlite
 @to_postgresql
-def test_a_copy_that_fails_leaves_nothing(
+def test_failed_copy_leaves_the_target_empty(
     flask: Callable,
     client: FlaskClient,
     project: Project,

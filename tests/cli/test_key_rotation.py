@@ -1,4 +1,4 @@
-"""flask keys rotate."""
+"""flask keys rotate: the grace period and the successor."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ A_DAY_SECONDS = 86_400
 
 @pytest.fixture
 def rotate(flask: Callable) -> Callable:
-    """Rotates a key, and gives what the command ended with."""
+    """Return a function that rotates a key and returns the command's result."""
     return lambda key, *options: flask("keys", "rotate", key[:PREFIX_LENGTH], *options)
 
 
@@ -29,7 +29,7 @@ def is_working(client_of: Callable, key: str) -> bool:
     return client_of(key).get("/v1/pets").status_code == 200
 
 
-def test_a_rotated_key_goes_on_for_a_day(
+def test_rotated_key_works_for_another_day(
     rotate: Callable, key: str, client_of: Callable, clock: Clock
 ):
     successor = printed(rotate(key))
@@ -40,7 +40,7 @@ def test_a_rotated_key_goes_on_for_a_day(
     assert is_working(client_of, successor)
 
 
-def test_a_grace_of_0_ends_the_old_key_now(
+def test_grace_of_0_disables_the_old_key_at_once(
     rotate: Callable, key: str, client_of: Callable
 ):
     successor = printed(rotate(key, "--grace", "0"))
@@ -48,14 +48,14 @@ def test_a_grace_of_0_ends_the_old_key_now(
     assert is_working(client_of, successor)
 
 
-def test_the_list_shows_where_the_grace_ends(
+def test_list_shows_the_end_of_the_grace_period(
     flask: Callable, rotate: Callable, key: str
 ):
     rotate(key, "--grace", "3600")
     assert row_of(flask, key)["EXPIRES"] == "2027-03-17T13:00:10Z"
 
 
-def test_the_grace_ends_with_the_key_s_own_expiry_at_the_latest(
+def test_grace_period_does_not_extend_the_expiry_of_a_key(
     flask: Callable,
     rotate: Callable,
     project: Project,
@@ -88,14 +88,14 @@ def test_the_successor_belongs_to_the_same_project(
     assert row_of(flask, successor)["PROJECT"] == "rival"
 
 
-def test_a_key_has_one_successor(flask: Callable, rotate: Callable, key: str):
+def test_key_can_be_rotated_only_once(flask: Callable, rotate: Callable, key: str):
     printed(rotate(key))
     message = f"The key {key[:PREFIX_LENGTH]} is revoked, expired or rotated already."
     assert refusal(rotate(key)) == message
     assert len(table(flask("keys", "list"))) == 2
 
 
-def test_a_key_that_has_ended_has_no_successor(
+def test_revoked_or_expired_key_cannot_be_rotated(
     flask: Callable, rotate: Callable, project: Project, key: str
 ):
     flask("keys", "revoke", key[:PREFIX_LENGTH])

@@ -18,7 +18,7 @@ PREFIX_LENGTH = 16
 
 
 def listed(flask: Callable, *arguments: str) -> dict[str, dict[str, str]]:
-    """The keys of the list by their prefixes."""
+    """Return the rows of `flask keys list` by prefix."""
     return {row["PREFIX"]: row for row in table(flask("keys", "list", *arguments))}
 
 
@@ -26,7 +26,7 @@ def is_working(client_of: Callable, key: str) -> bool:
     return client_of(key).get("/v1/pets").status_code == 200
 
 
-def test_a_key_is_printed_alone_and_works(
+def test_create_prints_a_working_key(
     flask: Callable, project: Project, client_of: Callable
 ):
     key = printed(flask("keys", "create"))
@@ -34,21 +34,21 @@ def test_a_key_is_printed_alone_and_works(
     assert is_working(client_of, key)
 
 
-def test_a_key_acts_for_the_project_that_is_named(
+def test_key_belongs_to_the_named_project(
     flask: Callable, project: Project, rival: Project
 ):
     key = printed(flask("keys", "create", "--project", "rival"))
     assert listed(flask)[key[:PREFIX_LENGTH]]["PROJECT"] == "rival"
 
 
-def test_of_several_projects_one_has_to_be_named(
+def test_create_requires_a_project_name_if_there_are_several(
     flask: Callable, project: Project, rival: Project
 ):
     message = "Which project? Give --project with one of rival, shelter."
     assert refusal(flask("keys", "create")) == message
 
 
-def test_without_a_project_there_is_no_key(flask: Callable):
+def test_create_without_any_project_is_refused(flask: Callable):
     message = "There is no project yet: flask projects create NAME makes one."
     assert refusal(flask("keys", "create")) == message
 
@@ -70,7 +70,7 @@ def test_the_list_shows_everything_but_the_key(flask: Callable, project: Project
     assert key[PREFIX_LENGTH:] not in flask("keys", "list").output
 
 
-def test_the_list_is_one_json_array_for_scripts(flask: Callable, key: str):
+def test_json_list_is_one_array(flask: Callable, key: str):
     assert json.loads(flask("keys", "list", "--json").stdout) == [
         {
             "prefix": key[:PREFIX_LENGTH],
@@ -85,7 +85,7 @@ def test_the_list_is_one_json_array_for_scripts(flask: Callable, key: str):
     ]
 
 
-def test_the_list_may_show_one_project_alone(flask: Callable, key: str, rival: Project):
+def test_list_can_be_limited_to_one_project(flask: Callable, key: str, rival: Project):
     other = Key.issue(rival)
     assert list(listed(flask)) == [key[:PREFIX_LENGTH], other[:PREFIX_LENGTH]]
     assert list(listed(flask, "--project", "rival")) == [other[:PREFIX_LENGTH]]
@@ -100,7 +100,7 @@ def test_the_list_shows_when_a_key_was_last_used(
     assert listed(flask)[key[:PREFIX_LENGTH]]["LAST USED"] == "2027-03-17T12:01:00Z"
 
 
-def test_a_use_is_noted_at_most_every_ten_minutes(
+def test_last_use_is_updated_at_most_every_ten_minutes(
     flask: Callable, client: FlaskClient, key: str, clock: Clock
 ):
     seen = []
@@ -112,7 +112,7 @@ def test_a_use_is_noted_at_most_every_ten_minutes(
     assert seen == ["2027-03-17T12:00:10Z"] * 2 + ["2027-03-17T12:10:10Z"]
 
 
-def test_a_key_expires_when_its_days_are_over(
+def test_key_expires_after_the_given_number_of_days(
     flask: Callable, project: Project, client_of: Callable, clock: Clock
 ):
     key = printed(flask("keys", "create", "--expires-in", "2"))
@@ -122,7 +122,7 @@ def test_a_key_expires_when_its_days_are_over(
     assert not is_working(client_of, key)
 
 
-def test_a_revoked_key_stops_and_stays_revoked(
+def test_revoked_key_stops_working_and_stays_revoked(
     flask: Callable, key: str, client_of: Callable, clock: Clock
 ):
     for _ in range(2):
@@ -133,7 +133,7 @@ def test_a_revoked_key_stops_and_stays_revoked(
     assert listed(flask)[key[:PREFIX_LENGTH]]["REVOKED"] == "2027-03-17T12:00:10Z"
 
 
-def test_unban_lets_a_key_in_again_at_once(
+def test_unbanned_key_works_again_at_once(
     flask: Callable, project: Project, client_of: Callable
 ):
     key = Key.issue(project, banned_until_ms=NOON_MS + 60_000)
@@ -143,9 +143,7 @@ def test_unban_lets_a_key_in_again_at_once(
     assert is_working(client_of, key)
 
 
-def test_a_ban_that_is_over_is_not_listed(
-    flask: Callable, project: Project, clock: Clock
-):
+def test_expired_ban_is_not_listed(flask: Callable, project: Project, clock: Clock):
     key = Key.issue(project, banned_until_ms=NOON_MS + 60_000)
     assert listed(flask)[key[:PREFIX_LENGTH]]["BANNED UNTIL"] == "2027-03-17T12:01:10Z"
     clock.move(seconds=60)
@@ -176,7 +174,7 @@ def test_a_ban_that_is_over_is_not_listed(
         (("rotate", "pet_0", "--grace", "31536001"), "Invalid value for '--grace'"),
     ],
 )
-def test_a_wrong_argument_is_refused_in_one_line(
+def test_invalid_argument_is_refused_in_one_line(
     flask: Callable, key: str, arguments: tuple, message: str
 ):
     assert refusal(flask("keys", *arguments)).startswith(message)
@@ -184,11 +182,11 @@ def test_a_wrong_argument_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize("command", ["revoke", "unban", "rotate"])
-def test_a_whole_key_is_no_prefix(flask: Callable, key: str, command: str):
+def test_whole_key_is_not_accepted_as_a_prefix(flask: Callable, key: str, command: str):
     assert "There is no key" in refusal(flask("keys", command, key))
 
 
-def test_the_key_beyond_the_limit_is_refused(
+def test_key_beyond_the_limit_is_refused(
     flask: Callable, key: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(keys, "MAX_WORKING_KEYS", 1)

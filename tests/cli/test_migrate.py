@@ -1,4 +1,4 @@
-"""flask migrate, and what starts only on a migrated database."""
+"""flask migrate, and the commands that need a migrated database."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ NOTHING = "nothing to apply\n"
 
 
 def steps() -> list[str]:
-    """Every step, in the order in which one command applies them."""
+    """Return the names of all steps in the order in which they are applied."""
     folders = (MIGRATIONS, MIGRATIONS / "counters")
     return [
         step.stem for folder in folders for step in sorted(folder.glob("[0-9]*.py"))
@@ -32,7 +32,7 @@ def migrate(environ: dict[str, str]) -> CompletedProcess:
     return servers.flask(environ, "migrate")
 
 
-def test_it_tells_what_it_applied_and_then_that_nothing_is_left(
+def test_migrate_reports_the_applied_steps_once(
     environ: dict[str, str],
 ):
     first, second = migrate(environ), migrate(environ)
@@ -42,7 +42,7 @@ def test_it_tells_what_it_applied_and_then_that_nothing_is_left(
     assert (first.stderr, second.stderr) == ("", "")
 
 
-def test_of_any_number_at_once_each_succeeds_and_each_step_is_applied_once(
+def test_concurrent_migrations_apply_each_step_once(
     environ: dict[str, str],
 ):
     ended = servers.run(environ, "tests.cli.migrate_at_once")
@@ -58,7 +58,9 @@ def test_of_any_number_at_once_each_succeeds_and_each_step_is_applied_once(
     [("projects", "list"), ("projects", "create", "Shelter"), ("keys", "list")],
 )
 @pytest.mark.usefixtures("clock")
-def test_other_commands_ask_for_it(flask: Callable[..., Result], arguments: tuple):
+def test_other_commands_require_migration(
+    flask: Callable[..., Result], arguments: tuple
+):
     ended = flask(*arguments)
     assert (ended.exit_code, ended.stdout) == (1, "")
     [line] = ended.stderr.splitlines()
@@ -66,7 +68,7 @@ def test_other_commands_ask_for_it(flask: Callable[..., Result], arguments: tupl
     assert line.endswith("run `flask migrate` first")
 
 
-def test_gunicorn_does_not_start_without_it(environ: dict[str, str]):
+def test_gunicorn_does_not_start_before_migration(environ: dict[str, str]):
     ended = servers.refused_gunicorn(environ)
     assert ended.returncode == 1
     lines = [line for line in ended.stderr.splitlines() if "[INFO]" not in line]
@@ -74,7 +76,7 @@ def test_gunicorn_does_not_start_without_it(environ: dict[str, str]):
     assert lines == [f"Error: {message}; run `flask migrate` first"]
 
 
-def test_gunicorn_starts_after_it(environ: dict[str, str], tmp_path: Path):
+def test_gunicorn_starts_after_migration(environ: dict[str, str], tmp_path: Path):
     migrate(environ)
     with servers.gunicorn(tmp_path, environ) as gunicorn:
         assert gunicorn.process.poll() is None

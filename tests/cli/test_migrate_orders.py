@@ -1,4 +1,4 @@
-"""flask migrate: orders come to a database that already holds animals."""
+"""Migration 0003_orders on a database that already holds animals."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ SHELTER, RIVAL = 1, 2
 
 @contextmanager
 def opened(url: str) -> Iterator[None]:
-    """The models on that database, for as long as the block runs."""
+    """Bind the models to this database for the duration of the block."""
     open_databases(read_settings({"DATABASE_URL": url}))
     try:
         yield
@@ -32,7 +32,7 @@ def opened(url: str) -> Iterator[None]:
 
 @pytest.fixture
 def pets(unmigrated_url: str) -> Iterator[list[Pet]]:
-    """Animals from before there were orders: one of each status, and a rival's."""
+    """Animals added before the migration: one per status, and one of a rival."""
     with opened(unmigrated_url):
         Runner(data.obj, str(STEPS), table_name="migration").up(BEFORE_ORDERS)
         for slug in ("shelter", "rival"):
@@ -47,11 +47,11 @@ def pets(unmigrated_url: str) -> Iterator[list[Pet]]:
 
 @pytest.fixture
 def migrated(pets: list[Pet]) -> None:
-    """The same database, with orders."""
+    """Apply the migration to the database of `pets`."""
     assert migrator.migrate()[0] == "0003_orders"
 
 
-def test_the_command_applies_it_once(unmigrated_url: str, pets: list[Pet]):
+def test_command_applies_the_migration_once(unmigrated_url: str, pets: list[Pet]):
     first, again = (
         servers.flask({"DATABASE_URL": unmigrated_url}, "migrate").stdout.splitlines()
         for _ in range(2)
@@ -60,14 +60,14 @@ def test_the_command_applies_it_once(unmigrated_url: str, pets: list[Pet]):
     assert again == ["nothing to apply"]
 
 
-def test_the_animals_stay_as_they_were(migrated: None, pets: list[Pet]):
+def test_existing_animals_are_unchanged(migrated: None, pets: list[Pet]):
     owners = [SHELTER, SHELTER, SHELTER, RIVAL]
     found = [Pet.find(owner, pet.id) for owner, pet in zip(owners, pets, strict=True)]
     assert found == pets
     assert Order.page(SHELTER, after=0, limit=100, status=None) == []
 
 
-def test_they_can_be_ordered_at_once(migrated: None, pets: list[Pet]):
+def test_existing_animals_can_be_ordered(migrated: None, pets: list[Pet]):
     available, pending, sold, _ = pets
     order = Order.place(SHELTER, available.id)
     assert Order.complete(SHELTER, order.id).status == "completed"
@@ -77,7 +77,7 @@ def test_they_can_be_ordered_at_once(migrated: None, pets: list[Pet]):
             Order.place(SHELTER, pet.id)
 
 
-def test_the_table_is_that_of_a_new_database(
+def test_table_is_the_same_as_in_a_new_database(
     migrated: None, unmigrated_url: str, request: pytest.FixtureRequest
 ):
     upgraded = databases.shape_of(data)["pet_order"]
@@ -96,19 +96,19 @@ def test_the_table_is_that_of_a_new_database(
         {"project": SHELTER, "pet": 1, "status": None},
     ],
 )
-def test_the_database_refuses_what_cannot_be_an_order(migrated: None, row: dict):
+def test_database_refuses_invalid_orders(migrated: None, row: dict):
     with pytest.raises(IntegrityError):
         OrderTable.create(**row, created_ms=0, updated_ms=0)
 
 
-def test_no_id_is_used_twice(migrated: None, pets: list[Pet]):
+def test_id_of_a_deleted_order_is_not_reused(migrated: None, pets: list[Pet]):
     first = Order.place(SHELTER, pets[0].id)
     OrderTable.delete().execute()
     Pet.move(SHELTER, pets[0].id, "pending", "available")
     assert Order.place(SHELTER, pets[0].id).id > first.id
 
 
-def test_a_step_that_fails_is_not_taken_for_done(pets: list[Pet]):
+def test_failed_step_is_applied_again(pets: list[Pet]):
     data.execute_sql("CREATE TABLE pet_order (id bigint)")
     with pytest.raises(DatabaseError):
         migrator.migrate()

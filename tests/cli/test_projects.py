@@ -29,12 +29,12 @@ def test_the_slug_is_made_from_the_name(flask: Callable, name: str, slug: str):
     assert Project.by_slug(slug).name == name
 
 
-def test_a_slug_that_is_taken_gets_a_number(flask: Callable):
+def test_generated_slug_that_is_taken_gets_a_number(flask: Callable):
     slugs = [printed(flask("projects", "create", "Shelter")) for _ in range(3)]
     assert slugs == ["shelter", "shelter-2", "shelter-3"]
 
 
-def test_a_numbered_slug_is_not_too_long_either(flask: Callable):
+def test_numbered_slug_is_shortened_to_the_limit(flask: Callable):
     slugs = [printed(flask("projects", "create", "x" * 63)) for _ in range(2)]
     assert slugs == ["x" * 63, "x" * 61 + "-2"]
 
@@ -54,13 +54,13 @@ def test_a_given_slug_that_is_taken_is_refused(flask: Callable):
 @pytest.mark.parametrize(
     "slug", ["", "-a", "a-", "A", "ä", "a b", "a_b", "a.b", "x" * 64, "a\n"]
 )
-def test_what_is_no_slug_is_refused(flask: Callable, slug: str):
+def test_invalid_slug_is_refused(flask: Callable, slug: str):
     result = flask("projects", "create", "Shelter", f"--slug={slug}")
     assert refusal(result).startswith("--slug must have 1 to 63 characters")
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 201, "\udcff"])
-def test_what_is_no_name_is_refused(flask: Callable, name: str):
+def test_invalid_name_is_refused(flask: Callable, name: str):
     refusal(flask("projects", "create", name))
     assert not Project.select().exists()
 
@@ -90,13 +90,13 @@ def test_the_list_shows_each_plan_with_its_limits(
     ]
 
 
-def test_the_list_is_in_the_order_of_the_slugs(flask: Callable):
+def test_list_is_sorted_by_slug(flask: Callable):
     for name in ("b", "c", "a"):
         flask("projects", "create", name)
     assert [row["SLUG"] for row in table(flask("projects", "list"))] == ["a", "b", "c"]
 
 
-def test_without_projects_the_list_has_only_its_heads(flask: Callable):
+def test_list_without_projects_has_only_headings(flask: Callable):
     assert table(flask("projects", "list")) == []
 
 
@@ -118,7 +118,7 @@ def test_without_projects_the_list_has_only_its_heads(flask: Callable):
     ],
 )
 @pytest.mark.parametrize("command", ["create", "change"])
-def test_numbers_go_with_enterprise_and_with_no_other_plan(
+def test_invalid_plan_or_limits_are_refused(
     flask: Callable, project: Project, command: str, options: tuple
 ):
     refusal(flask("projects", command, "shelter", *options))
@@ -127,7 +127,7 @@ def test_numbers_go_with_enterprise_and_with_no_other_plan(
     ]
 
 
-def test_a_change_of_plan_holds_from_the_next_request_on(
+def test_change_of_plan_applies_from_the_next_request(
     flask: Callable, client: FlaskClient
 ):
     assert client.get("/v1/pets").headers["X-RateLimit-Remaining"] == "999"
@@ -138,7 +138,7 @@ def test_a_change_of_plan_holds_from_the_next_request_on(
     assert headers["X-RateLimit-Remaining"] == "5"
 
 
-def test_an_enterprise_project_can_get_other_numbers_alone(flask: Callable):
+def test_enterprise_limits_can_change_without_the_plan(flask: Callable):
     flask("projects", "create", "Shelter", *ENTERPRISE)
     flask("projects", "change", "shelter", "--per-minute", "8", "--per-day", "80")
     [row] = table(flask("projects", "list"))
@@ -153,7 +153,7 @@ def test_an_enterprise_project_can_get_other_numbers_alone(flask: Callable):
         (("--plan", "enterprise", "--per-day", "80"), ("7", "80")),
     ],
 )
-def test_one_number_of_an_enterprise_project_changes_alone(
+def test_one_enterprise_limit_can_change_without_the_other(
     flask: Callable, options: tuple, limits: tuple
 ):
     flask("projects", "create", "Shelter", *ENTERPRISE)
@@ -163,7 +163,7 @@ def test_one_number_of_an_enterprise_project_changes_alone(
     assert (row["PER MINUTE"], row["PER DAY"]) == limits
 
 
-def test_the_list_is_one_json_array_for_scripts(flask: Callable):
+def test_json_list_is_one_array(flask: Callable):
     assert json.loads(flask("projects", "list", "--json").stdout) == []
     flask("projects", "create", "The  Shelter", *ENTERPRISE)
     assert json.loads(flask("projects", "list", "--json").stdout) == [
@@ -178,7 +178,7 @@ def test_the_list_is_one_json_array_for_scripts(flask: Callable):
     ]
 
 
-def test_who_leaves_enterprise_leaves_its_numbers(flask: Callable):
+def test_leaving_enterprise_drops_its_limits(flask: Callable):
     flask("projects", "create", "Shelter", *ENTERPRISE)
     flask("projects", "change", "shelter", "--plan", "free")
     [row] = table(flask("projects", "list"))
@@ -195,7 +195,7 @@ def test_who_leaves_enterprise_leaves_its_numbers(flask: Callable):
         ((), "Missing argument 'SLUG'."),
     ],
 )
-def test_a_change_that_is_none_is_refused(
+def test_invalid_change_is_refused(
     flask: Callable, project: Project, arguments: tuple, message: str
 ):
     assert refusal(flask("projects", "change", *arguments)) == message

@@ -1,4 +1,4 @@
-"""Clients that go on adding animals while something is copied."""
+"""Clients that add animals while a database is being copied."""
 
 import threading
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ FIRST = 20
 
 @dataclass
 class Writers:
-    """What was acknowledged, in no order, and what was not."""
+    """The ids of the added animals, unordered, and the statuses of refusals."""
 
     added: list[int] = field(default_factory=list)
     refused: list[int] = field(default_factory=list)
@@ -22,7 +22,7 @@ class Writers:
     has_ended: threading.Event = field(default_factory=threading.Event)
 
     def add(self, service: Service) -> None:
-        """Add animals until told to stop."""
+        """Add animals until `has_ended` is set."""
         with Client(service.url, service.key) as client:
             while not self.has_ended.is_set():
                 answer = client.post({"name": "Rex", "categoryId": 7})
@@ -36,7 +36,7 @@ class Writers:
 
 @contextmanager
 def writing(service: Service) -> Iterator[Writers]:
-    """Writers that have added some animals, for as long as the block runs."""
+    """Yield writers that have added some animals, and stop them after the block."""
     writers = Writers()
     threads = [
         threading.Thread(target=writers.add, args=(service,)) for _ in range(WRITERS)
@@ -53,7 +53,7 @@ def writing(service: Service) -> Iterator[Writers]:
 
 
 def ids_of(service: Service, key: str) -> list[int]:
-    """Every animal of a project, as its list shows them."""
+    """Return the ids of all animals that the project's list shows."""
     ids: list[int] = []
     with Client(service.url, key) as client:
         while page := client.get(

@@ -1,4 +1,4 @@
-"""A real certificate authority (Pebble) and the DNS that it and the service ask."""
+"""A certificate authority (Pebble), and the DNS server that the tests use."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from tests.servers import free_port, stop, wait_for_port
 
 @dataclass
 class Dns:
-    """pebble-challtestsrv: every name has the address 127.0.0.1, and what is put."""
+    """pebble-challtestsrv: resolves every name to 127.0.0.1, plus added records."""
 
     address: str
     management: str
@@ -36,16 +36,16 @@ class Dns:
 
 @dataclass
 class Authority:
-    """Pebble, and the files that make others trust it."""
+    """The ACME directory of Pebble, and the root certificates to trust."""
 
     directory: str
-    own_root: Path  # of its own interface
+    own_root: Path  # of its ACME endpoint
     issued_root: Path  # of the certificates that it issues
 
 
 @contextmanager
 def dns(log: Path) -> Iterator[Dns]:
-    """A DNS server for as long as the block runs."""
+    """Run a DNS server for the duration of the block."""
     port, management = free_port(), free_port()
     command = ["pebble-challtestsrv", "-defaultIPv6", ""]
     command += ["-dns01", f"127.0.0.1:{port}", "-management", f"127.0.0.1:{management}"]
@@ -56,7 +56,7 @@ def dns(log: Path) -> Iterator[Dns]:
 
 @contextmanager
 def authority(directory: Path, dns: Dns, http: int, https: int) -> Iterator[Authority]:
-    """An authority that checks names on these two ports."""
+    """Run an authority that validates domains on these two ports."""
     port, management = free_port(), free_port()
     root = trustme.CA()
     root.cert_pem.write_to_path(directory / "pebble-root.pem")
@@ -90,7 +90,7 @@ def authority(directory: Path, dns: Dns, http: int, https: int) -> Iterator[Auth
 def running(
     command: list[str], log: Path, port: int, environ: dict[str, str] | None = None
 ) -> Iterator[subprocess.Popen]:
-    """A program that listens on the port for as long as the block runs."""
+    """Run a program that listens on the port for the duration of the block."""
     with log.open("a") as output:
         process = subprocess.Popen(
             command, env=os.environ | (environ or {}), stdout=output, stderr=output

@@ -1,4 +1,4 @@
-"""Two instances on one database behind Caddy, a certificate authority, a browser."""
+"""Two instances behind Caddy, with a certificate authority, DNS and a browser."""
 
 import shutil
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from tests.e2e.people import BASE
 
 @dataclass
 class World:
-    """Everything that runs."""
+    """The running servers and their addresses."""
 
     dns: Dns
     front: Front
@@ -26,21 +26,21 @@ class World:
     directory: Path
 
     def flask(self, *arguments: str) -> str:
-        """What a command of the service prints."""
+        """Run a command of the service and return what it prints."""
         done = servers.flask(self.instances[0].environ, *arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
     @property
     def caddy_settings(self) -> dict[str, str]:
-        """What deploy/Caddyfile takes from the environment."""
+        """The environment variables that deploy/Caddyfile reads."""
         places = [instance.url.removeprefix("http://") for instance in self.instances]
         return {"PETSTORE_UPSTREAMS": " ".join(places), "PETSTORE_ASK": places[0]}
 
 
 @pytest.fixture(scope="session")
 def world(postgresql_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator:
-    """The service as it runs in production, on this machine alone."""
+    """The service as in production, with all its servers on this machine."""
     directory = tmp_path_factory.mktemp("world")
     http, https = servers.free_port(), servers.free_port()
     with ExitStack() as stack:
@@ -68,7 +68,7 @@ def world(postgresql_server: str, tmp_path_factory: pytest.TempPathFactory) -> I
 
 @pytest.fixture
 def page(world: World) -> Iterator[Page]:
-    """A page of a browser for which DNS leads every host to Caddy."""
+    """A page of a browser that resolves every host to Caddy."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"),
@@ -77,7 +77,7 @@ def page(world: World) -> Iterator[Page]:
                 f"--host-resolver-rules=MAP * 127.0.0.1:{world.front.https}",
             ],
         )
-        # The browser has no file of trusted authorities; the clients above have.
+        # Unlike the Python clients, the browser does not trust the test's authority.
         page = browser.new_page(ignore_https_errors=True)
         page.set_default_timeout(20_000)
         yield page

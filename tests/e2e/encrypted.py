@@ -1,4 +1,4 @@
-"""PostgreSQL and Redis as platforms offer them: over TLS, certificates of nobody's."""
+"""PostgreSQL and Redis as platforms offer them: TLS with untrusted certificates."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ ACCESS = "hostssl all all 127.0.0.1/32 scram-sha-256\n"
 
 @dataclass
 class Certificate:
-    """What a server shows that has signed for itself."""
+    """The files of a server's certificate."""
 
     chain: Path
     key: Path
@@ -28,7 +28,7 @@ class Certificate:
 
 @contextmanager
 def redis(directory: Path) -> Iterator[str]:
-    """Debian's Redis, which takes nothing but TLS; its address."""
+    """Run Debian's Redis, which requires TLS, and yield its URL."""
     port, shown = free_port(), certificate(directory)
     command = ["redis-server", "--port", "0", "--tls-port", str(port), "--save", ""]
     command += ["--bind", "127.0.0.1", "--tls-auth-clients", "no"]
@@ -40,7 +40,7 @@ def redis(directory: Path) -> Iterator[str]:
 
 @contextmanager
 def postgresql(directory: Path) -> Iterator[str]:
-    """Debian's PostgreSQL, which takes nothing but TLS and a password; its address."""
+    """Run Debian's PostgreSQL, which requires TLS and a password; yield its URL."""
     port, shown, own = free_port(), certificate(directory), directory / "data"
     password = directory / "password"
     password.write_text(PASSWORD)
@@ -57,7 +57,7 @@ def postgresql(directory: Path) -> Iterator[str]:
 
 
 def certificate(directory: Path) -> Certificate:
-    """A certificate from an authority that nobody trusts."""
+    """Issue a certificate from an untrusted authority."""
     issued = trustme.CA().issue_cert("127.0.0.1")
     shown = Certificate(directory / "server.pem", directory / "server.key")
     issued.cert_chain_pems[0].write_to_path(shown.chain)
@@ -68,7 +68,7 @@ def certificate(directory: Path) -> Certificate:
 
 def _as_owner(command: list[str]) -> list[str]:
     command = [str(POSTGRESQL[-1] / command[0]), *command[1:]]
-    # PostgreSQL does not run as root; Debian's package has made it a user.
+    # PostgreSQL refuses to run as root; Debian's package has created a user for it.
     return (
         ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", *command]
         if _is_root()

@@ -1,4 +1,4 @@
-"""Caddy in front of the service, and a client that knows where it listens."""
+"""Caddy in front of the service, and a client for it."""
 
 import http.client
 import socket
@@ -15,7 +15,7 @@ from tests.servers import ROOT, free_port
 
 @dataclass
 class Answer:
-    """What a client got."""
+    """A response."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -24,7 +24,7 @@ class Answer:
 
 @dataclass
 class Front:
-    """The ports of Caddy, and whom its clients trust."""
+    """The ports of a proxy, and the root certificate that its clients trust."""
 
     http: int
     https: int
@@ -32,11 +32,11 @@ class Front:
 
     @classmethod
     def anywhere(cls, trusted: Path) -> Self:
-        """One on ports that nobody listens on."""
+        """Return one with free ports."""
         return cls(free_port(), free_port(), trusted)
 
     def get(self, host: str, path: str = "/v1/pets", **headers: str) -> Answer:
-        """GET https://HOST/PATH, over a certificate that is checked."""
+        """Send a GET to https://HOST/PATH, verifying the certificate."""
         connection = self.connection(host)
         sent = {name.replace("_", "-"): text for name, text in headers.items()}
         try:
@@ -47,7 +47,7 @@ class Front:
             connection.close()
 
     def connection(self, host: str) -> http.client.HTTPSConnection:
-        """One that asks for the host, over a certificate that is checked."""
+        """Return a connection for the host that verifies the certificate."""
         context = ssl.create_default_context(cafile=str(self.trusted))
         return _Connection(host, self.https, context)
 
@@ -56,7 +56,7 @@ class Front:
 def caddy(
     directory: Path, front: Front, authority: Authority, environ: dict[str, str]
 ) -> Iterator[None]:
-    """Caddy with deploy/Caddyfile, on ports and with the authority of the test."""
+    """Run Caddy with deploy/Caddyfile, on the test's ports and with its authority."""
     directory.mkdir(exist_ok=True)
     settings = [
         "{",
@@ -77,7 +77,7 @@ def caddy(
 
 
 class _Connection(http.client.HTTPSConnection):
-    """A connection to Caddy that asks for another host, as if DNS had led here."""
+    """A connection to Caddy for any host, as if DNS resolved it to Caddy."""
 
     def __init__(self, host: str, port: int, context: ssl.SSLContext) -> None:
         super().__init__(host, timeout=60, context=context)

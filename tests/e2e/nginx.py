@@ -1,4 +1,4 @@
-"""nginx with deploy/nginx.conf, on ports, places and certificates of the test."""
+"""nginx with deploy/nginx.conf, on the test's ports, paths and certificates."""
 
 import tempfile
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.e2e.front import Front
 from tests.e2e.people import BASE
 from tests.servers import ROOT
 
-# What Debian's nginx.conf says around the files that it includes.
+# In place of Debian's nginx.conf, which includes the files of sites.
 AROUND = """
 daemon off;
 pid {directory}/nginx.pid;
@@ -30,35 +30,35 @@ http {{
 
 @dataclass
 class Certificates:
-    """The directory of certbot, and the authority that it asks."""
+    """The directory of certbot's certificates, and the authority that issues them."""
 
     live: Path
     authority: trustme.CA
 
     def issue(self, name: str, *hosts: str) -> None:
-        """Do what certbot does for a certificate of that name."""
+        """Issue a certificate and store it where certbot would."""
         place = self.live / name
         place.mkdir(parents=True)
         issued = self.authority.issue_cert(*hosts)
         chain = b"".join(pem.bytes() for pem in issued.cert_chain_pems)
         (place / "fullchain.pem").write_bytes(chain)
         issued.private_key_pem.write_to_path(place / "privkey.pem")
-        # nginx's workers read them, as user www-data (see step 4 of the file).
+        # nginx's workers read them as www-data (see step 4 in deploy/nginx.conf).
         for path in (place / "fullchain.pem", place / "privkey.pem"):
             path.chmod(0o644)
 
 
 @dataclass
 class Nginx(Front):
-    """A running one."""
+    """A running nginx."""
 
     certificates: Certificates
 
 
 @contextmanager
 def nginx(upstream: str) -> Iterator[Nginx]:
-    """One in front of that address for as long as the block runs."""
-    # Not in pytest's own directory, which nginx's workers may not enter.
+    """Run nginx in front of this address for the duration of the block."""
+    # Not in pytest's temporary directory, which nginx's workers may not enter.
     with tempfile.TemporaryDirectory(prefix="petstore-nginx-") as directory:
         Path(directory).chmod(0o755)
         with _serving(Path(directory), upstream) as front:
@@ -81,7 +81,7 @@ def _serving(directory: Path, upstream: str) -> Iterator[Nginx]:
 
 
 def _placed(directory: Path, front: Front, upstream: str) -> str:
-    """The file as it is delivered, but for names and places."""
+    """Return deploy/nginx.conf with the names, ports and paths of the test."""
     text = (ROOT / "deploy" / "nginx.conf").read_text()
     for delivered, here in {
         "listen [::]:80 default_server;\n": "\n",

@@ -1,4 +1,4 @@
-"""What people do at the pages, and what they must find there."""
+"""Steps that users take on the dashboard, and checks of its pages."""
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -8,7 +8,7 @@ DOMAINS = f"https://{BASE}/dashboard/settings/domains"
 
 
 def sign_in(page: Page, key: str) -> None:
-    """Begin a session."""
+    """Sign in to the dashboard."""
     page.goto(f"https://{BASE}/dashboard")
     page.get_by_label("API key").fill(key)
     page.get_by_role("button", name="Sign in").click()
@@ -16,7 +16,7 @@ def sign_in(page: Page, key: str) -> None:
 
 
 def add_domain(page: Page, name: str) -> None:
-    """Add a domain, and see what to write into DNS."""
+    """Add a domain and wait for its page."""
     page.goto(DOMAINS)
     page.get_by_role("textbox", name="Domain").fill(name)
     page.get_by_role("button", name="Add domain").click()
@@ -24,12 +24,12 @@ def add_domain(page: Page, name: str) -> None:
 
 
 def verify(page: Page, expected: str) -> None:
-    """Let the service ask DNS, and read what it says."""
+    """Click Verify and wait for the expected text."""
     page.get_by_role("button", name="Verify").click()
     expect(page.get_by_text(expected)).to_be_visible()
 
 
 def require_accessible(page: Page) -> None:
-    """No rule of axe-core is broken on the page."""
+    """Check that axe-core finds no violation on the page."""
     found = Axe().run(page)
     assert not found.response["violations"], found.generate_report()

@@ -23,21 +23,21 @@ default_pool_size = {connections}
 max_client_conn = 500
 server_reset_query =
 """
-# Fewer than the service has requests at once, so that they are lent in turns.
+# Fewer than there are concurrent requests, so that connections are shared.
 CONNECTIONS = 4
 
 
 @contextmanager
 def pgbouncer(server: str) -> Iterator[str]:
-    """One in front of that server for as long as the block runs; its address."""
-    # Not in pytest's own directory, which its user may not enter.
+    """Run PgBouncer in front of this server and yield its URL."""
+    # Not in pytest's temporary directory, which PgBouncer's user may not enter.
     with tempfile.TemporaryDirectory(prefix="petstore-pgbouncer-") as directory:
         config, port = Path(directory, "pgbouncer.ini"), free_port()
         [socket] = parse_qs(urlsplit(server).query)["host"]
         text = CONFIG.format(socket=socket, port=port, connections=CONNECTIONS)
         config.write_text(text)
         Path(directory).chmod(0o755)
-        # It does not run as root; PostgreSQL has a user of its own then, too.
+        # PgBouncer refuses to run as root; PostgreSQL's user runs it then.
         user = [f"--user={Path(socket).owner()}"] if os.geteuid() == 0 else []
         with running(
             ["pgbouncer", *user, str(config)], config.with_suffix(".log"), port

@@ -1,4 +1,4 @@
-"""nginx in front of the service, as a plain proxy that keeps its connections."""
+"""nginx as a plain proxy that keeps its connections to the service alive."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,7 +38,7 @@ http {{
 
 @contextmanager
 def nginx(directory: Path, upstream: str) -> Iterator[int]:
-    """One process of it for as long as the block runs; its port."""
+    """Run a single nginx process for the duration of the block; yield its port."""
     directory.mkdir()
     port = free_port()
     config = directory / "nginx.conf"

@@ -1,4 +1,4 @@
-"""deploy/prometheus-alerts.yml, by the word of promtool (Debian's prometheus)."""
+"""deploy/prometheus-alerts.yml, checked by promtool (Debian's prometheus)."""
 
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ def promtool(*arguments: object) -> subprocess.CompletedProcess:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_prometheus_takes_the_rules():
+def test_rules_are_valid():
     checked = promtool("check", "rules", RULES)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
@@ -29,7 +29,7 @@ def test_each_alert_fires_when_it_should_and_not_before(file: Path, tmp_path: Pa
     assert tested.returncode == 0, tested.stdout + tested.stderr
 
 
-def test_each_alert_is_tried():
+def test_each_alert_has_tests():
     told = "".join(file.read_text() for file in TESTS)
     names = [
         line.split()[-1]

@@ -1,4 +1,4 @@
-"""deploy/Caddyfile: what is closed, what is believed, what an outage looks like."""
+"""deploy/Caddyfile: operator paths, certificates, forwarded addresses, outages."""
 
 import http.client
 import json
@@ -24,19 +24,19 @@ CLOSED = [
 
 
 @pytest.mark.parametrize("path", CLOSED)
-def test_what_is_for_operators_is_closed_to_the_outside(world: World, path: str):
+def test_operator_paths_are_not_found(world: World, path: str):
     answer = world.front.get(BASE, path)
     assert answer.status == 404
     assert json.loads(answer.text)["code"] == "not_found"
 
 
 @pytest.mark.parametrize("host", ["nobody.pets.example.net", "shop.example.com"])
-def test_a_host_that_is_not_served_gets_no_certificate(world: World, host: str):
+def test_unknown_host_gets_no_certificate(world: World, host: str):
     with pytest.raises(ssl.SSLError):
         world.front.get(host)
 
 
-def test_a_forged_address_is_not_believed(world: World):
+def test_forged_x_forwarded_for_is_ignored(world: World):
     left = [
         int(
             world.front.get(BASE, X_Forwarded_For=f"192.0.2.{number}").headers[
@@ -48,12 +48,12 @@ def test_a_forged_address_is_not_believed(world: World):
     assert left[1] == left[0] - 1
 
 
-def test_links_are_made_for_the_host_and_scheme_of_the_client(world: World):
+def test_links_use_the_host_and_scheme_of_the_client(world: World):
     description = json.loads(world.front.get(BASE, "/openapi.json").text)
     assert description["servers"][-1]["url"] == f"https://{BASE}/v1"
 
 
-def test_http_leads_to_https(world: World):
+def test_http_redirects_to_https(world: World):
     connection = http.client.HTTPConnection("127.0.0.1", world.front.http)
     connection.request("GET", "/v1/pets?limit=1", headers={"Host": BASE})
     answer = connection.getresponse()
@@ -62,11 +62,11 @@ def test_http_leads_to_https(world: World):
     connection.close()
 
 
-def test_an_outage_looks_like_every_other_failure(world: World):
+def test_outage_gets_an_error_of_the_usual_form(world: World):
     nowhere = {"PETSTORE_UPSTREAMS": f"127.0.0.1:{servers.free_port()}"}
     front = Front.anywhere(world.front.trusted)
     place = world.directory / "caddy-of-nothing"
-    # The authority checks names at the first Caddy, whose files this one shares.
+    # The authority validates domains at the first Caddy, so share its certificates.
     place.mkdir()
     (place / "storage").symlink_to(world.directory / "caddy" / "storage")
     world.front.get(BASE)

@@ -1,4 +1,4 @@
-"""deploy/nginx.conf: TLS, addresses, limits, an outage, domains, and no POST lost."""
+"""deploy/nginx.conf: TLS, forwarded addresses, limits, outages, custom domains."""
 
 import http.client
 import json
@@ -22,7 +22,7 @@ from tests.e2e.test_front import CLOSED
 
 SHOP = "shop.nginx.example"
 CLIENTS = 8
-POSTS = 60  # of each client
+POSTS = 60  # per client
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +34,13 @@ def front(world: World) -> Iterator[Nginx]:
 
 
 @pytest.mark.parametrize("path", CLOSED)
-def test_what_is_for_operators_is_closed_to_the_outside(front: Nginx, path: str):
+def test_operator_paths_are_not_found(front: Nginx, path: str):
     answer = front.get(BASE, path)
     assert answer.status == 404
     assert json.loads(answer.text)["code"] == "not_found"
 
 
-def test_a_forged_address_is_not_believed(front: Nginx):
+def test_forged_x_forwarded_for_is_ignored(front: Nginx):
     left = [
         int(
             front.get(BASE, X_Forwarded_For=f"192.0.2.{number}").headers[
@@ -52,12 +52,12 @@ def test_a_forged_address_is_not_believed(front: Nginx):
     assert left[1] == left[0] - 1
 
 
-def test_links_are_made_for_the_host_and_scheme_of_the_client(front: Nginx):
+def test_links_use_the_host_and_scheme_of_the_client(front: Nginx):
     description = json.loads(front.get(f"{BASE}", "/openapi.json").text)
     assert description["servers"][-1]["url"] == f"https://{BASE}/v1"
 
 
-def test_http_leads_to_https(front: Nginx):
+def test_http_redirects_to_https(front: Nginx):
     connection = http.client.HTTPConnection("127.0.0.1", front.http)
     connection.request("GET", "/v1/pets?limit=1", headers={"Host": BASE})
     answer = connection.getresponse()
@@ -66,7 +66,7 @@ def test_http_leads_to_https(front: Nginx):
     connection.close()
 
 
-def test_a_limit_reaches_the_client_with_its_headers(world: World, front: Nginx):
+def test_quota_refusal_reaches_the_client_with_its_headers(world: World, front: Nginx):
     plan = ("--plan", "enterprise", "--per-minute", "1000", "--per-day", "2")
     slug = world.flask("projects", "create", "Few", *plan)
     key = world.flask("keys", "create", "--project", slug)
@@ -77,13 +77,13 @@ def test_a_limit_reaches_the_client_with_its_headers(world: World, front: Nginx)
 
 
 @pytest.mark.parametrize("size", [65_500, 100_000])
-def test_headers_that_are_too_large_are_refused_alike(front: Nginx, size: int):
+def test_oversized_headers_get_the_usual_error(front: Nginx, size: int):
     answer = front.get(BASE, X_Padding="x" * size)
     assert answer.status == 431
     assert json.loads(answer.text)["code"] == "headers_too_large"
 
 
-def test_a_body_that_nginx_does_not_take_is_refused_alike(front: Nginx):
+def test_oversized_body_gets_the_usual_error(front: Nginx):
     connection = front.connection(BASE)
     connection.request("POST", "/v1/pets", headers={"Content-Length": "2000000"})
     answer = connection.getresponse()
@@ -92,7 +92,7 @@ def test_a_body_that_nginx_does_not_take_is_refused_alike(front: Nginx):
     connection.close()
 
 
-def test_an_outage_looks_like_every_other_failure():
+def test_outage_gets_an_error_of_the_usual_form():
     nowhere = f"127.0.0.1:{servers.free_port()}"
     with nginx(nowhere) as front:
         answer = front.get(BASE)
@@ -102,9 +102,7 @@ def test_an_outage_looks_like_every_other_failure():
     assert set(json.loads(answer.text)) == {"code", "message", "status"}
 
 
-def test_a_domain_of_a_project_s_own_has_its_own_certificate(
-    world: World, front: Nginx
-):
+def test_custom_domain_has_its_own_certificate(world: World, front: Nginx):
     open_databases(read_settings(world.instances[0].environ))
     project = Project.add("Nginx", None, Plan("pro"))
     prove(Domain.add(project, SHOP), "as it should be")
@@ -136,7 +134,7 @@ def test_no_post_is_lost_or_doubled_while_workers_are_recycled(
 
 
 def post_from_many(front: Nginx, key: str) -> list[int]:
-    """The answers to POSTs of clients that keep their connections."""
+    """Send POSTs from many keep-alive clients and return the statuses."""
     statuses: list[int] = []
 
     def post() -> None:
@@ -162,7 +160,7 @@ def post_from_many(front: Nginx, key: str) -> list[int]:
 
 
 def animals(front: Nginx, key: str) -> int:
-    """How many there are, page by page."""
+    """Return the number of animals, counted page by page."""
     count, after = 0, 0
     while page := json.loads(
         front.get(

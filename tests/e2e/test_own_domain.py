@@ -1,4 +1,4 @@
-"""The whole story: from the plan Free to a domain of one's own, and back."""
+"""A custom domain in the browser and through Caddy, from upgrade to removal."""
 
 import json
 import ssl
@@ -16,7 +16,7 @@ SHOP, OLD = "shop.example.org", "old.example.org"
 TARGET = f"shelter.{BASE}"
 
 
-def test_from_dns_record_to_certificate_and_back(world: World, page: Page):
+def test_custom_domain_is_added_used_and_removed(world: World, page: Page):
     world.flask("projects", "create", "Shelter")
     key = world.flask("keys", "create", "--project", "shelter")
     bearer = {"Authorization": f"Bearer {key}"}
@@ -38,7 +38,7 @@ def test_from_dns_record_to_certificate_and_back(world: World, page: Page):
 
     world.dns.put_cname(SHOP, TARGET)
     verify(page, f"DNS is right: {SHOP} is yours.")
-    # Without another click: the page looks again by itself.
+    # The page refreshes itself, so no click is needed.
     expect(page.get_by_text("Active from Pebble")).to_be_visible(timeout=30_000)
     require_accessible(page)
     answer = world.front.get(SHOP, **bearer)
@@ -63,7 +63,7 @@ def test_from_dns_record_to_certificate_and_back(world: World, page: Page):
     expect(page.get_by_text(f"{OLD} is removed")).to_be_visible()
     assert [direct(world, number, OLD) for number in (0, 1)] == [421, 421]
     assert [direct(world, number, SHOP) for number in (0, 1)] == [401, 401]
-    # Caddy keeps the certificate that it has; one without it gets none any more.
+    # Caddy keeps its certificate, but an instance without one can get none now.
     assert world.front.get(OLD, **bearer).status == 421
     assert [direct(world, number, BASE, ask(OLD)) for number in (0, 1)] == [404, 404]
     fresh, place = Front.anywhere(world.front.trusted), world.directory / "fresh"
@@ -79,7 +79,7 @@ def ask(name: str) -> str:
 
 
 def direct(world: World, number: int, host: str, path: str = "/v1/pets") -> int:
-    """The status with which one instance refuses."""
+    """Return the error status of a request sent directly to one instance."""
     url = f"{world.instances[number].url}{path}"
     request = urllib.request.Request(url, headers={"Host": host})
     with pytest.raises(urllib.error.HTTPError) as refused:

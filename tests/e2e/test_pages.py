@@ -1,4 +1,4 @@
-"""Every page, wide and narrow, light and dark: readable by everybody."""
+"""Accessibility of every dashboard page: wide and narrow, light and dark."""
 
 import pytest
 from playwright.sync_api import Page

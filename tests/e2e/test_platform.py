@@ -1,4 +1,4 @@
-"""What a Procfile platform does: a clean checkout, an empty environment, two lines."""
+"""Deployment on a Procfile platform: a clean checkout and an empty environment."""
 
 import json
 import os
@@ -28,13 +28,13 @@ UNSIGNED = "?ssl_cert_reqs=none"
 
 @dataclass
 class Platform:
-    """A checkout with what it needs installed, and the addresses of its stores."""
+    """A checkout with its dependencies installed, and its environment variables."""
 
     app: Path
     environ: dict[str, str]
 
     def run(self, command: str, **environ: str) -> subprocess.CompletedProcess:
-        """Run a command to its end."""
+        """Run a command to completion."""
         return subprocess.run(
             shlex.split(command),
             cwd=self.app,
@@ -46,13 +46,13 @@ class Platform:
         )
 
     def lines_of_procfile(self) -> dict[str, str]:
-        """The command of each kind of process."""
+        """Return the commands in the Procfile by process type."""
         lines = (self.app / "Procfile").read_text().splitlines()
         return dict(line.split(": ", 1) for line in lines)
 
     @contextmanager
     def web(self, **environ: str) -> Iterator["Web"]:
-        """The service for as long as the block runs."""
+        """Run the service for the duration of the block."""
         web = Web(self.app.parent, free_port())
         with web.stdout.open("wb") as stdout, web.stderr.open("wb") as stderr:
             process = subprocess.Popen(
@@ -82,7 +82,7 @@ class Web:
         self.stderr = directory / f"{port}.stderr"
 
     def ask(self, path: str, key: str = "", body: object = None) -> dict:
-        """GET, or POST where there is a body; what comes back."""
+        """Send a GET, or a POST if there is a body, and return the JSON response."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}",
             json.dumps(body).encode() if body else None,
@@ -94,7 +94,7 @@ class Web:
 
 @pytest.fixture(scope="module")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    """The repository as it is checked in, migrated by `release`."""
+    """A clone of the repository, whose `release` command has migrated the database."""
     app = tmp_path_factory.mktemp("platform") / "app"
     subprocess.run(["git", "clone", "--quiet", ROOT, app], check=True)
     environment = [sys.executable, "-m", "venv", app.parent / "venv"]
@@ -130,12 +130,12 @@ def made(directory: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def key(platform: Platform) -> str:
-    """A key of a project, made by one-off commands."""
+    """A key of a project, created by one-off commands."""
     platform.run("flask projects create Shelter")
     return platform.run("flask keys create").stdout.strip()
 
 
-def test_web_serves_on_its_port_from_both_stores(platform: Platform, key: str):
+def test_web_serves_on_its_port_with_both_stores(platform: Platform, key: str):
     with platform.web() as web:
         assert web.ask("/readyz") == {"status": "ok", "counters": "ok"}
         pet = web.ask("/v1/pets", key, {"name": "Rex", "categoryId": 7})
@@ -145,27 +145,27 @@ def test_web_serves_on_its_port_from_both_stores(platform: Platform, key: str):
         wait_until(lambda: len(master.children()) == WORKERS, else_="workers missing")
 
 
-def test_sigterm_ends_it_in_peace(platform: Platform, key: str):
+def test_sigterm_stops_the_service_cleanly(platform: Platform, key: str):
     with platform.web() as web:
         web.ask("/v1/pets", key)
         web.process.send_signal(signal.SIGTERM)
         assert web.process.wait(PATIENCE_SECONDS) == 0
 
 
-def test_its_log_is_stdout_alone(platform: Platform, key: str):
+def test_log_goes_to_stdout_only(platform: Platform, key: str):
     before = set(platform.app.rglob("*"))
     with platform.web() as web:
         web.ask("/v1/pets", key)
     lines = [json.loads(line) for line in web.stdout.read_text().splitlines()]
     assert "/v1/pets" in [line.get("route") for line in lines]
-    # gunicorn tells of itself there, in lines of its own.
+    # Only gunicorn's own messages go to stderr.
     told = web.stderr.read_text().splitlines()
     assert all(re.match(r"\[\d{4}-", line) for line in told)
     made = {path for path in set(platform.app.rglob("*")) - before if path.is_file()}
     assert {path.suffix for path in made} <= {".pyc"}
 
 
-def test_a_certificate_that_nobody_signed_is_told_with_what_to_change(
+def test_untrusted_redis_certificate_is_logged_with_a_remedy(
     platform: Platform, key: str
 ):
     strict = platform.environ["REDIS_URL"].removesuffix(UNSIGNED)
@@ -177,7 +177,7 @@ def test_a_certificate_that_nobody_signed_is_told_with_what_to_change(
     assert encrypted.PASSWORD not in told
 
 
-def test_check_finds_the_same(platform: Platform):
+def test_check_reports_the_untrusted_certificate(platform: Platform):
     strict = platform.environ["REDIS_URL"].removesuffix(UNSIGNED)
     assert platform.run("flask check").returncode == 0
     checked = platform.run("flask check", REDIS_URL=strict)

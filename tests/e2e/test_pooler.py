@@ -1,4 +1,4 @@
-"""Behind PgBouncer in transaction mode quotas are exact, and orders have no races."""
+"""Quotas and orders are exact behind PgBouncer in transaction mode."""
 
 from collections.abc import Iterator
 from itertools import cycle, islice
@@ -21,7 +21,7 @@ CLIENTS, TRIALS, LIMIT = 64, 5, 40
 
 @pytest.fixture(scope="module")
 def environ(postgresql_server: str) -> Iterator[dict[str, str]]:
-    """A database of its own, reached through PgBouncer alone."""
+    """Settings for a new database that is reached through PgBouncer."""
     with psycopg.connect(postgresql_server, autocommit=True) as connection:
         connection.execute("CREATE DATABASE pooled")
     with pgbouncer(postgresql_server) as url:
@@ -38,7 +38,7 @@ def environ(postgresql_server: str) -> Iterator[dict[str, str]]:
 def instances(
     environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[list[servers.Gunicorn]]:
-    """Two services of two workers each."""
+    """Two services with two workers each."""
     logs = tmp_path_factory.mktemp("pooled")
     with (
         servers.gunicorn(logs, environ) as first,
@@ -49,7 +49,7 @@ def instances(
 
 @pytest.fixture
 def opened(environ: dict[str, str]) -> Iterator[None]:
-    """The same database in this process."""
+    """Open the same database in this process."""
     open_databases(read_settings(environ))
     yield
     databases.close()
@@ -66,7 +66,7 @@ def test_exactly_the_limit_is_served(instances: list[servers.Gunicorn], trial: i
 
 
 @pytest.mark.usefixtures("opened")
-def test_of_all_who_order_an_animal_at_once_one_gets_it(
+def test_only_one_of_concurrent_orders_for_an_animal_succeeds(
     instances: list[servers.Gunicorn],
 ):
     shop = Shop.open(instances[0])
@@ -81,12 +81,12 @@ def test_of_all_who_order_an_animal_at_once_one_gets_it(
     shop.close()
 
 
-def test_no_request_was_refused_by_the_database(instances: list[servers.Gunicorn]):
+def test_no_database_or_internal_error_was_logged(instances: list[servers.Gunicorn]):
     for instance in instances:
         assert "database_error" not in instance.log.read_text()
         assert "internal_error" not in instance.log.read_text()
 
 
-def test_check_finds_all_well(environ: dict[str, str]):
+def test_check_passes(environ: dict[str, str]):
     checked = servers.flask(environ, "check")
     assert (checked.returncode, checked.stderr) == (0, "")

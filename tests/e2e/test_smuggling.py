@@ -1,4 +1,4 @@
-"""Behind a real proxy nobody gets an answer to another client's request."""
+"""Behind a real proxy, no client gets the response to another client's request."""
 
 import itertools
 import re
@@ -15,7 +15,7 @@ from tests.e2e.people import BASE
 from tests.e2e.proxies import nginx
 from tests.torture.smuggling import smuggled
 
-PATIENCE_SECONDS = 1.0  # many a case is half a request, which nobody answers
+PATIENCE_SECONDS = 1.0  # many cases are half a request, and get no response
 ID = re.compile(rb"\r\nX-Request-ID: (\S+)\r\n", re.IGNORECASE)
 OWN = re.compile(r"\d+-(outer|inner|after)")
 GET = (
@@ -28,14 +28,14 @@ Connect = Callable[[], socket.socket]
 
 @pytest.fixture(scope="module", params=["caddy", "nginx"])
 def connect(request: pytest.FixtureRequest, world: World) -> Iterator[Connect]:
-    """Connects to a proxy."""
+    """Return a function that connects to a proxy."""
     with PROXIES[request.param](world) as connect:
         yield connect
 
 
 @contextmanager
 def behind_caddy(world: World) -> Iterator[Connect]:
-    world.front.get(BASE)  # now there is a certificate
+    world.front.get(BASE)  # makes Caddy obtain a certificate
     context = ssl.create_default_context(cafile=str(world.front.trusted))
 
     def connect() -> socket.socket:
@@ -55,7 +55,7 @@ def behind_nginx(world: World) -> Iterator[Connect]:
 PROXIES = {"caddy": behind_caddy, "nginx": behind_nginx}
 
 
-def test_each_client_gets_answers_to_its_own_requests(world: World, connect: Connect):
+def test_each_client_gets_only_its_own_responses(world: World, connect: Connect):
     slug = world.flask("projects", "create", "Smugglers", "--plan", "business")
     key = world.flask("keys", "create", "--project", slug)
     read = []
@@ -80,11 +80,11 @@ def test_each_client_gets_answers_to_its_own_requests(world: World, connect: Con
 
 
 def ids_of_all(connect: Connect, sent: bytes) -> list[str]:
-    """The ids of what comes back, until the connection ends or nothing more comes."""
+    """Send the bytes and return the ids of all responses."""
     received = b""
     with closing(connect()) as client:
         client.settimeout(PATIENCE_SECONDS)
-        # The proxy may have refused it before all was sent.
+        # The proxy may close the connection before everything is sent.
         with suppress(OSError):
             client.sendall(sent)
         with suppress(OSError):

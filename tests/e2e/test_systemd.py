@@ -1,4 +1,4 @@
-"""deploy/petstore.service: what systemd thinks of it, and what its lines do."""
+"""deploy/petstore.service: checked by systemd-analyze, and its commands run."""
 
 import os
 import shlex
@@ -25,7 +25,7 @@ ENVIRONMENT = ROOT / "deploy" / "petstore.environment"
 
 @pytest.fixture
 def placed(tmp_path: Path) -> Path:
-    """The unit as it is delivered, for the code and the files of this test."""
+    """The delivered unit, with the paths and the port of this test."""
     text = UNIT.read_text()
     for delivered, here in {
         "/opt/petstore/.venv/bin": str(Path(sys.executable).parent),
@@ -42,7 +42,7 @@ def placed(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def lines(placed: Path) -> dict[str, str]:
-    """Its section Service."""
+    """The [Service] section of the unit."""
     unit = ConfigParser(strict=False, interpolation=None)
     unit.optionxform = str
     unit.read_string(placed.read_text())
@@ -51,7 +51,7 @@ def lines(placed: Path) -> dict[str, str]:
 
 @pytest.fixture
 def environ(lines: dict[str, str]) -> dict[str, str]:
-    """What the unit and the delivered file of settings give to its commands."""
+    """The environment variables that the unit and its environment file set."""
     told = shlex.split(lines["Environment"])
     told += shlex.split(ENVIRONMENT.read_text(), comments=True)
     return dict(pair.split("=", 1) for pair in told) | {"WEB_CONCURRENCY": "2"}
@@ -66,17 +66,17 @@ def analyze(*arguments: object) -> subprocess.CompletedProcess:
     )
 
 
-def test_systemd_understands_every_line(placed: Path):
+def test_systemd_accepts_the_unit(placed: Path):
     verified = analyze("verify", placed)
     assert (verified.returncode, verified.stderr) == (0, "")
 
 
-def test_systemd_finds_little_exposed(placed: Path):
+def test_systemd_rates_the_exposure_as_low(placed: Path):
     judged = analyze("security", "--offline=true", "--threshold=20", placed)
-    assert judged.returncode == 0, judged.stdout  # up to 2.0: "OK" goes to 4.9
+    assert judged.returncode == 0, judged.stdout  # at most 2.0; "OK" would be up to 4.9
 
 
-def test_each_setting_of_the_file_is_one(environ: dict[str, str]):
+def test_environment_file_holds_only_known_settings(environ: dict[str, str]):
     lines = ENVIRONMENT.read_text().splitlines()
     named = {line.lstrip("#").partition("=")[0] for line in lines if "=" in line}
     asked = set()
@@ -93,7 +93,7 @@ def test_each_setting_of_the_file_is_one(environ: dict[str, str]):
 
 @contextmanager
 def started(lines: dict[str, str], environ: dict[str, str]) -> Iterator[psutil.Process]:
-    """The service once it has told systemd that it is ready."""
+    """Run the service and yield it once it has notified systemd."""
     with _listening() as (notified, path):
         command = shlex.split(lines["ExecStart"].replace("${PORT}", environ["PORT"]))
         process = subprocess.Popen(
@@ -113,7 +113,7 @@ def started(lines: dict[str, str], environ: dict[str, str]) -> Iterator[psutil.P
 
 @contextmanager
 def _listening() -> Iterator[tuple[socket.socket, str]]:
-    """Where systemd would listen; abstract, so that no file is left."""
+    """Listen where systemd would, on an abstract socket that leaves no file."""
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as notified:
         name = f"petstore-{os.getpid()}"
         notified.bind(f"\0{name}")
@@ -121,7 +121,7 @@ def _listening() -> Iterator[tuple[socket.socket, str]]:
         yield notified, f"@{name}"
 
 
-def test_it_migrates_starts_reloads_and_stops_without_losing_a_request(
+def test_unit_starts_reloads_and_stops_without_losing_a_request(
     lines: dict[str, str], environ: dict[str, str]
 ):
     migrate = shlex.split(lines["ExecStartPre"])

@@ -1,4 +1,4 @@
-"""The service as it runs in production, and clients that need no manners."""
+"""Fixtures that run the service under gunicorn, and raw connections to it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,7 +13,7 @@ from petstore.settings import read_settings
 from tests import databases, servers
 from tests.edge.wire import Wire
 
-IDLE = "--keep-alive 2"  # so that a test can see it end
+IDLE = "--keep-alive 2"  # seconds; short enough for a test to wait for its end
 PLENTY = Plan("enterprise", 10**6, 10**6)
 
 Serve = Callable[..., servers.Gunicorn]
@@ -21,7 +21,7 @@ Serve = Callable[..., servers.Gunicorn]
 
 @pytest.fixture(scope="session")
 def edge_environ(new_database: Callable[[str], str]) -> dict[str, str]:
-    """The settings of a service whose database no other test empties."""
+    """Settings for a service whose database is not emptied by other tests."""
     return {
         "DATABASE_URL": new_database("sqlite"),
         "WEB_CONCURRENCY": "1",
@@ -33,7 +33,7 @@ def edge_environ(new_database: Callable[[str], str]) -> dict[str, str]:
 def service(
     edge_environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[servers.Gunicorn]:
-    """A service that runs for all the tests that do not harm it."""
+    """A service shared by all tests that do not disrupt it."""
     with servers.gunicorn(tmp_path_factory.mktemp("gunicorn"), edge_environ) as service:
         yield service
     assert "Traceback" not in service.log.read_text()
@@ -41,7 +41,7 @@ def service(
 
 @pytest.fixture
 def serve(edge_environ: dict[str, str], tmp_path: Path) -> Iterator[Serve]:
-    """Starts a service of the test's own, with gunicorn's options and settings."""
+    """Return a function that starts a service with these options and settings."""
     with serving(edge_environ, tmp_path) as serve:
         yield serve
 
@@ -50,14 +50,14 @@ def serve(edge_environ: dict[str, str], tmp_path: Path) -> Iterator[Serve]:
 def serve_all(
     edge_environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Serve]:
-    """The same, for all the tests of a file."""
+    """Like `serve`, but the services run for all tests of a module."""
     with serving(edge_environ, tmp_path_factory.mktemp("gunicorn")) as serve:
         yield serve
 
 
 @contextmanager
 def serving(environ: dict[str, str], directory: Path) -> Iterator[Serve]:
-    """Starts services that run for as long as the block does."""
+    """Yield a function that starts services, which stop when the block ends."""
     with ExitStack() as stack:
 
         def serve(options: str = "", **settings: str) -> servers.Gunicorn:
@@ -71,7 +71,7 @@ def serving(environ: dict[str, str], directory: Path) -> Iterator[Serve]:
 
 @pytest.fixture
 def key(edge_environ: dict[str, str]) -> Iterator[str]:
-    """A key of a project of the test's own, with ample limits."""
+    """A key of a new project with ample limits."""
     open_databases(read_settings(edge_environ))
     yield Key.issue(Project.add("Shelter", None, PLENTY))
     databases.close()
@@ -79,6 +79,6 @@ def key(edge_environ: dict[str, str]) -> Iterator[str]:
 
 @pytest.fixture
 def wire(service: servers.Gunicorn) -> Iterator[Wire]:
-    """A connection to the running service."""
+    """A connection to the shared service."""
     with Wire(service.url) as wire:
         yield wire

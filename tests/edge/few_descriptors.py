@@ -1,4 +1,4 @@
-"""gunicorn.conf.py where the system allows 64 descriptors."""
+"""gunicorn.conf.py with a limit of 64 file descriptors."""
 
 import resource
 from pathlib import Path

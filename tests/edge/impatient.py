@@ -1,4 +1,4 @@
-"""gunicorn.conf.py with deadlines that a test can wait for."""
+"""gunicorn.conf.py with deadlines short enough for a test to wait for."""
 
 from pathlib import Path
 

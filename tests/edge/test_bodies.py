@@ -1,4 +1,4 @@
-"""Where a body ends, however it is sent."""
+"""Request bodies: lengths, chunks, the size limit and `Expect: 100-continue`."""
 
 import json
 
@@ -22,13 +22,13 @@ LIMIT = 64 * 1024
         b"%x\r\n%s\r\n0\r\nX-Sum: 1\r\n\r\n" % (len(PET), PET),
     ],
 )
-def test_a_chunked_body_is_put_together(wire: Wire, key: str, body: bytes):
+def test_chunked_body_is_decoded(wire: Wire, key: str, body: bytes):
     wire.send(post(key, CHUNKED) + body + get(key))
     assert wire.answer().status == 201
     assert wire.answer().json[0]["name"] == "Rex"
 
 
-def test_a_request_may_come_in_any_number_of_pieces(wire: Wire, key: str):
+def test_request_may_arrive_in_small_pieces(wire: Wire, key: str):
     sent = post(key, CHUNKED) + chunks(PET[:9], PET[9:]) + get(key)
     wire.send(*(sent[i : i + 3] for i in range(0, len(sent), 3)))
     assert [wire.answer().status, wire.answer().status] == [201, 200]
@@ -52,14 +52,14 @@ def test_a_request_may_come_in_any_number_of_pieces(wire: Wire, key: str):
         b"20\r\n" + PET + b"\r\n0\r\nno trailer\r\n\r\n",
     ],
 )
-def test_chunks_that_are_none_are_an_invalid_request(wire: Wire, key: str, body: bytes):
+def test_malformed_chunks_are_refused(wire: Wire, key: str, body: bytes):
     answer = wire.send(post(key, CHUNKED) + body + get(key)).answer()
     assert (answer.status, answer.json["code"]) == (400, "invalid_request")
     assert wire.is_closed()
 
 
 @pytest.mark.parametrize("line", [f"Content-Length: {LIMIT + 1}", CHUNKED])
-def test_a_body_beyond_the_limit_is_too_large_and_ends_the_connection(
+def test_body_over_the_limit_gets_413_and_closes_the_connection(
     wire: Wire, key: str, line: str
 ):
     padded = PET + b" " * (LIMIT + 1 - len(PET))
@@ -71,7 +71,7 @@ def test_a_body_beyond_the_limit_is_too_large_and_ends_the_connection(
 
 
 @pytest.mark.parametrize("line", [f"Content-Length: {LIMIT}", CHUNKED])
-def test_a_body_of_the_limit_is_accepted(wire: Wire, key: str, line: str):
+def test_body_of_exactly_the_limit_is_accepted(wire: Wire, key: str, line: str):
     padded = PET + b" " * (LIMIT - len(PET))
     body = chunks(padded) if line == CHUNKED else padded
     assert wire.send(post(key, line) + body).answer().status == 201
@@ -87,7 +87,7 @@ def test_a_body_of_the_limit_is_accepted(wire: Wire, key: str, line: str):
         (CHUNKED, b"1;" + b"x" * 7 * LIMIT),
     ],
 )
-def test_of_a_body_far_beyond_the_limit_nothing_is_awaited(
+def test_oversized_body_is_refused_without_waiting_for_its_end(
     wire: Wire, key: str, line: str, body: bytes
 ):
     answer = wire.send(post(key, line) + body).answer()
@@ -95,43 +95,43 @@ def test_of_a_body_far_beyond_the_limit_nothing_is_awaited(
     assert wire.is_closed()
 
 
-def test_chunks_of_one_byte_make_a_body_of_the_limit(wire: Wire, key: str):
+def test_body_of_the_limit_may_come_in_one_byte_chunks(wire: Wire, key: str):
     padded = PET + b" " * (LIMIT - len(PET))
     body = chunks(*(padded[i : i + 1] for i in range(LIMIT)))
     assert wire.send(post(key, CHUNKED) + body).answer().status == 201
 
 
-def test_what_follows_a_chunked_body_changes_no_header(wire: Wire, key: str):
+def test_trailers_do_not_override_headers(wire: Wire, key: str):
     trailers = b"Authorization: Bearer none\r\nX-Request-ID: late\r\n\r\n"
     wire.send(post(key, CHUNKED) + chunks(PET)[:-2] + trailers)
     answer = wire.answer()
     assert (answer.status, answer.headers["X-Request-ID"] == "late") == (201, False)
 
 
-def test_a_close_that_follows_a_chunked_body_closes(wire: Wire, key: str):
+def test_connection_close_in_a_trailer_closes_the_connection(wire: Wire, key: str):
     body = chunks(PET)[:-2] + b"Connection: close\r\n\r\n"
     answer = wire.send(post(key, CHUNKED) + body).answer()
     assert (answer.status, answer.headers["Connection"]) == (201, "close")
     assert wire.is_closed()
 
 
-def test_who_asks_before_sending_a_body_is_told_to_go_on(wire: Wire, key: str):
+def test_expect_100_continue_gets_an_interim_response(wire: Wire, key: str):
     wire.send(post(key, LENGTH, "Expect: 100-continue"))
     assert [wire.line(), wire.line()] == ["HTTP/1.1 100 Continue", ""]
     assert wire.send(PET).answer().status == 201
 
 
-def test_who_does_not_wait_for_that_gets_the_answer_all_the_same(wire: Wire, key: str):
+def test_body_may_be_sent_without_waiting_for_100_continue(wire: Wire, key: str):
     wire.send(post(key, LENGTH, "Expect: 100-continue") + PET)
     assert wire.answer().status in (100, 201)
 
 
-def test_who_asks_before_sending_far_too_much_is_refused_at_once(wire: Wire, key: str):
+def test_expect_100_continue_for_an_oversized_body_gets_413(wire: Wire, key: str):
     head = post(key, "Content-Length: 9999999", "Expect: 100-continue")
     assert wire.send(head).answer().status == 413
     assert wire.is_closed()
 
 
-def test_a_get_may_have_a_body_that_nobody_reads(wire: Wire, key: str):
+def test_body_of_a_get_is_discarded(wire: Wire, key: str):
     wire.send(get(key, "Content-Length: 5") + b"GET /" + get(key))
     assert [wire.answer().status, wire.answer().status] == [200, 200]

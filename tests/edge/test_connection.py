@@ -1,4 +1,4 @@
-"""What a client has not taken yet when its time is up."""
+"""Connections that expire while the client still has a response to read."""
 
 import asyncio
 import math
@@ -17,7 +17,7 @@ CLOSE = GET[:-2] + b"Connection: close\r\n\r\n"
 
 
 class Server:
-    """A worker of one connection, whose answer is larger than what a socket holds."""
+    """A worker with one connection, whose response exceeds the socket buffer."""
 
     keep_alive_seconds = 2.0
     is_stopping = False
@@ -40,7 +40,7 @@ class Server:
 
 @asynccontextmanager
 async def asked(sent: bytes) -> AsyncIterator[tuple[Server, socket.socket]]:
-    """A connection over which that was asked, and nothing read."""
+    """Yield a server and a client that has sent these bytes and read nothing."""
     client, other = socket.socketpair()
     other.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     client.setblocking(False)
@@ -62,11 +62,11 @@ async def receive_all(client: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize("sent", [GET, CLOSE, b"BAD\r\n\r\n"])
-def test_the_last_answer_has_time_to_be_taken(sent: bytes):
+def test_client_gets_time_to_read_the_last_response(sent: bytes):
     async def play() -> None:
         async with asked(sent) as (server, client):
             assert server.connection.deadline < math.inf
-            if sent != CLOSE:  # which has given it that time already
+            if sent != CLOSE:  # which is closing: it would be aborted
                 server.connection.expire()
             assert (await receive_all(client)).endswith(BODY)
 
@@ -74,7 +74,7 @@ def test_the_last_answer_has_time_to_be_taken(sent: bytes):
 
 
 @pytest.mark.parametrize("sent", [GET, CLOSE, b"BAD\r\n\r\n"])
-def test_but_not_for_ever(sent: bytes):
+def test_connection_is_aborted_if_the_response_stays_unread(sent: bytes):
     async def play() -> None:
         async with asked(sent) as (server, client):
             for _ in range(2):

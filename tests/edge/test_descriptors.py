@@ -1,4 +1,4 @@
-"""Where descriptors are few, the oldest connections make room for the next."""
+"""At the limit of file descriptors, old connections make room for new ones."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -16,13 +16,13 @@ BUNDLE = "/docs/swagger-ui/swagger-ui-bundle.js"
 
 @pytest.fixture(scope="module")
 def with_few(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
-    """A service with 64 descriptors."""
+    """A service limited to 64 file descriptors."""
     return serve_all(FEW)
 
 
 @pytest.fixture
 def few(with_few: Gunicorn, key: str) -> Iterator[Gunicorn]:
-    """The same with more clients, of whom each has sent half a request."""
+    """The same service with 70 connections that have each sent half a request."""
     with ExitStack() as stack:
         for _ in range(CROWD):
             stack.enter_context(Wire(with_few.url)).send(get(key)[:20])
@@ -30,7 +30,7 @@ def few(with_few: Gunicorn, key: str) -> Iterator[Gunicorn]:
 
 
 @pytest.mark.parametrize("path", ["/v1/pets", "/metrics", "/healthz", "/docs", BUNDLE])
-def test_a_crowd_takes_no_descriptor_that_others_need(
+def test_half_sent_requests_do_not_exhaust_descriptors(
     few: Gunicorn, key: str, path: str
 ):
     for _ in range(3):
@@ -39,7 +39,7 @@ def test_a_crowd_takes_no_descriptor_that_others_need(
             assert answer.status == 200
 
 
-def test_a_crowd_that_reads_no_file_takes_no_descriptor_either(few: Gunicorn, key: str):
+def test_unread_files_do_not_exhaust_descriptors(few: Gunicorn, key: str):
     with ExitStack() as stack:
         for _ in range(CROWD):
             slow = stack.enter_context(Wire(few.url, receive_buffer=4096))
@@ -48,7 +48,7 @@ def test_a_crowd_that_reads_no_file_takes_no_descriptor_either(few: Gunicorn, ke
             assert honest.send(get(key, path=BUNDLE)).answer().status == 200
 
 
-def test_a_client_that_goes_away_leaves_no_descriptor(service: Gunicorn, key: str):
+def test_disconnected_clients_leak_no_descriptors(service: Gunicorn, key: str):
     [worker] = psutil.Process(service.process.pid).children()
     with Wire(service.url) as wire:
         wire.send(get(key)).answer()
@@ -57,4 +57,4 @@ def test_a_client_that_goes_away_leaves_no_descriptor(service: Gunicorn, key: st
             with Wire(service.url, receive_buffer=4096) as hasty:
                 hasty.send(get(key, path=BUNDLE) * 3).line()
         assert wire.send(get(key)).answer().status == 200
-        assert worker.num_fds() < before + 10  # files and stores may have some more
+        assert worker.num_fds() < before + 10  # files and stores may use a few

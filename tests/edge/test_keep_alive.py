@@ -1,4 +1,4 @@
-"""How long a connection lasts, and what may come over it."""
+"""Persistent connections: reuse, pipelining, closing, upgrades and idle timeout."""
 
 import time
 
@@ -12,7 +12,7 @@ PET = b'{"name": "Rex", "categoryId": 7}'
 UPGRADE = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c")
 
 
-def test_a_connection_carries_one_request_after_the_other(wire: Wire, key: str):
+def test_connection_is_reused_for_further_requests(wire: Wire, key: str):
     for _ in range(3):
         answer = wire.send(get(key)).answer()
         assert (answer.status, answer.headers["Connection"]) == (200, "keep-alive")
@@ -28,14 +28,14 @@ def test_a_connection_carries_one_request_after_the_other(wire: Wire, key: str):
         (post(NO_KEY, "Content-Length: 2") + b"{}", 401),
     ],
 )
-def test_a_refusal_of_the_application_leaves_it_open(
+def test_error_from_the_application_keeps_the_connection_open(
     wire: Wire, key: str, sent: bytes, status: int
 ):
     assert wire.send(sent).answer().status == status
     assert wire.send(get(key)).answer().status == 200
 
 
-def test_a_client_may_send_requests_before_it_has_answers(wire: Wire, key: str):
+def test_pipelined_requests_are_answered_in_order(wire: Wire, key: str):
     wire.send((post(key, f"Content-Length: {len(PET)}") + PET) * 20 + get(key))
     ids = [wire.answer().json["id"] for _ in range(20)]
     assert ids == sorted(set(ids))
@@ -43,9 +43,7 @@ def test_a_client_may_send_requests_before_it_has_answers(wire: Wire, key: str):
 
 
 @pytest.mark.parametrize("count", [20, 2000])
-def test_each_of_many_requests_in_one_write_has_its_own_answer(
-    wire: Wire, key: str, count: int
-):
+def test_each_pipelined_request_gets_its_own_response(wire: Wire, key: str, count: int):
     wire.send(b"".join(get(key, f"X-Request-ID: mine-{i}") for i in range(count)))
     answers = [wire.answer() for _ in range(count)]
     assert {answer.status for answer in answers} == {200}
@@ -54,19 +52,19 @@ def test_each_of_many_requests_in_one_write_has_its_own_answer(
 
 
 @pytest.mark.parametrize("line", ["close", "foo, close", "Close", "keep-alive, close"])
-def test_whoever_asks_for_it_is_let_go(wire: Wire, key: str, line: str):
+def test_connection_close_closes_the_connection(wire: Wire, key: str, line: str):
     answer = wire.send(get(key, f"Connection: {line}") + get(key)).answer()
     assert (answer.status, answer.headers["Connection"]) == (200, "close")
     assert wire.is_closed()
 
 
-def test_http_1_0_is_let_go(wire: Wire, key: str):
+def test_http_1_0_closes_the_connection_by_default(wire: Wire, key: str):
     sent = get(key).replace(b"HTTP/1.1\r\nHost: x", b"HTTP/1.0")
     assert wire.send(sent).answer().status == 200
     assert wire.is_closed()
 
 
-def test_http_1_0_stays_where_it_asks_for_it(wire: Wire, key: str):
+def test_http_1_0_may_request_keep_alive(wire: Wire, key: str):
     sent = get(key, "Connection: keep-alive").replace(b"HTTP/1.1", b"HTTP/1.0")
     for _ in range(2):
         answer = wire.send(sent).answer()
@@ -81,31 +79,31 @@ def test_head_has_the_headers_of_get_and_no_body(wire: Wire, key: str):
 
 
 @pytest.mark.parametrize("path", ["/v1/pets", "/docs", BUNDLE])
-def test_no_header_stands_twice(wire: Wire, key: str, path: str):
+def test_no_header_is_repeated(wire: Wire, key: str, path: str):
     wire.send(get(key, path=path))
     assert wire.line() == "HTTP/1.1 200 OK"
     names = [line.split(":")[0] for line in iter(wire.line, "")]
     assert sorted(names) == sorted(set(names))
 
 
-def test_an_empty_line_before_a_request_is_forgiven(wire: Wire, key: str):
+def test_empty_line_before_a_request_is_ignored(wire: Wire, key: str):
     wire.send(get(key), b"\r\n", get(key))
     assert [wire.answer().status, wire.answer().status] == [200, 200]
 
 
-def test_a_client_that_ends_its_side_is_answered(wire: Wire, key: str):
+def test_half_closed_client_gets_its_responses(wire: Wire, key: str):
     wire.send(get(key) * 20).socket.shutdown(1)
     assert {wire.answer().status for _ in range(20)} == {200}
     assert wire.is_closed()
 
 
-def test_a_client_that_ends_its_side_in_the_middle_is_let_go(wire: Wire, key: str):
+def test_half_close_within_a_request_closes_the_connection(wire: Wire, key: str):
     wire.send(get(key) + get(key)[:40]).socket.shutdown(1)
     assert wire.answer().status == 200
     assert wire.is_closed()
 
 
-def test_no_other_protocol_is_spoken(wire: Wire, key: str):
+def test_upgrade_is_ignored(wire: Wire, key: str):
     wire.send(get(key, *UPGRADE) + get(key))
     assert [wire.answer().status, wire.answer().status] == [200, 200]
 
@@ -117,26 +115,24 @@ def test_no_other_protocol_is_spoken(wire: Wire, key: str):
         ("Transfer-Encoding: chunked", chunks(PET)),
     ],
 )
-def test_an_upgrade_takes_no_body_away(wire: Wire, key: str, line: str, body: bytes):
+def test_upgrade_request_keeps_its_body(wire: Wire, key: str, line: str, body: bytes):
     wire.send(post(key, line, *UPGRADE) + body[:9], body[9:] + get(key))
     assert [wire.answer().status, wire.answer().status] == [201, 200]
 
 
-def test_a_header_with_an_underscore_is_none(wire: Wire, key: str):
+def test_header_with_an_underscore_is_dropped(wire: Wire, key: str):
     wire.send(get(key, "X_Request_ID: forged", "Content_Length: 9") + get(key))
     assert wire.answer().headers["X-Request-ID"] != "forged"
     assert wire.answer().status == 200
 
 
-def test_the_rest_of_a_request_has_time_after_the_answer_to_the_one_before(
-    wire: Wire, key: str
-):
+def test_partly_sent_request_outlasts_the_idle_timeout(wire: Wire, key: str):
     wire.send(get(key) + get(key)[:40])
     assert wire.answer().status == 200
-    time.sleep(3)  # longer than a connection may lie idle
+    time.sleep(3)  # longer than the keep-alive timeout
     assert wire.send(get(key)[40:]).answer().status == 200
 
 
-def test_an_idle_connection_ends(wire: Wire, key: str):
+def test_idle_connection_is_closed(wire: Wire, key: str):
     assert wire.send(get(key)).answer().status == 200
     assert wire.is_closed()

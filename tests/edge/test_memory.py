@@ -1,4 +1,4 @@
-"""No client costs more memory than its connection and a buffer each way."""
+"""Memory that idle, slow and hostile clients can make the worker use."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ BUSY = 40
 
 @pytest.fixture
 def grown(service: Gunicorn, key: str) -> Callable[[], int]:
-    """Tells by how many bytes the worker has grown since the test began."""
+    """Return a function for the worker's growth in bytes since the test began."""
     [worker] = psutil.Process(service.process.pid).children()
     for path in ("/healthz", "/v1/pets", BUNDLE):
         ask(service, key, path)
@@ -27,14 +27,14 @@ def grown(service: Gunicorn, key: str) -> Callable[[], int]:
 
 
 def ask(service: Gunicorn, key: str, path: str = "/v1/pets") -> None:
-    """Be answered without being held up."""
+    """Check that another client is served."""
     with Wire(service.url) as honest:
         assert honest.send(get(key, path=path)).answer().status == 200
 
 
 @contextmanager
 def crowd(service: Gunicorn, count: int, sent: bytes) -> Iterator[None]:
-    """Clients that send as much of that as is taken from them, and read nothing."""
+    """Run clients that send as much as the service accepts, and read nothing."""
     with ExitStack() as stack:
         wires = [
             stack.enter_context(Wire(service.url, receive_buffer=4 * KIB))
@@ -51,7 +51,7 @@ def crowd(service: Gunicorn, count: int, sent: bytes) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("sent", [b"", b"G"], ids=["nothing", "a byte now and then"])
-def test_an_idle_connection_costs_less_than_20_kib(
+def test_idle_connection_takes_less_than_20_kib(
     service: Gunicorn, key: str, grown: Callable[[], int], sent: bytes
 ):
     with crowd(service, IDLE, sent):
@@ -73,7 +73,7 @@ def hostile(key: str) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("what", hostile(""))
-def test_a_hostile_client_costs_a_buffer_each_way(
+def test_hostile_client_takes_less_than_256_kib(
     service: Gunicorn, key: str, grown: Callable[[], int], what: str
 ):
     with crowd(service, BUSY, hostile(key)[what]):
@@ -81,7 +81,7 @@ def test_a_hostile_client_costs_a_buffer_each_way(
         assert grown() < BUSY * 4 * 64 * KIB
 
 
-def test_requests_that_come_faster_than_they_are_answered_are_left_to_wait(
+def test_flood_of_requests_takes_less_than_1_mib(
     service: Gunicorn, key: str, grown: Callable[[], int]
 ):
     flood = get(key, path="/healthz") * 10_000
@@ -97,7 +97,7 @@ def test_requests_that_come_faster_than_they_are_answered_are_left_to_wait(
         assert grown() < 1024 * KIB
 
 
-def test_a_slow_reader_gets_a_large_file_whole(
+def test_slow_reader_gets_a_whole_file_in_bounded_memory(
     service: Gunicorn, key: str, grown: Callable[[], int]
 ):
     with Wire(service.url, receive_buffer=4 * KIB) as slow:

@@ -1,4 +1,4 @@
-"""Other WSGI servers serve the same application, with the same answers."""
+"""The application gives the same responses under other WSGI servers."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ SERVERS = ("sync", "gthread", "flask run")
 def environ(
     request: pytest.FixtureRequest, new_database: Callable[[str], str]
 ) -> dict[str, str]:
-    """SQLite alone, or PostgreSQL with Redis."""
+    """Settings for SQLite alone, or for PostgreSQL with Redis."""
     environ = {"DATABASE_URL": new_database(request.param), "WEB_CONCURRENCY": "1"}
     if request.param == "postgresql":
         environ["REDIS_URL"] = request.getfixturevalue("redis_server")
@@ -47,7 +47,7 @@ def running(
 
 @pytest.fixture
 def service(running: Service, environ: dict[str, str]) -> Service:
-    """A running server, with a key of a project of the test's own."""
+    """The running server, with a key of a new project."""
     return replace(running, key=issue_key(environ))
 
 
@@ -73,7 +73,7 @@ def seen(answer: Answer) -> tuple[int, str | None]:
     return answer.status, answer.json["code"] if answer.status >= 400 else None
 
 
-def test_it_answers_as_ever(service: Service):
+def test_valid_requests_get_the_usual_responses(service: Service):
     made = service.ask(body=REX, Idempotency_Key="once")
     again = service.ask(body=REX, Idempotency_Key="once")
     assert (made.status, again.content) == (201, made.content)
@@ -84,7 +84,7 @@ def test_it_answers_as_ever(service: Service):
     assert order.status == 201
 
 
-def test_it_refuses_as_ever(service: Service):
+def test_invalid_requests_get_the_usual_errors(service: Service):
     assert seen(service.ask(Authorization="")) == (401, "missing_api_key")
     assert seen(service.ask("/v1/pets/77")) == (404, "not_found")
     assert seen(service.ask(method="DELETE")) == (405, "method_not_allowed")
@@ -92,19 +92,19 @@ def test_it_refuses_as_ever(service: Service):
     assert seen(service.ask(body="x" * 70_000)) == (413, "body_too_large")
 
 
-def test_what_lies_beside_the_interface_is_there(service: Service):
+def test_paths_outside_the_api_are_served(service: Service):
     for path in ("/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"):
         assert service.ask(path).status == 200
     assert service.ask("/readyz").json == {"status": "ok", "counters": "ok"}
 
 
-def test_requests_at_once_are_all_answered(service: Service):
+def test_concurrent_requests_are_all_answered(service: Service):
     with ThreadPoolExecutor(8) as pool:
         asked = [pool.submit(service.ask, body=REX) for _ in range(24)]
         assert len({each.result().json["id"] for each in asked}) == 24
 
 
-def test_the_application_imports_no_server():
+def test_application_imports_no_server():
     program = (
         "import sys, wsgi\n"
         "print({'gunicorn', 'uvloop', 'httptools'} & set(sys.modules))"

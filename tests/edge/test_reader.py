@@ -1,4 +1,4 @@
-"""However the bytes of requests are cut, the same environs are made of them."""
+"""RequestReader makes the same environs however its input is split."""
 
 import time
 from itertools import pairwise
@@ -43,7 +43,7 @@ UNREADABLE = [
 
 
 def read(parts: list[bytes]) -> list[Any]:
-    """What a reader makes of bytes that come in parts."""
+    """Return the environs read from the parts, and the code of a refusal."""
     reader = RequestReader({"SERVER_NAME": "x"})
     found = []
     for part in parts:
@@ -61,7 +61,7 @@ def read(parts: list[bytes]) -> list[Any]:
 
 
 @pytest.mark.parametrize("number", range(len(READABLE)))
-def test_each_is_read_alike_wherever_it_is_cut(number: int):
+def test_request_split_in_two_reads_the_same(number: int):
     sent = READABLE[number] + get(KEY)
     whole = read([sent])
     assert len(whole) == 2
@@ -70,7 +70,7 @@ def test_each_is_read_alike_wherever_it_is_cut(number: int):
 
 
 @pytest.mark.parametrize("sent", [*READABLE, *UNREADABLE[:4], *UNREADABLE[6:]])
-def test_each_is_read_alike_byte_by_byte(sent: bytes):
+def test_request_split_into_bytes_reads_the_same(sent: bytes):
     assert read([sent[i : i + 1] for i in range(len(sent))]) == read([sent])
 
 
@@ -79,7 +79,7 @@ def test_each_is_read_alike_byte_by_byte(sent: bytes):
     st.sampled_from([b"", *UNREADABLE]),
     st.lists(st.integers(0, 2000), max_size=20),
 )
-def test_a_row_of_them_is_read_alike_however_it_is_cut(
+def test_pipelined_requests_split_anywhere_read_the_same(
     requests: list[bytes], end: bytes, cuts: list[int]
 ):
     sent = b"".join(requests) + end
@@ -90,13 +90,13 @@ def test_a_row_of_them_is_read_alike_however_it_is_cut(
     assert read(parts) == whole
 
 
-def test_the_host_of_an_address_counts():
+def test_absolute_target_sets_the_host():
     [(environ, _)] = read([get(KEY, path="http://y:80?limit=1")])
     assert environ["HTTP_HOST"] == "y:80"
     assert (environ["PATH_INFO"], environ["QUERY_STRING"]) == ("/", "limit=1")
 
 
-def test_a_body_that_is_too_large_is_not_kept():
+def test_oversized_body_is_not_kept():
     head = post(KEY, "Transfer-Encoding: chunked")
     [(environ, is_last), *_] = read([head, b"20000\r\n" + b"x" * 65537])
     assert is_last
@@ -104,15 +104,14 @@ def test_a_body_that_is_too_large_is_not_kept():
     assert environ["wsgi.input"] == b""
 
 
-def test_many_small_chunks_are_looked_at_once():
+def test_many_small_chunks_take_linear_time():
     few, many = (seconds_to_read(count) for count in (4096, 65536))
-    # Sixteen times as many take some 16 times as long, and 256 times were each of
-    # them to be looked at with those before it.
+    # Linear time gives a ratio of about 16, quadratic time one of 256.
     assert many < 64 * few
 
 
 def seconds_to_read(count: int) -> float:
-    """The time of this process for so many chunks of a byte; the best of three."""
+    """Return the CPU seconds to read that many one-byte chunks, the best of three."""
     parts = [post(KEY, "Transfer-Encoding: chunked"), *[b"1\r\n\n\r\n"] * count]
     times = []
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""What cannot be read is answered like everything else, and its connection ended."""
+"""Unreadable requests get an error of the usual form, and close the connection."""
 
 import json
 
@@ -14,7 +14,7 @@ HEAD = 64 * 1024
 
 
 def error_of(answer: Answer) -> tuple[int, str]:
-    """The status and the code of an Error body with all that belongs to it."""
+    """Check the form of an error response and return its status and code."""
     assert answer.headers.keys() >= RATE_LIMIT_HEADERS | {"X-Request-ID"}
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.headers["Connection"] == "close"
@@ -54,12 +54,12 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("sent", UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_what_is_no_http_is_an_invalid_request(wire: Wire, sent: bytes):
+def test_malformed_request_is_refused(wire: Wire, sent: bytes):
     assert error_of(wire.send(sent).answer()) == (400, "invalid_request")
     assert wire.is_closed()
 
 
-# Each might hide a second request from a proxy in front that reads it otherwise.
+# A proxy might find another end of these bodies, and so let a request be smuggled.
 SMUGGLED = {
     "two lengths": ["Content-Length: 32", "Content-Length: 33"],
     "one length twice": ["Content-Length: 32", "Content-Length: 32"],
@@ -86,14 +86,14 @@ SMUGGLED = {
 
 
 @pytest.mark.parametrize("lines", SMUGGLED.values(), ids=SMUGGLED.keys())
-def test_a_body_whose_end_is_ambiguous_is_refused(wire: Wire, lines: list[str]):
+def test_body_with_an_ambiguous_end_is_refused(wire: Wire, lines: list[str]):
     is_chunked = "chunked" in lines[-1]
     wire.send(post(KEY, *lines) + (chunks(PET) if is_chunked else PET) + get(KEY))
     assert error_of(wire.answer()) == (400, "invalid_request")
     assert wire.is_closed()
 
 
-def test_chunks_are_unknown_to_http_1_0(wire: Wire):
+def test_chunks_in_http_1_0_are_refused(wire: Wire):
     head = post(KEY, "Transfer-Encoding: chunked").replace(b"HTTP/1.1", b"HTTP/1.0")
     assert error_of(wire.send(head).answer()) == (400, "invalid_request")
     assert wire.is_closed()
@@ -112,31 +112,31 @@ def test_chunks_are_unknown_to_http_1_0(wire: Wire):
     ],
     ids=["value", "target", "name", "count", "dropped", "endless", "empty lines"],
 )
-def test_headers_that_are_too_large_or_too_many_are_said_to_be(wire: Wire, sent: bytes):
+def test_too_large_or_too_many_headers_get_431(wire: Wire, sent: bytes):
     assert error_of(wire.send(sent).answer()) == (431, "headers_too_large")
     assert wire.is_closed()
 
 
 @pytest.mark.parametrize("count", [1, 98])
-def test_headers_up_to_the_limit_are_read(wire: Wire, key: str, count: int):
+def test_headers_up_to_the_limit_are_accepted(wire: Wire, key: str, count: int):
     room = HEAD - len(get(key, *["X: "] * count))
     lines = ["X: " + "a" * (room // count)] * count
     assert wire.send(get(key, *lines)).answer().status == 200
 
 
-def test_an_address_says_the_host(wire: Wire, key: str):
+def test_absolute_target_is_accepted(wire: Wire, key: str):
     answer = wire.send(get(key, path="HTTP://[::1]:80/v1/pets?limit=1")).answer()
     assert answer.status == 200
 
 
-def test_what_was_asked_before_is_answered_before(wire: Wire, key: str):
+def test_requests_before_a_malformed_one_are_answered(wire: Wire, key: str):
     wire.send(get(key) * 3 + b"BAD\r\n\r\n" + get(key))
     assert [wire.answer().status for _ in range(3)] == [200, 200, 200]
     assert error_of(wire.answer()) == (400, "invalid_request")
     assert wire.is_closed()
 
 
-def test_a_refusal_costs_its_address_nothing(wire: Wire, service: Gunicorn):
+def test_malformed_request_costs_no_quota(wire: Wire, service: Gunicorn):
     first = wire.send(b"BAD\r\n\r\n").answer()
     with Wire(service.url) as other:
         second = other.send(b"BAD\r\n\r\n").answer()
@@ -144,7 +144,7 @@ def test_a_refusal_costs_its_address_nothing(wire: Wire, service: Gunicorn):
     assert first.headers[left] == second.headers[left]
 
 
-def test_a_refusal_is_logged_once_and_counted_once(wire: Wire, service: Gunicorn):
+def test_malformed_request_is_logged_and_counted_once(wire: Wire, service: Gunicorn):
     before = refusals_counted(service)
     request_id = wire.send(b"BAD\r\n\r\n").answer().headers["X-Request-ID"]
     lines = [

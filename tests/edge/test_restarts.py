@@ -1,4 +1,4 @@
-"""Workers come and go without a request being lost."""
+"""Reloads, recycled workers and shutdowns lose no request."""
 
 import signal
 import time
@@ -18,7 +18,7 @@ EXPECT = "Expect: 100-continue"
 
 
 def workers(service: Gunicorn, count: int, without: Sequence[int] = ()) -> list[int]:
-    """The workers, once there are so many and none of those."""
+    """Return the workers' PIDs once there are `count`, and none of `without`."""
     master = psutil.Process(service.process.pid)
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
@@ -31,7 +31,7 @@ def workers(service: Gunicorn, count: int, without: Sequence[int] = ()) -> list[
 
 @contextmanager
 def all_served(service: Gunicorn, key: str) -> Iterator[Load]:
-    """Clients who keep their connection and clients who do not; each gets a 200."""
+    """Run clients with and without keep-alive, and check that all get 200."""
     with (
         load(service.url, [key] * CLIENTS) as kept,
         load(service.url, [key] * CLIENTS, keeps_alive=False) as renewed,
@@ -59,7 +59,7 @@ def test_recycled_workers_lose_no_request(serve: Callable[..., Gunicorn], key: s
 
 
 @pytest.mark.parametrize("options", ["", "--max-requests 100"])
-def test_restarts_lose_no_request_of_a_row(
+def test_restarts_lose_no_pipelined_request(
     serve: Callable[..., Gunicorn], key: str, options: str
 ):
     service = serve(options, WEB_CONCURRENCY="2")
@@ -76,26 +76,26 @@ def test_restarts_lose_no_request_of_a_row(
                 connection = answers[-1].headers["Connection"]
 
 
-def test_a_client_that_goes_on_and_on_does_not_keep_a_worker(
+def test_busy_client_does_not_prevent_shutdown(
     serve: Callable[..., Gunicorn], key: str
 ):
     service = serve("--config tests/edge/impatient.py")
     with Wire(service.url) as wire:
         wire.send(get(key) * 5).answer()
         service.process.terminate()
-        with pytest.raises((OSError, AssertionError)):  # it hangs up
+        with pytest.raises((OSError, AssertionError)):  # the service disconnects
             go_on(wire, key, PATIENCE_SECONDS)
     assert service.process.wait(20) == 0
 
 
 def go_on(wire: Wire, key: str, seconds: float) -> None:
-    """Ask for so long without a pause."""
+    """Send requests for that many seconds without a pause."""
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         wire.send(get(key) * 5).answer()
 
 
-def test_more_and_fewer_workers_lose_no_request(
+def test_changing_the_number_of_workers_loses_no_request(
     serve: Callable[..., Gunicorn], key: str
 ):
     service = serve(WEB_CONCURRENCY="2")
@@ -105,7 +105,7 @@ def test_more_and_fewer_workers_lose_no_request(
             clients.run(0.3)
 
 
-def test_who_had_asked_before_the_end_is_answered(
+def test_requests_sent_before_shutdown_are_answered(
     serve: Callable[..., Gunicorn], key: str
 ):
     service = serve(WEB_CONCURRENCY="1")
@@ -118,23 +118,23 @@ def test_who_had_asked_before_the_end_is_answered(
     assert service.process.wait(20) == 0
 
 
-def test_who_was_in_the_middle_of_a_request_at_the_end_may_finish_it(
+def test_request_begun_before_shutdown_can_be_finished(
     serve: Callable[..., Gunicorn], key: str
 ):
     service = serve(WEB_CONCURRENCY="1")
     body = b'{"name": "Rex", "categoryId": 7}'
     with Wire(service.url) as wire:
         wire.send(post(key, f"Content-Length: {len(body)}", EXPECT), body[:5])
-        assert wire.line() == "HTTP/1.1 100 Continue"  # it has begun to read it
+        assert wire.line() == "HTTP/1.1 100 Continue"  # the request is being read
         assert wire.line() == ""
         service.process.terminate()
-        time.sleep(3)  # longer than it waits for those who have not begun
+        time.sleep(3)  # longer than idle connections get at shutdown
         answer = wire.send(body[5:]).answer()
     assert (answer.status, answer.headers["Connection"]) == (201, "close")
     assert service.process.wait(20) == 0
 
 
-def test_who_says_nothing_delays_the_end_a_little(
+def test_idle_connections_delay_shutdown_only_briefly(
     serve: Callable[..., Gunicorn], key: str
 ):
     service = serve(WEB_CONCURRENCY="1")

@@ -1,4 +1,4 @@
-"""Connections that are kept alive are shared among the workers."""
+"""Keep-alive connections are spread over the workers."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -13,7 +13,7 @@ from tests.torture.waiting import wait_until
 CONNECTIONS = 32
 
 
-def test_a_burst_of_connections_is_shared_by_two_workers(
+def test_burst_of_connections_is_spread_over_two_workers(
     serve: Callable[..., Gunicorn], key: str
 ):
     service = serve(WEB_CONCURRENCY="2")
@@ -24,7 +24,7 @@ def test_a_burst_of_connections_is_shared_by_two_workers(
 
 
 def shares(service: Gunicorn, key: str, count: int) -> list[int]:
-    """How many of so many new connections each of two workers has."""
+    """Open `count` connections and return how many each of two workers holds."""
     with ExitStack() as stack:
         wires = [stack.enter_context(Wire(service.url)) for _ in range(count)]
         for wire in wires:

@@ -1,4 +1,4 @@
-"""Clients that take their time cost memory, never a thread."""
+"""Slow clients do not block others, and time out."""
 
 import itertools
 import time
@@ -14,20 +14,20 @@ from tests.torture.waiting import wait_until
 
 CROWD = 300
 IMPATIENT = "--config tests/edge/impatient.py"
-# Both times are one second there; elsewhere they are 10 and 30.
+# Both deadlines are 1 s in impatient.py, and 10 s and 30 s elsewhere.
 CLOSED_WITHIN_SECONDS = 8
 PETS = "/v1/pets?limit=100"
 
 
 @pytest.fixture(scope="module")
 def impatient(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
-    """A service that gives a request one second to arrive, and an answer to leave."""
+    """A service with deadlines of 1 s to receive a request and to send a response."""
     return serve_all(IMPATIENT)
 
 
 @contextmanager
 def crowd(service: Gunicorn, sent: bytes) -> Iterator[list[Wire]]:
-    """Many connections on which something has been sent."""
+    """Yield many connections that have each sent these bytes."""
     with ExitStack() as stack:
         yield [stack.enter_context(Wire(service.url)).send(sent) for _ in range(CROWD)]
 
@@ -45,7 +45,7 @@ def half_requests(key: str) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("half", half_requests(""))
-def test_a_crowd_that_sends_half_of_a_request_holds_nobody_up(
+def test_half_sent_requests_do_not_block_other_clients(
     service: Gunicorn, key: str, half: str
 ):
     with crowd(service, half_requests(key)[half]):
@@ -54,9 +54,7 @@ def test_a_crowd_that_sends_half_of_a_request_holds_nobody_up(
                 assert honest.send(get(key)).answer().status == 200
 
 
-def test_what_was_half_sent_is_answered_when_the_rest_comes(
-    service: Gunicorn, key: str
-):
+def test_half_sent_requests_are_answered_once_complete(service: Gunicorn, key: str):
     whole = get(key)
     with crowd(service, whole[:40]) as wires:
         for wire in wires:
@@ -65,16 +63,14 @@ def test_what_was_half_sent_is_answered_when_the_rest_comes(
 
 
 @pytest.mark.parametrize("half", half_requests(""))
-def test_a_request_that_does_not_arrive_in_time_is_given_up(
-    impatient: Gunicorn, key: str, half: str
-):
+def test_incomplete_request_times_out(impatient: Gunicorn, key: str, half: str):
     with Wire(impatient.url) as wire:
         started = time.monotonic()
         assert wire.send(half_requests(key)[half]).is_closed()
         assert 0.9 < time.monotonic() - started < CLOSED_WITHIN_SECONDS
 
 
-def test_sending_a_byte_now_and_then_wins_no_time(impatient: Gunicorn, key: str):
+def test_trickled_bytes_do_not_extend_the_deadline(impatient: Gunicorn, key: str):
     started = time.monotonic()
     with Wire(impatient.url) as wire:
         wire.send(get(key)[:-2]).socket.settimeout(0.1)
@@ -88,7 +84,7 @@ def test_sending_a_byte_now_and_then_wins_no_time(impatient: Gunicorn, key: str)
 
 @pytest.fixture
 def large(impatient: Gunicorn, key: str) -> bytes:
-    """A request whose answer is larger than what the system buffers for a client."""
+    """100 requests whose responses exceed what the system buffers for a client."""
     with Wire(impatient.url) as wire:
         body = ('{"name": "%s", "categoryId": 1}' % ("🐕" * 200)).encode()
         for _ in range(100):
@@ -97,7 +93,7 @@ def large(impatient: Gunicorn, key: str) -> bytes:
     return get(key, path=PETS) * 100
 
 
-def test_a_client_that_reads_nothing_holds_nobody_up_and_is_let_go(
+def test_client_that_reads_nothing_blocks_no_other_and_is_dropped(
     impatient: Gunicorn, key: str, large: bytes
 ):
     with Wire(impatient.url) as slow:
@@ -110,14 +106,14 @@ def test_a_client_that_reads_nothing_holds_nobody_up_and_is_let_go(
 
 
 def has_client(service: Gunicorn, wire: Wire) -> bool:
-    """Whether the service still holds the other end of the connection."""
+    """Return whether the service still holds its end of the connection."""
     [worker] = psutil.Process(service.process.pid).children()
     ours = wire.socket.getsockname()[1]
     return any(c.raddr and c.raddr.port == ours for c in worker.net_connections())
 
 
 def count_answers(wire: Wire) -> int:
-    """How many there are until the connection ends."""
+    """Return the number of responses until the connection ends."""
     for number in itertools.count():
         try:
             wire.answer()
@@ -125,9 +121,7 @@ def count_answers(wire: Wire) -> int:
             return number
 
 
-def test_a_client_that_reads_slowly_gets_all(
-    impatient: Gunicorn, key: str, large: bytes
-):
+def test_slow_reader_gets_every_response(impatient: Gunicorn, key: str, large: bytes):
     with Wire(impatient.url) as slow:
         slow.send(large)
         for number in range(100):
@@ -136,7 +130,7 @@ def test_a_client_that_reads_slowly_gets_all(
             assert len(slow.answer().json) == 100
 
 
-def test_the_oldest_of_too_many_connections_makes_room(
+def test_oldest_connection_is_closed_at_the_limit(
     serve: Callable[..., Gunicorn], key: str
 ):
     service = serve("--worker-connections 50")

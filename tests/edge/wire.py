@@ -1,4 +1,4 @@
-"""A client that sends whatever it is told to, byte for byte."""
+"""A raw HTTP client that sends bytes exactly as given."""
 
 import json
 import socket
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-# Whoever waits longer is held up by others: a slow client has 10 s for its request.
+# Less than the 10 s that a slow client has, so that being blocked by one is noticed.
 PATIENCE_SECONDS = 8
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """A response."""
 
     status: int
     headers: dict[str, str]
@@ -20,7 +20,7 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        """The body."""
+        """The parsed body."""
         return json.loads(self.content)
 
 
@@ -31,7 +31,7 @@ class Wire:
         place = urlsplit(url)
         self.socket = socket.socket()
         if receive_buffer:
-            # Before connecting, or the other side is told of a larger one.
+            # Set before connecting, or a larger window is advertised.
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect((place.hostname, place.port))
         self.socket.settimeout(PATIENCE_SECONDS)
@@ -44,20 +44,20 @@ class Wire:
         self.socket.close()
 
     def send(self, *parts: bytes) -> Self:
-        """Send bytes, each part in a packet of its own."""
+        """Send each part with a call of its own."""
         for part in parts:
             self.socket.sendall(part)
         return self
 
     def line(self) -> str:
-        """The next line of what comes, without its end."""
+        """Return the next line received, without its line break."""
         while b"\r\n" not in self._received:
             self._receive()
         line, self._received = self._received.split(b"\r\n", 1)
         return line.decode()
 
     def answer(self, *, has_body: bool = True) -> Answer:
-        """The next answer."""
+        """Return the next response."""
         status = int(self.line().split(" ")[1])
         headers = {}
         while line := self.line():
@@ -70,7 +70,7 @@ class Wire:
         return Answer(status, headers, content)
 
     def is_closed(self) -> bool:
-        """Whether the other side ends it, without another word."""
+        """Return whether the service closes the connection without sending more."""
         try:
             return not self._received and not self.socket.recv(1)
         except ConnectionResetError:
@@ -83,18 +83,18 @@ class Wire:
 
 
 def get(key: str, *lines: str, path: str = "/v1/pets") -> bytes:
-    """A GET as clients send it, with further header lines."""
+    """Return a GET request with these header lines added."""
     return _head(f"GET {path} HTTP/1.1", key, lines)
 
 
 def post(key: str, *lines: str) -> bytes:
-    """The head of a POST of an animal."""
+    """Return the head of a POST that adds an animal."""
     kind = "Content-Type: application/json"
     return _head("POST /v1/pets HTTP/1.1", key, (kind, *lines))
 
 
 def chunks(*parts: bytes) -> bytes:
-    """A chunked body."""
+    """Return a chunked body with one chunk per part."""
     sent = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)
     return sent + b"0\r\n\r\n"
 

@@ -1,4 +1,4 @@
-"""Files of SQLite are for their owner alone (decisions 10)."""
+"""Permissions of SQLite's files: for the owner only (decisions 10)."""
 
 import os
 import sqlite3
@@ -29,7 +29,7 @@ def mode_of(file: Path) -> int:
 
 
 @pytest.mark.usefixtures("umask")
-def test_a_new_file_and_those_beside_it_are_private_whatever_the_umask(file: Path):
+def test_new_database_files_are_private_under_any_umask(file: Path):
     make_private(str(file))
     with closing(sqlite3.connect(file)) as database:
         database.execute("PRAGMA journal_mode = WAL")
@@ -39,14 +39,14 @@ def test_a_new_file_and_those_beside_it_are_private_whatever_the_umask(file: Pat
     assert modes == dict.fromkeys(names, 0o600)
 
 
-def test_a_file_that_is_there_stays_as_it_is(file: Path):
+def test_existing_file_is_not_changed(file: Path):
     file.write_text("dear")
     file.chmod(0o640)
     make_private(str(file))
     assert (file.read_text(), mode_of(file)) == ("dear", 0o640)
 
 
-def test_where_no_file_can_be_made_sqlite_says_so(tmp_path: Path):
+def test_missing_directory_is_reported_by_sqlite(tmp_path: Path):
     place = str(tmp_path / "nowhere" / "petstore.db")
     make_private(place)
     with pytest.raises(sqlite3.OperationalError, match="unable to open"):
@@ -57,7 +57,7 @@ def test_where_no_file_can_be_made_sqlite_says_so(tmp_path: Path):
     ("mode", "is_open"), [(0o600, False), (0o640, True), (0o604, True), (0o622, False)]
 )
 @pytest.mark.parametrize("end", ["", "-wal", "-shm"])
-def test_a_file_that_others_may_read_is_found(
+def test_file_readable_by_others_is_detected(
     file: Path, end: str, mode: int, is_open: bool
 ):
     make_private(str(file))
@@ -70,5 +70,5 @@ def test_a_file_that_others_may_read_is_found(
     assert is_readable_by_others(str(file)) == is_open
 
 
-def test_a_file_that_is_not_there_is_read_by_nobody(file: Path):
+def test_missing_file_is_not_readable_by_others(file: Path):
     assert not is_readable_by_others(str(file))

@@ -1,4 +1,4 @@
-"""What operators have before them: lines of the log, and a Redis that may go."""
+"""Fixtures that read the log and run a Redis server which a test may stop."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -14,13 +14,13 @@ from tests.clocks import Clock
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """One engine is enough: nothing that operators see depends on it."""
+    """An empty SQLite database; these tests do not depend on the engine."""
     return sqlite_url
 
 
 @pytest.fixture
 def lines(capfd: pytest.CaptureFixture[str]) -> Callable[[], list[dict[str, Any]]]:
-    """Reads what was written on stdout since the last time, which must be JSON."""
+    """Return a function that reads the JSON lines on stdout since the last call."""
 
     def lines() -> list[dict[str, Any]]:
         *lines, rest = capfd.readouterr().out.split("\n")
@@ -32,7 +32,7 @@ def lines(capfd: pytest.CaptureFixture[str]) -> Callable[[], list[dict[str, Any]
 
 @pytest.fixture
 def redis(environ: dict[str, str], clock: Clock, tmp_path: Path) -> Iterator[Popen]:
-    """A Redis server that counts; to be asked for before the application."""
+    """A Redis server for the counters; request it before the application."""
     port = servers.free_port()
     environ["REDIS_URL"] = f"redis://127.0.0.1:{port}/0"
     process = servers.start_redis(tmp_path, port)

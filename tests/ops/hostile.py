@@ -1,4 +1,4 @@
-"""Requests that nobody in good faith would send, made up at random."""
+"""Random malformed and hostile requests, reproducible by seed."""
 
 import random
 from collections.abc import Iterator
@@ -60,9 +60,9 @@ BODIES = [
 
 
 def requests(seed: int, count: int, key: str) -> Iterator[bytes]:
-    """As many requests, the same for the same seed; each asks for the last answer.
+    """Yield `count` requests with `Connection: close`, determined by the seed.
 
-    Many carry the key, so that they come far.
+    Most carry the key, so that they get past authentication.
     """
     chance = random.Random(seed)
     for _ in range(count):

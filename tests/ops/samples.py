@@ -1,4 +1,4 @@
-"""What /metrics says, taken apart."""
+"""A parser for the text of /metrics."""
 
 from collections import Counter
 
@@ -13,7 +13,7 @@ class Samples:
         self._samples = [sample for family in families for sample in family.samples]
 
     def total(self, name: str, **labels: str) -> float:
-        """The sum of those that have the name and, among others, these labels."""
+        """Return the sum of the samples with this name and at least these labels."""
         return sum(
             sample.value
             for sample in self._samples
@@ -21,7 +21,7 @@ class Samples:
         )
 
     def by(self, name: str, *labels: str) -> Counter[tuple[str, ...]]:
-        """The values of those that have the name, by their labels."""
+        """Return the sums of the samples with this name, by the labels' values."""
         values = Counter()
         for sample in self._samples:
             if sample.name == name:

@@ -1,4 +1,4 @@
-"""What happens to keys and plans is told in lines of its own."""
+"""Log events about keys, bans and changes of plan."""
 
 import json
 import os
@@ -24,14 +24,14 @@ TIME = "2027-03-17T12:00:10.000Z"
 
 @pytest.fixture
 def flask(app: Flask) -> Callable[..., Result]:
-    """Runs a command to its end."""
+    """Return a function that runs a command and returns its result."""
     runner = app.test_cli_runner()
     return lambda *arguments: runner.invoke(args=arguments)
 
 
 @pytest.fixture
 def told(key: str, capfd: pytest.CaptureFixture[str]) -> Told:
-    """Reads the events on stderr since the last time."""
+    """Return a function that reads the events on stderr since the last call."""
     capfd.readouterr()
 
     def told() -> list[dict[str, Any]]:
@@ -46,12 +46,14 @@ def told(key: str, capfd: pytest.CaptureFixture[str]) -> Told:
     return told
 
 
-def test_creating_a_key_is_told_on_stderr(flask: Callable[..., Result], told: Told):
+def test_creating_a_key_is_logged_on_stderr(flask: Callable[..., Result], told: Told):
     key = flask("keys", "create").stdout.strip()
     assert told() == [{"event": "key_created", "key": key[:16]}]
 
 
-def test_rotating_a_key_is_told(flask: Callable[..., Result], told: Told, key: str):
+def test_rotating_a_key_logs_both_keys(
+    flask: Callable[..., Result], told: Told, key: str
+):
     successor = flask("keys", "rotate", key[:16]).stdout.strip()
     assert told() == [
         {"event": "key_rotated", "key": key[:16]},
@@ -62,7 +64,7 @@ def test_rotating_a_key_is_told(flask: Callable[..., Result], told: Told, key: s
 @pytest.mark.parametrize(
     ("command", "event"), [("revoke", "key_revoked"), ("unban", "key_unbanned")]
 )
-def test_revoking_and_unbanning_a_key_are_told(
+def test_revoking_and_unbanning_a_key_are_logged_once(
     flask: Callable[..., Result], told: Told, key: str, command: str, event: str
 ):
     Key.update(banned_until_ms=2**62).execute()
@@ -71,7 +73,7 @@ def test_revoking_and_unbanning_a_key_are_told(
     assert told() == [{"event": event, "key": key[:16]}]
 
 
-def test_a_change_of_plan_is_told(
+def test_change_of_plan_is_logged(
     flask: Callable[..., Result], told: Told, project: Project
 ):
     flask("projects", "change", project.slug, "--plan", "pro")
@@ -80,7 +82,7 @@ def test_a_change_of_plan_is_told(
     assert (event["project"], event["plan"]) == ("shelter", "pro")
 
 
-def test_no_event_holds_a_key(
+def test_events_contain_no_secrets(
     flask: Callable[..., Result], capfd: pytest.CaptureFixture[str], project: Project
 ):
     key = flask("keys", "create").stdout.strip()
@@ -91,7 +93,7 @@ def test_no_event_holds_a_key(
         assert secret not in out + err
 
 
-def test_a_ban_is_told_once_with_the_request_that_brought_it(
+def test_ban_is_logged_once_with_the_request_id(
     client: FlaskClient,
     key: str,
     project: Project,
@@ -111,7 +113,7 @@ def test_a_ban_is_told_once_with_the_request_that_brought_it(
     assert event["until_ms"] == clock.now_ms + 300 * service_clock.MS_PER_SECOND
 
 
-def test_on_a_terminal_a_person_can_read_it(project: Project, environ: dict[str, str]):
+def test_events_are_plain_text_on_a_terminal(project: Project, environ: dict[str, str]):
     ours, theirs = os.openpty()
     command = [sys.executable, "-m", "flask", "keys", "create"]
     finished = subprocess.run(

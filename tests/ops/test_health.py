@@ -1,4 +1,4 @@
-"""/healthz and /readyz: what a load balancer asks."""
+"""/healthz and /readyz, the endpoints for load balancers."""
 
 from pathlib import Path
 from subprocess import Popen
@@ -17,21 +17,21 @@ AWAY = {
 
 
 @pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
-class TestWhereAllIsWell:
+class TestHealthyService:
     @pytest.fixture
     def database_url(self, request: pytest.FixtureRequest) -> str:
         return request.getfixturevalue(f"{request.param}_url")
 
-    def test_the_process_is_up(self, stranger: FlaskClient):
+    def test_healthz_is_ok(self, stranger: FlaskClient):
         answer = stranger.get("/healthz")
         assert (answer.status_code, answer.json) == (200, {"status": "ok"})
 
-    def test_it_is_ready(self, stranger: FlaskClient):
+    def test_readyz_is_ok(self, stranger: FlaskClient):
         answer = stranger.get("/readyz")
         assert answer.status_code == 200
         assert answer.json == {"status": "ok", "counters": "ok"}
 
-    def test_asking_needs_no_key_and_costs_nothing(self, stranger: FlaskClient):
+    def test_checks_need_no_key_and_cost_no_quota(self, stranger: FlaskClient):
         for path in ("/healthz", "/readyz"):
             headers = stranger.get(path).headers
             assert "X-RateLimit-Limit" not in headers
@@ -47,13 +47,13 @@ class TestWithoutTheDatabase:
 
     @pytest.fixture
     def clock(self) -> Clock:
-        """Nobody to tell the time."""
+        """A clock that does not connect to the missing database."""
         return Clock()
 
-    def test_the_process_is_up(self, stranger: FlaskClient):
+    def test_healthz_is_ok(self, stranger: FlaskClient):
         assert stranger.get("/healthz").status_code == 200
 
-    def test_it_is_not_ready(self, stranger: FlaskClient):
+    def test_readyz_is_unavailable(self, stranger: FlaskClient):
         answer = stranger.get("/readyz")
         assert answer.status_code == 503
         assert answer.json == {"status": "unavailable", "counters": "degraded"}
@@ -61,7 +61,7 @@ class TestWithoutTheDatabase:
 
 
 class TestWithCountersInRedis:
-    def test_it_is_ready_and_degraded_while_only_they_are_away(
+    def test_readyz_is_ok_but_degraded_without_redis(
         self, redis: Popen, stranger: FlaskClient
     ):
         assert stranger.get("/readyz").json["counters"] == "ok"

@@ -1,4 +1,4 @@
-"""One line of JSON on stdout for each request, in which nothing is secret."""
+"""The request log: one line of JSON on stdout per request, without secrets."""
 
 import os
 import re
@@ -18,7 +18,7 @@ REX = {"name": "Rex", "categoryId": 7}
 GENERATED_ID = re.compile("[0-9a-f]{32}")
 
 
-def test_a_request_is_one_line_with_all_about_it(
+def test_request_is_logged_in_one_line_with_all_fields(
     client: FlaskClient, key: str, lines: Lines
 ):
     lines()
@@ -51,7 +51,7 @@ TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
         f"cc-{TRACE}-00f067aa0ba902b7-01-what-comes-later",
     ],
 )
-def test_the_line_of_a_request_names_its_trace(
+def test_trace_id_of_a_valid_traceparent_is_logged(
     stranger: FlaskClient, lines: Lines, traceparent: str
 ):
     stranger.get("/v1/pets", headers={"traceparent": traceparent})
@@ -74,7 +74,7 @@ def test_the_line_of_a_request_names_its_trace(
         f" 00-{TRACE}-00f067aa0ba902b7-01",
     ],
 )
-def test_what_is_no_trace_is_left_out(
+def test_invalid_traceparent_is_not_logged(
     stranger: FlaskClient, lines: Lines, traceparent: str
 ):
     stranger.get("/v1/pets", headers={"traceparent": traceparent})
@@ -92,7 +92,7 @@ def test_what_is_no_trace_is_left_out(
         ("/docs", "/docs", 200),
     ],
 )
-def test_the_line_of_a_stranger_names_the_route_and_never_the_path(
+def test_request_without_a_key_is_logged_by_route_not_path(
     stranger: FlaskClient, lines: Lines, path: str, route: str | None, status: int
 ):
     stranger.get(path)
@@ -102,7 +102,7 @@ def test_the_line_of_a_stranger_names_the_route_and_never_the_path(
 
 
 @pytest.mark.parametrize("sent", ["a", "A-Z_0.9:x", "x" * 128])
-def test_the_id_of_the_caller_is_taken_over(
+def test_request_id_of_the_client_is_used(
     stranger: FlaskClient, lines: Lines, sent: str
 ):
     answer = stranger.get("/v1/pets", headers={"X-Request-ID": sent})
@@ -113,21 +113,19 @@ def test_the_id_of_the_caller_is_taken_over(
 @pytest.mark.parametrize(
     "sent", ["", "x" * 129, "a b", 'a"}', "a\x1b[31m", "ä", "a\x00b", "a,b", "${x}"]
 )
-def test_an_id_that_is_not_sane_is_replaced(
-    stranger: FlaskClient, lines: Lines, sent: str
-):
+def test_invalid_request_id_is_replaced(stranger: FlaskClient, lines: Lines, sent: str):
     environ = {"HTTP_X_REQUEST_ID": sent}
     answer = stranger.get("/v1/pets", environ_overrides=environ)
     assert GENERATED_ID.fullmatch(answer.headers["X-Request-ID"])
     assert lines()[0]["id"] == answer.headers["X-Request-ID"]
 
 
-def test_each_request_gets_an_id_of_its_own(stranger: FlaskClient):
+def test_generated_request_ids_are_unique(stranger: FlaskClient):
     ids = {stranger.get("/v1/pets").headers["X-Request-ID"] for _ in range(50)}
     assert len(ids) == 50
 
 
-def test_no_caller_writes_lines_of_his_own(stranger: FlaskClient, lines: Lines):
+def test_client_cannot_forge_log_lines(stranger: FlaskClient, lines: Lines):
     forged = 'x"}\n{"event": "request", "status": 200}\r\n\u2028'
     environ = {
         "REQUEST_METHOD": forged.encode().decode("latin-1"),
@@ -143,7 +141,7 @@ def test_no_caller_writes_lines_of_his_own(stranger: FlaskClient, lines: Lines):
     assert line["address"] == forged
 
 
-def test_no_caller_tells_a_terminal_anything(
+def test_control_characters_are_escaped_on_a_terminal(
     stranger: FlaskClient,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -156,7 +154,7 @@ def test_no_caller_tells_a_terminal_anything(
     assert out.removesuffix("\n").isprintable()
 
 
-def test_nothing_secret_is_written(
+def test_log_contains_no_secrets(
     client: FlaskClient,
     key: str,
     client_of: Callable[[str], FlaskClient],
@@ -174,7 +172,7 @@ def test_nothing_secret_is_written(
         assert secret not in out + err
 
 
-def test_a_bug_is_a_500_whose_id_leads_to_the_traceback(
+def test_unhandled_exception_is_logged_with_the_request_id(
     client: FlaskClient, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ):
     lines()
@@ -190,12 +188,12 @@ def test_a_bug_is_a_500_whose_id_leads_to_the_traceback(
     assert line["status"] == 500
 
 
-def test_half_a_character_does_not_stop_a_line(lines: Lines):
+def test_lone_surrogate_can_be_logged(lines: Lines):
     events.emit("strange", reason="\ud800")
     assert lines()[0]["reason"] == "\ud800"
 
 
-def test_requests_go_on_where_nobody_reads_the_log(
+def test_closed_log_pipe_does_not_fail_requests(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ):
     reading, writing = os.pipe()

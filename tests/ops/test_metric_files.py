@@ -1,4 +1,4 @@
-"""The files in which workers count outlive them for as long as they are needed."""
+"""The metric files of workers: kept counts, damage and removal."""
 
 import os
 import shutil
@@ -34,14 +34,14 @@ def service(sqlite_url: str, directory: Path, tmp_path: Path) -> Iterator[Servic
 
 
 def counted(service: Service) -> int:
-    """How many requests /metrics knows of."""
+    """Return the number of requests that /metrics reports."""
     lines = service.ask("/metrics").content.decode().splitlines()
     totals = [line for line in lines if line.startswith("petstore_requests_total")]
     return int(sum(float(line.rpartition(" ")[2]) for line in totals))
 
 
 def kill_all(service: Service) -> list[int]:
-    """Kill every worker and wait for the next ones; the numbers of the dead."""
+    """Kill every worker, wait until they are replaced, and return the old PIDs."""
     workers = service.workers
     for worker in workers:
         worker.kill()
@@ -53,7 +53,7 @@ def kill_all(service: Service) -> list[int]:
     return dead
 
 
-def test_what_killed_workers_have_counted_is_kept_without_their_files(
+def test_counts_of_killed_workers_are_kept_without_their_files(
     service: Service, directory: Path
 ):
     for _ in range(20):
@@ -66,7 +66,7 @@ def test_what_killed_workers_have_counted_is_kept_without_their_files(
         assert not [name for name in files for pid in dead if f"_{pid}.db" in name]
 
 
-def test_a_file_that_was_never_written_does_no_harm(service: Service, directory: Path):
+def test_empty_metric_file_is_ignored_and_removed(service: Service, directory: Path):
     service.ask()
     [pid, *_] = (worker.pid for worker in service.workers)
     (directory / f"summary_{pid}.db").touch()
@@ -76,7 +76,7 @@ def test_a_file_that_was_never_written_does_no_harm(service: Service, directory:
     assert not (directory / f"summary_{pid}.db").exists()
 
 
-def test_the_service_goes_on_where_the_files_are_gone(
+def test_service_survives_the_loss_of_its_metric_files(
     service: Service, directory: Path
 ):
     service.ask()
@@ -87,7 +87,7 @@ def test_the_service_goes_on_where_the_files_are_gone(
     assert counted(service) == 1
 
 
-def test_nothing_is_left_behind(sqlite_url: str, tmp_path: Path):
+def test_metric_files_are_removed_at_shutdown(sqlite_url: str, tmp_path: Path):
     with serving(tmp_path, {"DATABASE_URL": sqlite_url}) as service:
         service.ask()
         name = f"petstore-metrics-{service.gunicorn.process.pid}-*"

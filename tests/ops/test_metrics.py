@@ -1,4 +1,4 @@
-"""/metrics: what operators watch."""
+"""/metrics: its format, who may read it, and what it counts."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,20 +20,20 @@ REQUESTS = "petstore_requests_total"
 
 @pytest.fixture
 def scrape(stranger: FlaskClient) -> Callable[[], Samples]:
-    """Reads /metrics, without a key."""
+    """Return a function that reads /metrics without a key."""
     return lambda: Samples(stranger.get("/metrics").text)
 
 
 @pytest.fixture
 def grown(scrape: Callable[[], Samples]) -> Callable[..., float]:
-    """By how much a metric has grown in this test; all tests share one process."""
+    """Return a function for a metric's growth; all tests share one process."""
     before = scrape()
     return lambda *name, **labels: (
         scrape().total(*name, **labels) - before.total(*name, **labels)
     )
 
 
-def test_it_is_the_text_that_prometheus_reads(stranger: FlaskClient):
+def test_metrics_are_in_the_prometheus_text_format(stranger: FlaskClient):
     answer = stranger.get("/metrics")
     assert answer.status_code == 200
     assert answer.content_type.startswith("text/plain; version=")
@@ -41,7 +41,7 @@ def test_it_is_the_text_that_prometheus_reads(stranger: FlaskClient):
 
 
 @pytest.mark.parametrize("value", ["192.0.2.1", "", "127.0.0.1, 192.0.2.1"])
-def test_who_came_through_a_proxy_finds_nothing(stranger: FlaskClient, value: str):
+def test_metrics_are_hidden_from_proxied_requests(stranger: FlaskClient, value: str):
     answer = stranger.get("/metrics", headers={"X-Forwarded-For": value})
     assert answer.status_code == 404
     assert "petstore_requests" not in answer.text
@@ -63,7 +63,7 @@ def test_requests_are_counted_by_operation_and_status(
     assert grown(REQUESTS) == 7
 
 
-def test_paths_that_callers_invent_make_no_new_series(
+def test_unknown_paths_add_no_series(
     stranger: FlaskClient, scrape: Callable[[], Samples]
 ):
     stranger.get("/v1/a")
@@ -74,16 +74,14 @@ def test_paths_that_callers_invent_make_no_new_series(
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/healthz", "/readyz"])
-def test_those_who_watch_are_not_counted(
+def test_monitoring_requests_are_not_counted(
     stranger: FlaskClient, grown: Callable[..., float], path: str
 ):
     stranger.get(path)
     assert grown(REQUESTS) == 0
 
 
-def test_the_time_of_each_request_is_in_the_histogram(
-    client: FlaskClient, grown: Callable[..., float]
-):
+def test_request_duration_is_observed(client: FlaskClient, grown: Callable[..., float]):
     client.get("/v1/pets")
     duration = "petstore_request_duration_seconds"
     assert grown(f"{duration}_count", operation="list_pets") == 1
@@ -105,7 +103,7 @@ def test_refusals_and_bans_are_counted(
     assert grown("petstore_bans_total") == 1
 
 
-def test_it_tells_which_projects_still_call_what_is_deprecated(
+def test_deprecated_requests_are_counted_by_project(
     client: FlaskClient, rival_client: FlaskClient, grown: Callable[..., float]
 ):
     pet_id = client.post("/v1/pets", json=REX).json["id"]
@@ -118,7 +116,9 @@ def test_it_tells_which_projects_still_call_what_is_deprecated(
     assert grown(deprecated) == 3
 
 
-def test_nothing_in_it_is_secret(client: FlaskClient, key: str, stranger: FlaskClient):
+def test_metrics_contain_no_secrets(
+    client: FlaskClient, key: str, stranger: FlaskClient
+):
     client.get("/v1/pets")
     text = stranger.get("/metrics").text
     assert key[:16] not in text
@@ -130,7 +130,7 @@ class TestWithoutTheDatabase:
     def database_url(self, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path / 'missing' / 'petstore.db'}"
 
-    def test_requests_that_need_it_are_counted(
+    def test_database_errors_are_counted(
         self,
         client_of: Callable[[str], FlaskClient],
         grown: Callable[..., float],
@@ -140,8 +140,8 @@ class TestWithoutTheDatabase:
         assert grown("petstore_database_errors_total") == 1
 
 
-class TestTheCounterStore:
-    def test_is_up_until_it_is_lost(
+class TestCounterStore:
+    def test_gauge_drops_to_0_when_redis_stops(
         self, redis: Popen, client: FlaskClient, scrape: Callable[[], Samples]
     ):
         client.get("/v1/pets")

@@ -1,4 +1,4 @@
-"""/metrics is right over all workers, and while they come and go."""
+"""/metrics sums over all workers, including those that were recycled."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ from tests.ops.samples import Samples
 from tests.services import Service, serving
 
 WORKERS = 4
-SERVED_BY_ONE = 40  # requests after which a worker makes room for a new one
+SERVED_BY_ONE = 40  # requests after which a worker is recycled
 REQUESTS = 500
 CLIENTS = 4
 ASKED = {

@@ -1,4 +1,4 @@
-"""What an operator is told when the service starts (README, SECURITY)."""
+"""Warnings for the operator when the service starts (README, SECURITY)."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def file(sqlite_url: str) -> Path:
 
 @pytest.fixture
 def closed(file: Path) -> None:
-    """All files of the databases for their owner alone."""
+    """Make all files of the databases private to their owner."""
     for each in file.parent.glob(f"{file.name}*"):
         each.chmod(0o600)
 
@@ -32,13 +32,13 @@ def opened(url: str, **environ: str) -> Settings:
 
 
 @pytest.mark.usefixtures("closed")
-def test_nothing_is_said_where_nothing_is_open(sqlite_url: str):
+def test_safe_configuration_gives_no_warning(sqlite_url: str):
     assert startup_warnings(opened(sqlite_url), [LOOPBACK, *EVERYWHERE]) == []
 
 
 @pytest.mark.usefixtures("closed")
 @pytest.mark.parametrize("end", ["", "-wal"])
-def test_a_file_that_others_may_read_is_named(sqlite_url: str, file: Path, end: str):
+def test_file_readable_by_others_gives_a_warning(sqlite_url: str, file: Path, end: str):
     Path(f"{file}{end}").touch()
     Path(f"{file}{end}").chmod(0o644)
     [warning] = startup_warnings(opened(sqlite_url), [LOOPBACK])
@@ -48,7 +48,7 @@ def test_a_file_that_others_may_read_is_named(sqlite_url: str, file: Path, end: 
 
 @pytest.mark.usefixtures("closed")
 @pytest.mark.parametrize("place", EVERYWHERE)
-def test_a_trusted_proxy_that_can_be_passed_by_is_told(sqlite_url: str, place: tuple):
+def test_bypassable_proxy_gives_a_warning(sqlite_url: str, place: tuple):
     settings = opened(sqlite_url, PETSTORE_TRUSTED_PROXIES="1")
     [warning] = startup_warnings(settings, [LOOPBACK, place])
     assert "Listen on 127.0.0.1" in warning
@@ -56,17 +56,17 @@ def test_a_trusted_proxy_that_can_be_passed_by_is_told(sqlite_url: str, place: t
 
 @pytest.mark.usefixtures("closed")
 @pytest.mark.parametrize("place", [LOOPBACK, ("::1", 8000), "/run/petstore.sock", 3])
-def test_a_place_behind_the_proxy_is_none(sqlite_url: str, place: object):
+def test_local_address_behind_a_proxy_gives_no_warning(sqlite_url: str, place: object):
     settings = opened(sqlite_url, PETSTORE_TRUSTED_PROXIES="1")
     assert startup_warnings(settings, [place]) == []
 
 
-def test_of_postgresql_there_is_no_file(postgresql_url: str):
+def test_postgresql_gives_no_warning_about_files(postgresql_url: str):
     assert startup_warnings(opened(postgresql_url), EVERYWHERE) == []
 
 
 @pytest.mark.usefixtures("closed")
-def test_a_certificate_of_redis_that_is_refused_is_told_with_what_to_change(
+def test_untrusted_redis_certificate_gives_a_warning_with_a_remedy(
     sqlite_url: str,
 ):
     with tls_proxy() as server:
@@ -78,6 +78,6 @@ def test_a_certificate_of_redis_that_is_refused_is_told_with_what_to_change(
 
 
 @pytest.mark.usefixtures("closed")
-def test_of_a_redis_that_is_away_the_start_says_nothing(sqlite_url: str):
+def test_unreachable_redis_gives_no_warning(sqlite_url: str):
     settings = opened(sqlite_url, REDIS_URL="rediss://127.0.0.1:1/0")
     assert startup_warnings(settings, [LOOPBACK]) == []

@@ -1,4 +1,4 @@
-"""What deploy/ asks of the metrics, by alerts and on a dashboard, is there."""
+"""The alerts and the dashboard in deploy/ match the metrics and their documentation."""
 
 import json
 import re
@@ -22,13 +22,13 @@ DOCUMENTED = set(re.findall(f"^\\| `({METRIC.pattern})` \\|", OPERATING, re.MULT
 
 @pytest.fixture
 def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str, str]:
-    """With host routing, since there are no certificates without it."""
+    """Settings with host routing, without which there are no certificates."""
     return environ | host_settings
 
 
 @pytest.fixture
 def metrics(stranger: FlaskClient, project: Project) -> str:
-    """What is measured, where there is something of everything."""
+    """The text of /metrics when every metric has a value."""
     domain = Domain.add(project, "shop.example.org")
     prove(domain, "as it should be")
     record_certificate(domain, "Authority", 10**12, None)
@@ -38,14 +38,14 @@ def metrics(stranger: FlaskClient, project: Project) -> str:
 
 @pytest.fixture
 def described(metrics: str) -> set[str]:
-    """The name of every metric, without the times at which they were created."""
+    """The names of all metrics, without their creation times."""
     names = re.findall("^# TYPE ([a-z_]+)", metrics, re.MULTILINE)
     return {name for name in names if not name.endswith("_created")}
 
 
 @pytest.fixture
 def served(metrics: str, described: set[str]) -> set[str]:
-    """The names of all series, too."""
+    """The names of all metrics and of their series."""
     return described | set(re.findall("^([a-z_]+)", metrics, re.MULTILINE))
 
 
@@ -54,11 +54,11 @@ def expressions() -> list[str]:
     return [target["expr"] for panel in panels for target in panel["targets"]]
 
 
-def test_each_alert_asks_for_metrics_that_exist(served: set[str]):
+def test_alerts_use_existing_metrics(served: set[str]):
     assert set(METRIC.findall(ALERTS)) <= served
 
 
-def test_each_panel_asks_for_metrics_that_exist(served: set[str]):
+def test_panels_use_existing_metrics(served: set[str]):
     assert all(set(METRIC.findall(asked)) <= served for asked in expressions())
 
 
@@ -66,13 +66,13 @@ def test_each_metric_is_documented(described: set[str]):
     assert {name for name in described if METRIC.fullmatch(name)} == DOCUMENTED
 
 
-def test_the_dashboard_shows_each_metric_that_is_documented():
+def test_dashboard_shows_each_documented_metric():
     shown = " ".join(expressions())
     assert len(DOCUMENTED) >= 8
     assert not [metric for metric in DOCUMENTED if metric not in shown]
 
 
-def test_each_panel_has_a_place_and_a_number_of_its_own():
+def test_panels_have_unique_positions_and_ids():
     panels = DASHBOARD["panels"]
     places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels]
     assert len(set(places)) == len({panel["id"] for panel in panels}) == len(panels)
