@@ -10,12 +10,15 @@ every request takes exactly the same time. The output is the median, the lowest 
 highest of all rounds.
 """
 
+import time
+
 from benchmarks.rounds import interleave, options, print_heads, print_row, spread
 from benchmarks.stage import Server, ask, stage
 from benchmarks.tenants import settle
 from benchmarks.wrk import Case, Figures, run
 
 LOAD = 0.7
+SETTLE_SECONDS = 0.5  # for the service to handle what is left of the saturating load
 CONNECTIONS = 64
 ARRIVALS = ("evenly", "random")
 CASES = ("list", "get", "create")
@@ -40,6 +43,7 @@ def _measure(server: Server, name: str, rounds: int, seconds: int) -> None:
 
     def at_load() -> dict[str, tuple[float, Figures]]:
         most = run(server, case, seconds).rate
+        time.sleep(SETTLE_SECONDS)
         found = {}
         for arrivals in ARRIVALS:
             figures = run(server, case, seconds, LOAD * most, arrivals)

@@ -85,8 +85,9 @@ local function now()
 end
 
 local function keep_to(rate, arrivals)
-  local due = now()
+  local due
   function delay()
+    due = due or now() -- wrk connects before it first calls this function
     local gaps = arrivals == "random" and -math.log(1 - any()) or 1
     due = due + gaps / rate
     return math.max(0, math.floor((due - now()) * 1000 + 0.5))

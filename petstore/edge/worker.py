@@ -20,6 +20,7 @@ from petstore.edge.connection import LINGER_SECONDS, REQUEST_SECONDS, Connection
 
 TICK_SECONDS = 0.5
 YIELD_SECONDS = 0.001  # for a worker with fewer connections to accept
+MAX_ACCEPTS = 64  # in one iteration of the event loop
 SPARE_DESCRIPTORS = 48  # for files and for connections to the stores
 MAX_THREADS = 32  # for calls that block
 
@@ -97,25 +98,41 @@ class EdgeWorker(Worker):
 
     def _watch(self, listener: BaseSocket) -> None:
         if not self.is_stopping:
-            self._loop.add_reader(listener, self._accept_or_yield, listener)
+            self._loop.add_reader(listener, self._accept_waiting, listener)
 
-    def _accept_or_yield(self, listener: BaseSocket) -> None:
+    def _accept_waiting(self, listener: BaseSocket) -> None:
+        """Accept the connections in the listen queue, if it is this worker's turn.
+
+        A burst is accepted within one iteration of the event loop: at full load, an
+        iteration handles a request of every connection.
+        """
+        for _ in range(MAX_ACCEPTS):
+            if self._must_yield() or not self._can_accept():
+                self._loop.remove_reader(listener)
+                self._loop.call_later(YIELD_SECONDS, self._watch, listener)
+                return
+            if not self._accept(listener):
+                return
+            if self._connection_count > self._max_connections:
+                return  # the one that was closed for it keeps its descriptor until then
+
+    def _must_yield(self) -> bool:
         # Give a worker with fewer connections a moment to accept, but only once: it may
         # be too busy.
-        others_have_fewer = balancing.others_have_fewer(len(self._connections))
+        others_have_fewer = balancing.others_have_fewer(self._connection_count)
         self._has_yielded = others_have_fewer and not self._has_yielded
-        if self._has_yielded or not self._can_accept():
-            self._loop.remove_reader(listener)
-            self._loop.call_later(YIELD_SECONDS, self._watch, listener)
-        else:
-            self._accept(listener)
+        return self._has_yielded
 
     def _can_accept(self) -> bool:
         """Return whether a connection may be accepted.
 
         At the limit, the oldest connection that waits for its client is closed.
         """
-        return len(self._connections) < self._max_connections or self._abort_oldest()
+        return self._connection_count < self._max_connections or self._abort_oldest()
+
+    @property
+    def _connection_count(self) -> int:
+        return len(self._connections) + len(self._accepting)
 
     def _accept(self, listener: BaseSocket) -> bool:
         try:
@@ -129,6 +146,7 @@ class EdgeWorker(Worker):
         )
         self._accepting.add(accepted)
         accepted.add_done_callback(self._on_accepted)
+        self._publish()
         return True
 
     def _on_accepted(self, accepted: asyncio.Task[Any]) -> None:
@@ -144,7 +162,7 @@ class EdgeWorker(Worker):
 
     def _publish(self) -> None:
         if not self.is_stopping:
-            balancing.publish(self.age, len(self._connections))
+            balancing.publish(self.age, self._connection_count)
 
     def _abort_oldest(self) -> bool:
         idle = (

@@ -1,5 +1,8 @@
-"""Keep-alive connections are spread over the workers."""
+"""Bursts of connections are accepted at once and spread over the workers."""
 
+import json
+import os
+import signal
 from collections.abc import Callable
 from contextlib import ExitStack
 
@@ -21,6 +24,26 @@ def test_burst_of_connections_is_spread_over_two_workers(
     found = shares(service, key, CONNECTIONS)
     assert sum(found) == CONNECTIONS
     assert min(found) > CONNECTIONS / 4
+
+
+def test_burst_of_connections_is_accepted_before_many_requests_are_served(
+    serve: Callable[..., Gunicorn], key: str
+):
+    service = serve()
+    [worker] = workers(service, 1)
+    requests = 20  # on each connection, sent without waiting for responses
+    with ExitStack() as stack:
+        os.kill(worker, signal.SIGSTOP)
+        wires = [stack.enter_context(Wire(service.url)) for _ in range(CONNECTIONS)]
+        for number, wire in enumerate(wires):
+            wire.send(get(key, f"X-Request-ID: client-{number}") * requests)
+        os.kill(worker, signal.SIGCONT)
+        for wire in wires:
+            for _ in range(requests):
+                assert wire.answer().status == 200
+    lines = service.log.read_text().splitlines()
+    ids = [json.loads(line)["id"] for line in lines if "client-" in line]
+    assert len(set(ids[: 4 * CONNECTIONS])) == CONNECTIONS
 
 
 def shares(service: Gunicorn, key: str, count: int) -> list[int]:
