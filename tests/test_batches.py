@@ -58,11 +58,19 @@ def test_items_added_during_a_batch_share_the_next_one():
     assert len(doubler.batches) < 4
 
 
-def test_each_item_is_run_once_if_every_batch_is_slow():
-    doubler = Doubler()
-    batch = Batch(doubler, slow_seconds=0)
-    run(lambda: batch.run(1), lambda: batch.run(2))
-    assert sorted(chain.from_iterable(doubler.batches)) == [1, 2]
+def test_next_batch_does_not_wait_for_a_slow_one():
+    results: list[int] = []
+
+    def double_after_the_next_batch(numbers: list[int]) -> list[int | Exception]:
+        if numbers == [1]:
+            waiting.start_in_background(lambda: results.append(batch.run(2)))
+            for _ in range(100):
+                waiting.wait(asyncio.sleep(0.001))
+        return [2 * number for number in numbers]
+
+    batch = Batch(double_after_the_next_batch, slow_seconds=0)
+    run(lambda: results.append(batch.run(1)))
+    assert results == [4, 2]
 
 
 def test_failed_item_does_not_fail_its_batch():

@@ -3,7 +3,6 @@
 import pytest
 from flask import Flask
 
-from petstore.models.projects import Project
 from petstore.quotas import limiter
 from petstore.quotas.plans import PAGES, SIGN_INS, Quota
 from tests.clocks import Clock
@@ -41,9 +40,15 @@ def test_pages_are_served_again_after_the_wait(browser: Browser, clock: Clock):
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_form_beyond_the_page_limit_is_refused(browser: Browser, project: Project):
+def test_form_beyond_the_page_limit_is_refused(browser: Browser):
     statuses(browser, 3)
     assert browser.post("/dashboard/keys", csrf_token="x").status_code == 429
+
+
+@pytest.mark.usefixtures("few_pages")
+def test_form_counts_against_the_page_limit(browser: Browser):
+    browser.post("/dashboard/keys", csrf_token="x")
+    assert statuses(browser, 3) == [200, 200, 429]
 
 
 @pytest.mark.usefixtures("few_pages")

@@ -2,6 +2,7 @@
 
 import datetime
 import socket
+import threading
 
 import pytest
 import trustme
@@ -62,11 +63,17 @@ def test_handshake_timeout_is_reported(monkeypatch: pytest.MonkeyPatch):
     assert "in time" in seen.fault
 
 
-def test_closed_listener_is_reported_as_unreachable(monkeypatch: pytest.MonkeyPatch):
+def test_proxy_that_does_not_speak_tls_is_reported():
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        address = Address(*listener.getsockname())
-        client = socket.create_connection(address)
-        connection, _ = listener.accept()
-        with client, connection:
-            pass
-    assert "cannot be reached" in fetch_certificate(address, NAME).fault
+
+        def answer_in_plain_text() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        thread = threading.Thread(target=answer_in_plain_text)
+        thread.start()
+        seen = fetch_certificate(Address(*listener.getsockname()), NAME)
+        thread.join()
+    assert seen.fault

@@ -123,7 +123,10 @@ def test_expect_100_continue_gets_an_interim_response(wire: Wire, key: str):
 
 def test_body_may_be_sent_without_waiting_for_100_continue(wire: Wire, key: str):
     wire.send(post(key, LENGTH, "Expect: 100-continue") + PET)
-    assert wire.answer().status in (100, 201)
+    answer = wire.answer()
+    if answer.status == 100:
+        answer = wire.answer()
+    assert answer.status == 201
 
 
 def test_expect_100_continue_for_an_oversized_body_gets_413(wire: Wire, key: str):

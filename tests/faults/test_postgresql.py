@@ -143,7 +143,7 @@ def test_blocked_writers_do_not_block_other_requests(
     assert_recovers(service)
 
 
-def test_idle_transactions_time_out_on_the_server(server: Postgres):
+def test_idle_transactions_have_a_time_limit_on_the_server(server: Postgres):
     database = Postgresql(server.url, prepares_statements=True)
     [setting] = database.execute_sql("SHOW idle_in_transaction_session_timeout")
     database.disconnect()

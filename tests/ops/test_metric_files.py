@@ -1,6 +1,5 @@
 """The metric files of workers: kept counts, damage and removal."""
 
-import os
 import shutil
 import tempfile
 import time
@@ -93,4 +92,3 @@ def test_metric_files_are_removed_at_shutdown(sqlite_url: str, tmp_path: Path):
         name = f"petstore-metrics-{service.gunicorn.process.pid}-*"
         assert any(list(place.glob(name)) for place in PLACES)
     assert not any(list(place.glob(name)) for place in PLACES)
-    assert "PROMETHEUS_MULTIPROC_DIR" not in os.environ

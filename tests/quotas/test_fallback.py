@@ -83,7 +83,7 @@ def test_worker_enforces_its_share_while_redis_is_down(
     assert ask(client, 3) == [200, 200, 429]
 
 
-def test_requests_are_served_if_redis_is_down_from_the_start(
+def test_requests_are_served_if_redis_is_down_before_the_first_one(
     client: FlaskClient, redis: Redis
 ):
     redis.stop()
