@@ -1,4 +1,4 @@
-"""Permissions of SQLite's files: for the owner only (decisions 10)."""
+"""Permissions of SQLite's files: for the owner only."""
 
 import os
 import sqlite3

@@ -1,6 +1,6 @@
 """Tests for a PostgreSQL server that is down, hangs or holds locks.
 
-A write that was answered with 503 is not applied later (decisions 6).
+A write that was answered with 503 is not applied later.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""Events are logged once the change is committed (decisions 8 and 9)."""
+"""Events are logged once the change is committed."""
 
 import json
 from collections.abc import Callable

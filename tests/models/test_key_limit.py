@@ -1,4 +1,4 @@
-"""A project has at most 100 working keys (decisions 2)."""
+"""A project has at most 100 working keys."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""Tests that workers count in memory while Redis is unavailable (decisions 6)."""
+"""Tests that workers count in memory while Redis is unavailable."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Tests for the rate-limit headers (specification section 8, decisions 6)."""
+"""Tests for the rate-limit headers (specification section 8)."""
 
 import pytest
 from flask.testing import FlaskClient

@@ -1,4 +1,4 @@
-"""Tests for 429 and its Retry-After (specification section 8, decisions 6)."""
+"""Tests for 429 and its Retry-After (specification section 8)."""
 
 import pytest
 from flask.testing import FlaskClient

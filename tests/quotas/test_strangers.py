@@ -1,4 +1,4 @@
-"""Tests that requests without a valid key count by address (decisions 6)."""
+"""Tests that requests without a valid key count by address."""
 
 from collections.abc import Callable
 

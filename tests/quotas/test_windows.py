@@ -1,4 +1,4 @@
-"""Tests for the two windows of a quota (specification section 8, decisions 6)."""
+"""Tests for the two windows of a quota (specification section 8)."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Tests for the effects of a ban (specification section 8, decisions 6)."""
+"""Tests for the effects of a ban (specification section 8)."""
 
 from collections.abc import Callable
 
