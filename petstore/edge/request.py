@@ -22,6 +22,7 @@ MAX_BODY_BYTES = 64 * 1024
 # consists of chunk extensions.
 MAX_CHUNKED_BYTES = 6 * (MAX_BODY_BYTES + 1)
 
+SCHEMES = (b"http", b"https")
 BLANK_LINE = b"\r\n\r\n"  # ends a head or a chunked body (RFC 9112 section 7.1)
 HOST_CHARACTERS = (  # RFC 3986 section 3.2, without user information
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~!$&'()*+,;=%:[]-"
@@ -197,7 +198,7 @@ class RequestReader:
             url = parse_url(target)
         except HttpParserError:
             url = None
-        if url is None or url.schema.lower() not in (b"http", b"https") or url.userinfo:
+        if not url or (url.schema or b"").lower() not in SCHEMES or url.userinfo:
             raise InvalidRequest("The request target is not a valid URL.")
         # The host of an absolute target takes precedence over the Host header
         # (RFC 9112 section 3.2.2).

@@ -41,6 +41,7 @@ UNREADABLE = {
     "an address with a user": b"GET http://y@x/v1 HTTP/1.1\r\nHost: x\r\n\r\n",
     "an address of a file": b"GET file://x/v1/pets HTTP/1.1\r\nHost: x\r\n\r\n",
     "an address that is none": b"GET http://[::1/v1 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "an asterisk with a path": b"OPTIONS */v1 HTTP/1.1\r\nHost: x\r\n\r\n",
     "a header without a name": get(KEY, ": x"),
     "a header without a colon": get(KEY, "x"),
     "a space before the colon": get(KEY, "X : y"),

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import re
 import selectors
 import socket
 import time
@@ -23,6 +24,7 @@ AT_ONCE = 24
 PATIENCE_SECONDS = 20
 MOST_IN_A_ROW = 16
 SMUGGLED_SHARE = 0.3
+TRACEBACK = re.compile(r"Traceback.{1,3000}", re.DOTALL)
 
 
 @dataclass
@@ -61,8 +63,8 @@ def play(run: Run) -> Outcome:
         if service.ask().status != 200:
             outcome.faults.append("the service does not serve any more")
         for log in (service.gunicorn.log, run.directory / "gunicorn-errors.log"):
-            found = log.read_bytes().count(b"Traceback")
-            outcome.faults += [f"a traceback in {log.name}"] * found
+            for found in TRACEBACK.findall(log.read_text()):
+                outcome.faults.append(f"in {log.name}: {found}")
     outcome.figures = {
         "a_second": round(outcome.trials / seconds),
         "without_answer": silent,
