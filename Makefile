@@ -6,11 +6,11 @@ PORT ?= 8000
 .DEFAULT_GOAL := help
 
 .PHONY: help
-help: ## Show what can be made
+help: ## Show this help
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 .PHONY: run
-run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000), with a demo project at first
+run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000); the first run adds a demo project
 	@$(BIN)/flask migrate
 	@if [ -n "$$($(BIN)/flask projects list | tail -n +2)" ]; then \
 		echo "Keys: $(BIN)/flask keys list; a new one: $(BIN)/flask keys create"; \
@@ -25,11 +25,11 @@ run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000), with a demo project a
 	@PORT=$(PORT) exec $(BIN)/gunicorn --bind 127.0.0.1:$(PORT) wsgi:app
 
 .PHONY: test
-test: $(VENV)/test.stamp ## Run all tests, on SQLite, PostgreSQL and Redis
+test: $(VENV)/test.stamp ## Run all tests against SQLite, PostgreSQL and Redis
 	$(BIN)/pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 .PHONY: bench
-bench: $(VENV)/test.stamp ## Measure all that docs/performance.md claims (needs wrk)
+bench: $(VENV)/test.stamp ## Run the benchmarks of docs/performance.md (needs wrk)
 	$(BIN)/python -m benchmarks.measure
 	$(BIN)/python -m benchmarks.measure --store postgresql-alone \
 		list "list of one project" create "create in one project"
@@ -40,14 +40,14 @@ bench: $(VENV)/test.stamp ## Measure all that docs/performance.md claims (needs 
 	$(BIN)/python -m benchmarks.footprint
 
 .PHONY: torture
-torture: $(VENV)/test.stamp ## Break everything on purpose, for about half an hour
+torture: $(VENV)/test.stamp ## Run the fault injection campaigns (about half an hour)
 	$(BIN)/python -m tests.torture
 
 DEBIAN_PACKAGES := chromium caddy nginx-light pebble pgbouncer postgresql prometheus \
 	redis-server systemd
 
 .PHONY: e2e
-e2e: $(VENV)/e2e.stamp ## Try it where it is deployed: browser, proxies, platform
+e2e: $(VENV)/e2e.stamp ## Run the end-to-end tests: browser, proxies, platform
 	@for program in chromium caddy nginx pebble pebble-challtestsrv pgbouncer promtool \
 		redis-server systemd-analyze; do \
 		command -v $$program > /dev/null || \
@@ -56,7 +56,7 @@ e2e: $(VENV)/e2e.stamp ## Try it where it is deployed: browser, proxies, platfor
 	$(BIN)/pytest tests/e2e
 
 .PHONY: lint
-lint: $(VENV)/test.stamp ## Check format, style and types
+lint: $(VENV)/test.stamp ## Check formatting, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

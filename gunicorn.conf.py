@@ -1,4 +1,4 @@
-"""How gunicorn serves `wsgi:app`."""
+"""The gunicorn settings for `wsgi:app`."""
 
 import os
 import signal
@@ -7,8 +7,8 @@ import tempfile
 from functools import partial
 from typing import NoReturn
 
-# Use memory if possible: a process that writes to a mapped file is killed when the disk
-# is full. (ruff: mkdtemp and mkstemp make files there that are private.)
+# Use memory if possible: the kernel kills a process that writes to a memory-mapped file
+# on a full disk. S108 does not apply: mkdtemp and mkstemp create private files there.
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 memory = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
 
@@ -43,10 +43,10 @@ except SettingError as error:
 bind = f"0.0.0.0:{settings.port}"
 workers = settings.workers
 worker_class = "petstore.edge.worker.EdgeWorker"
-worker_connections = 16_384  # at most; fewer where the system allows fewer descriptors
-# This is longer than reverse proxies keep idle connections, so that the proxy closes
-# them first. If the service closed a connection while a POST is sent, the POST would be
-# lost: a proxy must not send it again.
+worker_connections = 16_384  # fewer if the system limits open files to fewer
+# This is longer than reverse proxies keep idle connections, so the proxy closes them
+# first. If the service closed a connection while a proxy sends a POST on it, the POST
+# would be lost, because the proxy must not retry it.
 keepalive = 75
 worker_tmp_dir = memory
 
@@ -56,7 +56,8 @@ forwarder_headers = ""
 control_socket_disable = True
 
 
-# A worker that is told to stop before it listens to signals would not hear it.
+# Reset the signal handlers that a worker inherits from the master. Otherwise it would
+# lose a signal that arrives before it installs its own.
 for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
     forget = partial(signal.signal, number, signal.SIG_DFL)
     os.register_at_fork(after_in_child=forget)
@@ -82,21 +83,21 @@ def post_worker_init(worker: Worker) -> None:
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:
-    """Keep the metrics of a worker that has ended, and delete its files."""
+    """Keep the metrics of a worker that has exited, and delete its files."""
     balancing.clear(worker.age)
     try:
         metric_files.sweep(worker.pid)
     except Exception:
-        # An exception here would end the master, and with it the service.
+        # An exception here would stop the master, and with it the service.
         server.log.exception("The counts of a dead worker could not be kept.")
 
 
 def worker_exit(server: Arbiter, worker: Worker) -> None:
-    """Write the last uses of keys that a worker has not written yet."""
+    """Write the times of last use of keys that the worker has not written yet."""
     last_used.flush()
 
 
 def on_exit(server: Arbiter) -> None:
-    """Delete the metric files, unless a new master uses them."""
+    """Delete the metric files, unless a new master is using them."""
     if not server.reexec_pid:
         metric_files.discard()

@@ -1,22 +1,22 @@
 #!/bin/sh
-# A certificate for each domain of a project as soon as it is verified, and none for it
-# once it is removed, for proxies that fetch no certificates by themselves. It reads
-# the service's log, and needs certbot and curl:
+# Obtain a certificate for each custom domain when it is verified, and delete it when the
+# domain is removed. Use this script with proxies that do not obtain certificates
+# themselves. It reads the log of the service and needs certbot and curl:
 #
 #   journalctl -fu petstore -o cat | PETSTORE_ASK=127.0.0.1:8000 deploy/certificates.sh
 #
-# The service is asked before anything is done: the log tells of the past. Certificates
-# that are made here are named petstore-DOMAIN, and no others are ever deleted.
+# Log lines may be outdated, so the script asks the service before each action. It names
+# its certificates petstore-DOMAIN and never deletes any others.
 set -u
 ask="http://${PETSTORE_ASK:-127.0.0.1:8000}/internal/tls-allowed"
 webroot="${ACME_WEBROOT:-/var/www/acme}"
 
-name_in() { # of the domain, if the line is such an event
+name_in() { # print the domain if the line is an event of this kind
 	printf '%s' "$line" |
 		sed -n "s/.*\"event\":\"$1\".*\"domain\":\"\([a-z0-9.-]*\)\".*/\1/p"
 }
 
-status_of() { # 200 while the domain is served, 404 for nobody's
+status_of() { # print 200 if the domain is served, otherwise 404
 	curl -s -m 10 -o /dev/null -w '%{http_code}' "$ask?domain=$1"
 }
 

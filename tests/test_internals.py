@@ -25,7 +25,7 @@ USED = {
 
 
 def test_architecture_page_lists_the_private_names():
-    rows = PAGE.read_text().partition("## Names that libraries keep")[2]
+    rows = PAGE.read_text().partition("## Undocumented names")[2]
     assert set(re.findall(r"^\| `([^`]+)` \|", rows, re.MULTILINE)) == USED
 
 
