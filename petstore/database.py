@@ -30,7 +30,7 @@ class Databases(NamedTuple):
 
     def close(self) -> None:
         """Close the connections of this thread."""
-        for database in dict.fromkeys(self):
+        for database in self:
             database.disconnect()
 
 

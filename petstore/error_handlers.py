@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException
 
 from petstore import errors
 from petstore.database import data
-from petstore.errors import CODES, MESSAGES, REFUSAL, Failure
+from petstore.errors import CODES, MESSAGES, UNREADABLE, Failure
 from petstore.events import emit
 from petstore.models import Refused
 from petstore.models.domains import NoSuchDomain
@@ -44,7 +44,7 @@ Page = Callable[[int, str], Response]
 
 def init_app(app: Flask) -> None:
     """Answer every failure with the Error body (specification section 7)."""
-    app.before_request(_raise_refusal)
+    app.before_request(_raise_if_unreadable)
     app.extensions["failure_pages"] = []
     app.register_error_handler(Failure, answer_failure)
     app.register_error_handler(Refused, answer_refused)
@@ -69,9 +69,9 @@ def answer_refused(refused: Refused) -> Response:
     return answer_failure(failure(str(refused))) if failure else _answer_bug(refused)
 
 
-def _raise_refusal() -> None:
-    if REFUSAL in request.environ:
-        raise request.environ[REFUSAL]
+def _raise_if_unreadable() -> None:
+    if UNREADABLE in request.environ:
+        raise request.environ[UNREADABLE]
 
 
 def _answer_database_error(error: peewee.PeeweeException) -> Response:

@@ -6,20 +6,21 @@ Nothing here knows Flask; `petstore.error_handlers` turns these into responses.
 from collections.abc import Mapping
 from typing import Self
 
+MAX_BODY_BYTES = 64 * 1024
+
 # The codes of failures that Flask or Werkzeug raise, by status.
 CODES = {
     400: "invalid_request",
     404: "not_found",
     405: "method_not_allowed",
     413: "body_too_large",
-    415: "unsupported_media_type",
     500: "internal_error",
     503: "service_unavailable",
 }
 MESSAGES = {
     404: "There is nothing here; see /v1/pets.",
     405: "This path does not take that method; the Allow header lists those it takes.",
-    413: "The body is too large; 65,536 bytes are the most.",
+    413: f"The body is too large; {MAX_BODY_BYTES:,} bytes are the most.",
 }
 
 SHOWN_MEMBERS = 20
@@ -27,7 +28,7 @@ SHOWN_NAME_LENGTH = 80
 
 # The key in the WSGI environ under which a server puts the failure of a request that it
 # could not read.
-REFUSAL = "petstore.refusal"
+UNREADABLE = "petstore.unreadable"
 
 
 class Failure(Exception):

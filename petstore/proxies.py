@@ -3,13 +3,12 @@
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
+from wsgiref.types import WSGIApplication
 
 from flask import Flask, abort, request
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from petstore.settings import Settings
-
-Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 # Some proxies add the client's port: 192.0.2.1:5678 or [2001:db8::1]:443.
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](:[0-9]+)?")
@@ -43,7 +42,7 @@ def address_without_port(text: str) -> str:
     return parts[1] or parts[2] if parts else text
 
 
-def _without_ports(application: Application) -> Application:
+def _without_ports(application: WSGIApplication) -> WSGIApplication:
     def respond(
         environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:

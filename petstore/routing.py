@@ -6,7 +6,7 @@ from flask import Flask, Request, g, request
 from werkzeug.exceptions import NotFound
 from werkzeug.routing import BaseConverter, MapAdapter
 
-from petstore.schemas.fields import INT64_PATTERN
+from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
 
 API_PREFIX = "/v1"
 
@@ -36,10 +36,12 @@ class Service(Flask):
 class IdConverter(BaseConverter):
     """An id in a path: a canonical int64, or else the path is not found."""
 
-    regex = INT64_PATTERN
+    regex = INTEGER_PATTERN
 
     def to_python(self, value: str) -> int:
-        """Return the id."""
+        """Return the id; raises `NotFound`."""
+        if int(value) > INT64_MAX:
+            raise NotFound
         return int(value)
 
 
@@ -63,7 +65,7 @@ def current_g() -> Any:
 
 def is_api_path(path: str) -> bool:
     """Return whether a path belongs to the API, known or not."""
-    return path.startswith(API_PREFIX) and path[len(API_PREFIX) :][:1] in ("", "/")
+    return f"{path}/".startswith(f"{API_PREFIX}/")
 
 
 def _reject_doubled_slash() -> None:

@@ -23,8 +23,8 @@ def slot(name: str) -> Value:
 class Statement:
     """A query that returns rows, called with a keyword argument for each slot.
 
-    A timely query writes on condition of the database's `in_time`. It needs no
-    transaction, since it writes nothing after its client has given up.
+    A query with a deadline writes only while the database's `is_before_deadline` holds.
+    It needs no transaction, since it writes nothing after its client has given up.
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class Statement:
         database: DatabaseProxy,
         build: Callable[[], Query],
         *,
-        is_timely: bool = False,
+        has_deadline: bool = False,
     ) -> None:
         self._database = database
         self._build = build
-        self._is_timely = is_timely
+        self._has_deadline = has_deadline
         self._written: dict[type, _WrittenQuery] = {}
 
     def __call__(self, **values: Any) -> list[Row]:
@@ -44,9 +44,9 @@ class Statement:
         database = self._database.obj
         written = self._written_for(database)
         execute = database.execute_sql
-        if self._is_timely:
+        if self._has_deadline:
             values["deadline"] = database.deadline()
-            execute = database.execute_timely
+            execute = database.execute_before_deadline
         parameters = [values[name] for name in written.names]
         rows: list[Row] = execute(written.sql, parameters).fetchall()
         return rows
@@ -91,7 +91,7 @@ def _literal(value: int | str | None) -> str:
 
 
 def statement(
-    database: DatabaseProxy, *, is_timely: bool = False
+    database: DatabaseProxy, *, has_deadline: bool = False
 ) -> Callable[[Callable[[], Query]], Statement]:
     """Make the decorated function, which builds a query, a `Statement`."""
-    return lambda build: Statement(database, build, is_timely=is_timely)
+    return lambda build: Statement(database, build, has_deadline=has_deadline)

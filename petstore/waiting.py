@@ -103,7 +103,7 @@ def wait(awaitable: Awaitable[Result]) -> Result:
     if isinstance(current, _Awaiting):
         result: Result = current.parent.switch(awaitable)
         return result
-    loop = _background.loop()
+    loop = _loop_thread.loop()
     return asyncio.run_coroutine_threadsafe(_await(awaitable), loop).result()
 
 
@@ -118,7 +118,7 @@ async def _await(awaitable: Awaitable[Result]) -> Result:
     return await awaitable
 
 
-class _Background:
+class _LoopThread:
     """An event loop in a thread, for callers without one; started at the first use."""
 
     def __init__(self) -> None:
@@ -138,5 +138,5 @@ class _Background:
             return self._loop
 
 
-_background = _Background()
-os.register_at_fork(after_in_child=_background.reset)
+_loop_thread = _LoopThread()
+os.register_at_fork(after_in_child=_loop_thread.reset)

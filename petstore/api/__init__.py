@@ -4,11 +4,11 @@ from flask import Flask, Response
 
 from petstore import quotas
 from petstore.api import auth, categories, cors, orders, pets, quota
+from petstore.errors import MAX_BODY_BYTES
 from petstore.responses import add_headers
 from petstore.routing import current_request, is_api_path
 from petstore.settings import Settings
 
-MAX_BODY_BYTES = 64 * 1024
 # Browsers must not take a response for anything but JSON.
 NO_SNIFFING = (("X-Content-Type-Options", "nosniff"),)
 
@@ -20,7 +20,6 @@ def init_app(app: Flask, settings: Settings) -> None:
     method that the blueprint does not know.
     """
     limiter = quotas.limiter_of(app)
-    allow_origin = cors.origin_rule(settings.cors_origins)
 
     @app.before_request
     def admit() -> Response | None:
@@ -42,7 +41,7 @@ def init_app(app: Flask, settings: Settings) -> None:
             response.headers["Cache-Control"] = "no-store"
             add_headers(response, NO_SNIFFING)
             quota.add_quota_headers(limiter, request, response)
-            allow_origin(response)
+            cors.allow_origin(settings.cors_origins, response)
         return response
 
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES

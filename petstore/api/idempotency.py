@@ -28,6 +28,8 @@ def idempotent(operation: Operation) -> Operation:
         attempt = _read_attempt()
         if attempt is None:
             return operation(**arguments)
+        # First: once something is written, nothing may fail the request any more.
+        Reply.sweep()
         with data.writing(attempt.project, lock_ms=WAIT_MS):
             if not Reply.claim(attempt):
                 return _replay(attempt)
@@ -38,7 +40,6 @@ def idempotent(operation: Operation) -> Operation:
                 response.headers.get("Location"),
                 response.get_data(),
             )
-        Reply.sweep()
         return response
 
     return respond

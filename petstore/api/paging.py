@@ -25,5 +25,7 @@ def page(rows: Sequence[Any], limit: int) -> Result:
 
 def _host(environ: dict[str, Any]) -> str:
     # Not `request.host`, which is empty for a name with an underscore.
-    host = environ.get("HTTP_HOST") or environ["SERVER_NAME"]
+    host = environ.get("HTTP_HOST")
+    if not host:  # in HTTP/1.0
+        host = f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
     return quote(host, safe=HOST_CHARACTERS)

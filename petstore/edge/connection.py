@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from petstore import waiting
 from petstore.edge.request import RequestReader
 from petstore.edge.response import Response
-from petstore.errors import REFUSAL, Failure
+from petstore.errors import UNREADABLE, Failure
 
 if TYPE_CHECKING:
     from petstore.edge.worker import EdgeWorker
@@ -165,8 +165,8 @@ class Connection(asyncio.BufferedProtocol):
             self._set_deadline(REQUEST_SECONDS)
         try:
             count = self._reader.read(self._received)
-        except Failure as refusal:
-            self._refuse(refusal)
+        except Failure as failure:
+            self._answer_unreadable(failure)
             return
         self._received = self._received[count:]
         if self._reader.is_complete:
@@ -179,21 +179,19 @@ class Connection(asyncio.BufferedProtocol):
             self._reader.expects_continue = False
             self._transport.write(CONTINUE)
 
-    def _refuse(self, refusal: Failure) -> None:
+    def _answer_unreadable(self, failure: Failure) -> None:
         """Have the application render the error for a request that cannot be read.
 
-        The refusal is then logged and counted like every other response.
+        The response is then logged and counted like every other.
         """
         self._is_last = True
-        placeholder: dict[str, Any] = {
+        placeholder = {
             "REQUEST_METHOD": "GET",
             "PATH_INFO": "/v1",
             "QUERY_STRING": "",
-        }
-        placeholder |= {
             "SERVER_PROTOCOL": "HTTP/1.1",
             "RAW_URI": "/v1",
-            REFUSAL: refusal,
+            UNREADABLE: failure,
         }
         self._handle(self._base_environ | placeholder)
 

@@ -13,11 +13,10 @@ from httptools import (
     parse_url,
 )
 
-from petstore.errors import HeadersTooLarge, InvalidRequest
+from petstore.errors import MAX_BODY_BYTES, HeadersTooLarge, InvalidRequest
 
 MAX_HEAD_BYTES = 64 * 1024
 MAX_HEADERS = 100
-MAX_BODY_BYTES = 64 * 1024
 # A chunk with one byte of data takes six bytes. A body that is longer than this
 # consists of chunk extensions.
 MAX_CHUNKED_BYTES = 6 * (MAX_BODY_BYTES + 1)

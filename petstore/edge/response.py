@@ -2,19 +2,14 @@
 
 import functools
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from email.utils import formatdate
 from typing import Any
-
-Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+from wsgiref.types import WSGIApplication
 
 # A longer body is sent in pieces, as the client reads them.
 MAX_WHOLE_BYTES = 64 * 1024
 STATUSES_WITHOUT_BODY = ("1", "204", "304")
-
-
-class InvalidHeader(ValueError):
-    """A header contains a line break, so a client would read two headers."""
 
 
 class Response:
@@ -27,10 +22,11 @@ class Response:
         self._headers: list[tuple[str, str]] = []
         self._written: list[bytes] = []
 
-    def pieces(self, application: Application) -> Iterator[bytes]:
+    def pieces(self, application: WSGIApplication) -> Iterator[bytes]:
         """Call the application and yield the response, usually in one piece.
 
-        Raises `InvalidHeader`, and whatever the application raises.
+        Raises `ValueError` if a header contains a line break, since a client would read
+        two headers, and whatever the application raises.
         """
         parts = application(self._environ, self._start_response)
         try:
@@ -67,7 +63,7 @@ class Response:
         head = "\r\n".join((*start, f"Connection: {connection}", *lines, "\r\n"))
         line_breaks = len(lines) + 4
         if not head.count("\r") == head.count("\n") == line_breaks:
-            raise InvalidHeader(lines)
+            raise ValueError(f"a header contains a line break: {lines}")
         return head.encode("latin-1")
 
     def _may_have_body(self) -> bool:

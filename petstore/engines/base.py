@@ -24,8 +24,8 @@ class RequestDatabase(Database):
     that is rolled back.
     """
 
-    # The SQL condition under which a timely statement may still write.
-    in_time: Any = SQL("1")
+    # The SQL condition under which a statement with a deadline may still write.
+    is_before_deadline: Any = SQL("1")
 
     def __init__(self, database: str, **options: Any) -> None:
         self._states: ContextVar[Any] = ContextVar("state")
@@ -52,12 +52,12 @@ class RequestDatabase(Database):
         with self.atomic():
             return self._run(sql, params)
 
-    def execute_timely(self, sql: str, params: Any) -> Any:
-        """Run a statement that writes at least one row if `in_time` holds."""
+    def execute_before_deadline(self, sql: str, params: Any) -> Any:
+        """Run a statement that writes only while `is_before_deadline` holds."""
         return self.execute_sql(sql, params)
 
     def deadline(self) -> float:
-        """Return until when a statement that begins now may write; see `in_time`."""
+        """Return until when a statement that begins now may write."""
         return math.inf
 
     def write_permit(self, _key: Hashable) -> AbstractContextManager[None]:

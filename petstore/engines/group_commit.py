@@ -55,7 +55,7 @@ class GroupCommit:
         if self._outcome is None:
             self._outcome = loop.create_future()
             # Requests that are read in this iteration of the loop may join.
-            loop.call_soon(self._start_commit, connection)
+            loop.call_soon(self._start_commit, connection, self._outcome)
         self._wait_for_outcome(self._outcome)
 
     def rollback(self, connection: sqlite3.Connection) -> None:
@@ -99,8 +99,10 @@ class GroupCommit:
         if failure:
             raise sqlite3.OperationalError(f"the commit has failed: {failure}")
 
-    def _start_commit(self, connection: sqlite3.Connection) -> None:
-        if self._outcome is None:  # an error has ended the transaction
+    def _start_commit(
+        self, connection: sqlite3.Connection, outcome: asyncio.Future[object]
+    ) -> None:
+        if outcome.done():  # an error has ended the transaction
             return
         loop = asyncio.get_running_loop()
         self._busy = loop.create_future()

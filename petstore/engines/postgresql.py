@@ -42,10 +42,10 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
     psycopg3_adapter = _Adapter
     # The time of the server, in ms since 1970: the same for all workers and hosts.
     now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
-    in_time = fn.clock_timestamp() < fn.to_timestamp(slot("deadline"))
+    is_before_deadline = fn.clock_timestamp() < fn.to_timestamp(slot("deadline"))
 
     def __init__(self, url: str, *, prepares_statements: bool) -> None:
-        self.has_extended_timeouts = False
+        self._has_extended_timeouts = False
         # If statements are not prepared, a connection pooler may share the connection
         # among clients, so settings must not outlast a transaction.
         self._owns_connections = prepares_statements
@@ -83,12 +83,12 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             semaphore.release()
 
     @contextmanager
-    def writing(self, number: int, *, lock_ms: int = LOCK_MS) -> Iterator[None]:
+    def writing(self, project_id: int, *, lock_ms: int = LOCK_MS) -> Iterator[None]:
         """Run the block in a transaction that writes for that project.
 
         It waits at most `lock_ms` for each lock that another transaction holds.
         """
-        with self.write_permit(number), self.atomic(lock_ms):
+        with self.write_permit(project_id), self.atomic(lock_ms):
             yield
 
     def deadline(self) -> float:
@@ -100,11 +100,11 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             self._run("SELECT 1", None)
         return time.monotonic() + self._clock_offset + STATEMENT_MS / MS_PER_SECOND
 
-    def execute_timely(self, sql: str, params: Any) -> psycopg.Cursor:
+    def execute_before_deadline(self, sql: str, params: Any) -> psycopg.Cursor:
         """Run a statement that writes at least one row before its `deadline`.
 
-        The statement itself has to check `in_time`; after the deadline it writes
-        nothing. Raises `peewee.OperationalError` if it has written nothing.
+        The statement itself has to check `is_before_deadline`. Raises
+        `peewee.OperationalError` if it has written nothing.
         """
         cursor = self._run(sql, params)
         if not cursor.rowcount:
@@ -130,7 +130,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     def extend_timeouts(self) -> None:
         """Remove the time limits, for commands; close connections that have them."""
-        self.has_extended_timeouts = True
+        self._has_extended_timeouts = True
         self.disconnect()
 
     def recover(self, _error: peewee.PeeweeException) -> None:
@@ -174,7 +174,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     def _begin_sql(self, lock_ms: int) -> str:
         limits = LIMITS | {"lock_timeout": lock_ms}
-        if self.has_extended_timeouts or (self._owns_connections and limits == LIMITS):
+        if self._has_extended_timeouts or (self._owns_connections and limits == LIMITS):
             return "BEGIN"
         return f"BEGIN; {_settings(limits, 'SET LOCAL')}"
 
@@ -193,7 +193,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     def _connect(self) -> Connection:
         connection: Connection = super()._connect()  # type: ignore[misc]  # internal
-        if not self.has_extended_timeouts:
+        if not self._has_extended_timeouts:
             connection.timeout_seconds = STATEMENT_SECONDS
             if self._owns_connections:
                 connection.execute(_settings(LIMITS | IDLE_LIMITS, "SET"))

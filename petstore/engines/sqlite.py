@@ -5,9 +5,8 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import peewee
@@ -15,10 +14,14 @@ import peewee
 from petstore import waiting
 from petstore.engines.base import READS, RequestDatabase, as_peewee_errors
 from petstore.engines.files import make_private
-from petstore.engines.group_commit import RETRY_SECONDS, GroupCommit, is_busy
+from petstore.engines.group_commit import (
+    BUSY_SECONDS,
+    RETRY_SECONDS,
+    GroupCommit,
+    is_busy,
+)
 from petstore.statements import slot
 
-BUSY_SECONDS = 5  # in threads; see `GroupCommit` for an event loop
 EXTENDED_BUSY_SECONDS = 30  # in commands
 # How long a statement of the counters waits for a lock. In an event loop it counts
 # attempts, RETRY_SECONDS apart: on a busy machine these take longer, and that must not
@@ -153,11 +156,9 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
             factory=Connection,
         )
 
-    @contextmanager
-    def writing(self, _number: int, **_limits: int) -> Iterator[None]:
+    def writing(self, _project_id: int, **_limits: int) -> AbstractContextManager[Any]:
         """Run the block in a transaction; SQLite allows only one writer at a time."""
-        with self.atomic():
-            yield
+        return self.atomic()
 
     def lock_until_commit(self, _number: int) -> None:
         """Do nothing: a transaction already excludes all other writers."""

@@ -1,7 +1,6 @@
 """Callers: a key that works, and the project that it acts for."""
 
 import hmac
-from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 from peewee import ModelSelect, Query, fn
@@ -22,9 +21,6 @@ class Caller(NamedTuple):
     prefix: str
     digest: bytes
     last_used_ms: int | None
-    expires_ms: int | None
-    retires_ms: int | None
-    revoked_ms: int | None
     banned_until_ms: int | None
     project_id: int
     slug: str
@@ -47,53 +43,34 @@ class Caller(NamedTuple):
     @classmethod
     def by_prefix(cls, prefix: str) -> Self | None:
         """Return the caller whose key has that prefix, which proves nothing yet."""
-        return cls.first_active(_look_up(prefix))
-
-    @classmethod
-    def first_active(cls, rows: Iterable[Row]) -> Self | None:
-        """Return the first caller among rows of `callers`, if the key works now."""
-        for row in rows:
-            caller = cls(*row)
-            if caller.is_active(clock.now_ms()):
-                return caller
-        return None
+        return next(map(cls._make, _look_up(prefix)), None)
 
     @property
     def is_banned(self) -> bool:
         """Whether the key is banned at the moment."""
         return clock.now_ms() < (self.banned_until_ms or 0)
 
-    def is_active(self, now: int) -> bool:
-        """Return whether the key is not revoked, expired or retired."""
-        return (
-            self.revoked_ms is None
-            and (self.expires_ms is None or now < self.expires_ms)
-            and (self.retires_ms is None or now < self.retires_ms)
-        )
-
 
 def callers() -> "ModelSelect[Key]":
-    """Return a query for keys with their projects, in the columns of `Caller`."""
-    return Key.select(
+    """Return a query for keys that work, in the columns of `Caller`."""
+    query = Key.select(
         Key.id,
         Key.prefix,
         Key.digest,
         Key.last_used_ms,
-        Key.expires_ms,
-        Key.retires_ms,
-        Key.revoked_ms,
         Key.banned_until_ms,
         Project.id,
         Project.slug,
         Project.plan,
         Project.per_minute,
         Project.per_day,
-    ).join(Project)
+    )
+    return query.join(Project).where(Key.works_at(slot("now_ms")))
 
 
 def _look_up(prefix: str) -> list[Row]:
     if is_sqlite(data.obj):
-        return _select_by_prefix(prefix=prefix)
+        return _select_by_prefix(prefix=prefix, now_ms=clock.now_ms())
     return _batch.run(prefix)
 
 
@@ -103,7 +80,8 @@ def _select_by_prefix() -> Query:
 
 
 def _look_up_all(prefixes: list[str]) -> list[list[Row]]:
-    rows = {row[1]: [row] for row in _select_by_prefixes(prefixes=prefixes)}
+    found = _select_by_prefixes(prefixes=prefixes, now_ms=clock.now_ms())
+    rows = {row[1]: [row] for row in found}
     return [rows.get(prefix, []) for prefix in prefixes]
 
 

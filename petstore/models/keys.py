@@ -9,6 +9,7 @@ from peewee import (
     Expression,
     ForeignKeyField,
     TextField,
+    Value,
 )
 
 from petstore import clock
@@ -89,7 +90,7 @@ class Key(BaseModel):
         return key
 
     @classmethod
-    def works_at(cls, now: int) -> Expression:
+    def works_at(cls, now: int | Value) -> Expression:
         """Return the condition that a key is not revoked, expired or retired."""
         return (
             cls.revoked_ms.is_null()
@@ -105,10 +106,8 @@ class Key(BaseModel):
     @classmethod
     def find(cls, project_id: int, prefix: str) -> Self:
         """Return one key of the project; raises `NoSuchKey`."""
-        if not is_prefix(prefix):
-            raise NoSuchKey(prefix)
-        key = cls.get_or_none(cls.project == project_id, cls.prefix == prefix)
-        if key is None:
+        key = cls.by_prefix(prefix) if is_prefix(prefix) else None
+        if key is None or key.project_id != project_id:
             raise NoSuchKey(prefix)
         return key
 

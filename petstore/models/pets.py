@@ -171,7 +171,7 @@ def _insert_all(animals: list[_NewPet]) -> list[int]:
         "animals": orjson.dumps([animal._asdict() for animal in animals]).decode(),
         "deadline": data.deadline(),
     }
-    rows = data.execute_timely(_INSERT_ALL, values).fetchall()
+    rows = data.execute_before_deadline(_INSERT_ALL, values).fetchall()
     return sorted(pet_id for (pet_id,) in rows)
 
 

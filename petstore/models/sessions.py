@@ -41,7 +41,7 @@ class Session(BaseModel):
     def caller(cls, token: str) -> Caller | None:
         """Return who has signed in, if the session has not ended and its key works."""
         rows = _select_caller(digest=digest_of(token), now_ms=clock.now_ms())
-        return Caller.first_active(rows)
+        return next(map(Caller._make, rows), None)
 
     @classmethod
     def _sweep(cls) -> None:

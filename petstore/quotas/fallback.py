@@ -52,8 +52,7 @@ class FallbackCounters:
         def call(claim: Claim) -> list[Day]:
             return self._store.history(claim.subject, days)
 
-        known = self._call_store(call, Claim(subject, quota_of(None)))
-        return self._memory.history(subject, days) if known is None else known
+        return self._call_store(call, Claim(subject, quota_of(None))) or []
 
     @property
     def is_away(self) -> bool:

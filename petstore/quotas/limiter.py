@@ -11,7 +11,7 @@ from petstore.quotas.fallback import FallbackCounters
 from petstore.quotas.plans import FAILED_SIGN_INS, PAGES, SIGN_INS, quota_of
 from petstore.quotas.stores import open_store
 from petstore.quotas.subjects import (
-    project_sign_in_subject,
+    failed_sign_in_subject,
     session_subject,
     sign_in_subject,
     subject_of,
@@ -51,16 +51,16 @@ class Limiter:
 
     def take_failed_sign_in(self, address: str | None) -> Decision:
         """Count a failed sign-in; refused when too many came before it."""
-        return self._take(Claim(sign_in_subject(address), FAILED_SIGN_INS))
+        return self._take(Claim(failed_sign_in_subject(address), FAILED_SIGN_INS))
 
     def peek_failed_sign_ins(self, address: str | None) -> Decision:
         """Return how many more sign-ins of the address may fail."""
-        claim = Claim(sign_in_subject(address), FAILED_SIGN_INS)
+        claim = Claim(failed_sign_in_subject(address), FAILED_SIGN_INS)
         return decide(claim, self._counters.peek(claim), banned_until_ms=0)
 
     def take_sign_in(self, caller: Caller) -> Decision:
         """Count a sign-in with a key that works."""
-        return self._take(Claim(project_sign_in_subject(caller), SIGN_INS))
+        return self._take(Claim(sign_in_subject(caller), SIGN_INS))
 
     def take_page(self, session_digest: str) -> Decision:
         """Count a request for a page of the dashboard."""
@@ -71,11 +71,11 @@ class Limiter:
 
     @property
     def is_away(self) -> bool:
-        """Whether the counter store did not answer its last request."""
+        """Whether any node of the counter store is away."""
         return self._counters.is_away
 
     def is_degraded(self) -> bool:
-        """Ask the counter store; return whether each worker counts for itself now."""
+        """Send a request to the counter store, then return `is_away`."""
         self.peek(None, None)
         return self.is_away
 

@@ -24,12 +24,12 @@ def subject_of(caller: Caller | None, address: str | None) -> Subject:
     return Subject(f"address:{_network(address or '')}", ADDRESS_KEPT_DAYS)
 
 
-def sign_in_subject(address: str | None) -> Subject:
+def failed_sign_in_subject(address: str | None) -> Subject:
     """Return the subject for failed sign-ins from an address."""
     return Subject(f"sign-in:{_network(address or '')}", ADDRESS_KEPT_DAYS)
 
 
-def project_sign_in_subject(caller: Caller) -> Subject:
+def sign_in_subject(caller: Caller) -> Subject:
     """Return the subject for sign-ins to the project of a caller."""
     return Subject(f"sign-ins:{caller.project_id}", ADDRESS_KEPT_DAYS)
 

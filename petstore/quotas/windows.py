@@ -65,11 +65,7 @@ class Decision(NamedTuple):
     @property
     def tightest(self) -> Window:
         """The window with the fewest requests remaining; of equal ones the longest."""
-        tightest = self.windows[0]
-        for window in self.windows[1:]:
-            if window.remaining <= tightest.remaining:
-                tightest = window
-        return tightest
+        return min(reversed(self.windows), key=lambda window: window.remaining)
 
     @property
     def free_again_ms(self) -> int:

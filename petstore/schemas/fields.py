@@ -20,21 +20,8 @@ _NAME_ERROR = "must not be blank and must not contain control characters"
 _LENGTH_ERROR = f"must have 1 to {MAX_NAME_LENGTH} characters"
 
 
-def _int64_pattern() -> str:
-    # A number of 19 digits is below the maximum if it begins like the maximum and then
-    # has a smaller digit.
-    top = str(INT64_MAX)
-    smaller = [
-        f"{top[:place]}[{int(place == 0)}-{int(digit) - 1}][0-9]{{{18 - place}}}"
-        for place, digit in enumerate(top)
-        if int(digit) > int(place == 0)
-    ]
-    return "|".join(["0", "[1-9][0-9]{0,17}", *smaller, top])
-
-
-# A canonical int64 from 0 on, in ASCII digits.
-INT64_PATTERN = _int64_pattern()
-_INT64 = re.compile(INT64_PATTERN)
+# An integer from 0 on, in ASCII digits; the longest of them exceed INT64_MAX.
+INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
 
 
 class StrictSchema(Schema):
@@ -81,7 +68,7 @@ class UrlInteger(Integer):
     """An int64 in a URL: `0`, or ASCII digits without a leading zero."""
 
     def _integer(self, value: str) -> int | None:
-        return url_integer(value)
+        return int(value) if re.fullmatch(INTEGER_PATTERN, value) else None
 
 
 class Name(fields.String):
@@ -129,11 +116,6 @@ def name_error(name: str) -> str | None:
     except ValidationError as error:
         return str(error.messages[0])
     return None
-
-
-def url_integer(text: str) -> int | None:
-    """Return the int64 in a URL; None if it is not canonical."""
-    return int(text) if _INT64.fullmatch(text) else None
 
 
 def _require_unicode(name: str) -> None:

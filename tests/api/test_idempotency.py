@@ -1,7 +1,9 @@
 """Idempotency-Key: a retried POST gets the stored response again."""
 
 from collections.abc import Callable
+from unittest.mock import Mock
 
+import peewee
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
@@ -159,6 +161,15 @@ def test_expired_responses_are_swept_in_batches(client: FlaskClient, clock: Cloc
     assert Reply.select().count() == 5 + 1
     post(client, "newer")
     assert {reply.key for reply in Reply.select()} == {"new", "newer"}
+
+
+def test_failed_sweep_writes_nothing(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+):
+    with monkeypatch.context() as outage:
+        outage.setattr(Reply, "sweep", Mock(side_effect=peewee.OperationalError))
+        assert post(client, "a").status_code == 503
+    assert client.get("/v1/pets").json == []
 
 
 def test_sweep_keeps_unexpired_responses(client: FlaskClient, clock: Clock):

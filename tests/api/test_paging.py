@@ -87,6 +87,15 @@ def test_link_uses_the_host_of_the_request(app: Flask, key: str, sent: str, name
     assert answered["Link"] == f'<{address}>; rel="next"'
 
 
+def test_link_without_a_host_uses_the_address_of_the_server(app: Flask, key: str):
+    headers = {"Authorization": f"Bearer {key}"}
+    environ = EnvironBuilder("/v1/pets?limit=1", headers=headers).get_environ()
+    del environ["HTTP_HOST"]
+    environ |= {"SERVER_NAME": "192.0.2.1", "SERVER_PORT": "8000"}
+    _, _, answered = run_wsgi_app(app, environ)
+    assert answered["Link"].startswith("<http://192.0.2.1:8000/v1/pets?")
+
+
 @pytest.mark.parametrize("query", ["?limit=7", "?limit=1&after=6", "?after=7", ""])
 def test_the_last_page_has_no_link(client: FlaskClient, query: str):
     assert "Link" not in client.get(f"/v1/pets{query}").headers

@@ -108,7 +108,7 @@ def _tally(claim: Claim) -> Tally:
     return Tally(is_granted, (minute_served, served), now)
 
 
-@statement(counters, is_timely=True)
+@statement(counters, has_deadline=True)
 def _upsert() -> Query:
     now = counters.now_ms
     minute, day = now / MS_PER_MINUTE, now / MS_PER_DAY
@@ -136,9 +136,9 @@ def _upsert() -> Query:
         Usage.is_granted: is_free,
         Usage.last_day: day + slot("kept_days"),
     }
-    in_time = Select(columns=list(first_row.values())).where(counters.in_time)
+    row = Select(columns=list(first_row.values())).where(counters.is_before_deadline)
     return (
-        Usage.insert_from(in_time, list(first_row))
+        Usage.insert_from(row, list(first_row))
         .on_conflict(
             conflict_target=[Usage.subject, Usage.day],
             update={
@@ -210,7 +210,7 @@ def _upsert_strike() -> Query:
             update={
                 Strike.minute: EXCLUDED.minute,
                 Strike.strikes: Case(None, [(same_minute, Strike.strikes)], 0)
-                + Case(None, [(counts, 1)], 0),
+                + _one_if(counts),
                 Strike.refused_ms: now,
                 Strike.counts: counts,
             },

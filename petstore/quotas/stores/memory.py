@@ -6,8 +6,7 @@ from limits import RateLimitItem
 
 from petstore import clock
 from petstore.clock import MS_PER_SECOND
-from petstore.quotas.subjects import Subject
-from petstore.quotas.windows import Claim, Day, Tally
+from petstore.quotas.windows import Claim, Tally
 
 MAX_WINDOWS = 200_000
 
@@ -36,10 +35,6 @@ class MemoryCounters:
         """Return the figures without counting; see `CounterStorage`."""
         with self._lock:
             return self._tally(claim)
-
-    def history(self, subject: Subject, days: range) -> list[Day]:
-        """Return an empty list: these counters are used only during an outage."""
-        return []
 
     def _tally(self, claim: Claim) -> Tally:
         now = clock.now_ms()
