@@ -10,6 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram
 
 from petstore import quotas
 from petstore.clock import MS_PER_SECOND
+from petstore.domains.inspection import inspection_of
 from petstore.models.domain_checks import certificate_summary
 from petstore.ops import metric_files
 from petstore.proxies import require_direct_client
@@ -67,7 +68,7 @@ def _gauges() -> str:
     text = _gauge(
         "petstore_counter_store_up", "1 while the counter store answers.", int(is_up)
     )
-    if current_app.config["BASE_DOMAIN"]:
+    if inspection_of(current_app):
         text += _certificate_gauges()
     return text
 
