@@ -6,7 +6,7 @@ from flask import Blueprint, Flask, Response, current_app, render_template
 
 from petstore import error_handlers
 from petstore.dashboard import formats, forms, sessions
-from petstore.dashboard.navigation import PREFIX, is_dashboard_path, navigation
+from petstore.dashboard.navigation import PAGES, PREFIX, is_dashboard_path
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -38,7 +38,7 @@ def init_app(app: Flask) -> None:
     """Prepare the templates, and show failures under /dashboard as pages."""
     forms.init_app(app)
     formats.init_app(app)
-    app.jinja_env.globals["navigation"] = navigation
+    app.jinja_env.globals["navigation"] = PAGES
     error_handlers.show_as_pages(app, is_dashboard_path, _failure_page)
 
 
