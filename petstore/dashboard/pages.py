@@ -2,7 +2,7 @@
 
 from http import HTTPStatus
 
-from flask import Blueprint, Flask, Response, current_app, render_template
+from flask import Blueprint, Flask, Response, render_template
 
 from petstore import error_handlers
 from petstore.dashboard import formats, forms, sessions
@@ -51,16 +51,12 @@ def pages_blueprint(
     public, and its forms only with a CSRF token.
     """
     bp = Blueprint(name, module, url_prefix=f"{PREFIX}{path}")
-    bp.before_request(_load_secret)
+    bp.before_request(sessions.load_secret)
     if not is_public:
         bp.before_request(sessions.require)
     bp.before_request(forms.check_csrf)
     bp.after_request(_add_headers)
     return bp
-
-
-def _load_secret() -> None:
-    sessions.load_secret(current_app)
 
 
 def _add_headers(response: Response) -> Response:
