@@ -104,7 +104,7 @@ def _success(method: str, view: Any) -> dict[str, Any]:
     if contract.returns.many:
         schema, example = list_of(contract.returns), [example]
     return {
-        "description": "As asked.",
+        "description": "Success.",
         "headers": references(*dict.fromkeys(headers)),
         "content": {JSON: {"schema": schema, "example": example}},
         "links": {
