@@ -28,7 +28,9 @@ DURATION = Histogram(
     ["operation"],
     buckets=BUCKET_SECONDS,
 )
-REFUSALS = Counter("petstore_quota_refusals", "Answers of 429.", ["reason"])
+REFUSALS = Counter(
+    "petstore_quota_refusals", "Responses with 429, by reason.", ["reason"]
+)
 DEPRECATED = Counter(
     "petstore_deprecated_requests",
     "Calls of deprecated operations, by project.",
@@ -36,7 +38,10 @@ DEPRECATED = Counter(
 )
 EVENTS = {
     "key_banned": Counter("petstore_bans", "Keys that were banned."),
-    "database_error": Counter("petstore_database_errors", "Requests without database."),
+    "database_error": Counter(
+        "petstore_database_errors",
+        "Requests that failed because the database did not answer.",
+    ),
 }
 # Gauges are computed for each scrape: what a worker has stored may be out of date.
 GAUGE = """\
@@ -86,7 +91,7 @@ def _certificate_gauges() -> str:
     if summary.expires_ms is not None:
         text += _gauge(
             "petstore_certificate_expires_timestamp_seconds",
-            "When the first one expires.",
+            "When the first of the other certificates expires.",
             summary.expires_ms // MS_PER_SECOND,
         )
     return text
