@@ -30,7 +30,7 @@ FAILURE_TITLES = {
 # These replace messages that are about the API.
 FAILURE_TEXTS = {
     404: "The page does not exist, or what it showed is gone.",
-    405: "This address takes no such request. Open it from the pages instead.",
+    405: "This address cannot be opened directly. Use the button on its page.",
 }
 
 

@@ -17,7 +17,10 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.events import emit
 from petstore.models.callers import Caller
 
-WRONG = "is not valid: it is mistyped, revoked or expired"
+WRONG = (
+    "is not valid here: it is mistyped, revoked or expired, "
+    "or the host is not its project's"
+)
 FAILED = "Too many sign-ins from your address have failed"
 BANNED = "is banned for a while; wait, or sign in with another key"
 
