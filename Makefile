@@ -4,12 +4,11 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 
 .DEFAULT_GOAL := help
+.PHONY: help run test bench torture e2e lint
 
-.PHONY: help
 help: ## Show this help
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: run
 run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000); the first run adds a demo project
 	@$(BIN)/flask migrate
 	@if [ -n "$$($(BIN)/flask projects list | tail -n +2)" ]; then \
@@ -24,11 +23,9 @@ run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000); the first run adds a 
 	@echo "Dashboard:     http://127.0.0.1:$(PORT)/dashboard (sign in with the key)"
 	@PORT=$(PORT) exec $(BIN)/gunicorn --bind 127.0.0.1:$(PORT) wsgi:app
 
-.PHONY: test
 test: $(VENV)/test.stamp ## Run all tests against SQLite, PostgreSQL and Redis
 	$(BIN)/pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder
 
-.PHONY: bench
 bench: $(VENV)/test.stamp ## Run the benchmarks of docs/performance.md (needs wrk)
 	$(BIN)/python -m benchmarks.measure
 	$(BIN)/python -m benchmarks.measure --store postgresql-alone \
@@ -39,14 +36,12 @@ bench: $(VENV)/test.stamp ## Run the benchmarks of docs/performance.md (needs wr
 	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.footprint
 
-.PHONY: torture
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (about half an hour)
 	$(BIN)/python -m tests.torture
 
 DEBIAN_PACKAGES := chromium caddy nginx-light pebble pgbouncer postgresql prometheus \
 	redis-server systemd
 
-.PHONY: e2e
 e2e: $(VENV)/e2e.stamp ## Run the end-to-end tests: browser, proxies, platform
 	@for program in chromium caddy nginx pebble pebble-challtestsrv pgbouncer promtool \
 		redis-server systemd-analyze; do \
@@ -55,7 +50,6 @@ e2e: $(VENV)/e2e.stamp ## Run the end-to-end tests: browser, proxies, platform
 	done
 	$(BIN)/pytest tests/e2e
 
-.PHONY: lint
 lint: $(VENV)/test.stamp ## Check formatting, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

@@ -12,7 +12,7 @@ highest of all rounds.
 
 import time
 
-from benchmarks.rounds import interleave, options, print_heads, print_row, spread
+from benchmarks.rounds import options, print_heads, print_row, spread
 from benchmarks.stage import Server, ask, stage
 from benchmarks.tenants import settle
 from benchmarks.wrk import Case, Figures, run
@@ -50,11 +50,9 @@ def _measure(server: Server, name: str, rounds: int, seconds: int) -> None:
             found[arrivals] = (figures.rate / most, figures)
         return found
 
-    found = interleave({"service": at_load}, rounds)
+    found = [at_load() for _ in range(rounds)]
     for arrivals in ARRIVALS:
-        loads, figures = zip(
-            *(each["service"][arrivals] for each in found), strict=True
-        )
+        loads, figures = zip(*(each[arrivals] for each in found), strict=True)
         print_row(
             name,
             arrivals,

@@ -53,15 +53,8 @@ def run(
     acknowledged must be in the database.
     """
     command = ["wrk", "-t1", f"-c{case.connections}", f"-d{seconds}s", "--latency"]
-    command += [
-        "--timeout",
-        "20s",
-        "-s",
-        str(SCRIPT),
-        f"{server.url}/v1/pets",
-        "--",
-        case.what,
-    ]
+    command += ["--timeout", "20s", "-s", str(SCRIPT)]
+    command += [f"{server.url}/v1/pets", "--", case.what]
     command += [str(server.place.directory / case.who), str(next(_seeds))]
     command += [str(rate), arrivals] if rate else []
     writes = case.what in ("create", "write")

@@ -97,4 +97,4 @@ def check_files(_settings: Settings) -> CheckResult:
             "the secret that signs sessions unless SECRET_KEY is set. "
             f"Close it: chmod go= {data.database}*",
         )
-    return CheckResult.ok(name, f"{data.database} is its owner's alone")
+    return CheckResult.ok(name, f"only its owner can read {data.database}")

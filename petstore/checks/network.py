@@ -57,8 +57,8 @@ def _check_without_proxies(settings: Settings) -> CheckResult:
 def _reachable_text(settings: Settings) -> str:
     return (
         f"PETSTORE_TRUSTED_PROXIES is {settings.trusted_proxies}, and the service "
-        "listens on every address: whoever reaches it past the proxy is believed "
-        "what it says about addresses. Listen on 127.0.0.1 (gunicorn --bind "
+        "listens on every address: a client that bypasses the proxy can "
+        "claim any address. Listen on 127.0.0.1 (gunicorn --bind "
         f"127.0.0.1:{settings.port}), or let a firewall keep others out."
     )
 

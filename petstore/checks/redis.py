@@ -62,9 +62,9 @@ def certificate_fault(error: BaseException) -> str | None:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
                 "REDIS_URL: the certificate of the Redis server is not accepted "
-                f"({cause.verify_message}). Where nobody has signed it, as on many "
-                "platforms, append ?ssl_cert_reqs=none to REDIS_URL; else let "
-                "SSL_CERT_FILE name a file with the authority that has."
+                f"({cause.verify_message}). If it is self-signed, as on many "
+                "platforms, append ?ssl_cert_reqs=none to REDIS_URL; otherwise set "
+                "SSL_CERT_FILE to a file with the certificate of its authority."
             )
     return None
 

@@ -7,11 +7,11 @@ from flask import current_app
 from flask.cli import with_appcontext
 
 from petstore.checks import run_checks
-from petstore.cli.commands import ImpatientCommand
+from petstore.cli.commands import Command
 from petstore.cli.output import echo_json, json_option
 
 
-@click.command(cls=ImpatientCommand)
+@click.command(cls=Command)
 @json_option
 @with_appcontext
 def check(*, as_json: bool) -> None:

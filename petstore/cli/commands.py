@@ -17,9 +17,7 @@ _UNDECODED = re.compile("[\ud800-\udfff]")
 
 
 class Command(click.Command):
-    """A command that waits for the database as long as it takes."""
-
-    is_patient = True
+    """A command whose errors are one line."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the arguments."""
@@ -36,19 +34,11 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         with _errors_in_one_line():
-            if self.is_patient:
-                opened_databases().extend_timeouts()
             return super().invoke(ctx)
 
 
-class ImpatientCommand(Command):
-    """A command that waits for the database no longer than a request does."""
-
-    is_patient = False
-
-
 class Group(Command, AppGroup):
-    """A group of commands that need a migrated database."""
+    """A group of commands that need a migrated database, with extended timeouts."""
 
     command_class = Command
 

@@ -21,7 +21,11 @@ keys = Group(name="keys", help="API keys of the projects.")
 
 
 @keys.command()
-@click.option("--project", "slug", help="Slug; not needed where there is one project.")
+@click.option(
+    "--project",
+    "slug",
+    help="Slug of the project; optional if there is only one.",
+)
 @click.option("--label", help="What the key is for.")
 @click.option("--expires-in", type=float, metavar="DAYS", help="Days the key works.")
 def create(slug: str | None, label: str | None, expires_in: float | None) -> None:
@@ -73,7 +77,7 @@ def list_keys(slug: str | None, *, as_json: bool) -> None:
     type=click.IntRange(0, MAX_GRACE_SECONDS),
     default=DEFAULT_GRACE_SECONDS,
     metavar="SECONDS",
-    help="How long the old key goes on; 0 ends it now.",
+    help="How long the old key still works (default 86400, a day); 0 ends it now.",
 )
 def rotate(prefix: str, grace: int) -> None:
     """Print a new key that replaces an old one."""

@@ -4,11 +4,13 @@ import click
 
 from petstore import migrator
 from petstore.cli.commands import Command
+from petstore.database import opened_databases
 
 
 @click.command(cls=Command)
 def migrate() -> None:
     """Migrate the database; any number of processes may do so at once."""
+    opened_databases().extend_timeouts()
     applied = migrator.migrate()
     for step in applied:
         click.echo(f"applied {step}")

@@ -28,11 +28,21 @@ def plan_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that describe a plan."""
     number = click.IntRange(1, MAX_REQUESTS)
     for option in (
-        click.option("--per-day", type=number, help="Requests, for enterprise only."),
         click.option(
-            "--per-minute", type=number, help="Requests, for enterprise only."
+            "--per-day",
+            type=number,
+            help="Requests per day; only for the plan enterprise.",
         ),
-        click.option("--plan", type=click.Choice(PLANS), help="The plan."),
+        click.option(
+            "--per-minute",
+            type=number,
+            help="Requests per minute; only for the plan enterprise.",
+        ),
+        click.option(
+            "--plan",
+            type=click.Choice(PLANS),
+            help="The plan; a new project gets free.",
+        ),
     ):
         command = option(command)
     return command
@@ -115,10 +125,10 @@ def _plan(name: str, per_minute: int | None, per_day: int | None) -> Plan:
         return Plan(name, per_minute, per_day)
     except LimitsMissing:
         raise click.UsageError(
-            f"the plan {name} needs --per-minute and --per-day."
+            f"The plan {name} needs --per-minute and --per-day."
         ) from None
     except LimitsFixed:
         raise click.UsageError(
-            f"the plan {name} has fixed limits; "
+            f"The plan {name} has fixed limits; "
             f"--per-minute and --per-day go with {ENTERPRISE}."
         ) from None

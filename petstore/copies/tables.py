@@ -6,13 +6,10 @@ from os.path import samefile
 from pathlib import Path
 from typing import Any
 
-from peewee import (  # type: ignore[attr-defined]  # Peewee's stubs lack the wrapper
-    BigAutoField,
-    Model,
-    __exception_wrapper__,
-)
+from peewee import BigAutoField, Model
 
 from petstore.database import Engine, is_sqlite
+from petstore.engines.base import as_peewee_errors
 from petstore.statements import Row
 
 # Any fixed number: a lock that is taken through one connection is found through another
@@ -43,11 +40,6 @@ def snapshot(database: Engine) -> Iterator[None]:
             yield
 
 
-def is_empty(database: Engine, table: type[Model]) -> bool:
-    """Return whether the table has no rows."""
-    return not table.select().exists(database)
-
-
 def read(database: Engine, table: type[Model]) -> Iterator[Row]:
     """Return every row of the table, a few at a time."""
     return table.select().tuples().iterator(database)
@@ -56,7 +48,7 @@ def read(database: Engine, table: type[Model]) -> Iterator[Row]:
 def write(database: Engine, table: type[Model], rows: Iterator[Row]) -> int:
     """Insert the rows with their ids; return how many there were."""
     cursor: Any = database.connection().cursor()  # SQLite's or psycopg's
-    with __exception_wrapper__:
+    with as_peewee_errors:
         if is_sqlite(database):
             marks = ", ".join("?" * len(table._meta.sorted_fields))
             into = f"INSERT INTO {_name(table)} ({_columns(table)})"

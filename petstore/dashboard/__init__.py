@@ -13,14 +13,11 @@ from petstore.dashboard import (
     sessions,
     sign_in,
 )
-from petstore.dashboard.navigation import PREFIX
-from petstore.domains import hosts
 from petstore.settings import Settings
 
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Register the pages and what they share."""
-    hosts.serve_for_host_project(app, below=PREFIX)
     sessions.init_app(app, settings)
     pages.init_app(app)
     assets.init_app(app)

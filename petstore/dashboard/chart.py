@@ -6,7 +6,7 @@ from typing import NamedTuple
 from petstore.quotas.windows import Day
 
 HEIGHT = 100  # in units of the picture; a bar is one unit wide
-SCALE_ENDS = (10, 15, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
+SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
 
 
 class Bar(NamedTuple):

@@ -41,7 +41,7 @@ def _load(query: Schema, parameters: dict[str, str]) -> dict[str, Any]:
         loaded: dict[str, Any] = query.load(parameters)
     except ValidationError:
         raise InvalidRequest(
-            "The address of this list is mistyped. Choose the list from the pages."
+            "The address of this page is mistyped. Open the list from the menu."
         ) from None
     return loaded
 

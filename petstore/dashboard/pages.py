@@ -2,11 +2,11 @@
 
 from http import HTTPStatus
 
-from flask import Blueprint, Flask, Response, current_app, render_template
+from flask import Blueprint, Flask, Response, render_template
 
 from petstore import error_handlers
 from petstore.dashboard import formats, forms, sessions
-from petstore.dashboard.navigation import PREFIX, is_dashboard_path, navigation
+from petstore.dashboard.navigation import PAGES, PREFIX, is_dashboard_path
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -30,7 +30,7 @@ FAILURE_TITLES = {
 # These replace messages that are about the API.
 FAILURE_TEXTS = {
     404: "The page does not exist, or what it showed is gone.",
-    405: "This address takes no such request. Open it from the pages instead.",
+    405: "This address cannot be opened directly. Use the button on its page.",
 }
 
 
@@ -38,7 +38,7 @@ def init_app(app: Flask) -> None:
     """Prepare the templates, and show failures under /dashboard as pages."""
     forms.init_app(app)
     formats.init_app(app)
-    app.jinja_env.globals["navigation"] = navigation
+    app.jinja_env.globals["navigation"] = PAGES
     error_handlers.show_as_pages(app, is_dashboard_path, _failure_page)
 
 
@@ -51,16 +51,12 @@ def pages_blueprint(
     public, and its forms only with a CSRF token.
     """
     bp = Blueprint(name, module, url_prefix=f"{PREFIX}{path}")
-    bp.before_request(_load_secret)
+    bp.before_request(sessions.load_secret)
     if not is_public:
         bp.before_request(sessions.require)
     bp.before_request(forms.check_csrf)
     bp.after_request(_add_headers)
     return bp
-
-
-def _load_secret() -> None:
-    sessions.load_secret(current_app)
 
 
 def _add_headers(response: Response) -> Response:

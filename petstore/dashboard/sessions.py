@@ -25,6 +25,7 @@ from petstore.errors import RateLimitExceeded
 from petstore.models.callers import Caller
 from petstore.models.projects import Project
 from petstore.models.sessions import LASTS_MS, Secret, Session, digest_of
+from petstore.quotas.windows import Decision
 from petstore.routing import current_request
 from petstore.settings import Settings
 
@@ -58,7 +59,7 @@ class DashboardSessions(SecureCookieSessionInterface):
             return None
         # An outage cannot be answered yet; the hooks of the page meet it again.
         with suppress(peewee.DatabaseError):
-            load_secret(app)
+            load_secret()
         return super().open_session(app, request) or SecureCookieSession()
 
     def get_cookie_secure(self, app: Flask) -> bool:
@@ -66,10 +67,10 @@ class DashboardSessions(SecureCookieSessionInterface):
         return current_request().is_secure
 
 
-def load_secret(app: Flask) -> None:
+def load_secret() -> None:
     """Load the signing secret that all hosts share, unless the settings have one."""
-    if app.secret_key is None:
-        app.secret_key = Secret.shared("sessions")
+    if current_app.secret_key is None:
+        current_app.secret_key = Secret.shared("sessions")
 
 
 def start(caller: Caller) -> None:
@@ -104,11 +105,15 @@ def _count_page(token: str) -> None:
     limiter = quotas.limiter_of(current_app)
     decision = limiter.take_page(digest_of(token))
     if not decision.is_granted:
-        seconds = decision.retry_after_seconds
-        raise RateLimitExceeded(
-            f"You have asked for too many pages; wait {duration(seconds)}.",
-            {"Retry-After": str(seconds)},
-        )
+        raise too_many(decision, "You have asked for too many pages")
+
+
+def too_many(decision: Decision, reason: str) -> RateLimitExceeded:
+    """Return the failure for a request that a limit refuses."""
+    seconds = decision.retry_after_seconds
+    return RateLimitExceeded(
+        f"{reason}; wait {duration(seconds)}.", {"Retry-After": str(seconds)}
+    )
 
 
 def unless_foreign_host(caller: Caller | None) -> Caller | None:

@@ -12,15 +12,15 @@ from flask import (
 
 from petstore import quotas
 from petstore.dashboard import sessions
-from petstore.dashboard.formats import duration
 from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.pages import pages_blueprint
-from petstore.errors import RateLimitExceeded
 from petstore.events import emit
 from petstore.models.callers import Caller
-from petstore.quotas.windows import Decision
 
-WRONG = "is not valid: it is mistyped, revoked or expired"
+WRONG = (
+    "is not valid here: it is mistyped, revoked or expired, "
+    "or the host is not its project's"
+)
 FAILED = "Too many sign-ins from your address have failed"
 BANNED = "is banned for a while; wait, or sign in with another key"
 
@@ -58,13 +58,15 @@ def _refuse_guessing() -> None:
     limiter = quotas.limiter_of(current_app)
     failed = limiter.peek_failed_sign_ins(request.remote_addr)
     if not failed.tightest.remaining:
-        raise _too_many(failed, FAILED)
+        raise sessions.too_many(failed, FAILED)
 
 
 def _count(caller: Caller) -> None:
     decision = quotas.limiter_of(current_app).take_sign_in(caller)
     if not decision.is_granted:
-        raise _too_many(decision, "Too many people have signed in to your project")
+        raise sessions.too_many(
+            decision, "Too many people have signed in to your project"
+        )
 
 
 def _reject(caller: Caller | None) -> Response:
@@ -73,7 +75,7 @@ def _reject(caller: Caller | None) -> Response:
     failed = quotas.limiter_of(current_app).take_failed_sign_in(request.remote_addr)
     emit("sign_in_failed", address=request.remote_addr)
     if not failed.is_granted:
-        raise _too_many(failed, FAILED)
+        raise sessions.too_many(failed, FAILED)
     return _ask_again(WRONG, 401)
 
 
@@ -82,10 +84,3 @@ def _ask_again(error: str, status: int) -> Response:
     if status == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="petstore"'
     return response
-
-
-def _too_many(decision: Decision, reason: str) -> RateLimitExceeded:
-    seconds = decision.retry_after_seconds
-    return RateLimitExceeded(
-        f"{reason}; wait {duration(seconds)}.", {"Retry-After": str(seconds)}
-    )

@@ -3,7 +3,6 @@
 from flask import Flask
 
 from petstore.docs import openapi, page
-from petstore.domains import hosts
 from petstore.settings import Settings
 
 
@@ -11,4 +10,3 @@ def init_app(app: Flask, settings: Settings) -> None:
     """Register the interface description and the page that shows it."""
     openapi.init_app(app, settings)
     page.init_app(app, settings)
-    hosts.serve_on_every_host(app, "/", "/openapi.json", below=("/docs",))

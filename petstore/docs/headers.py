@@ -31,7 +31,9 @@ HEADERS = {
         "The request's name in the log; the caller's own where it sent one.",
         "5aaa09a2f8784ea3b0fc8df968690986",
     ),
-    "Access-Control-Allow-Origin": _text("Which pages may read the answer.", "*"),
+    "Access-Control-Allow-Origin": _text(
+        "The origin whose pages may read the response.", "*"
+    ),
     "Retry-After": _integer("Seconds after which a retry is served.", 25),
     "WWW-Authenticate": _text("How to authenticate.", 'Bearer realm="petstore"'),
     "Location": _text("Where the new resource is found.", "/v1/pets/42"),
@@ -39,9 +41,14 @@ HEADERS = {
         "The next page, while more follow (RFC 8288).",
         '<https://api.example.org/v1/pets?after=42>; rel="next"',
     ),
-    "Idempotent-Replayed": _text("`true` on an answer given before.", "true"),
-    "Deprecation": _text("Since when (RFC 9745).", "@1764892800"),
-    "Sunset": _text("Until when (RFC 8594).", "Thu, 05 Dec 2030 00:00:00 GMT"),
+    "Idempotent-Replayed": _text("`true` if an earlier response is repeated.", "true"),
+    "Deprecation": _text(
+        "Since when the operation is deprecated (RFC 9745).", "@1764892800"
+    ),
+    "Sunset": _text(
+        "When the operation will be removed (RFC 8594).",
+        "Thu, 05 Dec 2030 00:00:00 GMT",
+    ),
 }
 ON_EVERY_RESPONSE = (
     "X-RateLimit-Limit",

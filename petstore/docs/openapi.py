@@ -64,7 +64,7 @@ def _describe(app: Flask) -> dict[str, Any]:
         security=[{"apiKey": []}],
         tags=[
             {"name": "Pets", "description": "The animals for adoption."},
-            {"name": "animals", "description": "The operations of Pets once more."},
+            {"name": "animals", "description": "The same operations as under Pets."},
             {"name": "Store", "description": "Orders, and categories of animals."},
         ],
     )

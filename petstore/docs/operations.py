@@ -104,11 +104,14 @@ def _success(method: str, view: Any) -> dict[str, Any]:
     if contract.returns.many:
         schema, example = list_of(contract.returns), [example]
     return {
-        "description": "As asked.",
+        "description": "Success.",
         "headers": references(*dict.fromkeys(headers)),
         "content": {JSON: {"schema": schema, "example": example}},
         "links": {
-            _capital(operation): {"operationId": operation, "parameters": parameters}
+            operation[:1].upper() + operation[1:]: {
+                "operationId": operation,
+                "parameters": parameters,
+            }
             for operation, parameters in contract.links.items()
         },
     }
@@ -124,7 +127,3 @@ def _example(schema: Schema) -> dict[str, Any]:
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
-
-
-def _capital(operation: str) -> str:
-    return operation[:1].upper() + operation[1:]

@@ -89,8 +89,12 @@ def _cname(
 
 def _missing_cname(resolver: Resolver, required: RequiredRecords) -> str:
     found = _addresses(resolver, required.name)
-    instead = f", only the addresses {_some(found)}" if found else ""
-    return f"{required.name} has no CNAME record{instead}. {_advice(required)} instead."
+    if not found:
+        return f"{required.name} has no CNAME record. {_advice(required)}."
+    return (
+        f"{required.name} has no CNAME record, only the addresses {_some(found)}. "
+        f"{_advice(required)} instead."
+    )
 
 
 def _require_addresses(resolver: Resolver, required: RequiredRecords) -> None:

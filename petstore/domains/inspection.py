@@ -1,13 +1,13 @@
 """Checks of domains in threads: when their owner asks, and from time to time."""
 
+import asyncio
 import logging
-import threading
 from concurrent import futures
 
 import peewee
 from flask import Flask
 
-from petstore import clock
+from petstore import clock, waiting
 from petstore.addresses import Address
 from petstore.database import data
 from petstore.domains.certificates import fetch_certificate
@@ -24,7 +24,6 @@ from petstore.models.domain_proofs import prove, record_finding
 from petstore.models.domain_tokens import DomainToken
 from petstore.models.domains import Domain, NoSuchDomain
 from petstore.models.projects import Project
-from petstore.waiting import run_in_thread
 
 # Look-ups that people wait for. Each project has one at a time, so it takes this many
 # projects with slow DNS to hold up another one.
@@ -32,9 +31,7 @@ MAX_VERIFYING = 16
 # Handshakes, and checks from time to time.
 MAX_THREADS = 16
 MAX_THREADS_PER_PROJECT = 4
-# How many requests wait for the result of a look-up, each in a thread, and how long.
-MAX_WAITING = 8
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 5.0  # for the result of a look-up
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +53,6 @@ class Inspection:
         self._verifying = futures.ThreadPoolExecutor(MAX_VERIFYING)
         self._verdicts: set[futures.Future[bool]] = set()
         self._threads = BoundedThreads(MAX_THREADS, MAX_THREADS_PER_PROJECT)
-        self._waiting = threading.Semaphore(MAX_WAITING)
 
     def address(self, project: Project) -> str:
         """Return the generated subdomain of a project."""
@@ -81,7 +77,7 @@ class Inspection:
         verdict = self._verifying.submit(self._verify, domain, turn)
         self._verdicts.add(verdict)
         verdict.add_done_callback(self._end_verifying)
-        return self._wait_for(verdict)
+        return waiting.wait(_result_in_time(verdict))
 
     def check_again(self, project: Project) -> None:
         """Check, in the background, the project's domains that are due."""
@@ -118,16 +114,6 @@ class Inspection:
         record_handshake(domain)
         return True
 
-    def _wait_for(self, verdict: futures.Future[bool]) -> bool | None:
-        if not self._waiting.acquire(blocking=False):
-            return None
-        try:
-            return run_in_thread(verdict.result, WAIT_SECONDS)
-        except TimeoutError:
-            return None
-        finally:
-            self._waiting.release()
-
     def _end_verifying(self, verdict: futures.Future[bool]) -> None:
         self._verdicts.discard(verdict)
         error = verdict.exception()
@@ -150,6 +136,15 @@ class Inspection:
     def _ask_proxy(self, domain: Domain) -> None:
         seen = fetch_certificate(self._tls_address, domain.name)
         record_certificate(domain, seen.issuer, seen.expires_ms, seen.fault)
+
+
+async def _result_in_time(verdict: futures.Future[bool]) -> bool | None:
+    # A look-up that is too slow is not cancelled.
+    result = asyncio.shield(asyncio.wrap_future(verdict))
+    try:
+        return await asyncio.wait_for(result, WAIT_SECONDS)
+    except TimeoutError:
+        return None
 
 
 def inspection_of(app: Flask) -> Inspection | None:

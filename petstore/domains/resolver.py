@@ -11,7 +11,6 @@ import dns.nameserver
 import dns.resolver
 
 from petstore.addresses import Address
-from petstore.waiting import run_in_thread
 
 CHECK_SECONDS = 10.0  # for all queries of a resolver
 QUERY_SECONDS = 4.0  # for one query
@@ -54,7 +53,7 @@ class Resolver:
             if remaining <= 0:
                 raise dns.exception.Timeout
             lifetime = min(remaining, QUERY_SECONDS)
-            answer = run_in_thread(self._resolve, name, kind, lifetime)
+            answer = self._resolve(name, kind, lifetime)
         except dns.resolver.NXDOMAIN:
             raise NoSuchName from None
         except dns.exception.Timeout:

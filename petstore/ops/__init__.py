@@ -2,7 +2,6 @@
 
 from flask import Flask
 
-from petstore.domains import hosts
 from petstore.ops import health, metrics, tls_allowed
 
 
@@ -11,6 +10,3 @@ def init_app(app: Flask) -> None:
     metrics.init_app(app)
     app.register_blueprint(health.bp)
     app.register_blueprint(tls_allowed.bp)
-    hosts.serve_on_every_host(
-        app, "/healthz", "/readyz", "/metrics", below=("/internal",)
-    )

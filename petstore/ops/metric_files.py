@@ -14,7 +14,7 @@ from pathlib import Path
 
 from prometheus_client import REGISTRY, CollectorRegistry, Metric, generate_latest
 from prometheus_client.mmap_dict import MmapedDict
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.multiprocess import MultiProcessCollector
 
 DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
 
@@ -32,7 +32,6 @@ def render() -> bytes:
 def sweep(pid: int) -> None:
     """Add the counters of a dead worker to those of earlier ones."""
     with _locked(fcntl.LOCK_EX):
-        mark_process_dead(pid)
         for file in glob.glob(f"{os.environ[DIRECTORY]}/*_{pid}.db"):
             _merge(Path(file), Path(file.replace(f"_{pid}.db", "_dead.db")))
 

@@ -10,6 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram
 
 from petstore import quotas
 from petstore.clock import MS_PER_SECOND
+from petstore.domains.inspection import inspection_of
 from petstore.models.domain_checks import certificate_summary
 from petstore.ops import metric_files
 from petstore.proxies import require_direct_client
@@ -27,7 +28,9 @@ DURATION = Histogram(
     ["operation"],
     buckets=BUCKET_SECONDS,
 )
-REFUSALS = Counter("petstore_quota_refusals", "Answers of 429.", ["reason"])
+REFUSALS = Counter(
+    "petstore_quota_refusals", "Responses with 429, by reason.", ["reason"]
+)
 DEPRECATED = Counter(
     "petstore_deprecated_requests",
     "Calls of deprecated operations, by project.",
@@ -35,7 +38,10 @@ DEPRECATED = Counter(
 )
 EVENTS = {
     "key_banned": Counter("petstore_bans", "Keys that were banned."),
-    "database_error": Counter("petstore_database_errors", "Requests without database."),
+    "database_error": Counter(
+        "petstore_database_errors",
+        "Requests that failed because the database did not answer.",
+    ),
 }
 # Gauges are computed for each scrape: what a worker has stored may be out of date.
 GAUGE = """\
@@ -67,7 +73,7 @@ def _gauges() -> str:
     text = _gauge(
         "petstore_counter_store_up", "1 while the counter store answers.", int(is_up)
     )
-    if current_app.config["BASE_DOMAIN"]:
+    if inspection_of(current_app):
         text += _certificate_gauges()
     return text
 
@@ -85,7 +91,7 @@ def _certificate_gauges() -> str:
     if summary.expires_ms is not None:
         text += _gauge(
             "petstore_certificate_expires_timestamp_seconds",
-            "When the first one expires.",
+            "When the first of the other certificates expires.",
             summary.expires_ms // MS_PER_SECOND,
         )
     return text

@@ -3,6 +3,7 @@
 from flask import Blueprint, abort, current_app, request
 
 from petstore.domains.hosts import find_host
+from petstore.domains.inspection import inspection_of
 from petstore.proxies import require_direct_client
 
 bp = Blueprint("tls", __name__, url_prefix="/internal")
@@ -13,6 +14,7 @@ def tls_allowed() -> dict[str, str]:
     """Answer 200 for a host that is served, else 404."""
     require_direct_client()
     name = request.args.get("domain", "")
-    if find_host(name, current_app.config["BASE_DOMAIN"]) is None:
+    inspection = inspection_of(current_app)
+    if not (inspection and find_host(name, inspection.base_domain)):
         abort(404)
     return {"domain": name}

@@ -7,7 +7,7 @@ from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from tests.clocks import Clock
-from tests.dashboard.browser import Browser
+from tests.dashboard.browser import Browser, words
 from tests.dashboard.test_domains import DOMAINS, NAME, Own, page_of, send
 from tests.hosts.dns_server import DnsServer
 
@@ -64,3 +64,15 @@ def test_dns_pointing_elsewhere_is_shown_after_a_week(
     clock.move(days=7)
     browser.sign_in(Key.issue(project))  # the session has expired by now
     assert "DNS points elsewhere" in browser.get(DOMAINS).text
+
+
+def test_domain_that_was_never_verified_does_not_point_elsewhere(
+    browser: Browser, project: Project, clock: Clock
+):
+    domain = Domain.add(project, NAME)
+    record_finding(domain, "not there yet", is_proved=False)
+    clock.move(days=8)
+    browser.sign_in(Key.issue(project))
+    page = words(browser.get(page_of(domain)))
+    assert "Not verified" in page
+    assert "DNS points elsewhere" not in page

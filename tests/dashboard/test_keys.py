@@ -149,6 +149,18 @@ def test_revoked_key_stops_working_immediately(
     assert Caller.by_prefix(other.prefix) is None
 
 
+def test_revoked_key_is_shown_with_the_time_of_its_end(
+    browser: Browser, other: Key, clock: Clock
+):
+    Key.update(last_used_ms=clock.now_ms).where(Key.id == other.id).execute()
+    clock.move(seconds=60)
+    act(browser, other, "revoke")
+    for path in (f"{KEYS}?status=ended", f"{KEYS}/{other.prefix}"):
+        page = words(browser.get(path))
+        assert "12:01 UTC" in page
+        assert "never" not in page
+
+
 def test_unbanned_key_becomes_active(browser: Browser, other: Key, clock: Clock):
     Key.ban(other.id, clock.now_ms + 60_000)
     assert "Banned until" in words(browser.get(f"{KEYS}/{other.prefix}"))

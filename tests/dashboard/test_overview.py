@@ -103,9 +103,9 @@ def test_exhausted_daily_quota_is_shown(
     [
         (0, 0, 10),
         (7, 3, 10),
-        (7, 4, 15),
-        (10_000, 2_210, 15_000),
-        (10**12, 1, 15 * 10**11),
+        (7, 4, 16),
+        (10_000, 2_210, 16_000),
+        (10**12, 1, 16 * 10**11),
     ],
 )
 def test_chart_scale_fits_the_highest_day(served: int, refused: int, top: int):

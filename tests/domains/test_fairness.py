@@ -7,7 +7,8 @@ import dns.message
 import pytest
 
 from petstore.domains import inspection as inspections
-from petstore.domains.inspection import MAX_WAITING, Busy, Inspection
+from petstore.domains.dns import DnsResult
+from petstore.domains.inspection import MAX_VERIFYING, Busy, Inspection
 from petstore.models.domain_tokens import TURN_MS, DomainToken
 from petstore.models.domains import Domain
 from petstore.models.projects import Plan, Project
@@ -56,21 +57,27 @@ def silent_domain(number: int = 0) -> Domain:
 def test_silent_domains_of_others_do_not_block_verification(
     inspection: Inspection, domain: Domain, monkeypatch: pytest.MonkeyPatch
 ):
-    for number in range(MAX_WAITING + 1):
+    for number in range(MAX_VERIFYING - 1):
         assert inspection.verify(silent_domain(number)) is None
     monkeypatch.setattr(inspections, "WAIT_SECONDS", SILENT_SECONDS / 2)
     assert inspection.verify(domain)
 
 
-@pytest.mark.usefixtures("silent")
-def test_verification_runs_in_background_if_too_many_wait(
-    inspection: Inspection, domain: Domain, monkeypatch: pytest.MonkeyPatch
+def test_all_who_wait_get_their_results(
+    inspection: Inspection, monkeypatch: pytest.MonkeyPatch
 ):
-    for _ in range(MAX_WAITING):
-        inspection._waiting.acquire()
-    assert inspection.verify(domain) is None
-    inspection.wait()
-    assert Domain.find(domain.project, domain.id).verified_ms
+    all_asked = threading.Barrier(MAX_VERIFYING, timeout=SILENT_SECONDS)
+
+    def check_dns(_domain: Domain) -> DnsResult:
+        all_asked.wait()
+        return DnsResult(is_proved=False, text="not there yet")
+
+    monkeypatch.setattr(inspection, "_check_dns", check_dns)
+    monkeypatch.setattr(inspections, "WAIT_SECONDS", SILENT_SECONDS)
+    domains = [silent_domain(number) for number in range(MAX_VERIFYING)]
+    found = []
+    at_once(lambda domain: found.append(inspection.verify(domain)), domains)
+    assert found == [False] * MAX_VERIFYING
 
 
 @pytest.mark.usefixtures("silent")

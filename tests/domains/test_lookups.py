@@ -11,7 +11,7 @@ from petstore.models.projects import Project
 from tests.domains.test_hosts import Own
 from tests.hosts.fixtures import BASE
 
-Statements = Callable[[str], list[str]]
+Statements = Callable[..., list[str]]
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def statements(
 
     monkeypatch.setattr(type(data.obj), "execute_sql", spy)
 
-    def statements(host: str) -> list[str]:
-        stranger.get("/v1/pets", headers={"Host": host})
+    def statements(host: str, path: str = "/v1/pets") -> list[str]:
+        stranger.get(path, headers={"Host": host}).close()
         # Quota counters may live in the same database.
         return [sql for sql in seen if "usage" not in sql]
 
@@ -48,6 +48,15 @@ def test_host_takes_one_query(statements: Statements, host: str):
 @pytest.mark.parametrize("host", [BASE, f"a.b.{BASE}", "[::1]", "x" * 300])
 def test_base_domain_and_invalid_hosts_take_no_query(statements: Statements, host: str):
     assert statements(host) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/docs", "/openapi.json", "/healthz", "/dashboard/static/page.css"]
+)
+def test_paths_without_a_project_do_not_look_up_the_host(
+    statements: Statements, path: str
+):
+    assert not [sql for sql in statements("shop.example.org", path) if "domain" in sql]
 
 
 @pytest.mark.parametrize("look_up", [_select_by_name, _select_by_slug])

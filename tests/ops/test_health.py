@@ -6,6 +6,7 @@ from subprocess import Popen
 import pytest
 from flask.testing import FlaskClient
 
+from petstore.database import data
 from petstore.quotas.stores.database import Usage
 from tests import servers
 from tests.clocks import Clock
@@ -30,6 +31,12 @@ class TestHealthyService:
         answer = stranger.get("/readyz")
         assert answer.status_code == 200
         assert answer.json == {"status": "ok", "counters": "ok"}
+
+    def test_readyz_is_unavailable_without_the_tables(self, stranger: FlaskClient):
+        with data.atomic() as transaction:
+            data.execute_sql("ALTER TABLE project RENAME TO moved")
+            assert stranger.get("/readyz").status_code == 503
+            transaction.rollback()
 
     def test_checks_need_no_key_and_cost_no_quota(self, stranger: FlaskClient):
         for path in ("/healthz", "/readyz"):
