@@ -107,13 +107,6 @@ def wait(awaitable: Awaitable[Result]) -> Result:
     return asyncio.run_coroutine_threadsafe(_await(awaitable), loop).result()
 
 
-def run_in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Call a function that blocks; in an event loop, call it in a thread."""
-    if not can_await():
-        return function(*arguments)
-    return wait(asyncio.get_running_loop().run_in_executor(None, function, *arguments))
-
-
 async def _await(awaitable: Awaitable[Result]) -> Result:
     return await awaitable
 

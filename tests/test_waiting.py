@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from petstore import waiting
-from petstore.waiting import run_in_thread, wait
+from petstore.waiting import wait
 
 
 def run(*functions: Callable[[], object]) -> None:
@@ -81,13 +81,6 @@ def test_many_concurrent_calls_get_their_own_results():
     for _ in range(3):
         run(*(call(number) for number in range(200)))
     assert sorted(results) == sorted((n, str(n)) for n in range(200) for _ in range(3))
-
-
-def test_run_in_thread_uses_a_thread_only_inside_a_loop():
-    threads = []
-    run(lambda: threads.append(run_in_thread(threading.get_ident)))
-    assert threads != [threading.get_ident()]
-    assert run_in_thread(threading.get_ident) == threading.get_ident()
 
 
 @pytest.mark.parametrize("awaitable", [later(0, "done"), later(0.01, "done")])

@@ -3,6 +3,7 @@
 from flask import Request
 
 from petstore.api.last_used import last_used
+from petstore.domains import hosts
 from petstore.errors import InvalidKey, MissingKey
 from petstore.models.callers import Caller
 from petstore.routing import current_g
@@ -14,9 +15,7 @@ def identify(request: Request) -> None:
     """Set `g.caller`, to None without a valid key; `require_key` judges that."""
     g = current_g()
     token = _bearer_token(request)
-    caller = Caller.of(token) if token else None
-    if caller and g.get("host_project_id") not in (None, caller.project_id):
-        caller = None  # the host belongs to another project
+    caller = hosts.unless_foreign(Caller.of(token) if token else None)
     g.caller = caller
     if caller:
         last_used.note(caller)

@@ -21,6 +21,7 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from petstore import quotas
 from petstore.dashboard.formats import duration
 from petstore.dashboard.navigation import PREFIX, is_dashboard_path
+from petstore.domains import hosts
 from petstore.errors import RateLimitExceeded
 from petstore.models.callers import Caller
 from petstore.models.projects import Project
@@ -98,7 +99,7 @@ def require() -> Response | None:
 
 def _caller_of(token: str) -> Caller | None:
     _count_page(token)
-    return unless_foreign_host(Session.caller(token))
+    return hosts.unless_foreign(Session.caller(token))
 
 
 def _count_page(token: str) -> None:
@@ -114,13 +115,6 @@ def too_many(decision: Decision, reason: str) -> RateLimitExceeded:
     return RateLimitExceeded(
         f"{reason}; wait {duration(seconds)}.", {"Retry-After": str(seconds)}
     )
-
-
-def unless_foreign_host(caller: Caller | None) -> Caller | None:
-    """Return the caller, but None if the host belongs to another project."""
-    if caller and g.get("host_project_id") in (None, caller.project_id):
-        return caller
-    return None
 
 
 def _redirect_to_sign_in() -> Response:

@@ -14,6 +14,7 @@ from petstore import quotas
 from petstore.dashboard import sessions
 from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.pages import pages_blueprint
+from petstore.domains import hosts
 from petstore.events import emit
 from petstore.models.callers import Caller
 
@@ -38,7 +39,7 @@ def enter() -> Response:
     """Begin a session with a key, unless too many sign-ins have failed."""
     _refuse_guessing()
     key = request.form.get("key", "").strip()
-    caller = sessions.unless_foreign_host(Caller.of(key))
+    caller = hosts.unless_foreign(Caller.of(key))
     if caller is None or caller.is_banned:
         return _reject(caller)
     _count(caller)

@@ -8,7 +8,9 @@ from flask import Flask, Response, g, request
 
 from petstore.domains.inspection import Inspection
 from petstore.errors import UnknownHost
+from petstore.models.callers import Caller
 from petstore.models.hosts import Host
+from petstore.routing import current_g
 from petstore.settings import Settings
 
 EVERY_PROJECT = Host(project_id=None)
@@ -63,6 +65,13 @@ def find_host(name: str, base_domain: str) -> Host | None:
     if parent == base_domain:
         return Host.of_slug(slug)
     return None if parent.endswith(f".{base_domain}") else Host.of_domain(name)
+
+
+def unless_foreign(caller: Caller | None) -> Caller | None:
+    """Return the caller, but None if the host belongs to another project."""
+    if caller and current_g().get("host_project_id") in (None, caller.project_id):
+        return caller
+    return None
 
 
 def _host_name() -> str:
