@@ -6,6 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.database import data, is_sqlite
+from petstore.domains.inspection import Inspection
 from petstore.models.hosts import _select_by_name, _select_by_slug
 from petstore.models.projects import Project
 from tests.domains.test_hosts import Own
@@ -16,11 +17,16 @@ Statements = Callable[..., list[str]]
 
 @pytest.fixture
 def statements(
-    stranger: FlaskClient, project: Project, own: Own, monkeypatch: pytest.MonkeyPatch
+    stranger: FlaskClient,
+    project: Project,
+    own: Own,
+    inspection: Inspection,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Statements:
     """Return a function that requests a host and returns the SQL statements run."""
     own(project, "shop.example.org")
     stranger.get("/v1/pets", headers={"Host": BASE})  # opens connections for later use
+    inspection.wait()  # for the check of domains that the request has begun
     seen: list[str] = []
     execute = type(data.obj).execute_sql
 
