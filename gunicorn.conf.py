@@ -13,7 +13,8 @@ SHARED_MEMORY = "/dev/shm"  # noqa: S108
 memory = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
 
 # prometheus-client reads this variable when it is imported.
-if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+has_own_directory = "PROMETHEUS_MULTIPROC_DIR" not in os.environ
+if has_own_directory:
     directory = tempfile.mkdtemp(prefix=f"petstore-metrics-{os.getpid()}-", dir=memory)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = directory
 
@@ -98,6 +99,6 @@ def worker_exit(server: Arbiter, worker: Worker) -> None:
 
 
 def on_exit(server: Arbiter) -> None:
-    """Delete the metric files, unless a new master is using them."""
-    if not server.reexec_pid:
+    """Delete the metric files, unless a new master was given the same directory."""
+    if has_own_directory or not server.reexec_pid:
         metric_files.discard()

@@ -96,6 +96,8 @@ def _parsed(
 def _secret(text: str) -> str | None:
     if 0 < len(text) < MIN_SECRET_LENGTH:
         raise ValueError(f"must have at least {MIN_SECRET_LENGTH} characters")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("must be UTF-8")
     return text or None
 
 
@@ -111,10 +113,10 @@ def _integer(
     text = environ.get(name)
     if not text:
         return default
-    if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise SettingError(f"{name}: must be a whole number, not {text!r}")
-    if int(text) not in within:
+    is_number = text.isascii() and text.isdecimal() and len(text) < 10
+    if not (is_number and int(text) in within):
         raise SettingError(
-            f"{name}: must be from {within[0]} to {within[-1]}, not {text}"
+            f"{name}: must be a whole number from {within[0]} to {within[-1]}, "
+            f"not {text!r}"
         )
     return int(text)

@@ -14,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 _REDIS_PATHS = {"redis+cluster": "/?", "redis+sentinel": "/[A-Za-z0-9._-]+"}
 _REDIS_QUERIES = {"redis": "", "rediss": "(ssl_cert_reqs=(none|optional|required))?"}
 _BASE_URL = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[!-~]*)?/v1")
-_ORIGIN = re.compile(r"\*|https?://[a-z0-9.:\[\]-]+")
+_ORIGIN = re.compile(r"https?://[a-z0-9.:\[\]-]+")
 
 
 def database_url(text: str) -> str:
@@ -43,7 +43,7 @@ def redis_url(text: str) -> str | None:
 
 def base_url(text: str) -> str | None:
     """Return the base URL of the interface; raises ValueError."""
-    if text and not _BASE_URL.fullmatch(text):
+    if text and not (_BASE_URL.fullmatch(text) and _has_valid_host(text)):
         raise ValueError("must be an address like https://api.example.org/v1")
     return text or None
 
@@ -51,11 +51,22 @@ def base_url(text: str) -> str | None:
 def origins(text: str) -> tuple[str, ...]:
     """Return the origins of pages, `*` for any; raises ValueError."""
     found = (text or "*").split(",")
-    if not all(_ORIGIN.fullmatch(origin) for origin in found):
+    if not all(
+        origin == "*" or (_ORIGIN.fullmatch(origin) and _has_valid_host(origin))
+        for origin in found
+    ):
         raise ValueError(
             "must be * or origins like https://app.example.org, separated by commas"
         )
     return tuple(found)
+
+
+def _has_valid_host(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _sqlite_url(url: str) -> str:

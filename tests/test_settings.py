@@ -159,6 +159,12 @@ def test_number_outside_its_range_is_refused(name: str):
         ("PETSTORE_CORS_ORIGINS", "https://app.example.org,"),
         ("PETSTORE_CORS_ORIGINS", f"https://u:{PASSWORD}@app.example.org"),
         ("PETSTORE_CORS_ORIGINS", "null"),
+        ("PETSTORE_PRODUCTION_URL", "https://[::1/v1"),
+        ("PETSTORE_PRODUCTION_URL", "https://[x]/v1"),
+        ("PETSTORE_STAGING_URL", "https://api.example.org:99999/v1"),
+        ("PETSTORE_STAGING_URL", "https://api.example.org:x/v1"),
+        ("PETSTORE_CORS_ORIGINS", "http://[::1"),
+        ("SECRET_KEY", "\udcff" * 20),
     ],
 )
 def test_invalid_value_is_refused_with_the_name_of_the_setting(name: str, value: str):

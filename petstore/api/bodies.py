@@ -12,6 +12,7 @@ from werkzeug.http import parse_options_header
 from petstore.errors import InvalidRequest, UnsupportedMediaType
 from petstore.routing import current_request
 
+NOT_JSON = "body: must be JSON in UTF-8, with numbers up to 1.8e308"
 CHARSETS = ("utf-8", "utf8", "us-ascii")
 
 
@@ -56,7 +57,7 @@ def _parse(body: bytes) -> Any:
         orjson.loads(body)
         return _decoder.decode(body.decode())
     except (ValueError, ArithmeticError, RecursionError):
-        raise InvalidRequest("body: is not valid JSON in UTF-8") from None
+        raise InvalidRequest(NOT_JSON) from None
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=Members, parse_float=Decimal)

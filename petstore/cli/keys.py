@@ -8,6 +8,7 @@ from petstore import clock
 from petstore.cli.commands import Group
 from petstore.cli.output import echo_list, format_instant, json_option
 from petstore.cli.projects import find_project
+from petstore.models.credentials import prefix_of
 from petstore.models.keys import Key, KeyNotActive, TooManyKeys
 from petstore.models.projects import Project
 from petstore.schemas.fields import name_error
@@ -120,6 +121,8 @@ def _only_project() -> Project:
 
 
 def _find_key(prefix: str) -> Key:
+    if prefix_of(prefix):  # it must not be repeated in a message
+        raise click.UsageError(f"Give only the beginning of the key: {prefix[:16]}")
     key = Key.by_prefix(prefix)
     if key is None:
         raise click.UsageError(f"There is no key {prefix!r}; see flask keys list.")

@@ -1,6 +1,7 @@
 """The addresses under /dashboard, and the links at the head of every page."""
 
 PREFIX = "/dashboard"
+STATIC = f"{PREFIX}/static/"
 PAGES = (
     ("Overview", "overview.overview"),
     ("Animals", "dashboard_pets.animals"),

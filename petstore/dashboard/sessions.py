@@ -20,7 +20,7 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 
 from petstore import quotas
 from petstore.dashboard.formats import duration
-from petstore.dashboard.navigation import PREFIX, is_dashboard_path
+from petstore.dashboard.navigation import PREFIX, STATIC, is_dashboard_path
 from petstore.domains import hosts
 from petstore.errors import RateLimitExceeded
 from petstore.models.callers import Caller
@@ -56,7 +56,7 @@ class DashboardSessions(SecureCookieSessionInterface):
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
         """Return the session of a request for a page."""
-        if not is_dashboard_path(request.path):
+        if not is_dashboard_path(request.path) or request.path.startswith(STATIC):
             return None
         # An outage cannot be answered yet; the hooks of the page meet it again.
         with suppress(peewee.DatabaseError):

@@ -61,8 +61,9 @@ class Secret(BaseModel):
     @classmethod
     def shared(cls, name: str) -> str:
         """Return the secret with that name; the first process that asks makes it."""
-        text = secrets.token_urlsafe(SECRET_BYTES)
-        cls.insert(name=name, text=text).on_conflict_ignore().execute()
+        if not cls.get_or_none(cls.name == name):
+            text = secrets.token_urlsafe(SECRET_BYTES)
+            cls.insert(name=name, text=text).on_conflict_ignore().execute()
         return cls.get_by_id(name).text
 
 

@@ -183,7 +183,8 @@ def test_invalid_argument_is_refused_in_one_line(
 
 @pytest.mark.parametrize("command", ["revoke", "unban", "rotate"])
 def test_whole_key_is_not_accepted_as_a_prefix(flask: Callable, key: str, command: str):
-    assert "There is no key" in refusal(flask("keys", command, key))
+    message = refusal(flask("keys", command, key))
+    assert message == f"Give only the beginning of the key: {key[:16]}"
 
 
 def test_key_beyond_the_limit_is_refused(

@@ -7,6 +7,7 @@ from flask.sessions import SecureCookieSessionInterface
 from petstore.models.callers import Caller
 from petstore.models.sessions import Secret, Session
 from petstore.settings import read_settings
+from tests import statements
 from tests.dashboard.browser import Browser
 
 
@@ -64,6 +65,13 @@ def test_secret_is_generated_once(app: Flask, chosen: str | None):
     made = Secret.shared("sessions")
     assert Secret.shared("sessions") == made
     assert len(made) > 40
+
+
+def test_existing_secret_is_read_without_writing(app: Flask, chosen: str | None):
+    Secret.shared("sessions")
+    with statements.recorded() as seen:
+        Secret.shared("sessions")
+    assert {statement.gist for statement in seen} == {"SELECT secret"}
 
 
 def test_secret_is_generated_only_if_none_is_set(visitor: Browser, chosen: str | None):
