@@ -99,7 +99,9 @@ class Cluster:
                 yield
             for key in giver.client.cluster("GETKEYSINSLOT", slot, 100):
                 giver.client.migrate("127.0.0.1", taker.port, key, 0, 5000)
-            for node in self.nodes:
+            # The new owner comes first, as Redis recommends: in another order, each of
+            # two nodes redirects to the other for a moment.
+            for node in (taker, *self.nodes):
                 node.client.cluster("SETSLOT", slot, "NODE", taker.id)
 
     def wait_until_whole(self) -> None:

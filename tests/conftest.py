@@ -24,9 +24,11 @@ from petstore.settings import read_settings
 from tests import databases, servers
 from tests.clocks import Clock, make_stores_movable
 from tests.patience import LIMITS
+from tests.routes import compile_once
 
 pytest_plugins = ["tests.hosts.fixtures"]
 make_stores_movable()
+compile_once()
 # Examples may take arbitrarily long on a busy machine.
 hypothesis.settings.register_profile(
     "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]

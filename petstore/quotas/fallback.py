@@ -94,7 +94,9 @@ class FallbackCounters:
         finally:
             self._away.discard(node)
         waiting.wait(asyncio.sleep(SETTLED_SECONDS))
-        if node not in self._away and _is_first_to_see_it_back(node):
+        if self._is_closed or node in self._away:
+            return
+        if _is_first_to_see_it_back(node):
             emit("counters_regained", node=node or None)
 
 
