@@ -43,30 +43,30 @@ def redis_url(text: str) -> str | None:
 
 def base_url(text: str) -> str | None:
     """Return the base URL of the interface; raises ValueError."""
-    if text and not (_BASE_URL.fullmatch(text) and _has_valid_host(text)):
-        raise ValueError("must be an address like https://api.example.org/v1")
-    return text or None
+    with suppress(ValueError):
+        if not text or (_BASE_URL.fullmatch(text) and _has_host(text)):
+            return text or None
+    raise ValueError("must be an address like https://api.example.org/v1")
 
 
 def origins(text: str) -> tuple[str, ...]:
     """Return the origins of pages, `*` for any; raises ValueError."""
     found = (text or "*").split(",")
-    if not all(
-        origin == "*" or (_ORIGIN.fullmatch(origin) and _has_valid_host(origin))
-        for origin in found
-    ):
-        raise ValueError(
-            "must be * or origins like https://app.example.org, separated by commas"
-        )
-    return tuple(found)
+    with suppress(ValueError):
+        if all(
+            origin == "*" or (_ORIGIN.fullmatch(origin) and _has_host(origin))
+            for origin in found
+        ):
+            return tuple(found)
+    raise ValueError(
+        "must be * or origins like https://app.example.org, separated by commas"
+    )
 
 
-def _has_valid_host(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
+def _has_host(url: str) -> bool:
+    """Return whether a URL names a host; raises ValueError if it is not valid."""
+    parts = urlsplit(url)
+    return bool(parts.hostname) and parts.port != 0
 
 
 def _sqlite_url(url: str) -> str:
@@ -101,8 +101,7 @@ def _is_redis_server(url: str) -> bool:
     parts = urlsplit(url)
     return bool(
         parts.scheme in _REDIS_QUERIES
-        and parts.hostname
-        and parts.port != 0
+        and _has_host(url)
         and re.fullmatch(r"(/[0-9]*)?", parts.path)
         and re.fullmatch(_REDIS_QUERIES[parts.scheme], parts.query)
         and not parts.fragment

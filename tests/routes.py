@@ -1,7 +1,7 @@
 """Routes that are compiled once for all apps of a test run.
 
-Each test has an app of its own, with the same routes, and compiling them would take a
-third of the time of most tests.
+Each test has an app of its own, with the same routes. Compiling them again each time
+would make the tests a tenth slower.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,9 @@ def compile_once() -> None:
     compile_builder = Rule._compile_builder
 
     def look_up(rule: Rule, append_unknown: bool = True) -> Callable[..., Any]:
-        key = (rule.rule, append_unknown)
         if rule.defaults or rule.subdomain:
             return compile_builder(rule, append_unknown)
+        key = (rule.rule, append_unknown)
         if key not in compiled:
             compiled[key] = compile_builder(rule, append_unknown)
         return compiled[key]

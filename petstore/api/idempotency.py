@@ -28,7 +28,7 @@ def idempotent(operation: Operation) -> Operation:
         attempt = _read_attempt()
         if attempt is None:
             return operation(**arguments)
-        # First: once something is written, nothing may fail the request any more.
+        # This comes first, so that nothing can fail the request after it has written.
         Reply.sweep()
         with data.writing(attempt.project, lock_ms=WAIT_MS):
             if not Reply.claim(attempt):

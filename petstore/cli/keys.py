@@ -77,8 +77,9 @@ def list_keys(slug: str | None, *, as_json: bool) -> None:
     "--grace",
     type=click.IntRange(0, MAX_GRACE_SECONDS),
     default=DEFAULT_GRACE_SECONDS,
+    show_default=True,
     metavar="SECONDS",
-    help="How long the old key still works (default 86400, a day); 0 ends it now.",
+    help="How long the old key still works; 0 ends it now.",
 )
 def rotate(prefix: str, grace: int) -> None:
     """Print a new key that replaces an old one."""
@@ -121,8 +122,8 @@ def _only_project() -> Project:
 
 
 def _find_key(prefix: str) -> Key:
-    if prefix_of(prefix):  # it must not be repeated in a message
-        raise click.UsageError(f"Give only the beginning of the key: {prefix[:16]}")
+    if beginning := prefix_of(prefix):  # a message must not repeat a whole key
+        raise click.UsageError(f"Give only the beginning of the key: {beginning}")
     key = Key.by_prefix(prefix)
     if key is None:
         raise click.UsageError(f"There is no key {prefix!r}; see flask keys list.")

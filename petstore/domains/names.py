@@ -22,7 +22,7 @@ def normalised(text: str, base_domain: str) -> str:
     Raises `DomainRefused` with a sentence that says what to do.
     """
     typed = text.strip()
-    _refuse_other_than_name(typed)
+    _require_plain_name(typed)
     name = _ascii(typed).removesuffix(".")
     _refuse_address(name)
     if name == base_domain or name.endswith(f".{base_domain}"):
@@ -58,7 +58,7 @@ def readable(name: str) -> str:
     return ".".join(idna.ulabel(x) if x.startswith(A_LABEL) else x for x in labels)
 
 
-def _refuse_other_than_name(typed: str) -> None:
+def _require_plain_name(typed: str) -> None:
     if not typed:
         raise DomainRefused("Enter a domain, like shop.example.org.")
     if "*" in typed:

@@ -98,9 +98,9 @@ class EdgeWorker(Worker):
 
     def _watch(self, listener: BaseSocket) -> None:
         if not self.is_stopping:
-            self._loop.add_reader(listener, self._accept_waiting, listener)
+            self._loop.add_reader(listener, self._accept_queued, listener)
 
-    def _accept_waiting(self, listener: BaseSocket) -> None:
+    def _accept_queued(self, listener: BaseSocket) -> None:
         """Accept the connections in the listen queue, if it is this worker's turn.
 
         A burst is accepted within one iteration of the event loop: at full load, an
@@ -114,7 +114,7 @@ class EdgeWorker(Worker):
             if not self._accept(listener):
                 return
             if self._connection_count > self._max_connections:
-                return  # the one that was closed for it keeps its descriptor until then
+                return  # a connection that was closed for it still has its descriptor
 
     def _must_yield(self) -> bool:
         # Give a worker with fewer connections a moment to accept, but only once: it may

@@ -109,9 +109,10 @@ class Domain(BaseModel):
 
     @property
     def is_astray(self) -> bool:
-        """Whether DNS has pointed elsewhere for so long that it is no accident."""
-        since = self.astray_ms
-        return since is not None and clock.now_ms() - since >= ASTRAY_AFTER_MS
+        """Whether the domain is verified, but DNS has pointed elsewhere for long."""
+        if self.verified_ms is None or self.astray_ms is None:
+            return False
+        return clock.now_ms() - self.astray_ms >= ASTRAY_AFTER_MS
 
     @property
     def certificate(self) -> str:

@@ -61,10 +61,12 @@ class Secret(BaseModel):
     @classmethod
     def shared(cls, name: str) -> str:
         """Return the secret with that name; the first process that asks makes it."""
-        if not cls.get_or_none(cls.name == name):
+        secret = cls.get_or_none(cls.name == name)
+        if secret is None:
             text = secrets.token_urlsafe(SECRET_BYTES)
             cls.insert(name=name, text=text).on_conflict_ignore().execute()
-        return cls.get_by_id(name).text
+            secret = cls.get_by_id(name)
+        return secret.text
 
 
 def digest_of(token: str) -> str:
