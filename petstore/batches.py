@@ -1,7 +1,6 @@
 """Combines calls of several requests into one."""
 
 import asyncio
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -36,14 +35,17 @@ class Batch(Generic[Item, Result]):
         self,
         function: Callable[[list[Item]], Sequence[Result | Exception]],
         *,
-        slow_seconds: float = math.inf,
+        slow_seconds: float | None = None,
     ) -> None:
-        """Start a new batch if the previous one takes more than `slow_seconds`."""
+        """Start the next batch after `slow_seconds`, if the previous one takes longer.
+
+        Without `slow_seconds` the next batch always waits for the previous one.
+        """
         self._function = function
         self._slow_seconds = slow_seconds
         self._pending: list[_Call[Item, Result]] = []
-        self._runs = 0  # batches that are scheduled or being processed
-        self._started_at = 0.0
+        # The batch that pending items wait for: [] if it has not been started.
+        self._current: list[_Call[Item, Result]] | None = None
 
     def run(self, item: Item) -> Result:
         """Return the result of one item.
@@ -60,38 +62,45 @@ class Batch(Generic[Item, Result]):
         return outcome
 
     def _enqueue(self, call: _Call[Item, Result]) -> Result | Exception:
-        if not self._is_busy():
-            self._runs += 1
+        self._pending.append(call)
+        if self._current is None:
+            self._current = []
             # Requests that are read in this iteration of the loop join the batch.
             asyncio.get_running_loop().call_soon(self._start_next_batch)
-        self._pending.append(call)
         if batch := waiting.wait(call.future):
             self._run_batch(batch)
-            self._start_next_batch()
         return call.outcome
-
-    def _is_busy(self) -> bool:
-        now = asyncio.get_running_loop().time()
-        return self._runs > 0 and now - self._started_at < self._slow_seconds
-
-    def _run_batch(self, batch: list[_Call[Item, Result]]) -> None:
-        self._started_at = asyncio.get_running_loop().time()
-        outcomes: Sequence[Result | Exception]
-        try:
-            outcomes = self._function([call.item for call in batch])
-        except Exception as error:  # noqa: BLE001 (each request raises it)
-            # Pending items fail, too: they would otherwise have to wait as long again.
-            batch, self._pending = batch + self._pending, []
-            outcomes = [error] * len(batch)
-        for call, outcome in zip(batch, outcomes, strict=True):
-            call.outcome = outcome
-            if not call.future.done():
-                call.future.set_result(None)
 
     def _start_next_batch(self) -> None:
         """Have the first request with a pending item run a batch of all of them."""
-        if self._pending:
-            batch, self._pending = self._pending, []
+        batch, self._pending = self._pending, []
+        self._current = batch or None
+        if batch:
             batch[0].future.set_result(batch)
-        else:
-            self._runs -= 1
+
+    def _run_batch(self, batch: list[_Call[Item, Result]]) -> None:
+        slow_timer = None
+        if self._slow_seconds is not None:
+            loop = asyncio.get_running_loop()
+            slow_timer = loop.call_later(self._slow_seconds, self._start_next_batch)
+        try:
+            _settle(batch, self._function([call.item for call in batch]))
+        except Exception as error:  # noqa: BLE001 (each request raises it)
+            _settle(batch, [error] * len(batch))
+            if self._current is batch:
+                # Its pending items fail, too: they would have to wait as long again.
+                _settle(self._pending, [error] * len(self._pending))
+                self._pending = []
+        if slow_timer:
+            slow_timer.cancel()
+        if self._current is batch:
+            self._start_next_batch()
+
+
+def _settle(
+    batch: list[_Call[Item, Result]], outcomes: Sequence[Result | Exception]
+) -> None:
+    for call, outcome in zip(batch, outcomes, strict=True):
+        call.outcome = outcome
+        if not call.future.done():
+            call.future.set_result(None)
