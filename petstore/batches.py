@@ -9,6 +9,9 @@ from petstore import waiting
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+# A busy event loop needs up to 20 ms until it reads a reply: that is not slow yet.
+SLOW_SECONDS = 0.03
+
 
 class _Call(Generic[Item, Result]):
     """An item, and the outcome of processing it."""

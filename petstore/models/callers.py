@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 from peewee import ModelSelect, Query, fn
 
 from petstore import clock
-from petstore.batches import Batch
+from petstore.batches import SLOW_SECONDS, Batch
 from petstore.database import data, is_sqlite
 from petstore.models.credentials import digest_of, prefix_of
 from petstore.models.keys import Key
@@ -91,4 +91,4 @@ def _select_by_prefixes() -> Query:
 
 
 # On PostgreSQL, requests that come together share a round trip.
-_batch = Batch(_look_up_all, slow_seconds=0.01)
+_batch = Batch(_look_up_all, slow_seconds=SLOW_SECONDS)

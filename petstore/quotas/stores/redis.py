@@ -9,7 +9,7 @@ from redis.asyncio import RedisCluster
 from redis.exceptions import ResponseError
 
 from petstore import clock, waiting
-from petstore.batches import Batch
+from petstore.batches import SLOW_SECONDS, Batch
 from petstore.clock import MS_PER_DAY
 from petstore.quotas.stores.redis_clients import UNAVAILABLE, client_at
 from petstore.quotas.stores.redis_scripts import (
@@ -21,9 +21,6 @@ from petstore.quotas.stores.redis_scripts import (
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
-
-# Hits are sent without waiting for the previous batch if that takes longer.
-SLOW_SECONDS = 0.01
 
 _TAKE = Script.read("take.lua")
 _HISTORY = Script.read("history.lua")
