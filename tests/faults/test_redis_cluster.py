@@ -27,6 +27,8 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.fixture
 def whole(nodes: Cluster) -> Cluster:
     """The cluster, with all nodes up and empty."""
+    for node in nodes.nodes:
+        node.go_on()
     nodes.wait_until_whole()
     for node in nodes.nodes:
         node.client.flushall()
@@ -145,6 +147,36 @@ def test_service_starts_while_cluster_is_down(
     whole.wait_until_whole()
     until(lambda: counters_of(service) == "ok")
     assert get(service, keys[0]).status == 200
+
+
+def test_service_that_starts_without_the_first_node_counts_on_the_others(
+    serve: Serve, whole: Cluster, keys: dict[int, str]
+):
+    whole.nodes[0].hang()
+    service = serve(REDIS_URL=whole.url)
+    with load(service.url, [keys[1]]) as clients:
+        until(lambda: whole.nodes[1].client.dbsize())
+        clients.run(1)
+    whole.nodes[0].go_on()
+    left = clients.left(keys[1])[-20:]
+    assert left == list(range(left[0], left[0] - 20, -1))
+
+
+def test_node_that_returns_counts_again_while_the_first_one_is_lost(
+    serve: Serve, whole: Cluster, keys: dict[int, str]
+):
+    service = serve(REDIS_URL=whole.url)
+    with load(service.url, list(keys.values())) as clients:
+        whole.nodes[0].hang()
+        whole.nodes[1].hang()
+        clients.run(1)
+        whole.nodes[1].go_on()
+        whole.nodes[1].client.flushall()
+        until(lambda: whole.nodes[1].client.dbsize())
+        clients.run(1)
+        whole.nodes[0].go_on()
+    left = clients.left(keys[1])[-20:]
+    assert left == list(range(left[0], left[0] - 20, -1))
 
 
 def test_counts_are_kept_when_a_slot_migrates(

@@ -1,19 +1,15 @@
 """Counters in Redis: one script and one round trip a hit, by the server's clock."""
 
-import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, ClassVar
 
-from redis.asyncio import RedisCluster
 from redis.exceptions import ResponseError
 
 from petstore import clock, waiting
 from petstore.batches import SLOW_SECONDS, Batch
 from petstore.clock import MS_PER_DAY
-from petstore.quotas.stores.redis_clients import UNAVAILABLE, client_at
+from petstore.quotas.stores.redis_clients import UNAVAILABLE, Cluster, client_at
 from petstore.quotas.stores.redis_scripts import (
-    RUN_SECONDS,
     Script,
     ScriptCall,
     run_scripts,
@@ -65,33 +61,20 @@ class RedisStorage(CounterStorage):
         return [Day(*row) for row in rows]
 
     def is_reachable(self, claim: Claim) -> bool:
-        """Return whether the node can be reached; see `CounterStorage`.
-
-        A cluster client that looks for a lost node also drops its connections to the
-        other nodes. A second client therefore looks for the node, and replaces the
-        first one when it has found it.
-        """
-        if not isinstance(self._client, RedisCluster):
+        """Return whether the node can be reached; see `CounterStorage`."""
+        if not isinstance(self._client, Cluster):
             return super().is_reachable(claim)
-        other = RedisStorage(self._url)
-        is_back = super(RedisStorage, other).is_reachable(claim)
-        if is_back:
-            self._client, other._client = other._client, self._client
-        waiting.start_in_background(other.close_later)
-        return is_back
+        try:
+            waiting.wait(self._client.find_node(_key(claim.subject)))
+        except UNAVAILABLE:
+            return False
+        return True
 
     def node_of(self, claim: Claim) -> str:
         """Return the node of a cluster that counts the claim; see `CounterStorage`."""
-        if isinstance(self._client, RedisCluster):
-            with suppress(*UNAVAILABLE, KeyError):
-                node = self._client.get_node_from_key(_key(claim.subject))
-                return node.name if node else ""
+        if isinstance(self._client, Cluster):
+            return self._client.node_name(_key(claim.subject))
         return ""
-
-    def close_later(self) -> None:
-        """Close the connections after RUN_SECONDS, when no hit is under way."""
-        waiting.wait(asyncio.sleep(RUN_SECONDS))
-        self.close()
 
     def close(self) -> None:
         """Close the connections."""
@@ -107,7 +90,7 @@ class RedisStorage(CounterStorage):
         self, script: Script, subject: Subject, arguments: Sequence[int | str]
     ) -> list[Any]:
         call = ScriptCall(script, _key(subject), arguments)
-        if not isinstance(self._client, RedisCluster):
+        if not isinstance(self._client, Cluster):
             return self._batch.run(call)
         # There are no batches for a cluster: its nodes must not wait for each other.
         [reply] = self._run_all([call])

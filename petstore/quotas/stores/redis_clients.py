@@ -1,5 +1,6 @@
 """Clients for a single Redis, for a cluster, and for a master behind sentinels."""
 
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -15,7 +16,41 @@ SERVER_SECONDS = 0.1
 UNAVAILABLE = (RedisError, RedisClusterException, OSError)
 
 
-def client_at(url: str) -> Redis | RedisCluster:
+class Cluster(RedisCluster):
+    """A cluster client that does without any of the nodes."""
+
+    async def initialize(self, *arguments: Any, **options: Any) -> "Cluster":
+        """Find the nodes; called by redis-py before a command."""
+        try:
+            await super().initialize(*arguments, **options)
+        except BaseException:
+            # redis-py also sends a command to the first master. If that one does not
+            # answer, the next attempt must begin with another one.
+            for master in self.get_primaries()[:1]:
+                self.nodes_manager.move_node_to_end_of_cached_nodes(master.name)
+            raise
+        return self
+
+    async def find_node(self, key: str) -> None:
+        """Find the node of a key again, as it may have been replaced, and ask it.
+
+        Unlike a failed command of the client, a node that does not answer here has no
+        effect on the others. Raises an error of `UNAVAILABLE`.
+        """
+        lost = self.node_name(key)
+        await self.nodes_manager.initialize(last_failed_node_name=lost)
+        if node := self.get_node_from_key(key):
+            await node.execute_command("EXISTS", key)
+
+    def node_name(self, key: str) -> str:
+        """Return the address of the node of a key, or "" if it is not known."""
+        with suppress(*UNAVAILABLE):
+            node = self.get_node_from_key(key)
+            return str(node.name) if node else ""
+        return ""
+
+
+def client_at(url: str) -> Redis | Cluster:
     """Return a client for a URL that the settings have checked."""
     # No retries: a hit that was sent may have been counted.
     options: dict[str, Any] = {"retry": Retry(NoBackoff(), 0), "protocol": 2}
@@ -30,7 +65,7 @@ def client_at(url: str) -> Redis | RedisCluster:
     ]
     if parts.scheme == "redis+cluster":
         nodes = [ClusterNode(host, int(port)) for host, port in servers]
-        return RedisCluster(startup_nodes=nodes, require_full_coverage=False, **options)
+        return Cluster(startup_nodes=nodes, require_full_coverage=False, **options)
     # All sentinels together may take as long as one server.
     sentinel_options = options | _limited(SERVER_SECONDS / len(servers))
     sentinels = [(host, int(port)) for host, port in servers]
