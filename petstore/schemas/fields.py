@@ -79,7 +79,6 @@ class Name(fields.String):
             validate=[
                 validate.Length(1, MAX_NAME_LENGTH, error=_LENGTH_ERROR),
                 validate.Regexp(_NAME_PATTERN, error=_NAME_ERROR),
-                _require_unicode,
             ],
             error_messages=_error_messages("must be a string"),
             **options,
@@ -116,8 +115,3 @@ def name_error(name: str) -> str | None:
     except ValidationError as error:
         return str(error.messages[0])
     return None
-
-
-def _require_unicode(name: str) -> None:
-    if any("\ud800" <= character <= "\udfff" for character in name):
-        raise ValidationError("must be valid Unicode")
