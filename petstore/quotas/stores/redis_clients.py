@@ -17,7 +17,7 @@ UNAVAILABLE = (RedisError, RedisClusterException, OSError)
 
 
 class Cluster(RedisCluster):
-    """A cluster client that does without any of the nodes."""
+    """A client of a Redis Cluster that needs no particular node."""
 
     async def initialize(self, *arguments: Any, **options: Any) -> "Cluster":
         """Find the nodes; called by redis-py before a command."""
