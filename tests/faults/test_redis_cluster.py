@@ -60,6 +60,11 @@ def get(service: Gunicorn, key: str) -> Answer:
         return client.get()
 
 
+def countdown(left: list[int]) -> list[int]:
+    """Return what was left after each of so many requests, if each was counted once."""
+    return list(range(left[0], left[0] - len(left), -1))
+
+
 def events(service: Gunicorn, name: str) -> list[dict]:
     lines = [line for line in service.log.read_text().splitlines() if name in line]
     return [json.loads(line) for line in lines]
@@ -88,7 +93,7 @@ def test_lost_node_does_not_affect_counts_on_other_nodes(
     assert clients.statuses() == {200}
     for place in (1, 2):
         left = clients.left(keys[place])
-        assert left == list(range(left[0], left[0] - len(left), -1))
+        assert left == countdown(left)
 
 
 def test_hung_node_does_not_delay_requests(
@@ -116,7 +121,7 @@ def test_node_resumes_counting_after_restart(
         until(lambda: counters_of(service) == "ok")
         clients.run(1)
         left = clients.left(keys[0])[-20:]
-    assert left == list(range(left[0], left[0] - 20, -1))
+    assert left == countdown(left)
 
 
 def test_outage_and_recovery_are_logged_once_per_host(
@@ -159,7 +164,7 @@ def test_service_that_starts_without_the_first_node_counts_on_the_others(
         clients.run(1)
     whole.nodes[0].go_on()
     left = clients.left(keys[1])[-20:]
-    assert left == list(range(left[0], left[0] - 20, -1))
+    assert left == countdown(left)
 
 
 def test_node_that_returns_counts_again_while_the_first_one_is_lost(
@@ -176,7 +181,7 @@ def test_node_that_returns_counts_again_while_the_first_one_is_lost(
         clients.run(1)
         whole.nodes[0].go_on()
     left = clients.left(keys[1])[-20:]
-    assert left == list(range(left[0], left[0] - 20, -1))
+    assert left == countdown(left)
 
 
 def test_counts_are_kept_when_a_slot_migrates(
@@ -192,4 +197,4 @@ def test_counts_are_kept_when_a_slot_migrates(
             clients.run(0.3)
         clients.run(0.3)
     left = clients.left(key)
-    assert left == list(range(left[0], left[0] - len(left), -1))
+    assert left == countdown(left)
