@@ -118,7 +118,7 @@ def cluster(directory: Path) -> Iterator[Cluster]:
     with ExitStack() as stack:
         nodes = [
             stack.enter_context(
-                running(Server(_node_port(), directory / str(number), options))
+                running(Server(free_node_port(), directory / str(number), options))
             )
             for number in range(NODES)
         ]
@@ -142,7 +142,8 @@ def running(server: Server) -> Iterator[Server]:
         servers.stop(server.process)
 
 
-def _node_port() -> int:
+def free_node_port() -> int:
+    """Return a free port whose cluster bus port is free, too."""
     while True:
         port = servers.free_port()
         with suppress(OverflowError, OSError), socket.socket() as bus:

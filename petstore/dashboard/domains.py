@@ -26,6 +26,8 @@ from petstore.schemas.paging import PageQuery
 bp = pages_blueprint("domains", __name__, "/settings/domains")
 bp.add_app_template_filter(readable)
 
+NO_DOMAINS = "The plan Free has no domains."
+
 
 @bp.app_template_filter()
 def breakable(name: str) -> Markup:
@@ -70,7 +72,7 @@ def verify_domain(domain_id: int) -> PageResponse:
     """Query DNS for proof that the domain is the project's."""
     inspection, domain = _inspection(), Domain.find(g.project, domain_id)
     if not g.project.has_domains:
-        return _back_to(domain, "The plan Free has no domains.", "bad")
+        return _back_to(domain, NO_DOMAINS, "bad")
     try:
         is_proved = inspection.verify(domain)
     except Busy:
@@ -88,6 +90,8 @@ def verify_domain(domain_id: int) -> PageResponse:
 def choose_domain(domain_id: int) -> PageResponse:
     """Redirect the project's other domains to this one."""
     domain = Domain.find(g.project, domain_id)
+    if not g.project.has_domains:
+        return _back_to(domain, NO_DOMAINS, "bad")
     if not domain.choose():
         return _back_to(domain, "Only a verified domain can be primary.", "bad")
     return _back_to(domain, f"Your other domains redirect to {domain.name} now.")

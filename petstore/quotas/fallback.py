@@ -59,6 +59,15 @@ class FallbackCounters:
         """Whether any node of the store is away."""
         return bool(self._away)
 
+    def log_return(self) -> None:
+        """Log the end of an outage if the workers that saw it have ended since then.
+
+        To be called when the store has answered. Nodes of a cluster are not covered.
+        """
+        file = _file_of("")
+        if file and file.exists() and _is_first_to_see_it_back(""):
+            emit("counters_regained", node=None)
+
     def close(self) -> None:
         """Stop probing, and close the connections of the store."""
         self._is_closed = True

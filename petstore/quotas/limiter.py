@@ -84,6 +84,8 @@ class Limiter:
         deadline = time.monotonic() + WARM_UP_SECONDS
         while self.is_degraded() and time.monotonic() < deadline:
             waiting.wait(asyncio.sleep(RETRY_SECONDS))
+        if not self.is_away:
+            self._counters.log_return()
 
     def close(self) -> None:
         """Close the connections of the counter store."""

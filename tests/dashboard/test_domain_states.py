@@ -37,6 +37,17 @@ def test_free_plan_cannot_verify_a_domain(
     assert nameserver.asked == []
 
 
+def test_free_plan_cannot_change_the_primary_domain(
+    browser: Browser, project: Project, own: Own
+):
+    own(project, NAME)
+    other = own(project, "other.example.org")
+    project.change_plan(Plan("free"))
+    page = send(browser, f"{page_of(other)}/primary").text
+    assert "The plan Free has no domains" in page
+    assert not Domain.find(project, other.id).is_primary
+
+
 def test_domains_are_shown_as_stopped_after_a_downgrade(
     browser: Browser, project: Project, own: Own
 ):

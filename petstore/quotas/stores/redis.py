@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from redis.exceptions import ResponseError
-
 from petstore import clock, waiting
 from petstore.batches import SLOW_SECONDS, Batch
 from petstore.clock import MS_PER_DAY
@@ -35,9 +33,8 @@ class RedisStorage(CounterStorage):
         self._batch = Batch(self._run_all, slow_seconds=SLOW_SECONDS)
 
     def is_outage(self, error: Exception) -> bool:
-        """Return whether redis-py has raised the error, except for a failed script."""
-        is_bug = isinstance(error, ResponseError) and "script" in str(error)
-        return isinstance(error, UNAVAILABLE) and not is_bug
+        """Return whether redis-py has raised the error."""
+        return isinstance(error, UNAVAILABLE)
 
     def take(self, claim: Claim) -> Tally:
         """Count a request in both windows or in neither; see `CounterStorage`."""
@@ -61,14 +58,17 @@ class RedisStorage(CounterStorage):
         return [Day(*row) for row in rows]
 
     def is_reachable(self, claim: Claim) -> bool:
-        """Return whether the node can be reached; see `CounterStorage`."""
-        if not isinstance(self._client, Cluster):
-            return super().is_reachable(claim)
+        """Return whether the node can count; see `CounterStorage`.
+
+        A server that has no memory left, or has become a replica, only reads.
+        """
+        key = f"petstore:{{{claim.subject.name}}}:probe:{_today()}"
+        call = ScriptCall(_TAKE, key, (self.now_ms, 1, 1, 0, 0, "", 0))
         try:
-            waiting.wait(self._client.find_node(_key(claim.subject)))
+            [reply] = waiting.wait(self._probe(call))
         except UNAVAILABLE:
             return False
-        return True
+        return not isinstance(reply, Exception)
 
     def node_of(self, claim: Claim) -> str:
         """Return the node of a cluster that counts the claim; see `CounterStorage`."""
@@ -98,10 +98,18 @@ class RedisStorage(CounterStorage):
             raise reply
         return reply
 
+    async def _probe(self, call: ScriptCall) -> list[Any]:
+        if isinstance(self._client, Cluster):
+            return await run_scripts(await self._client.find_node(call.key), [call])
+        return await run_scripts(self._client, [call])
+
     def _run_all(self, calls: list[ScriptCall]) -> list[Any]:
         return waiting.wait(run_scripts(self._client, calls))
 
 
 def _key(subject: Subject) -> str:
-    today = clock.now_ms() // MS_PER_DAY
-    return f"petstore:{{{subject.name}}}:{today}"
+    return f"petstore:{{{subject.name}}}:{_today()}"
+
+
+def _today() -> int:
+    return clock.now_ms() // MS_PER_DAY

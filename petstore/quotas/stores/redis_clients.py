@@ -1,6 +1,7 @@
 """Clients for a single Redis, for a cluster, and for a master behind sentinels."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -12,6 +13,7 @@ from redis.exceptions import RedisClusterException, RedisError
 
 # If one of several servers does not answer, there must be time to ask another one.
 SERVER_SECONDS = 0.1
+MAX_CONNECTIONS = 10_000  # to a node of a cluster
 
 UNAVAILABLE = (RedisError, RedisClusterException, OSError)
 
@@ -19,10 +21,23 @@ UNAVAILABLE = (RedisError, RedisClusterException, OSError)
 class Cluster(RedisCluster):
     """A client of a Redis Cluster that needs no particular node."""
 
-    async def initialize(self, *arguments: Any, **options: Any) -> "Cluster":
+    def __init__(self, addresses: list[tuple[str, int]], **options: Any) -> None:
+        self._addresses = addresses
+        super().__init__(
+            startup_nodes=[ClusterNode(*address) for address in addresses],
+            require_full_coverage=False,
+            # A slot that has moved is no reason to close all connections.
+            reinitialize_steps=0,
+            # Each hit has a connection of its own.
+            max_connections=MAX_CONNECTIONS,
+            **options,
+        )
+
+    async def initialize(self, *_: Any, **__: Any) -> "Cluster":
         """Find the nodes; called by redis-py before a command."""
         try:
-            await super().initialize(*arguments, **options)
+            with _cluster_errors():
+                await super().initialize(self._addresses)
         except BaseException:
             # redis-py also sends a command to the first master. If that one does not
             # answer, the next attempt must begin with another one.
@@ -31,16 +46,15 @@ class Cluster(RedisCluster):
             raise
         return self
 
-    async def find_node(self, key: str) -> None:
-        """Find the node of a key again, as it may have been replaced, and ask it.
+    async def find_node(self, key: str) -> ClusterNode:
+        """Find the node of a key again, as it may have been replaced.
 
-        Unlike a failed command of the client, a node that does not answer here has no
-        effect on the others. Raises an error of `UNAVAILABLE`.
+        Unlike a failed command of the client, a failed command of the node has no
+        effect on the other nodes. Raises an error of `UNAVAILABLE`.
         """
-        lost = self.node_name(key)
-        await self.nodes_manager.initialize(last_failed_node_name=lost)
-        if node := self.get_node_from_key(key):
-            await node.execute_command("EXISTS", key)
+        with _cluster_errors():
+            await self.nodes_manager.initialize(self._addresses, self.node_name(key))
+            return self.nodes_manager.get_node_from_slot(self.keyslot(key))
 
     def node_name(self, key: str) -> str:
         """Return the address of the node of a key, or "" if it is not known."""
@@ -48,6 +62,14 @@ class Cluster(RedisCluster):
             node = self.get_node_from_key(key)
             return str(node.name) if node else ""
         return ""
+
+
+@contextmanager
+def _cluster_errors() -> Iterator[None]:
+    try:
+        yield
+    except LookupError as error:  # redis-py raises it when no node has slots
+        raise RedisClusterException("no node has slots") from error
 
 
 def client_at(url: str) -> Redis | Cluster:
@@ -61,15 +83,15 @@ def client_at(url: str) -> Redis | Cluster:
     user = {"username": parts.username, "password": parts.password}
     options |= {name: unquote(value) for name, value in user.items() if value}
     servers = [
-        server.rsplit(":", 1) for server in parts.netloc.split("@")[-1].split(",")
+        (host, int(port))
+        for server in parts.netloc.split("@")[-1].split(",")
+        for host, port in [server.rsplit(":", 1)]
     ]
     if parts.scheme == "redis+cluster":
-        nodes = [ClusterNode(host, int(port)) for host, port in servers]
-        return Cluster(startup_nodes=nodes, require_full_coverage=False, **options)
+        return Cluster(servers, **options)
     # All sentinels together may take as long as one server.
     sentinel_options = options | _limited(SERVER_SECONDS / len(servers))
-    sentinels = [(host, int(port)) for host, port in servers]
-    sentinel = Sentinel(sentinels, sentinel_kwargs=sentinel_options, **options)
+    sentinel = Sentinel(servers, sentinel_kwargs=sentinel_options, **options)
     master: Redis = sentinel.master_for(parts.path.strip("/"))
     return master
 

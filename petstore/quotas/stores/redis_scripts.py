@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from redis.asyncio import Redis, RedisCluster
+from redis.asyncio.cluster import ClusterNode
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
@@ -17,6 +18,9 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 # arrived in the meantime.
 RUN_SECONDS = 0.18
 TIMEOUT_CHECKS = 4
+
+
+Client = Redis | RedisCluster | ClusterNode
 
 
 class Script(NamedTuple):
@@ -41,9 +45,7 @@ class ScriptCall(NamedTuple):
     arguments: Sequence[int | str]
 
 
-async def run_scripts(
-    client: Redis | RedisCluster, calls: Sequence[ScriptCall]
-) -> list[Any]:
+async def run_scripts(client: Client, calls: Sequence[ScriptCall]) -> list[Any]:
     """Return the list that each script returns, or the `ResponseError` of a script.
 
     Raises an error of `redis_clients.UNAVAILABLE` if the server cannot be reached.
@@ -53,7 +55,8 @@ async def run_scripts(
             return await _evaluate(client, calls)
     except TimeoutError:
         raise RedisTimeoutError("no answer in time") from None
-    except RuntimeError as error:  # uvloop raises it when a connection is lost
+    except (RuntimeError, AttributeError) as error:
+        # uvloop and redis-py raise them for a connection that was closed meanwhile.
         raise RedisConnectionError(str(error)) from error
 
 
@@ -77,9 +80,7 @@ async def _expire_after_checks(timeout: asyncio.Timeout) -> AsyncIterator[None]:
         timer.cancel()
 
 
-async def _evaluate(
-    client: Redis | RedisCluster, calls: Sequence[ScriptCall]
-) -> list[Any]:
+async def _evaluate(client: Client, calls: Sequence[ScriptCall]) -> list[Any]:
     replies = await _call(client, calls)
     # A server that has just started does not know the scripts yet.
     unknown = [
@@ -94,7 +95,7 @@ async def _evaluate(
 
 
 async def _call(
-    client: Redis | RedisCluster,
+    client: Client,
     calls: Sequence[ScriptCall],
     *,
     sends_text: bool = False,
@@ -104,7 +105,7 @@ async def _call(
         (script.text if sends_text else script.digest, 1, key, *arguments)
         for script, key, arguments in calls
     ]
-    if len(commands) > 1:
+    if isinstance(client, Redis) and len(commands) > 1:
         batch = client.pipeline(transaction=False)
         for command in commands:
             batch.execute_command(name, *command)

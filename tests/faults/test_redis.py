@@ -1,0 +1,68 @@
+"""Tests for counters in Redis that answers, but refuses to count."""
+
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.clusters import Server, running, until
+from tests.faults.conftest import Serve
+from tests.faults.counting import countdown, counters_of, events, get
+from tests.load import load
+from tests.servers import Gunicorn, free_port
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[Server]:
+    with running(Server(free_port(), tmp_path / "redis")) as redis:
+        yield redis
+
+
+@pytest.fixture
+def service(serve: Serve, redis: Server) -> Gunicorn:
+    return serve(REDIS_URL=f"redis://{redis.name}")
+
+
+@pytest.mark.parametrize(
+    ("setting", "broken", "usual"),
+    [("maxmemory", "100kb", "0"), ("min-replicas-to-write", "1", "0")],
+)
+def test_redis_that_refuses_to_write_is_an_outage(
+    service: Gunicorn,
+    redis: Server,
+    issue: Callable,
+    setting: str,
+    broken: str,
+    usual: str,
+):
+    _, key = issue()
+    with load(service.url, [key]) as clients:
+        clients.run(0.3)
+        redis.client.config_set(setting, broken)
+        clients.run(1.5)
+        redis.client.config_set(setting, usual)
+        until(lambda: events(service, "counters_regained"))
+        clients.run(0.3)
+    assert clients.statuses() == {200}
+    left = clients.left(key)[-20:]
+    assert left == countdown(left)
+    for name in ("counters_lost", "counters_regained"):
+        assert len(events(service, name)) == 1
+
+
+def test_end_of_an_outage_is_logged_by_workers_that_did_not_see_it(
+    service: Gunicorn, redis: Server, issue: Callable
+):
+    _, key = issue()
+    redis.kill()
+    assert get(service, key).status == 200
+    until(lambda: events(service, "counters_lost"))
+    for worker in psutil.Process(service.process.pid).children():
+        worker.send_signal(signal.SIGSTOP)
+    redis.start()
+    for worker in psutil.Process(service.process.pid).children():
+        worker.kill()
+    until(lambda: events(service, "counters_regained"))
+    assert counters_of(service) == "ok"
