@@ -28,7 +28,6 @@ class RedisStorage(CounterStorage):
     now_ms: ClassVar[int | str] = ""
 
     def __init__(self, url: str) -> None:
-        self._url = url
         self._client = client_at(url)
         self._batch = Batch(self._run_all, slow_seconds=SLOW_SECONDS)
 
@@ -58,9 +57,9 @@ class RedisStorage(CounterStorage):
         return [Day(*row) for row in rows]
 
     def is_reachable(self, claim: Claim) -> bool:
-        """Return whether the node can count; see `CounterStorage`.
+        """Return whether the node can be reached, and can count; see `CounterStorage`.
 
-        A server that has no memory left, or has become a replica, only reads.
+        `peek` would not do: a server without memory, or a replica, still answers reads.
         """
         key = f"petstore:{{{claim.subject.name}}}:probe:{_today()}"
         call = ScriptCall(_TAKE, key, (self.now_ms, 1, 1, 0, 0, "", 0))
