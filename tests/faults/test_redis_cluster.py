@@ -23,6 +23,7 @@ from tests.servers import PATIENT, Gunicorn
 CLIENTS = 24
 LIMIT = 20
 CLUSTER_OPTIONS = ("--cluster-enabled", "yes")
+MOVES = 4
 BURST = 120  # redis-py opens 100 connections to a node unless told otherwise
 HUNG_SECONDS = 2
 
@@ -196,6 +197,24 @@ def test_counts_are_kept_when_a_slot_migrates(
         clients.run(0.3)
     left = clients.left(key)
     assert left == countdown(left)
+
+
+def test_counts_are_kept_when_many_slots_migrate(
+    service: Gunicorn, whole: Cluster, keys: dict[int, str], issue: Callable
+):
+    moved = [issue() for _ in range(MOVES)]
+    with load(service.url, [*keys.values(), *(key for _, key in moved)]) as clients:
+        clients.run(0.2)
+        for project, _ in moved:
+            subject = f"project:{project}"
+            source = whole.node_of(subject)
+            target = next(node for node in whole.nodes if node is not source)
+            with whole.moving(subject, target):
+                clients.run(0.1)
+    assert clients.statuses() == {200}
+    for key in clients.keys:
+        left = clients.left(key)
+        assert left == countdown(left)
 
 
 def test_service_starts_before_the_cluster_has_slots(

@@ -21,6 +21,11 @@ UNAVAILABLE = (RedisError, RedisClusterException, OSError)
 class Cluster(RedisCluster):
     """A client of a Redis Cluster that needs no particular node."""
 
+    # Redirections of a command. While a slot migrates, redis-py may send ASKING on one
+    # connection and the command on another: it is then redirected again and again, and
+    # has not been carried out. The time limit of a hit ends this, too.
+    RedisClusterRequestTTL = 1000
+
     def __init__(self, addresses: list[tuple[str, int]], **options: Any) -> None:
         self._addresses = addresses
         super().__init__(
