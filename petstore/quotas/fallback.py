@@ -25,7 +25,7 @@ PROBE_SECONDS = 0.2
 PROBES_UNTIL_BACK = 3
 # A store must have been back for this time before that is logged, so that one that
 # comes and goes is logged as one outage.
-SETTLED_SECONDS = 1.0
+SETTLED_SECONDS = 2.0
 
 
 class FallbackCounters:

@@ -22,7 +22,7 @@ PAUSE_SECONDS = 0.02
 WARM_SECONDS = 0.4
 AWAY_SECONDS = (0.3, 1.2)
 EXACT_WITHIN_SECONDS = 1.0
-SETTLED_SECONDS = 1.2  # until the end of an outage has been logged
+SETTLED_SECONDS = 2.2  # until the end of an outage has been logged
 PATIENCE_SECONDS = 0.25
 FLAP_SECONDS = (0.1, 0.3)
 
