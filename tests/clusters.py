@@ -86,12 +86,13 @@ class Cluster:
         return self.nodes[place]
 
     @contextmanager
-    def moving(self, subject: str, target: Server) -> Iterator[None]:
+    def moving(self, subject: str) -> Iterator[None]:
         """Migrate a subject's slot to another node, and back after the block.
 
         During the block the slot is migrating, and its keys are on the old node.
         """
         slot, source = key_slot(subject.encode()), self.node_of(subject)
+        target = next(node for node in self.nodes if node is not source)
         for giver, taker in ((source, target), (target, source)):
             taker.client.cluster("SETSLOT", slot, "IMPORTING", giver.id)
             giver.client.cluster("SETSLOT", slot, "MIGRATING", taker.id)

@@ -1,12 +1,14 @@
 """Private names of libraries: the package uses only those that are listed here."""
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
 import peewee
 import pytest
 from prometheus_client.mmap_dict import MmapedDict
+from redis.asyncio import RedisCluster
 from werkzeug.datastructures import Headers
 
 import petstore
@@ -20,6 +22,8 @@ USED = {
     "peewee.Database._connect",
     "peewee.__exception_wrapper__",
     "werkzeug.datastructures.Headers._list",
+    "redis.asyncio.RedisCluster.nodes_manager",
+    "redis.asyncio.RedisCluster.RedisClusterRequestTTL",
     "prometheus_client.mmap_dict.MmapedDict",
 }
 
@@ -51,6 +55,15 @@ def test_peewee_exception_wrapper_translates_errors():
 
 def test_werkzeug_headers_are_a_list_of_pairs():
     assert Headers([("A", "b")])._list == [("A", "b")]
+
+
+def test_redis_cluster_has_a_node_manager_and_a_limit_of_redirections():
+    nodes = RedisCluster(host="127.0.0.1").nodes_manager
+    first = list(inspect.signature(nodes.initialize).parameters)[:2]
+    assert first == ["additional_startup_nodes_info", "last_failed_node_name"]
+    assert callable(nodes.move_node_to_end_of_cached_nodes)
+    assert callable(nodes.get_node_from_slot)
+    assert RedisCluster.RedisClusterRequestTTL == 16
 
 
 def test_prometheus_mmap_file_can_be_written_and_read(tmp_path: Path):

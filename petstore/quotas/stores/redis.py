@@ -7,18 +7,16 @@ from petstore import clock, waiting
 from petstore.batches import SLOW_SECONDS, Batch
 from petstore.clock import MS_PER_DAY
 from petstore.quotas.stores.redis_clients import UNAVAILABLE, Cluster, client_at
-from petstore.quotas.stores.redis_scripts import (
-    Script,
-    ScriptCall,
-    run_scripts,
-)
+from petstore.quotas.stores.redis_scripts import Script, ScriptCall, run_scripts
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Claim, Day, Tally
 
 _TAKE = Script.read("take.lua")
 _HISTORY = Script.read("history.lua")
-_NO_LIMITS = ("", "")  # for take.lua: read without counting
+# Arguments of take.lua after the time.
+_NO_LIMITS = ("", "")  # read without counting
+_ONE_REQUEST = (1, 1, 0, 0, "", 0)  # count: a request is granted or refused
 
 
 class RedisStorage(CounterStorage):
@@ -61,8 +59,8 @@ class RedisStorage(CounterStorage):
 
         `peek` would not do: a server without memory, or a replica, still answers reads.
         """
-        key = f"petstore:{{{claim.subject.name}}}:probe:{_today()}"
-        call = ScriptCall(_TAKE, key, (self.now_ms, 1, 1, 0, 0, "", 0))
+        key = _key(claim.subject, ":probe")
+        call = ScriptCall(_TAKE, key, (self.now_ms, *_ONE_REQUEST))
         try:
             [reply] = waiting.wait(self._probe(call))
         except UNAVAILABLE:
@@ -106,9 +104,6 @@ class RedisStorage(CounterStorage):
         return waiting.wait(run_scripts(self._client, calls))
 
 
-def _key(subject: Subject) -> str:
-    return f"petstore:{{{subject.name}}}:{_today()}"
-
-
-def _today() -> int:
-    return clock.now_ms() // MS_PER_DAY
+def _key(subject: Subject, suffix: str = "") -> str:
+    today = clock.now_ms() // MS_PER_DAY
+    return f"petstore:{{{subject.name}}}{suffix}:{today}"
