@@ -4,7 +4,6 @@ from flask import Flask, Response
 
 from petstore import quotas
 from petstore.api import auth, categories, cors, orders, pets, quota
-from petstore.errors import MAX_BODY_BYTES
 from petstore.responses import add_headers
 from petstore.routing import current_request, is_api_path
 from petstore.settings import Settings
@@ -44,6 +43,5 @@ def init_app(app: Flask, settings: Settings) -> None:
             cors.allow_origin(settings.cors_origins, response)
         return response
 
-    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     for bp in (pets.bp, orders.bp, categories.bp):
         app.register_blueprint(bp)

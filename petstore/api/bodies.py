@@ -31,7 +31,7 @@ def read_object() -> Members:
     """Return the members of the request's JSON object; fractions are `Decimal`."""
     request = current_request()
     media_type, charset = _parse_content_type(request.environ.get("CONTENT_TYPE", ""))
-    if media_type != "application/json" or request.content_encoding:
+    if media_type != "application/json" or request.environ.get("HTTP_CONTENT_ENCODING"):
         raise UnsupportedMediaType(
             "The body must be JSON, sent with Content-Type: application/json."
         )

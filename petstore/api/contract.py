@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
-from flask import Response, request
+from flask import Response
 from marshmallow import Schema, ValidationError
 from werkzeug.datastructures import MultiDict
 
 from petstore.api.bodies import read_object
 from petstore.errors import Failure, InvalidRequest
 from petstore.responses import JsonResponse
+from petstore.routing import current_request
 from petstore.schemas.dumping import dumper_of
 from petstore.schemas.fields import StrictSchema
 
@@ -60,6 +61,7 @@ class Contract:
 
         @functools.wraps(view)
         def respond(**arguments: Any) -> Response:
+            request = current_request()
             if request.query_string:
                 arguments |= _load(self.query, _unique_parameters(request.args))
             else:

@@ -41,8 +41,13 @@ def snapshot(database: Engine) -> Iterator[None]:
 
 
 def read(database: Engine, table: type[Model]) -> Iterator[Row]:
-    """Return every row of the table, a few at a time."""
-    return table.select().tuples().iterator(database)
+    """Return every row of the table, one at a time; to be called in a `snapshot`."""
+    select, _ = table.select().sql()
+    cursor: Any = database.connection().cursor()  # SQLite's or psycopg's
+    with as_peewee_errors:
+        # `yield from` would also close the cursor, perhaps after its connection.
+        for row in cursor.execute(select):  # noqa: UP028
+            yield row
 
 
 def write(database: Engine, table: type[Model], rows: Iterator[Row]) -> int:

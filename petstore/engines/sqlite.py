@@ -12,7 +12,7 @@ from typing import Any
 import peewee
 
 from petstore import waiting
-from petstore.engines.base import READS, RequestDatabase, as_peewee_errors
+from petstore.engines.base import RequestDatabase, as_peewee_errors
 from petstore.engines.files import make_private
 from petstore.engines.group_commit import (
     BUSY_SECONDS,
@@ -55,7 +55,10 @@ NEEDS_REOPENING = {
 
 
 class Rows:
-    """A finished statement with all its rows, used in place of its cursor."""
+    """All rows of a finished statement, used in place of its cursor.
+
+    A statement with rows that were not fetched would block the commit.
+    """
 
     def __init__(self, cursor: sqlite3.Cursor) -> None:
         self._rows = iter(cursor.fetchall())
@@ -73,32 +76,6 @@ class Rows:
 
     def close(self) -> None:
         """Do nothing: the statement has finished."""
-
-
-class Cursor(sqlite3.Cursor):
-    """A cursor that raises Peewee's errors when rows are fetched.
-
-    A statement that writes and returns rows can fail at that time, too.
-    """
-
-    def fetchone(self) -> tuple[Any, ...] | None:
-        """Return the next row, or None."""
-        with as_peewee_errors:
-            return super().fetchone()
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        """Return the rows that are left."""
-        with as_peewee_errors:
-            return super().fetchall()
-
-
-class Connection(sqlite3.Connection):
-    """A connection whose cursors raise Peewee's errors."""
-
-    # Peewee is the only caller, and passes no arguments.
-    def cursor(self) -> sqlite3.Cursor:  # type: ignore[override]
-        """Return a new cursor."""
-        return super().cursor(Cursor)
 
 
 class OpenedFile:
@@ -153,7 +130,6 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
             pragmas={"journal_mode": "wal", "foreign_keys": 1} | pragmas,
             returning_clause=True,
             check_same_thread=False,
-            factory=Connection,
         )
 
     def writing(self, _project_id: int, **_limits: int) -> AbstractContextManager[Any]:
@@ -198,7 +174,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         self._threads = threading.local()
         self._group_commit = GroupCommit(self._connect)
 
-    def connection(self) -> Connection:
+    def connection(self) -> sqlite3.Connection:
         """Return the connection of the transaction, or else of the thread."""
         return self._state.conn or self._thread_connection()
 
@@ -240,12 +216,12 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
             elif connection.in_transaction:
                 connection.execute("ROLLBACK")
 
-    def _run(self, sql: str, params: Any) -> sqlite3.Cursor | Rows:
+    def _run(self, sql: str, params: Any) -> Rows:
         cursor = super()._run(sql, params)
-        # A statement with rows that were not fetched would block the commit.
-        return cursor if sql.startswith(READS) else Rows(cursor)
+        with as_peewee_errors:
+            return Rows(cursor)
 
-    def _thread_connection(self) -> Connection:
+    def _thread_connection(self) -> sqlite3.Connection:
         """Return the connection of this thread."""
         try:
             return self._threads.connection
@@ -254,7 +230,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
                 self._threads.connection = self._connect()
             return self._threads.connection
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> sqlite3.Connection:
         self._file.require()
         make_private(self.database)
         connection = self._open()
@@ -267,7 +243,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
         return connection
 
-    def _open(self) -> Connection:
+    def _open(self) -> sqlite3.Connection:
         # While another process switches a new file to WAL mode, SQLite returns an error
         # at once. In all other cases it waits by itself.
         deadline = time.monotonic() + EXTENDED_BUSY_SECONDS
@@ -290,7 +266,7 @@ class SqliteCounters(Sqlite):
         self._hits = 0
         self._checkpoints = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
 
-    def execute_sql(self, sql: str, params: Any = None) -> sqlite3.Cursor | Rows:
+    def execute_sql(self, sql: str, params: Any = None) -> Rows:
         """Run a statement and return its cursor."""
         self._hits += 1
         if self._hits % HITS_UNTIL_CHECKPOINT == 0 and waiting.can_await():

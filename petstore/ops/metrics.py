@@ -5,7 +5,7 @@ import logging
 import time
 
 import peewee
-from flask import Blueprint, Flask, Response, current_app, request
+from flask import Blueprint, Flask, Response, current_app
 from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram
 
 from petstore import quotas
@@ -14,7 +14,7 @@ from petstore.domains.inspection import inspection_of
 from petstore.models.domain_checks import certificate_summary
 from petstore.ops import metric_files
 from petstore.proxies import require_direct_client
-from petstore.routing import current_g
+from petstore.routing import current_g, current_request
 
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 UNCOUNTED_BLUEPRINTS = ("metrics", "health")
@@ -102,7 +102,7 @@ def _gauge(name: str, description: str, value: int) -> str:
 
 
 def _count(response: Response) -> Response:
-    g = current_g()
+    request, g = current_request(), current_g()
     blueprint, _, operation = (request.endpoint or ".unknown").rpartition(".")
     if blueprint in UNCOUNTED_BLUEPRINTS:
         return response

@@ -45,11 +45,12 @@ def target(unmigrated_url: str) -> Iterator[Databases]:
 
 def contents(databases: Databases) -> dict[str, list[tuple]]:
     """Return all rows by table."""
-    return {
-        table.__name__: sorted(tables.read(database, table), key=repr)
-        for group, database in zip(GROUPS, databases, strict=True)
-        for table in group
-    }
+    found = {}
+    for group, database in zip(GROUPS, databases, strict=True):
+        with tables.snapshot(database):
+            for table in group:
+                found[table.__name__] = sorted(tables.read(database, table), key=repr)
+    return found
 
 
 def fill(client: FlaskClient, project: Project) -> None:
