@@ -1,4 +1,4 @@
-"""Responses that are sent as they are, without Werkzeug's checks and corrections."""
+"""JSON responses, sent as they are, without Werkzeug's corrections."""
 
 from collections.abc import Iterable, Mapping
 
@@ -18,11 +18,11 @@ class JsonResponse(Response):
     def __init__(
         self, body: bytes, status: int = 200, headers: Mapping[str, str] = NO_HEADERS
     ) -> None:
-        super().__init__([body], status, Headers())
-        self._body = body
         content_type = ("Content-Type", "application/json")
         content_length = ("Content-Length", str(len(body)))
-        add_headers(self, (content_type, content_length, *headers.items()))
+        all_headers = Headers([content_type, content_length, *headers.items()])
+        super().__init__([body], status, all_headers)
+        self._body = body
 
     def get_wsgi_response(
         self, environ: dict[str, object]
@@ -30,11 +30,3 @@ class JsonResponse(Response):
         """Return body, status and headers as they are, for 7 % of a request less."""
         body = () if environ["REQUEST_METHOD"] == "HEAD" else (self._body,)
         return body, self.status, self.headers.to_wsgi_list()
-
-
-def add_headers(response: Response, headers: Iterable[Header]) -> None:
-    """Add headers without checking them for line breaks, for 3 % of a request less.
-
-    Values that contain anything from the client must be quoted or matched before.
-    """
-    response.headers._list.extend(headers)

@@ -20,7 +20,7 @@ class ServiceRequest(Request):
     def max_content_length(self) -> int | None:  # type: ignore[override]
         """MAX_BODY_BYTES, or None for a body that is known to be no longer.
 
-        Werkzeug reads a body without a limit faster, for 5 % of a POST.
+        Werkzeug reads a body without a limit faster, for 3 % less of a POST.
         """
         length = self.content_length
         return MAX_BODY_BYTES if length is None or length > MAX_BODY_BYTES else None
@@ -52,7 +52,7 @@ class Service(Flask):
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function itself: no view and no hook here is asynchronous.
 
-        Flask inspects each function again at each call, for 5 % of a request.
+        Flask inspects each function again at each call, which costs 3 % of a request.
         """
         return func
 

@@ -4,12 +4,8 @@ from flask import Flask, Response
 
 from petstore import quotas
 from petstore.api import auth, categories, cors, orders, pets, quota
-from petstore.responses import add_headers
 from petstore.routing import current_request, is_api_path
 from petstore.settings import Settings
-
-# Browsers must not take a response for anything but JSON.
-NO_SNIFFING = (("X-Content-Type-Options", "nosniff"),)
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -38,7 +34,8 @@ def init_app(app: Flask, settings: Settings) -> None:
         request = current_request()
         if is_api_path(request.path):
             response.headers["Cache-Control"] = "no-store"
-            add_headers(response, NO_SNIFFING)
+            # Browsers must not take a response for anything but JSON.
+            response.headers.add("X-Content-Type-Options", "nosniff")
             quota.add_quota_headers(limiter, request, response)
             cors.allow_origin(settings.cors_origins, response)
         return response

@@ -2,8 +2,6 @@
 
 from flask import Response, current_app, request
 
-from petstore.responses import add_headers
-
 EXPOSED_HEADERS = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
     "RateLimit, RateLimit-Policy, Retry-After, Link, Location, "
@@ -20,9 +18,8 @@ def allow_origin(origins: tuple[str, ...], response: Response) -> None:
         response.vary.add("Origin")
         origin = request.headers.get("Origin", "")
     if origin in origins:
-        allow = ("Access-Control-Allow-Origin", origin)
-        expose = ("Access-Control-Expose-Headers", EXPOSED_HEADERS)
-        add_headers(response, (allow, expose))
+        response.headers.add("Access-Control-Allow-Origin", origin)
+        response.headers.add("Access-Control-Expose-Headers", EXPOSED_HEADERS)
 
 
 def answer_options() -> Response:

@@ -10,7 +10,6 @@ from flask import Response, after_this_request
 from petstore import clock
 from petstore.api.contract import Operation
 from petstore.errors import OperationRemoved
-from petstore.responses import add_headers
 
 
 def deprecated(
@@ -30,7 +29,7 @@ def deprecated(
     }
 
     def announce(response: Response) -> Response:
-        add_headers(response, headers.items())
+        response.headers.extend(headers)
         return response
 
     def decorate(operation: Operation) -> Operation:

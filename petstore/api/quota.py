@@ -5,7 +5,6 @@ from flask import Request, Response
 from petstore.errors import KeyBanned, RateLimitExceeded
 from petstore.quotas.limiter import Limiter
 from petstore.quotas.windows import Decision
-from petstore.responses import add_headers
 from petstore.routing import current_g
 
 
@@ -23,7 +22,7 @@ def add_quota_headers(limiter: Limiter, request: Request, response: Response) ->
     If it was given before the caller was known, they are those of the client address.
     """
     decision = current_g().get("decision") or limiter.peek(None, request.remote_addr)
-    add_headers(response, decision.headers())
+    response.headers.extend(decision.headers())
 
 
 def _refusal(decision: Decision) -> RateLimitExceeded | KeyBanned:

@@ -13,7 +13,6 @@ import orjson
 from flask import Flask, Response, g
 
 from petstore import clock
-from petstore.responses import add_headers
 from petstore.routing import current_g, current_request
 
 STDOUT, STDERR = 1, 2
@@ -49,7 +48,7 @@ def _begin() -> None:
 
 def _end(response: Response) -> Response:
     request, g = current_request(), current_g()
-    add_headers(response, ((REQUEST_ID, g.request_id),))
+    response.headers.add(REQUEST_ID, g.request_id)
     caller, rule = g.get("caller"), request.url_rule
     line = {
         "event": "request",

@@ -9,7 +9,7 @@ from redis.asyncio import Redis, RedisCluster, Sentinel
 from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisClusterException, RedisError
+from redis.exceptions import ClusterError, RedisClusterException, RedisError
 
 # If one of several servers does not answer, there must be time to ask another one.
 SERVER_SECONDS = 0.1
@@ -20,11 +20,6 @@ UNAVAILABLE = (RedisError, RedisClusterException, OSError)
 
 class Cluster(RedisCluster):
     """A client of a Redis Cluster that needs no particular node."""
-
-    # Redirections of a command. While a slot migrates, redis-py may send ASKING on one
-    # connection and the command on another: it is then redirected again and again, and
-    # has not been carried out. The time limit of a hit ends this, too.
-    RedisClusterRequestTTL = 1000
 
     def __init__(self, addresses: list[tuple[str, int]], **options: Any) -> None:
         self._addresses = addresses
@@ -50,6 +45,19 @@ class Cluster(RedisCluster):
                 self.nodes_manager.move_node_to_end_of_cached_nodes(master.name)
             raise
         return self
+
+    async def execute_command(self, *args: Any, **options: Any) -> Any:
+        """Run a command, and follow its redirections for as long as the caller waits.
+
+        redis-py gives up after 16 of them. While a slot migrates, it may send ASKING on
+        one connection and the command on another, which is then redirected once more.
+        """
+        while True:
+            try:
+                return await super().execute_command(*args, **options)
+            except ClusterError as error:
+                if type(error) is not ClusterError:  # the cluster is down
+                    raise
 
     async def find_node(self, key: str) -> ClusterNode:
         """Find the node of a key again, as it may have been replaced.
