@@ -1,10 +1,12 @@
 """Tests for counters in a Redis Cluster, including the loss of a node."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from petstore.quotas.stores.redis_clients import client_at
 from tests.clusters import (
     SLOTS,
     Cluster,
@@ -24,6 +26,7 @@ CLIENTS = 24
 LIMIT = 20
 CLUSTER_OPTIONS = ("--cluster-enabled", "yes")
 MOVES = 4
+CONCURRENT = 100  # so many commands hinder each other while a slot migrates
 BURST = 120  # redis-py opens 100 connections to a node unless told otherwise
 HUNG_SECONDS = 2
 
@@ -209,6 +212,23 @@ def test_counts_are_kept_when_many_slots_migrate(
     for key in clients.keys:
         left = clients.left(key)
         assert left == countdown(left)
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_commands_reach_a_migrating_slot_after_any_number_of_redirections(
+    whole: Cluster, number: int
+):
+    async def increment(key: str) -> list[int]:
+        client = client_at(whole.url)
+        try:
+            commands = (client.incr(key) for _ in range(CONCURRENT))
+            return await asyncio.gather(*commands)
+        finally:
+            await client.aclose()
+
+    with whole.moving(f"new:{number}"):
+        counts = asyncio.run(increment(f"{{new:{number}}}"))
+    assert sorted(counts) == list(range(1, CONCURRENT + 1))
 
 
 def test_service_starts_before_the_cluster_has_slots(
