@@ -46,11 +46,8 @@ class Pet(NamedTuple):
         The animals of a project are committed in the order of their ids. A client that
         reads on from the last id it has seen therefore misses none.
         """
-        animal = _NewPet(project_id, name, category_id, status)
-        if data.in_transaction():
-            [pet_id] = _insert_all([animal])
-        else:
-            pet_id = _batch_of(project_id).run(animal)
+        insert = _insert_on_sqlite if is_sqlite(data.obj) else _insert_on_postgresql
+        pet_id = insert(project_id, name, category_id, status)
         return cls(pet_id, name, category_id, status)
 
     @classmethod
@@ -119,40 +116,18 @@ def _select_one() -> Query:
     )
 
 
-class _NewPet(NamedTuple):
-    project_id: int
-    name: str
-    category_id: int
-    status: str
-
-
-# Animals that are added at the same time share a transaction: on SQLite all of them, on
-# PostgreSQL those of a project.
-_batches: WeakValueDictionary[int, Batch[_NewPet, int]] = WeakValueDictionary()
-
-
-def _batch_of(project_id: int) -> Batch[_NewPet, int]:
-    key = 0 if is_sqlite(data.obj) else project_id
-    batch = _batches.get(key)
-    if batch is None:
-        batch = _batches[key] = Batch(_insert_all)
-    return batch
-
-
-def _insert_all(animals: list[_NewPet]) -> list[int]:
-    """Insert animals, and their categories if they are new; return the ids."""
-    if is_sqlite(data.obj):
-        with data.atomic():
-            return [_insert_on_sqlite(animal) for animal in animals]
-    return _insert_on_postgresql(animals)
-
-
-def _insert_on_sqlite(animal: _NewPet) -> int:
-    values = animal._asdict()
-    rows = _insert_if_category_exists(**values)
-    if not rows:
-        Category.ensure(animal.project_id, animal.category_id)
+def _insert_on_sqlite(project_id: int, name: str, category_id: int, status: str) -> int:
+    values = {
+        "project": project_id,
+        "name": name,
+        "category_id": category_id,
+        "status": status,
+    }
+    with data.writing(project_id):
         rows = _insert_if_category_exists(**values)
+        if not rows:
+            Category.ensure(project_id, category_id)
+            rows = _insert_if_category_exists(**values)
     pet_id: int = rows[0][0]
     return pet_id
 
@@ -160,16 +135,37 @@ def _insert_on_sqlite(animal: _NewPet) -> int:
 @statement(data)
 def _insert_if_category_exists() -> Query:
     columns = (PetTable.project, PetTable.name, PetTable.category_id, PetTable.status)
-    category = CategoryTable.select(
-        slot("project_id"), slot("name"), slot("category_id"), slot("status")
-    ).where(
-        CategoryTable.project == slot("project_id"),
+    category = CategoryTable.select(*(slot(column.name) for column in columns)).where(
+        CategoryTable.project == slot("project"),
         CategoryTable.id == slot("category_id"),
     )
     return PetTable.insert_from(category, columns).returning(PetTable.id)
 
 
-def _insert_on_postgresql(animals: list[_NewPet]) -> list[int]:
+class _NewPet(NamedTuple):
+    project_id: int
+    name: str
+    category_id: int
+    status: str
+
+
+def _insert_on_postgresql(
+    project_id: int, name: str, category_id: int, status: str
+) -> int:
+    animal = _NewPet(project_id, name, category_id, status)
+    if data.in_transaction():
+        return _insert_all([animal])[0]
+    batch = _batches.get(project_id)
+    if batch is None:
+        batch = _batches[project_id] = Batch(_insert_all)
+    return batch.run(animal)
+
+
+# Animals that are added to a project at the same time share a transaction.
+_batches: WeakValueDictionary[int, Batch[_NewPet, int]] = WeakValueDictionary()
+
+
+def _insert_all(animals: list[_NewPet]) -> list[int]:
     values = {
         "project": animals[0].project_id,
         "animals": orjson.dumps([animal._asdict() for animal in animals]).decode(),
