@@ -20,7 +20,7 @@ class ServiceRequest(Request):
     def max_content_length(self) -> int | None:  # type: ignore[override]
         """MAX_BODY_BYTES, or None for a body that is known to be no longer.
 
-        Werkzeug reads a body without a limit faster, for 3 % less of a POST.
+        Werkzeug reads a body faster if it has no limit, which saves 3 % of a POST.
         """
         length = self.content_length
         return MAX_BODY_BYTES if length is None or length > MAX_BODY_BYTES else None
