@@ -22,6 +22,7 @@ from petstore.models.keys import NoSuchKey
 from petstore.models.orders import NoSuchOrder, OrderClosed, PetUnknown
 from petstore.models.pets import NoSuchPet, PetNotAvailable
 from petstore.models.replies import StillRunning
+from petstore.quotas.fallback import CountersLocked
 from petstore.responses import JsonResponse
 
 RETRY_AFTER_SECONDS = 1
@@ -36,6 +37,7 @@ FAILURES: dict[type[Refused], Callable[[str], Failure]] = {
     ),
     PetNotAvailable: errors.PetNotAvailable,
     OrderClosed: errors.OrderClosed,
+    CountersLocked: lambda text: errors.ServiceUnavailable(text, _retry_after()),
     StillRunning: lambda text: errors.IdempotencyKeyInUse(text, _retry_after()),
 }
 

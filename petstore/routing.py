@@ -1,11 +1,14 @@
 """Routing: paths under /v1, ids in paths, and Flask without what is not needed."""
 
 from collections.abc import Callable
-from typing import Any
+from io import BytesIO
+from typing import IO, Any
 
 from flask import Flask, Request, g, request
-from werkzeug.exceptions import NotFound
+from werkzeug.exceptions import NotFound, RequestEntityTooLarge
 from werkzeug.routing import BaseConverter, MapAdapter
+from werkzeug.utils import cached_property
+from werkzeug.wsgi import get_input_stream
 
 from petstore.errors import MAX_BODY_BYTES
 from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
@@ -16,14 +19,21 @@ API_PREFIX = "/v1"
 class ServiceRequest(Request):
     """A request with a body of at most MAX_BODY_BYTES."""
 
-    @property  # type: ignore[misc]  # nothing sets it, so it needs no setter
-    def max_content_length(self) -> int | None:  # type: ignore[override]
-        """MAX_BODY_BYTES, or None for a body that is known to be no longer.
+    @cached_property
+    def stream(self) -> IO[bytes]:
+        """The body; raises `RequestEntityTooLarge` if it is too long.
 
-        Werkzeug reads a body faster if it has no limit, which saves 3 % of a POST.
+        Werkzeug's own limit cuts a chunked body off instead of refusing it, and makes a
+        POST 3 % slower.
         """
-        length = self.content_length
-        return MAX_BODY_BYTES if length is None or length > MAX_BODY_BYTES else None
+        if (self.content_length or 0) > MAX_BODY_BYTES:
+            raise RequestEntityTooLarge
+        stream = get_input_stream(self.environ)
+        if self.content_length is None:
+            stream = BytesIO(stream.read(MAX_BODY_BYTES + 1))
+            if stream.getbuffer().nbytes > MAX_BODY_BYTES:
+                raise RequestEntityTooLarge
+        return stream
 
 
 class Service(Flask):

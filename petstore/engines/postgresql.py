@@ -9,18 +9,26 @@ from weakref import WeakValueDictionary
 import peewee
 import psycopg
 from peewee import SQL, Psycopg3Adapter, fn
-from psycopg.errors import LockNotAvailable, ReadOnlySqlTransaction
+from psycopg.errors import (
+    IdleInTransactionSessionTimeout,
+    LockNotAvailable,
+    ReadOnlySqlTransaction,
+    TransactionTimeout,
+)
 
 from petstore.clock import MS_PER_SECOND
 from petstore.engines.base import RequestDatabase, as_peewee_errors
 from petstore.engines.connection import STATEMENT_SECONDS, Connection
 from petstore.engines.pool import Pool
-from petstore.engines.queues import Semaphore
+from petstore.engines.queues import Busy, Semaphore
 from petstore.statements import slot
 
 MAX_WRITES = 2  # at a time in a worker, for one project or counted subject
 PREPARE_AFTER_USES = 5
 CONNECT_SECONDS = 2
+
+# Writers wait for each other instead of failing, whatever the default of the role is.
+ISOLATION = "READ COMMITTED"
 
 # The server gives up before the client does, so that a statement that has timed out is
 # not carried out later.
@@ -29,6 +37,10 @@ STATEMENT_MS = 1800
 LIMITS = {"lock_timeout": LOCK_MS, "statement_timeout": STATEMENT_MS}
 # If the network fails, the server must not keep the locks of a client it has lost.
 IDLE_LIMITS = {"idle_in_transaction_session_timeout": 2000}
+
+# Errors that concern the server and its time limits, although Peewee calls them errors
+# of the statement.
+OUTAGES = (ReadOnlySqlTransaction, IdleInTransactionSessionTimeout, TransactionTimeout)
 
 
 class _Adapter(Psycopg3Adapter):
@@ -60,6 +72,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             url,
             prefer_psycopg3=True,
             connect_timeout=CONNECT_SECONDS,
+            client_encoding="UTF8",
             prepare_threshold=PREPARE_AFTER_USES if prepares_statements else None,
         )
 
@@ -106,7 +119,10 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         The statement itself has to check `is_before_deadline`. Raises
         `peewee.OperationalError` if it has written nothing.
         """
-        cursor = self._run(sql, params)
+        # Where only a transaction has time limits, the statement could wait for a lock
+        # until after its deadline, and then write.
+        run = self._run if self._owns_connections else self.execute_sql
+        cursor = run(sql, params)
         if not cursor.rowcount:
             # The statement was delayed, or the server's clock was set. A new connection
             # reads the clock again.
@@ -119,14 +135,15 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         self.execute_sql("SELECT pg_advisory_xact_lock(%s)", (number,))
 
     def is_locked(self, error: peewee.PeeweeException) -> bool:
-        """Return whether the error means that waiting for a lock has timed out."""
-        return isinstance(error.__context__, LockNotAvailable)
+        """Return whether waiting for a lock or for a connection has timed out."""
+        return isinstance(error, Busy) or isinstance(
+            error.__context__, LockNotAvailable
+        )
 
     def is_outage(self, error: peewee.PeeweeException) -> bool:
         """Return whether the server is unavailable or read-only for the moment."""
         kinds = (peewee.OperationalError, peewee.InterfaceError)
-        cause = error.__context__
-        return isinstance(error, kinds) or isinstance(cause, ReadOnlySqlTransaction)
+        return isinstance(error, kinds) or isinstance(error.__context__, OUTAGES)
 
     def extend_timeouts(self) -> None:
         """Remove the time limits, for commands; close connections that have them."""
@@ -174,9 +191,10 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     def _begin_sql(self, lock_ms: int) -> str:
         limits = LIMITS | {"lock_timeout": lock_ms}
+        begin = f"BEGIN ISOLATION LEVEL {ISOLATION}"
         if self._has_extended_timeouts or (self._owns_connections and limits == LIMITS):
-            return "BEGIN"
-        return f"BEGIN; {_settings(limits, 'SET LOCAL')}"
+            return begin
+        return f"{begin}; {_settings(limits, 'SET LOCAL')}"
 
     def _run(self, sql: str, params: Any) -> psycopg.Cursor:
         if self.in_transaction():
@@ -196,7 +214,10 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         if not self._has_extended_timeouts:
             connection.timeout_seconds = STATEMENT_SECONDS
             if self._owns_connections:
-                connection.execute(_settings(LIMITS | IDLE_LIMITS, "SET"))
+                connection.execute(
+                    f"SET default_transaction_isolation = '{ISOLATION}'; "
+                    + _settings(LIMITS | IDLE_LIMITS, "SET")
+                )
         [now] = connection.execute("SELECT extract(epoch FROM clock_timestamp())")
         self._clock_offset = float(now[0]) - time.monotonic()
         return connection

@@ -18,6 +18,10 @@ CHECK_SECONDS = 0.05
 Item = TypeVar("Item")
 
 
+class Busy(peewee.OperationalError):
+    """Others keep the database busy, which is available."""
+
+
 class WaitQueue(Generic[Item]):
     """A first-in, first-out queue of requests that wait for an item.
 
@@ -36,8 +40,8 @@ class WaitQueue(Generic[Item]):
     def wait(self) -> Item:
         """Wait for an item and return it.
 
-        Raises `peewee.OperationalError` if nobody in the queue was served for
-        MAX_STALLED_CHECKS times CHECK_SECONDS.
+        Raises `Busy` if nobody in the queue was served for MAX_STALLED_CHECKS times
+        CHECK_SECONDS.
         """
         loop = asyncio.get_running_loop()
         waiter = loop.create_future()
@@ -82,9 +86,7 @@ class WaitQueue(Generic[Item]):
                 CHECK_SECONDS, self._check_progress, waiter, served, checks_left - 1
             )
         else:
-            waiter.set_exception(
-                peewee.OperationalError("others keep the database busy")
-            )
+            waiter.set_exception(Busy("others keep the database busy"))
 
 
 class Semaphore:

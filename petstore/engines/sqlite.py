@@ -244,16 +244,16 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         return connection
 
     def _open(self) -> sqlite3.Connection:
-        # While another process switches a new file to WAL mode, SQLite returns an error
-        # at once. In all other cases it waits by itself.
-        deadline = time.monotonic() + EXTENDED_BUSY_SECONDS
+        # Another process may be switching a new file to WAL mode.
+        seconds = BUSY_SECONDS if waiting.can_await() else EXTENDED_BUSY_SECONDS
+        deadline = time.monotonic() + seconds
         while True:
             try:
                 return super()._connect()  # type: ignore[misc]  # internal
             except sqlite3.OperationalError as error:
                 if not is_busy(error) or time.monotonic() > deadline:
                     raise
-                time.sleep(RETRY_SECONDS)
+            waiting.wait(asyncio.sleep(RETRY_SECONDS))
 
 
 class SqliteCounters(Sqlite):

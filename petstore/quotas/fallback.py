@@ -13,6 +13,7 @@ from typing import Any
 
 from petstore import waiting
 from petstore.events import emit
+from petstore.models import Refused
 from petstore.quotas.plans import quota_of
 from petstore.quotas.stores import CounterStorage
 from petstore.quotas.stores.memory import MemoryCounters
@@ -28,6 +29,13 @@ PROBES_UNTIL_BACK = 3
 SETTLED_SECONDS = 2.0
 
 
+class CountersLocked(Refused):
+    """Others keep a counter locked, so that the request cannot be counted."""
+
+    def __init__(self) -> None:
+        super().__init__("The request could not be counted; please try again.")
+
+
 class FallbackCounters:
     """The counter store, replaced by counters of this process during an outage."""
 
@@ -39,12 +47,18 @@ class FallbackCounters:
         self._is_closed = False
 
     def take(self, claim: Claim) -> Tally:
-        """Count a request in both windows or in neither; see `CounterStorage`."""
+        """Count a request in both windows or in neither; see `CounterStorage`.
+
+        Raises `CountersLocked`.
+        """
         return self._call_store(self._store.take, claim) or self._memory.take(claim)
 
     def peek(self, claim: Claim) -> Tally:
         """Return the figures without counting; see `CounterStorage`."""
-        return self._call_store(self._store.peek, claim) or self._memory.peek(claim)
+        tally: Tally | None = None
+        with suppress(CountersLocked):
+            tally = self._call_store(self._store.peek, claim)
+        return tally or self._memory.peek(claim)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
         """Return the figures of the days; see `CounterStorage`."""
@@ -52,7 +66,9 @@ class FallbackCounters:
         def call(claim: Claim) -> list[Day]:
             return self._store.history(claim.subject, days)
 
-        return self._call_store(call, Claim(subject, quota_of(None))) or []
+        with suppress(CountersLocked):
+            return self._call_store(call, Claim(subject, quota_of(None))) or []
+        return []
 
     @property
     def is_away(self) -> bool:
@@ -79,6 +95,8 @@ class FallbackCounters:
         try:
             return call(claim)
         except Exception as error:
+            if self._store.is_locked(error):
+                raise CountersLocked from error
             if not self._store.is_outage(error):
                 raise
             # Ask for the node again: it may not have been known before the call.

@@ -1,7 +1,10 @@
 """The application gives the same responses under other WSGI servers."""
 
+import json
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -90,6 +93,26 @@ def test_invalid_requests_get_the_usual_errors(service: Service):
     assert seen(service.ask(method="DELETE")) == (405, "method_not_allowed")
     assert seen(service.ask(body={})) == (400, "invalid_request")
     assert seen(service.ask(body="x" * 70_000)) == (413, "body_too_large")
+
+
+def test_chunked_body_over_the_limit_gets_413(service: Service):
+    body = json.dumps(REX).encode().ljust(65_536)
+    assert send_in_chunks(service, body) == 201
+    assert send_in_chunks(service, body, b" ") == 413
+
+
+def send_in_chunks(service: Service, *chunks: bytes) -> int:
+    request = urllib.request.Request(
+        f"{service.url}/v1/pets",
+        iter(chunks),
+        {"Authorization": f"Bearer {service.key}", "Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
 
 
 def test_paths_outside_the_api_are_served(service: Service):

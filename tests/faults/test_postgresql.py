@@ -8,19 +8,23 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 
+import peewee
 import psycopg
 import pytest
 
 from petstore.engines.postgresql import Postgresql
 from tests import servers
 from tests.clusters import until
+from tests.faults.counting import countdown
 from tests.services import Service, issue_key, serving
 from tests.torture.postgres import Postgres, postgres
 from tests.torture.proxies import Proxy, proxy
 
 REX = {"name": "Rex", "categoryId": 7}
 HANGS_SECONDS = 2  # the timeout of a statement
+LOCK_SECONDS = 1.5
 
 
 @pytest.fixture(scope="module")
@@ -143,8 +147,69 @@ def test_blocked_writers_do_not_block_other_requests(
     assert_recovers(service)
 
 
-def test_idle_transactions_have_a_time_limit_on_the_server(server: Postgres):
+def test_locked_counter_refuses_its_project_alone(
+    service: Service, rival: Service, server: Postgres
+):
+    with locked(server, 'SELECT * FROM "usage" FOR UPDATE'):
+        assert service.ask().status == 503
+        answers = [rival.ask() for _ in range(3)]
+    left = [int(answer.headers["X-RateLimit-Remaining"]) for answer in answers]
+    assert left == countdown(left)
+    assert service.ask("/readyz").json["counters"] == "ok"
+
+
+def test_write_without_prepared_statements_waits_as_long_for_a_lock(
+    environ: dict[str, str], server: Postgres, tmp_path: Path
+):
+    environ = environ | {"PETSTORE_PREPARED_STATEMENTS": "0"}
+    with serving(tmp_path, environ) as service:
+        service = replace(service, key=issue_key(environ))
+        with locked(server, "SELECT * FROM project FOR UPDATE"):
+            started = time.monotonic()
+            assert service.ask(body=REX).status == 503
+            # The server has given up first, so it does not write later.
+            assert LOCK_SECONDS <= time.monotonic() - started < HANGS_SECONDS
+        assert_recovers(service)
+
+
+@pytest.fixture
+def database(server: Postgres) -> Iterator[Postgresql]:
     database = Postgresql(server.url, prepares_statements=True)
-    [setting] = database.execute_sql("SHOW idle_in_transaction_session_timeout")
+    yield database
     database.disconnect()
+
+
+def test_idle_transactions_have_a_time_limit_on_the_server(database: Postgresql):
+    [setting] = database.execute_sql("SHOW idle_in_transaction_session_timeout")
     assert setting == ("2s",)
+
+
+def test_end_of_an_idle_transaction_is_an_outage(database: Postgresql):
+    def idle() -> None:
+        with database.atomic():
+            database.execute_sql("SET LOCAL idle_in_transaction_session_timeout = 1")
+            time.sleep(0.1)
+            database.execute_sql("SELECT 1")
+
+    with pytest.raises(peewee.PeeweeException) as caught:
+        idle()
+    assert database.is_outage(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("setting", "default", "expected"),
+    [
+        ("client_encoding", "LATIN1", "UTF8"),
+        ("default_transaction_isolation", "serializable", "read committed"),
+    ],
+)
+def test_defaults_of_the_role_do_not_apply(
+    database: Postgresql, server: Postgres, setting: str, default: str, expected: str
+):
+    with psycopg.connect(server.url, autocommit=True) as other:
+        other.execute(f"ALTER ROLE CURRENT_USER SET {setting} = '{default}'")
+        try:
+            [found] = database.execute_sql(f"SHOW {setting}")
+        finally:
+            other.execute(f"ALTER ROLE CURRENT_USER RESET {setting}")
+    assert found == (expected,)

@@ -59,6 +59,10 @@ class DatabaseStorage(CounterStorage):
         """Return whether the database is away; see `CounterStorage`."""
         return isinstance(error, peewee.PeeweeException) and counters.is_outage(error)
 
+    def is_locked(self, error: Exception) -> bool:
+        """Return whether others keep a counter locked; see `CounterStorage`."""
+        return isinstance(error, peewee.PeeweeException) and counters.is_locked(error)
+
     def close(self) -> None:
         """Do nothing: the connections belong to the database."""
 

@@ -16,6 +16,10 @@ class CounterStorage(ABC):
     def is_outage(self, error: Exception) -> bool:
         """Return whether the error means that the store is away; else it is a bug."""
 
+    def is_locked(self, _error: Exception) -> bool:
+        """Return whether others keep a counter locked, in a store that is available."""
+        return False
+
     @abstractmethod
     def take(self, claim: Claim) -> Tally:
         """Count a request in all windows, or in none if one of them is used up.
@@ -40,9 +44,11 @@ class CounterStorage(ABC):
         try:
             self.peek(claim)
         except Exception as error:
-            if not self.is_outage(error):
-                raise
-            return False
+            if self.is_locked(error):
+                return True
+            if self.is_outage(error):
+                return False
+            raise
         return True
 
     def node_of(self, _claim: Claim) -> str:
