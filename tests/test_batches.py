@@ -9,16 +9,7 @@ import pytest
 
 from petstore import waiting
 from petstore.batches import Batch
-
-
-def run(*functions: Callable[[], object]) -> None:
-    """Run the functions in an event loop until all have finished."""
-
-    async def main() -> None:
-        tasks = [waiting.start(function) for function in functions]
-        await asyncio.gather(*filter(None, tasks))
-
-    asyncio.run(main())
+from tests.workers import run_requests
 
 
 class Doubler:
@@ -39,7 +30,7 @@ def test_concurrent_items_share_a_batch():
     doubler, results = Doubler(), {}
     batch = Batch(doubler)
     calls = [lambda n=n: results.update({n: batch.run(n)}) for n in range(1, 5)]
-    run(*calls)
+    run_requests(*calls)
     assert doubler.batches == [[1, 2, 3, 4]]
     assert results == {1: 2, 2: 4, 3: 6, 4: 8}
 
@@ -53,7 +44,7 @@ def test_items_added_during_a_batch_share_the_next_one():
         batch.run(1)
         batch.run(4)
 
-    run(call)
+    run_requests(call)
     assert doubler.batches[0] == [1]
     assert sorted(chain.from_iterable(doubler.batches)) == [1, 2, 3, 4]
     assert len(doubler.batches) < 4
@@ -71,7 +62,7 @@ def test_item_does_not_wait_for_a_slow_batch_that_it_came_after():
         return [2 * number for number in numbers]
 
     batch = Batch(double_after_the_next_batch, slow_seconds=0.005)
-    run(lambda: results.append(batch.run(1)))
+    run_requests(lambda: results.append(batch.run(1)))
     assert results == [4, 2]
 
 
@@ -82,7 +73,7 @@ def test_failed_item_does_not_fail_its_batch():
         with pytest.raises(ZeroDivisionError):
             batch.run(0)
 
-    run(fail, lambda: doubled.append(batch.run(1)))
+    run_requests(fail, lambda: doubled.append(batch.run(1)))
     assert doubled == [2]
 
 
@@ -96,8 +87,8 @@ def test_batch_error_is_raised_for_each_item():
         with pytest.raises(ConnectionError):
             batch.run(1)
 
-    run(fail, fail)
-    run(fail)
+    run_requests(fail, fail)
+    run_requests(fail)
 
 
 def test_items_are_run_alone_without_an_event_loop():

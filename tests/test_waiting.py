@@ -8,16 +8,7 @@ import pytest
 
 from petstore import waiting
 from petstore.waiting import wait
-
-
-def run(*functions: Callable[[], object]) -> None:
-    """Run the functions in an event loop until all have finished."""
-
-    async def main() -> None:
-        tasks = [waiting.start(function) for function in functions]
-        await asyncio.gather(*filter(None, tasks))
-
-    asyncio.run(main())
+from tests.workers import run_requests
 
 
 async def later(seconds: float, result: str) -> str:
@@ -27,7 +18,7 @@ async def later(seconds: float, result: str) -> str:
 
 def test_other_calls_continue_while_one_waits():
     story = []
-    run(
+    run_requests(
         lambda: story.append(wait(later(0.02, "slow"))),
         lambda: story.append(wait(later(0, "quick"))),
         lambda: story.append("at once"),
@@ -52,7 +43,7 @@ def test_awaited_exception_is_raised_in_the_call():
         story.append(wait(later(0, "went on")))
 
     story = []
-    run(call)
+    run_requests(call)
     assert story == ["went on"]
 
 
@@ -79,7 +70,7 @@ def test_many_concurrent_calls_get_their_own_results():
         return lambda: results.append((number, wait(later(0, str(number)))))
 
     for _ in range(3):
-        run(*(call(number) for number in range(200)))
+        run_requests(*(call(number) for number in range(200)))
     assert sorted(results) == sorted((n, str(n)) for n in range(200) for _ in range(3))
 
 
@@ -100,5 +91,5 @@ def test_background_call_does_not_block_the_caller():
         wait(later(0.01, ""))
 
     story = []
-    run(call)
+    run_requests(call)
     assert story == ["first", "beside"]

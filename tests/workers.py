@@ -52,6 +52,16 @@ class Loop:
         self._loop.close()
 
 
+def run_requests(*functions: Callable[[], object]) -> None:
+    """Call the functions as requests that arrive in one iteration of an event loop."""
+
+    async def main() -> None:
+        tasks = [waiting.start(function) for function in functions]
+        await asyncio.gather(*filter(None, tasks))
+
+    asyncio.run(main())
+
+
 async def _settle() -> None:
     """Wait for tasks that requests have started, such as opening a connection."""
     others = asyncio.all_tasks() - {asyncio.current_task()}

@@ -130,6 +130,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
             pragmas={"journal_mode": "wal", "foreign_keys": 1} | pragmas,
             returning_clause=True,
             check_same_thread=False,
+            timeout=0,  # `_open` tries again
         )
 
     def writing(self, _project_id: int, **_limits: int) -> AbstractContextManager[Any]:

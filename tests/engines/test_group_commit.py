@@ -1,14 +1,12 @@
 """Group commit: which requests share a COMMIT, and what ends it early."""
 
-import asyncio
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from petstore import waiting
 from petstore.engines.group_commit import GroupCommit
+from tests.workers import run_requests
 
 
 class Connection(sqlite3.Connection):
@@ -35,16 +33,6 @@ def connection(tmp_path: Path) -> Connection:
     return connection
 
 
-def run(*functions: Callable[[], None]) -> None:
-    """Run the functions as requests that arrive in one iteration of an event loop."""
-
-    async def main() -> None:
-        tasks = [waiting.start(function) for function in functions]
-        await asyncio.gather(*filter(None, tasks))
-
-    asyncio.run(main())
-
-
 def ids(connection: Connection) -> list[int]:
     return [row for (row,) in connection.execute("SELECT id FROM pet ORDER BY id")]
 
@@ -56,7 +44,7 @@ def test_requests_that_come_together_share_a_commit(connection: Connection):
         group.begin().execute("INSERT INTO pet VALUES (?)", (number,))
         group.commit(connection)
 
-    run(*(lambda n=n: insert(n) for n in range(4)))
+    run_requests(*(lambda n=n: insert(n) for n in range(4)))
     assert connection.commits == 1
     assert ids(connection) == [0, 1, 2, 3]
 
@@ -72,7 +60,7 @@ def test_rolled_back_request_does_not_undo_the_others(connection: Connection):
         group.begin().execute("INSERT INTO pet VALUES (2)")
         group.rollback(connection)
 
-    run(insert, fail)
+    run_requests(insert, fail)
     assert ids(connection) == [1]
 
 
@@ -95,6 +83,6 @@ def test_transaction_that_sqlite_has_ended_is_not_committed_later(
         group.begin().execute("INSERT INTO pet VALUES (3)")
         group.commit(connection)
 
-    run(lose, meet_a_disk_error, insert)
+    run_requests(lose, meet_a_disk_error, insert)
     assert connection.commits == 1
     assert ids(connection) == [3]
