@@ -25,7 +25,7 @@ class Pool:
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
-        self._idle: list[Connection] = []
+        self._idle_in_loop: list[Connection] = []
         self._idle_in_threads: list[Connection] = []
         self._count = 0  # of the event loop, idle or in use
         self._queue: WaitQueue[Connection] = WaitQueue()
@@ -37,14 +37,16 @@ class Pool:
 
         Raises `peewee.OperationalError` if none is available in time.
         """
-        if not waiting.can_await():
-            return self._acquire_in_thread()
-        while self._idle:
-            connection = self._idle.pop()
+        idle = self._idle
+        while idle:
+            connection = idle.pop()
             if connection.is_idle and not connection.has_input:
                 return connection
             self._drop(connection)
-        self._raise_while_backing_off()
+        if time.monotonic() < self._retry_at:
+            raise peewee.OperationalError("no connection a moment ago")
+        if not waiting.can_await():
+            return self._connect_in_thread()
         self._connect_if_needed()
         return self._queue.wait()
 
@@ -55,13 +57,11 @@ class Pool:
         """
         if connection.is_active:
             self._back_off()  # the server should have cancelled the statement before
-        if not waiting.can_await():
-            self._release_in_thread(connection)
-        elif not connection.is_idle:
+        if not connection.is_idle:
             self._drop(connection)
-            if self._queue.has_waiters:
+            if waiting.can_await() and self._queue.has_waiters:
                 self._connect_if_needed()
-        elif not self._queue.wake_first(connection):
+        elif not (waiting.can_await() and self._queue.wake_first(connection)):
             self._idle.append(connection)
 
     def close_idle(self) -> None:
@@ -69,18 +69,16 @@ class Pool:
 
         Connections of the event loop are closed only if it is the caller.
         """
-        while self._idle and waiting.can_await():
-            self._drop(self._idle.pop())
+        while self._idle_in_loop and waiting.can_await():
+            self._drop(self._idle_in_loop.pop())
         while self._idle_in_threads:
             self._idle_in_threads.pop().close()
 
-    def _acquire_in_thread(self) -> Connection:
-        while self._idle_in_threads:
-            connection = self._idle_in_threads.pop()
-            if connection.is_idle and not connection.has_input:
-                return connection
-            connection.close()
-        self._raise_while_backing_off()
+    @property
+    def _idle(self) -> list[Connection]:
+        return self._idle_in_loop if waiting.can_await() else self._idle_in_threads
+
+    def _connect_in_thread(self) -> Connection:
         try:
             with as_peewee_errors:
                 return self._connect()
@@ -88,14 +86,9 @@ class Pool:
             self._back_off()
             raise
 
-    def _release_in_thread(self, connection: Connection) -> None:
-        if connection.is_idle:
-            self._idle_in_threads.append(connection)
-        else:
-            connection.discard()
-
     def _drop(self, connection: Connection) -> None:
-        self._count -= 1
+        if waiting.can_await():
+            self._count -= 1
         connection.discard()
 
     def _back_off(self) -> None:
@@ -103,10 +96,6 @@ class Pool:
         self._retry_at = time.monotonic() + RETRY_SECONDS
         # Idle connections may be broken, even when the server is available again.
         self.close_idle()
-
-    def _raise_while_backing_off(self) -> None:
-        if time.monotonic() < self._retry_at:
-            raise peewee.OperationalError("no connection a moment ago")
 
     def _connect_if_needed(self) -> None:
         """Open a connection in a thread, for the first request that waits.
@@ -127,7 +116,7 @@ class Pool:
             if self._queue.wake_first(connecting.result()):
                 self._connect_if_needed()
             else:
-                self._idle.append(connecting.result())
+                self._idle_in_loop.append(connecting.result())
         elif self._count == 0:
             self._back_off()
             self._queue.fail_all(peewee.OperationalError(str(error)))
