@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -76,24 +76,18 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             prepare_threshold=PREPARE_AFTER_USES if prepares_statements else None,
         )
 
-    @contextmanager
-    def write_permit(self, key: Hashable) -> Iterator[None]:
+    def write_permit(self, key: Hashable) -> AbstractContextManager[None]:
         """Let at most MAX_WRITES requests write for a project or subject at a time.
 
         Otherwise requests that wait for a lock of one project could take all
         connections. A request in a transaction already has a permit.
         """
         if self.in_transaction():
-            yield
-            return
+            return super().write_permit(key)
         semaphore = self._semaphores.get(key)
         if semaphore is None:
             semaphore = self._semaphores[key] = Semaphore(MAX_WRITES)
-        semaphore.acquire()
-        try:
-            yield
-        finally:
-            semaphore.release()
+        return semaphore
 
     @contextmanager
     def writing(self, project_id: int, *, lock_ms: int = LOCK_MS) -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from contextlib import AbstractContextManager
 from typing import Generic, TypeVar
 
 import peewee
@@ -89,8 +90,8 @@ class WaitQueue(Generic[Item]):
             waiter.set_exception(Busy("others keep the database busy"))
 
 
-class Semaphore:
-    """Lets at most `count` requests of an event loop go on at a time.
+class Semaphore(AbstractContextManager[None]):
+    """Lets at most `count` requests of an event loop run the block at a time.
 
     Threads are not limited: there are few of them.
     """
@@ -99,7 +100,7 @@ class Semaphore:
         self._free = count
         self._queue: WaitQueue[None] = WaitQueue()
 
-    def acquire(self) -> None:
+    def __enter__(self) -> None:
         """Wait for a permit; raises what `WaitQueue.wait` raises."""
         if not waiting.can_await():
             return
@@ -108,7 +109,7 @@ class Semaphore:
         else:
             self._queue.wait()
 
-    def release(self) -> None:
-        """Give back a permit; to be called by the request that acquired it."""
+    def __exit__(self, *_exception: object) -> None:
+        """Give back the permit."""
         if waiting.can_await() and not self._queue.wake_first(None):
             self._free += 1
