@@ -124,7 +124,6 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         self._file = OpenedFile(path)
         self._threads = threading.local()
         self._group_commit = GroupCommit(self._connect)
-        self._has_extended_timeouts = False
         super().__init__(
             path,
             pragmas={"journal_mode": "wal", "foreign_keys": 1} | pragmas,
@@ -150,7 +149,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     def extend_timeouts(self) -> None:
         """Wait longer for locks, for commands; close the connections of this thread."""
-        self._has_extended_timeouts = True
+        self.busy_seconds = EXTENDED_BUSY_SECONDS
         self.disconnect()
 
     def disconnect(self) -> None:
@@ -236,11 +235,8 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         make_private(self.database)
         connection = self._open()
         self._file.remember()
-        seconds = (
-            EXTENDED_BUSY_SECONDS if self._has_extended_timeouts else self.busy_seconds
-        )
-        if waiting.can_await():
-            seconds = 0  # the loop must go on; callers retry instead
+        # The event loop must go on, so requests retry instead.
+        seconds = 0 if waiting.can_await() else self.busy_seconds
         connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
         return connection
 
