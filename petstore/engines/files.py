@@ -6,6 +6,7 @@ They contain the signing secret.
 import os
 import stat
 from contextlib import suppress
+from functools import partial
 
 OWNER_ALONE = 0o600
 READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
@@ -19,13 +20,9 @@ def make_private(path: str) -> None:
     A file that exists is not changed. If the file cannot be created, nothing is raised:
     SQLite will fail in the same way and report it.
     """
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
-    with suppress(OSError):
-        descriptor = os.open(path, flags, OWNER_ALONE)
-        try:
-            os.fchmod(descriptor, OWNER_ALONE)  # the umask may have removed bits
-        finally:
-            os.close(descriptor)
+    create = partial(os.open, mode=OWNER_ALONE)
+    with suppress(OSError), open(path, "xb", opener=create) as file:
+        os.fchmod(file.fileno(), OWNER_ALONE)  # the umask may have removed bits
 
 
 def is_readable_by_others(path: str) -> bool:
