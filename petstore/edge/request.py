@@ -111,15 +111,10 @@ class RequestReader:
         can read what follows. A new parser therefore reads the body.
         """
         self._parser = HttpRequestParser(self)
-        if self._is_chunked:
-            self._parser.feed_data(
-                b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-            )
-            self.is_complete = False
-        elif self._bytes_left:
-            head = f"POST / HTTP/1.1\r\nContent-Length: {self._bytes_left}\r\n\r\n"
-            self._parser.feed_data(head.encode())
-            self.is_complete = False
+        length = f"Content-Length: {self._bytes_left}"
+        framing = "Transfer-Encoding: chunked" if self._is_chunked else length
+        self.is_complete = False
+        self._parser.feed_data(f"POST / HTTP/1.1\r\n{framing}\r\n\r\n".encode())
 
     def on_message_begin(self) -> None:
         """Start the environ; called by httptools."""
