@@ -85,7 +85,7 @@ class Connection(asyncio.BufferedProtocol):
         self._base_environ = _base_environ(transport)
         self._reader = RequestReader(self._base_environ)
         self._set_deadline(REQUEST_SECONDS)
-        self._worker.add(self)
+        self._worker.mark_idle(self)
 
     def connection_lost(self, error: Exception | None) -> None:
         """Tell the worker that the connection has ended; called by the event loop."""
@@ -217,8 +217,8 @@ class Connection(asyncio.BufferedProtocol):
                 if self._transport.is_closing():  # the client has gone
                     return
                 self._transport.write(piece)
-        except Exception:  # noqa: BLE001 (the worker logs it)
-            self._worker.log_exception()
+        except Exception:
+            self._worker.log.exception("unexpected failure at the edge")
             self._transport.abort()
 
     def _finish_response(self, _done: object = None) -> None:

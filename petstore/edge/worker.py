@@ -80,7 +80,7 @@ class EdgeWorker(Worker):
             self._stop()
 
     def mark_idle(self, connection: Connection) -> None:
-        """Move a connection to the end of the order in which idle ones are closed."""
+        """Put a connection at the end of the order in which idle ones are closed."""
         self._connections.pop(connection, None)
         self._connections[connection] = None
         if self.is_stopping:
@@ -91,10 +91,6 @@ class EdgeWorker(Worker):
         del self._connections[connection]
         self._publish()
         self._stop_if_done()
-
-    def log_exception(self) -> None:
-        """Log the exception that is being handled."""
-        self.log.exception("unexpected failure at the edge")
 
     def _watch(self, listener: BaseSocket) -> None:
         if not self.is_stopping:
@@ -154,11 +150,6 @@ class EdgeWorker(Worker):
         if not accepted.cancelled():
             accepted.exception()  # ignore an error: the client has gone
         self._stop_if_done()
-
-    def add(self, connection: Connection) -> None:
-        """Add a new connection."""
-        self.mark_idle(connection)
-        self._publish()
 
     def _publish(self) -> None:
         if not self.is_stopping:

@@ -27,13 +27,11 @@ class Server:
         start_response("200 OK", [])
         return [BODY]
 
-    def add(self, connection: Connection) -> None:
+    def mark_idle(self, connection: Connection) -> None:
         self.connection = connection
 
     def remove(self, connection: Connection) -> None:
         self.connection = None
-
-    def mark_idle(self, connection: Connection) -> None: ...
 
     def count_request(self) -> None: ...
 

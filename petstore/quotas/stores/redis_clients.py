@@ -14,6 +14,8 @@ from redis.exceptions import ClusterError, RedisClusterException, RedisError
 # If one of several servers does not answer, there must be time to ask another one.
 SERVER_SECONDS = 0.1
 MAX_CONNECTIONS = 10_000  # to a node of a cluster
+# So many take longer than the time limit of a hit.
+REDIRECTION_ROUNDS = 60
 
 UNAVAILABLE = (RedisError, RedisClusterException, OSError)
 
@@ -47,16 +49,19 @@ class Cluster(RedisCluster):
         return self
 
     async def execute_command(self, *args: Any, **options: Any) -> Any:
-        """Run a command, and follow its redirections for as long as the caller waits.
+        """Run a command, and follow up to 16 times REDIRECTION_ROUNDS redirections.
 
-        redis-py gives up after 16 of them. While a slot migrates, it may send ASKING on
-        one connection and the command on another, which is then redirected once more.
+        redis-py gives up after 16. While a slot migrates, it may send ASKING on one
+        connection and the command on another, which is then redirected once more.
         """
+        rounds_left = REDIRECTION_ROUNDS
         while True:
             try:
                 return await super().execute_command(*args, **options)
             except ClusterError as error:
-                if type(error) is not ClusterError:  # the cluster is down
+                rounds_left -= 1
+                is_redirected = type(error) is ClusterError  # else the cluster is down
+                if not (is_redirected and rounds_left):
                     raise
 
     async def find_node(self, key: str) -> ClusterNode:
