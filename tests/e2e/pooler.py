@@ -1,10 +1,12 @@
 """Debian's PgBouncer in transaction mode, between the service and PostgreSQL."""
 
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from tests.e2e.authority import running
@@ -27,9 +29,16 @@ server_reset_query =
 CONNECTIONS = 4
 
 
+class Pooler(NamedTuple):
+    """A running PgBouncer."""
+
+    url: str
+    process: subprocess.Popen
+
+
 @contextmanager
-def pgbouncer(server: str) -> Iterator[str]:
-    """Run PgBouncer in front of this server and yield its URL."""
+def pgbouncer(server: str) -> Iterator[Pooler]:
+    """Run PgBouncer in front of this server."""
     # Not in pytest's temporary directory, which PgBouncer's user may not enter.
     with tempfile.TemporaryDirectory(prefix="petstore-pgbouncer-") as directory:
         config, port = Path(directory, "pgbouncer.ini"), free_port()
@@ -41,5 +50,5 @@ def pgbouncer(server: str) -> Iterator[str]:
         user = [f"--user={Path(socket).owner()}"] if os.geteuid() == 0 else []
         with running(
             ["pgbouncer", *user, str(config)], config.with_suffix(".log"), port
-        ):
-            yield f"postgresql://petstore@127.0.0.1:{port}/petstore"
+        ) as process:
+            yield Pooler(f"postgresql://petstore@127.0.0.1:{port}/petstore", process)

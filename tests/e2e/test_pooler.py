@@ -1,10 +1,13 @@
 """Quotas and orders are exact behind PgBouncer in transaction mode."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle, islice
+from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from petstore.database import open_databases
 from petstore.models.keys import Key
@@ -12,11 +15,15 @@ from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from tests import databases, servers
 from tests.clients import ORDERS
+from tests.clusters import until
 from tests.crowds import ask_at_once
 from tests.e2e.pooler import pgbouncer
 from tests.races.shops import Shop, at_once
+from tests.services import serving
 
 CLIENTS, TRIALS, LIMIT = 64, 5, 40
+REX = {"name": "Rex", "categoryId": 7}
+LOCK_WAITS = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +31,9 @@ def environ(postgresql_server: str) -> Iterator[dict[str, str]]:
     """Settings for a new database that is reached through PgBouncer."""
     with psycopg.connect(postgresql_server, autocommit=True) as connection:
         connection.execute("CREATE DATABASE pooled")
-    with pgbouncer(postgresql_server) as url:
+    with pgbouncer(postgresql_server) as pooler:
         environ = {
-            "DATABASE_URL": url,
+            "DATABASE_URL": pooler.url,
             "PETSTORE_PREPARED_STATEMENTS": "0",
             "WEB_CONCURRENCY": "2",
         }
@@ -85,6 +92,25 @@ def test_no_database_or_internal_error_was_logged(instances: list[servers.Gunico
     for instance in instances:
         assert "database_error" not in instance.log.read_text()
         assert "internal_error" not in instance.log.read_text()
+
+
+def test_nothing_is_written_when_the_pooler_is_killed_before_the_response(
+    environ: dict[str, str], postgresql_server: str, tmp_path: Path
+):
+    with pgbouncer(postgresql_server) as pooler, ThreadPoolExecutor(1) as pool:
+        environ = environ | {"DATABASE_URL": pooler.url}
+        server = make_conninfo(postgresql_server, dbname="pooled")
+        with serving(tmp_path, environ) as service, psycopg.connect(server) as other:
+            before = service.ask(body=REX).json["id"]
+            other.execute("SELECT * FROM project FOR UPDATE")
+            asked = pool.submit(service.ask, body=REX)
+            until(lambda: other.execute(LOCK_WAITS).fetchone() == (1,))
+            pooler.process.kill()
+            assert asked.result().status == 503
+            until(lambda: other.execute(LOCK_WAITS).fetchone() == (0,))
+            other.rollback()
+            last = other.execute("SELECT max(id) FROM pet").fetchone()
+    assert last == (before,)
 
 
 def test_check_passes(environ: dict[str, str]):
