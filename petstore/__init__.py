@@ -2,21 +2,12 @@
 
 from flask import Flask
 
-from petstore import (
-    api,
-    cli,
-    dashboard,
-    database,
-    docs,
-    error_handlers,
-    ops,
-    proxies,
-    quotas,
-    routing,
-)
-from petstore.domains import hosts
+from petstore import api, cli, dashboard, openapi, ops, quotas
+from petstore.domains import host_routing
 from petstore.ops import logs
 from petstore.settings import Settings, read_settings
+from petstore.storage import open_databases
+from petstore.web import assets, error_handlers, headers, proxies, routing
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -27,14 +18,16 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or read_settings()
     app = routing.Service(__name__, static_folder=None)
     logs.init_app(app)
+    headers.init_app(app)
     proxies.init_app(app, settings)
-    database.open_databases(settings)
+    open_databases(settings)
     error_handlers.init_app(app)
     routing.init_app(app)
     quotas.init_app(app, settings)
-    hosts.init_app(app, settings)
+    host_routing.init_app(app, settings)
+    assets.init_app(app)
     api.init_app(app, settings)
-    docs.init_app(app, settings)
+    openapi.init_app(app, settings)
     dashboard.init_app(app, settings)
     ops.init_app(app)
     cli.init_app(app, settings)

@@ -1,6 +1,6 @@
-"""Every failure that a client can see: its status and its code, in one tree.
+"""Every error that a client can see: its status and its code.
 
-Nothing here knows Flask; `petstore.error_handlers` turns these into responses.
+Nothing here knows Flask; `petstore.web.error_handlers` turns these into responses.
 """
 
 from collections.abc import Mapping
@@ -8,33 +8,108 @@ from typing import Self
 
 MAX_BODY_BYTES = 64 * 1024
 
-# The codes of failures that Flask or Werkzeug raise, by status.
+# Every code, with the status of its responses.
+STATUSES = {
+    "invalid_request": 400,
+    "missing_api_key": 401,
+    "invalid_api_key": 401,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "pet_not_available": 409,
+    "order_closed": 409,
+    "idempotency_key_in_use": 409,
+    "operation_removed": 410,
+    "body_too_large": 413,
+    "unsupported_media_type": 415,
+    "unknown_host": 421,
+    "idempotency_key_reused": 422,
+    "rate_limit_exceeded": 429,
+    "api_key_banned": 429,
+    "headers_too_large": 431,
+    "internal_error": 500,
+    "service_unavailable": 503,
+}
+# A message that the service really sends, by code, for the documentation.
+EXAMPLES = {
+    "invalid_request": "name: must have 1 to 200 characters; categoryId: is required",
+    "missing_api_key": (
+        "An API key is needed: send the header Authorization: Bearer <API_KEY>."
+    ),
+    "invalid_api_key": (
+        "This API key is not valid here: it is mistyped, revoked or expired, or "
+        "the host is not its project's."
+    ),
+    "not_found": "There is no animal 42.",
+    "method_not_allowed": (
+        "This path does not take that method; the Allow header lists those it takes."
+    ),
+    "pet_not_available": "The animal 42 is not available.",
+    "order_closed": "The order 7 is closed.",
+    "idempotency_key_in_use": (
+        "The first request with this Idempotency-Key is still running."
+    ),
+    "operation_removed": "This operation was removed on 2030-12-05; use /v1/pets.",
+    "body_too_large": (
+        f"The body is too large; it must have at most {MAX_BODY_BYTES:,} bytes."
+    ),
+    "unsupported_media_type": (
+        "The body must be JSON, sent with Content-Type: application/json."
+    ),
+    "unknown_host": "No project of this service answers at this host.",
+    "idempotency_key_reused": (
+        "This Idempotency-Key was used with another body; take a new key."
+    ),
+    "rate_limit_exceeded": "Free allows 60 requests a minute; wait 50 seconds.",
+    "api_key_banned": (
+        "This API key is banned for a while, for not waiting after 429; "
+        "wait 300 seconds."
+    ),
+    "headers_too_large": "The headers are too large.",
+    "internal_error": (
+        "The server has failed; report 5aaa09a2f8784ea3b0fc8df968690986 to its "
+        "operators."
+    ),
+    "service_unavailable": (
+        "The database does not answer at the moment; please try again."
+    ),
+}
+# The codes of errors that Flask or Werkzeug raise, by status.
 CODES = {
-    400: "invalid_request",
-    404: "not_found",
-    405: "method_not_allowed",
-    413: "body_too_large",
-    500: "internal_error",
-    503: "service_unavailable",
+    STATUSES[code]: code
+    for code in (
+        "invalid_request",
+        "not_found",
+        "method_not_allowed",
+        "body_too_large",
+        "internal_error",
+        "service_unavailable",
+    )
 }
+# What these errors say instead of Werkzeug's text, by status.
 MESSAGES = {
-    404: "There is nothing here; see /v1/pets.",
-    405: "This path does not take that method; the Allow header lists those it takes.",
-    413: f"The body is too large; {MAX_BODY_BYTES:,} bytes are the most.",
+    404: (
+        "There is no such path. There are /v1/pets, /v1/store/orders and "
+        "/v1/categories, with the ids of what they list; see /docs."
+    ),
+    405: EXAMPLES["method_not_allowed"],
+    413: EXAMPLES["body_too_large"],
 }
+
+# The headers of a 401 (RFC 6750 section 3), without a key and with an invalid one.
+NO_KEY = {"WWW-Authenticate": 'Bearer realm="petstore"'}
+INVALID_TOKEN = {"WWW-Authenticate": 'Bearer realm="petstore", error="invalid_token"'}
 
 SHOWN_MEMBERS = 20
 SHOWN_NAME_LENGTH = 80
 
-# The key in the WSGI environ under which a server puts the failure of a request that it
+# The key in the WSGI environ under which a server puts the error of a request that it
 # could not read.
 UNREADABLE = "petstore.unreadable"
 
 
-class Failure(Exception):
-    """A response with a status and a code of its own; the message is for the client."""
+class ErrorResponse(Exception):
+    """An error as a client sees it, raised instead of returning a response."""
 
-    status: int
     code: str
 
     def __init__(self, message: str, headers: dict[str, str] | None = None) -> None:
@@ -42,15 +117,20 @@ class Failure(Exception):
         self.message = message
         self.headers = headers or {}
 
+    @property
+    def status(self) -> int:
+        """The status of the response."""
+        return STATUSES[self.code]
 
-class InvalidRequest(Failure):
+
+class InvalidRequest(ErrorResponse):
     """The body, a parameter or a header cannot be accepted as it is."""
 
-    status, code = 400, "invalid_request"
+    code = "invalid_request"
 
     @classmethod
     def of_members(cls, errors: Mapping[str, list[str]]) -> Self:
-        """One failure that names every member or parameter at fault.
+        """Return one error that names every member or parameter at fault.
 
         The first message of each is shown, and 20 members at most.
         """
@@ -63,88 +143,64 @@ class InvalidRequest(Failure):
         return cls("; ".join(shown))
 
 
-class MissingKey(Failure):
+class MissingKey(ErrorResponse):
     """No API key was sent."""
 
-    status, code = 401, "missing_api_key"
+    code = "missing_api_key"
 
 
-class InvalidKey(Failure):
+class InvalidKey(ErrorResponse):
     """A key was sent that is unknown, mistyped, revoked or expired."""
 
-    status, code = 401, "invalid_api_key"
+    code = "invalid_api_key"
 
 
-class NotFound(Failure):
-    """The resource does not exist, or belongs to another project."""
-
-    status, code = 404, "not_found"
-
-
-class PetNotAvailable(Failure):
-    """The animal is pending or sold."""
-
-    status, code = 409, "pet_not_available"
-
-
-class OrderClosed(Failure):
-    """The order was completed or cancelled before."""
-
-    status, code = 409, "order_closed"
-
-
-class IdempotencyKeyInUse(Failure):
-    """The first request with the key has not ended yet."""
-
-    status, code = 409, "idempotency_key_in_use"
-
-
-class OperationRemoved(Failure):
+class OperationRemoved(ErrorResponse):
     """The removal date of the operation has passed (specification section 9)."""
 
-    status, code = 410, "operation_removed"
+    code = "operation_removed"
 
 
-class UnsupportedMediaType(Failure):
+class UnsupportedMediaType(ErrorResponse):
     """The body is not application/json."""
 
-    status, code = 415, "unsupported_media_type"
+    code = "unsupported_media_type"
 
 
-class UnknownHost(Failure):
+class UnknownHost(ErrorResponse):
     """No project answers at the host of the request."""
 
-    status, code = 421, "unknown_host"
+    code = "unknown_host"
 
 
-class IdempotencyKeyReused(Failure):
+class IdempotencyKeyReused(ErrorResponse):
     """The key was used before, with another body."""
 
-    status, code = 422, "idempotency_key_reused"
+    code = "idempotency_key_reused"
 
 
-class RateLimitExceeded(Failure):
+class RateLimitExceeded(ErrorResponse):
     """A window of the quota is used up (specification section 8)."""
 
-    status, code = 429, "rate_limit_exceeded"
+    code = "rate_limit_exceeded"
 
 
-class KeyBanned(Failure):
+class KeyBanned(ErrorResponse):
     """The key is banned for a while because it went on after refusals."""
 
-    status, code = 429, "api_key_banned"
+    code = "api_key_banned"
 
 
-class HeadersTooLarge(Failure):
+class HeadersTooLarge(ErrorResponse):
     """The headers of the request are too many or too long."""
 
-    status, code = 431, "headers_too_large"
+    code = "headers_too_large"
 
 
-class ServiceUnavailable(Failure):
+class ServiceUnavailable(ErrorResponse):
     """The database does not answer."""
 
-    status, code = 503, "service_unavailable"
+    code = "service_unavailable"
 
 
 def _printable(name: str) -> str:

@@ -4,8 +4,10 @@ from flask import Flask, Response
 
 from petstore import quotas
 from petstore.api import auth, categories, cors, orders, pets, quota
-from petstore.routing import current_request, is_api_path
 from petstore.settings import Settings
+from petstore.web.routing import current_g, current_request, is_api_path
+
+NO_STORE = ("Cache-Control", "no-store")
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -33,11 +35,11 @@ def init_app(app: Flask, settings: Settings) -> None:
     def add_api_headers(response: Response) -> Response:
         request = current_request()
         if is_api_path(request.path):
-            response.headers["Cache-Control"] = "no-store"
-            # Browsers must not take a response for anything but JSON.
-            response.headers.add("X-Content-Type-Options", "nosniff")
-            quota.add_quota_headers(limiter, request, response)
-            cors.allow_origin(settings.cors_origins, response)
+            headers = current_g().headers
+            headers += quota.headers(limiter, request)
+            headers += cors.headers(settings.cors_origins, request)
+            if response.status_code != 301:  # a redirect has this header already
+                headers.append(NO_STORE)
         return response
 
     for bp in (pets.bp, orders.bp, categories.bp):

@@ -3,19 +3,17 @@
 from flask import Request
 
 from petstore.api.last_used import last_used
-from petstore.domains import hosts
-from petstore.errors import InvalidKey, MissingKey
+from petstore.domains import host_routing
+from petstore.errors import INVALID_TOKEN, NO_KEY, InvalidKey, MissingKey
 from petstore.models.callers import Caller
-from petstore.routing import current_g
-
-CHALLENGE = 'Bearer realm="petstore"'
+from petstore.web.routing import current_g
 
 
 def identify(request: Request) -> None:
-    """Set `g.caller`, to None without a valid key; `require_key` judges that."""
+    """Set `g.caller`: None without a valid key, which only `require_key` refuses."""
     g = current_g()
     token = _bearer_token(request)
-    caller = hosts.unless_foreign(Caller.of(token) if token else None)
+    caller = host_routing.scoped_to_host(Caller.of(token) if token else None)
     g.caller = caller
     if caller:
         last_used.note(caller)
@@ -29,11 +27,11 @@ def require_key(request: Request) -> None:
         raise InvalidKey(
             "This API key is not valid here: it is mistyped, revoked or expired, "
             "or the host is not its project's.",
-            {"WWW-Authenticate": f'{CHALLENGE}, error="invalid_token"'},
+            INVALID_TOKEN,
         )
     raise MissingKey(
         "An API key is needed: send the header Authorization: Bearer <API_KEY>.",
-        {"WWW-Authenticate": CHALLENGE},
+        NO_KEY,
     )
 
 

@@ -1,7 +1,7 @@
 """JSON bodies, parsed strictly (RFC 8259; RFC 7493 on what must not be sent)."""
 
-import functools
 import json
+import re
 from collections import Counter
 from decimal import Decimal
 from typing import Any
@@ -10,14 +10,21 @@ import orjson
 from werkzeug.http import parse_options_header
 
 from petstore.errors import InvalidRequest, UnsupportedMediaType
-from petstore.routing import current_request
+from petstore.web.routing import current_request
 
 NOT_JSON = "body: must be JSON in UTF-8, with numbers up to 1.8e308"
+NOT_UTF8 = "body: must be UTF-8"
+MAX_CONTENT_TYPE_LENGTH = 256
+MAX_MEMBERS = 100
+# A colon outside strings follows the name of a member.
+_TOO_MANY_MEMBERS = re.compile(
+    rb'(?:(?:[^":]++|"(?:[^"\\]++|\\.)*+")*+:){%d}' % (MAX_MEMBERS + 1), re.DOTALL
+)
 CHARSETS = ("utf-8", "utf8", "us-ascii")
 
 
 class Members(dict[str, Any]):
-    """The members of a JSON object; `repeated` holds the names that stand twice."""
+    """The members of a JSON object; `repeated` holds the names that are repeated."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -36,16 +43,22 @@ def read_object() -> Members:
             "The body must be JSON, sent with Content-Type: application/json."
         )
     if charset not in CHARSETS:
-        raise InvalidRequest("body: must be UTF-8")
-    members = _parse(request.get_data(cache=False))
+        raise InvalidRequest(NOT_UTF8)
+    body = request.get_data(cache=False)
+    if body.count(b":") > MAX_MEMBERS and _TOO_MANY_MEMBERS.match(body):
+        raise InvalidRequest(f"body: must have at most {MAX_MEMBERS} members")
+    members = _parse(body)
     if not isinstance(members, Members):
         raise InvalidRequest("body: must be a JSON object")
     return members
 
 
-@functools.lru_cache(64)
 def _parse_content_type(header: str) -> tuple[str, str]:
     """Return the media type and the charset."""
+    if header == "application/json":
+        return header, "utf-8"
+    if len(header) > MAX_CONTENT_TYPE_LENGTH:
+        return "", ""
     media_type, parameters = parse_options_header(header)
     return media_type.lower(), parameters.get("charset", "utf-8").lower()
 
@@ -56,8 +69,19 @@ def _parse(body: bytes) -> Any:
         # and digits beyond a double only show in the second parse.
         orjson.loads(body)
         return _decoder.decode(body.decode())
+    except orjson.JSONDecodeError as error:
+        raise InvalidRequest(_fault(body, error)) from None
     except (ValueError, ArithmeticError, RecursionError):
         raise InvalidRequest(NOT_JSON) from None
+
+
+def _fault(body: bytes, error: orjson.JSONDecodeError) -> str:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return NOT_UTF8
+    place = f"line {error.lineno}, column {error.colno}"
+    return f"body: is not JSON at {place}: {error.msg}"
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=Members, parse_float=Decimal)

@@ -5,12 +5,12 @@ from flask import Blueprint, g
 from petstore.api.contract import Contract, Result
 from petstore.api.paging import page
 from petstore.models.categories import Category
-from petstore.routing import API_PREFIX
 from petstore.schemas.categories import (
     CategoryChangeSchema,
     CategoryQuery,
     CategorySchema,
 )
+from petstore.web.routing import API_PREFIX
 
 BEFORE_ALL = -1  # there may be a category 0
 
@@ -20,7 +20,10 @@ bp = Blueprint("categories", __name__, url_prefix=f"{API_PREFIX}/categories")
 @bp.get("")
 @Contract(query=CategoryQuery(), returns=CategorySchema(many=True))
 def list_categories(limit: int, after: int = BEFORE_ALL) -> Result:
-    """List categories by ascending id."""
+    """List categories.
+
+    They are in ascending order of `id`.
+    """
     rows = Category.page(g.caller.project_id, after=after, limit=limit + 1)
     return page(rows, limit)
 
@@ -28,6 +31,9 @@ def list_categories(limit: int, after: int = BEFORE_ALL) -> Result:
 @bp.put("/<id:category_id>")
 @Contract(body=CategoryChangeSchema(), returns=CategorySchema(), statuses=(200, 201))
 def put_category(category_id: int, name: str | None) -> Result:
-    """Name a category, which comes into being where it does not exist."""
+    """Name a category.
+
+    A category that does not exist is created.
+    """
     category, is_new = Category.rename(g.caller.project_id, category_id, name)
     return Result(category, is_created=is_new)

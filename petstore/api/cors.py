@@ -1,6 +1,6 @@
 """OPTIONS, and CORS for pages of other origins (Fetch standard, section 3.3)."""
 
-from flask import Response, current_app, request
+from flask import Request, Response, current_app, request
 
 EXPOSED_HEADERS = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
@@ -11,15 +11,22 @@ ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, X-Request-ID"
 MAX_AGE_SECONDS = "7200"
 
 
-def allow_origin(origins: tuple[str, ...], response: Response) -> None:
+def headers(origins: tuple[str, ...], request: Request) -> list[tuple[str, str]]:
     """Let pages of these origins read a response; `*` stands for all."""
-    origin = "*"
-    if origin not in origins:
-        response.vary.add("Origin")
-        origin = request.headers.get("Origin", "")
-    if origin in origins:
-        response.headers.add("Access-Control-Allow-Origin", origin)
-        response.headers.add("Access-Control-Expose-Headers", EXPOSED_HEADERS)
+    if "*" in origins:
+        return ALLOWED_TO_ALL
+    origin = request.headers.get("Origin", "")
+    return [("Vary", "Origin"), *(_allow(origin) if origin in origins else ())]
+
+
+def _allow(origin: str) -> list[tuple[str, str]]:
+    return [
+        ("Access-Control-Allow-Origin", origin),
+        ("Access-Control-Expose-Headers", EXPOSED_HEADERS),
+    ]
+
+
+ALLOWED_TO_ALL = _allow("*")
 
 
 def answer_options() -> Response:

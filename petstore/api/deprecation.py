@@ -5,11 +5,12 @@ from collections.abc import Callable
 from email.utils import formatdate
 from typing import Any
 
-from flask import Response, after_this_request
+from flask import Response
 
 from petstore import clock
 from petstore.api.contract import Operation
 from petstore.errors import OperationRemoved
+from petstore.web.routing import current_g
 
 
 def deprecated(
@@ -28,14 +29,12 @@ def deprecated(
         ),
     }
 
-    def announce(response: Response) -> Response:
-        response.headers.extend(headers)
-        return response
-
     def decorate(operation: Operation) -> Operation:
         @functools.wraps(operation)
         def respond(**arguments: Any) -> Response:
-            after_this_request(announce)
+            g = current_g()
+            g.headers += headers.items()
+            g.is_deprecated = True
             if clock.now_ms() >= removed_ms:
                 raise OperationRemoved(
                     f"This operation was removed on {clock.rfc3339(removed_ms)[:10]}; "

@@ -3,17 +3,20 @@
 import functools
 import hashlib
 import re
+from http import HTTPStatus
 from typing import Any
 
+import orjson
 from flask import Response, g, request
 
 from petstore.api.contract import Operation
-from petstore.database import data
-from petstore.error_handlers import answer_refused
 from petstore.errors import IdempotencyKeyReused, InvalidRequest
 from petstore.models import Conflict
-from petstore.models.replies import WAIT_MS, Attempt, Reply
-from petstore.responses import JsonResponse
+from petstore.models.stored_responses import Attempt, StoredResponse
+from petstore.server import timeouts
+from petstore.storage import data
+from petstore.web.error_handlers import answer_rule_error
+from petstore.web.responses import JsonResponse
 
 HEADER = "Idempotency-Key"
 
@@ -29,12 +32,13 @@ def idempotent(operation: Operation) -> Operation:
         if attempt is None:
             return operation(**arguments)
         # This comes first, so that nothing can fail the request after it has written.
-        Reply.sweep()
-        with data.writing(attempt.project, lock_ms=WAIT_MS):
-            if not Reply.claim(attempt):
-                return _replay(attempt)
+        StoredResponse.sweep()
+        seconds = timeouts.LIMITS.replay_lock_seconds
+        with data.writing(attempt.project, lock_seconds=seconds):
+            if stored := StoredResponse.of(attempt):
+                return _replay(stored, attempt)
             response = _carry_out(operation, arguments)
-            Reply.keep(
+            StoredResponse.keep(
                 attempt,
                 response.status_code,
                 response.headers.get("Location"),
@@ -64,16 +68,18 @@ def _carry_out(operation: Operation, arguments: dict[str, Any]) -> Response:
         return operation(**arguments)
     except Conflict as conflict:
         # A retry has to get the same answer, so it is stored like a success.
-        return answer_refused(conflict)
+        return answer_rule_error(conflict)
 
 
-def _replay(attempt: Attempt) -> Response:
-    reply = Reply.of(attempt)
-    if bytes(reply.fingerprint) != attempt.fingerprint:
+def _replay(stored: StoredResponse, attempt: Attempt) -> Response:
+    if bytes(stored.fingerprint) != attempt.fingerprint:
         raise IdempotencyKeyReused(
             "This Idempotency-Key was used with another body; take a new key."
         )
     headers = {"Idempotent-Replayed": "true"}
-    if reply.location:
-        headers["Location"] = reply.location
-    return JsonResponse(bytes(reply.body or b""), reply.status or 200, headers)
+    if stored.location:
+        headers["Location"] = stored.location
+    body, status = bytes(stored.body or b""), stored.status or 200  # never null
+    if status >= HTTPStatus.BAD_REQUEST:
+        g.error_code = orjson.loads(body)["code"]  # for the log
+    return JsonResponse(body, status, headers)

@@ -1,13 +1,15 @@
-"""When keys were last used: noted during requests, written by a thread."""
+"""When keys were last used: noted during requests, written in the background."""
 
+import asyncio
 import threading
+from contextlib import suppress
 
 import peewee
 
 from petstore import clock
-from petstore.database import data
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
+from petstore.server import await_result, start_in_background
 
 # A key is noted once in this time at most.
 STEP_MS = 10 * clock.MS_PER_MINUTE
@@ -15,12 +17,11 @@ WRITE_AFTER_SECONDS = 1.0
 
 
 class LastUsed:
-    """Collects the notes of a process and writes them in the background."""
+    """Collects the notes of a process and writes them together."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._used_ms: dict[int, int] = {}
-        self._writer: threading.Timer | None = None
 
     def note(self, caller: Caller) -> None:
         """Note that a key is used; the note may be lost if the process is killed."""
@@ -28,32 +29,28 @@ class LastUsed:
         if now - (caller.last_used_ms or 0) < STEP_MS:
             return
         with self._lock:
-            is_first = not self._used_ms
+            if not self._used_ms:
+                start_in_background(self._write_later, self._used_ms)
             self._used_ms[caller.key_id] = now
-            if is_first:
-                self._writer = threading.Timer(WRITE_AFTER_SECONDS, self._write)
-                self._writer.daemon = True
-                self._writer.start()
 
     def flush(self) -> None:
         """Write all notes, before the process ends."""
-        writer = self._writer
-        if writer:
-            writer.cancel()
-            writer.join()
-            self._write()
+        self._write(self._used_ms)
 
-    def _write(self) -> None:
+    def _write_later(self, used_ms: dict[int, int]) -> None:
+        await_result(asyncio.sleep(WRITE_AFTER_SECONDS))
+        self._write(used_ms)
+
+    def _write(self, used_ms: dict[int, int]) -> None:
         with self._lock:
-            used_ms, self._used_ms = self._used_ms, {}
-        if not used_ms:
-            return
-        try:
-            Key.mark_used(used_ms)
-        except peewee.DatabaseError:
-            pass  # the keys are noted again when they are used next
-        finally:
-            data.disconnect()
+            if used_ms is self._used_ms:  # else `flush` has written them
+                self._used_ms = {}
+            noted = dict(used_ms)
+            used_ms.clear()
+        if noted:
+            # If this fails, the keys are noted again when they are used next.
+            with suppress(peewee.DatabaseError):
+                Key.mark_used(noted)
 
 
 last_used = LastUsed()

@@ -5,15 +5,15 @@ from flask import Blueprint, g
 from petstore.api.contract import Contract, Result
 from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
-from petstore.errors import OrderClosed, PetNotAvailable
-from petstore.models.orders import Order
-from petstore.routing import API_PREFIX
+from petstore.models.orders import Order, OrderClosed
+from petstore.models.pets import PetNotAvailable
 from petstore.schemas.orders import (
     NewOrderSchema,
     OrderChangeSchema,
     OrderQuery,
     OrderSchema,
 )
+from petstore.web.routing import API_PREFIX
 
 ORDERS = f"{API_PREFIX}/store/orders"
 CLOSE = {"completed": Order.complete, "cancelled": Order.cancel}
@@ -25,7 +25,10 @@ bp = Blueprint("orders", __name__, url_prefix=ORDERS)
 @bp.get("")
 @Contract(query=OrderQuery(), returns=OrderSchema(many=True))
 def list_orders(limit: int, after: int, status: str | None = None) -> Result:
-    """List orders by ascending id."""
+    """List orders.
+
+    They are in ascending order of `id`; with `status`, only those with that status.
+    """
     rows = Order.page(g.caller.project_id, after=after, limit=limit + 1, status=status)
     return page(rows, limit)
 
@@ -36,11 +39,15 @@ def list_orders(limit: int, after: int, status: str | None = None) -> Result:
     body=NewOrderSchema(),
     returns=OrderSchema(),
     statuses=(201,),
-    failures=(PetNotAvailable,),
+    rule_errors=(PetNotAvailable,),
     links={"getOrder": ORDER_ID, "updateOrder": ORDER_ID},
 )
 def create_order(pet_id: int) -> Result:
-    """Order an available animal, which is pending from then on."""
+    """Place an order.
+
+    The animal must be `available`; it is `pending` from then on. Of several clients
+    that order one animal at the same time, exactly one gets it.
+    """
     order = Order.place(g.caller.project_id, pet_id)
     return Result(order, {"Location": f"{ORDERS}/{order.id}"}, is_created=True)
 
@@ -48,12 +55,15 @@ def create_order(pet_id: int) -> Result:
 @bp.get("/<id:order_id>")
 @Contract(returns=OrderSchema())
 def get_order(order_id: int) -> Result:
-    """Fetch one order."""
+    """Get an order."""
     return Result(Order.find(g.caller.project_id, order_id))
 
 
 @bp.patch("/<id:order_id>")
-@Contract(body=OrderChangeSchema(), returns=OrderSchema(), failures=(OrderClosed,))
+@Contract(body=OrderChangeSchema(), returns=OrderSchema(), rule_errors=(OrderClosed,))
 def update_order(order_id: int, status: str) -> Result:
-    """Complete an order, which sells the animal, or cancel it, which frees it."""
+    """Close an order.
+
+    `completed` makes the animal `sold`, `cancelled` makes it `available` again.
+    """
     return Result(CLOSE[status](g.caller.project_id, order_id))

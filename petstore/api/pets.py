@@ -1,5 +1,7 @@
 """/v1/pets: list, create and get animals (specification sections 4.1 to 4.3)."""
 
+from typing import Any
+
 from flask import Blueprint, g
 
 from petstore import clock
@@ -8,8 +10,8 @@ from petstore.api.deprecation import deprecated
 from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
 from petstore.models.pets import Pet
-from petstore.routing import API_PREFIX
 from petstore.schemas.pets import NewPetSchema, PetQuery, PetSchema
+from petstore.web.routing import API_PREFIX
 
 PETS = f"{API_PREFIX}/pets"
 GET_PET_DEPRECATED_MS = clock.instant_ms(2025, 12, 5)
@@ -21,7 +23,10 @@ bp = Blueprint("pets", __name__, url_prefix=PETS)
 @bp.get("")
 @Contract(query=PetQuery(), returns=PetSchema(many=True))
 def list_pets(limit: int, after: int, status: str | None = None) -> Result:
-    """List animals by ascending id."""
+    """List animals.
+
+    They are in ascending order of `id`; with `status`, only those with that status.
+    """
     rows = Pet.page(g.caller.project_id, after=after, limit=limit + 1, status=status)
     return page(rows, limit)
 
@@ -34,9 +39,12 @@ def list_pets(limit: int, after: int, status: str | None = None) -> Result:
     statuses=(201,),
     links={"getPet": {"petId": "$response.body#/id"}},
 )
-def create_pet(name: str, category_id: int, status: str) -> Result:
-    """Add an animal."""
-    pet = Pet.add(g.caller.project_id, name, category_id, status)
+def create_pet(**members: Any) -> Result:
+    """Add an animal.
+
+    Its category is created when an animal first names it.
+    """
+    pet = Pet.add(g.caller.project_id, **members)
     return Result(pet, {"Location": _location(pet.id)}, is_created=True)
 
 
@@ -45,11 +53,14 @@ def create_pet(name: str, category_id: int, status: str) -> Result:
     since_ms=GET_PET_DEPRECATED_MS,
     removed_ms=GET_PET_REMOVED_MS,
     successor=PETS,
-    documentation="/docs#/Pets/getPet",
+    documentation="/docs#getPet",
 )
 @Contract(returns=PetSchema())
 def get_pet(pet_id: int) -> Result:
-    """Fetch one animal; deprecated, list with a filter instead."""
+    """Get an animal.
+
+    List animals with the filter `status` instead.
+    """
     return Result(Pet.find(g.caller.project_id, pet_id))
 
 

@@ -1,39 +1,51 @@
 """Counts every request under /v1 and shows the figures in its response."""
 
-from flask import Request, Response
+from flask import Request
 
 from petstore.errors import KeyBanned, RateLimitExceeded
+from petstore.models.callers import Caller
 from petstore.quotas.limiter import Limiter
 from petstore.quotas.windows import Decision
-from petstore.routing import current_g
+from petstore.web.routing import current_g
 
 
 def count(limiter: Limiter, request: Request) -> None:
     """Count the request for its caller, or for the client address without a caller."""
     g = current_g()
-    g.decision = decision = limiter.take(g.caller, request.remote_addr)
+    g.decision = decision = limiter.count(g.caller, request.remote_addr)
     if not decision.is_granted:
-        raise _refusal(decision)
+        raise _refusal(decision, g.caller)
 
 
-def add_quota_headers(limiter: Limiter, request: Request, response: Response) -> None:
-    """Add the figures of the quota to a response.
+def headers(limiter: Limiter, request: Request) -> list[tuple[str, str]]:
+    """Return the figures of the quota for a response.
 
-    If it was given before the caller was known, they are those of the client address.
+    A response to a request that was not counted has those of the client address.
     """
     decision = current_g().get("decision") or limiter.peek(None, request.remote_addr)
-    response.headers.extend(decision.headers())
+    return decision.headers()
 
 
-def _refusal(decision: Decision) -> RateLimitExceeded | KeyBanned:
+def _refusal(
+    decision: Decision, caller: Caller | None
+) -> RateLimitExceeded | KeyBanned:
     seconds = decision.retry_after_seconds
+    wait = f"wait {_quantity(seconds, 'second')}."
     headers = {"Retry-After": str(seconds)}
     if decision.is_banned:
         return KeyBanned(
-            "This API key is banned for a while, for going on after 429; "
-            f"wait {seconds} seconds.",
+            f"This API key is banned for a while, for not waiting after 429; {wait}",
             headers,
         )
+    who = "Without a valid API key, an address may send"
+    if caller:
+        who = f"{caller.plan.capitalize()} allows"
+    limit = decision.tightest.limit
+    requests = _quantity(limit.amount, "request")
     return RateLimitExceeded(
-        f"The plan's limit is reached; wait {seconds} seconds.", headers
+        f"{who} {requests} a {limit.GRANULARITY.name}; {wait}", headers
     )
+
+
+def _quantity(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

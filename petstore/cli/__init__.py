@@ -1,8 +1,8 @@
-"""flask migrate, projects, keys, data and check: the operator's command line."""
+"""flask migrate, projects, keys and the others: the operator's command line."""
 
 from flask import Flask
 
-from petstore.cli import check, data, keys, migrate, projects
+from petstore.cli import check, data, demo, domains, keys, migrate, projects, usage
 from petstore.cli.commands import CommandLine
 from petstore.settings import Settings
 
@@ -15,7 +15,10 @@ def init_app(app: Flask, settings: Settings) -> None:
         migrate.migrate,
         projects.projects,
         keys.keys,
+        domains.domains,
+        usage.usage,
         data.data,
         check.check,
+        demo.demo,
     ):
         app.cli.add_command(command)

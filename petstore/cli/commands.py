@@ -9,8 +9,7 @@ import click
 import peewee
 from flask.cli import AppGroup
 
-from petstore.database import opened_databases
-from petstore.migrator import NotMigrated, require_migrated
+from petstore.storage import migrator, opened_databases
 
 # Python decodes the bytes of an argument that is not UTF-8 to lone surrogates.
 _UNDECODED = re.compile("[\ud800-\udfff]")
@@ -37,30 +36,34 @@ class Command(click.Command):
             return super().invoke(ctx)
 
 
-class Group(Command, AppGroup):
-    """A group of commands that need a migrated database, with extended timeouts."""
+class DatabaseCommand(Command):
+    """A command that needs a migrated database, with extended timeouts."""
 
-    command_class = Command
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, unless the database is older than the code."""
+        with _errors_in_one_line():
+            opened_databases().extend_timeouts()
+            migrator.require_migrated()
+            return super().invoke(ctx)
+
+
+class Group(Command, AppGroup):
+    """A group of commands that need a migrated database."""
+
+    command_class = DatabaseCommand
 
     def __init__(self, **options: Any) -> None:
         super().__init__(no_args_is_help=False, **options)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command, unless the database is older than the code."""
-        with _errors_in_one_line():
-            opened_databases().extend_timeouts()
-            require_migrated()
-            return super().invoke(ctx)
 
 
 class CommandLine(AppGroup):
     """The commands of the application, which Flask's command line looks up here."""
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command:
-        """Return the command; raises `click.UsageError` for an unknown one."""
+        """Return the command; raises `click.NoSuchCommand` for an unknown one."""
         command = super().get_command(ctx, name)
         if command is None:
-            raise click.UsageError(f"No such command {name!r}.")
+            raise click.NoSuchCommand(name, possibilities=self.commands)
         return command
 
 
@@ -71,10 +74,14 @@ def _errors_in_one_line() -> Iterator[None]:
     except click.UsageError as error:
         error.ctx = None  # with its context, click would print the usage as well
         raise click.UsageError(" ".join(error.format_message().split())) from None
-    except NotMigrated as error:
+    except migrator.NotMigrated as error:
         raise click.ClickException(str(error)) from None
     except peewee.DatabaseError as error:
-        reason = " ".join(str(error).split())
         raise click.ClickException(
-            f"DATABASE_URL: the database does not work: {reason}"
+            f"DATABASE_URL: the database does not work: {in_one_line(error)}"
         ) from None
+
+
+def in_one_line(error: Exception) -> str:
+    """Return the message of an error, which a driver may break into lines."""
+    return " ".join(str(error).split())

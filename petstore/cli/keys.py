@@ -6,8 +6,9 @@ import click
 
 from petstore import clock
 from petstore.cli.commands import Group
+from petstore.cli.completion import complete_prefix, did_you_mean, prefixes
 from petstore.cli.output import echo_list, format_instant, json_option
-from petstore.cli.projects import find_project
+from petstore.cli.projects import find_project, project_option
 from petstore.models.credentials import prefix_of
 from petstore.models.keys import Key, KeyNotActive, TooManyKeys
 from petstore.models.projects import Project
@@ -22,27 +23,23 @@ keys = Group(name="keys", help="API keys of the projects.")
 
 
 @keys.command()
-@click.option(
-    "--project",
-    "slug",
-    help="Slug of the project; optional if there is only one.",
-)
+@project_option("Slug of the project; optional if there is only one.")
 @click.option("--label", help="What the key is for.")
 @click.option("--expires-in", type=float, metavar="DAYS", help="Days the key works.")
 def create(slug: str | None, label: str | None, expires_in: float | None) -> None:
-    """Create a key and print it, this once."""
+    """Create a key and print it; it is not shown again."""
     if label is not None and (error := name_error(label)):
         raise click.UsageError(f"--label {error}.")
     project = _only_project() if slug is None else find_project(slug)
     try:
         key = Key.issue(project, label=label, expires_ms=_expiry_ms(expires_in))
-    except TooManyKeys as refused:
-        raise click.UsageError(f"{refused}; revoke one first.") from None
+    except TooManyKeys as error:
+        raise click.UsageError(f"{error}; revoke one first.") from None
     click.echo(key)
 
 
 @keys.command("list")
-@click.option("--project", "slug", help="Only the keys of this project.")
+@project_option("Only the keys of this project.")
 @json_option
 def list_keys(slug: str | None, *, as_json: bool) -> None:
     """Print the keys, without their secret part."""
@@ -72,7 +69,7 @@ def list_keys(slug: str | None, *, as_json: bool) -> None:
 
 
 @keys.command()
-@click.argument("prefix")
+@click.argument("prefix", shell_complete=complete_prefix)
 @click.option(
     "--grace",
     type=click.IntRange(0, MAX_GRACE_SECONDS),
@@ -89,21 +86,21 @@ def rotate(prefix: str, grace: int) -> None:
         raise click.UsageError(
             f"The key {prefix} is revoked, expired or rotated already."
         ) from None
-    except TooManyKeys as refused:
+    except TooManyKeys as error:
         raise click.UsageError(
-            f"{refused}; revoke one first, or rotate with --grace 0."
+            f"{error}; revoke one first, or rotate with --grace 0."
         ) from None
 
 
 @keys.command()
-@click.argument("prefix")
+@click.argument("prefix", shell_complete=complete_prefix)
 def revoke(prefix: str) -> None:
     """End a key on its very next request."""
     _find_key(prefix).revoke()
 
 
 @keys.command()
-@click.argument("prefix")
+@click.argument("prefix", shell_complete=complete_prefix)
 def unban(prefix: str) -> None:
     """End the ban of a key."""
     _find_key(prefix).unban()
@@ -126,7 +123,10 @@ def _find_key(prefix: str) -> Key:
         raise click.UsageError(f"Give only the beginning of the key: {beginning}")
     key = Key.by_prefix(prefix)
     if key is None:
-        raise click.UsageError(f"There is no key {prefix!r}; see flask keys list.")
+        raise click.UsageError(
+            f"There is no key {prefix!r}; see flask keys list."
+            f"{did_you_mean(prefix, prefixes())}"
+        )
     return key
 
 

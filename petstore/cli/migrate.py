@@ -2,9 +2,8 @@
 
 import click
 
-from petstore import migrator
 from petstore.cli.commands import Command
-from petstore.database import opened_databases
+from petstore.storage import migrator, opened_databases
 
 
 @click.command(cls=Command)

@@ -1,14 +1,14 @@
-"""flask projects create, list and change."""
+"""flask projects create, list, change and delete."""
 
 from collections.abc import Callable
 
 import click
 
 from petstore.cli.commands import Group
+from petstore.cli.completion import complete_slug, did_you_mean, slugs
 from petstore.cli.output import echo_list, format_instant, json_option
+from petstore.models.plans import FREE, PLANS
 from petstore.models.projects import (
-    ENTERPRISE,
-    PLANS,
     SLUG,
     LimitsFixed,
     LimitsMissing,
@@ -16,42 +16,33 @@ from petstore.models.projects import (
     Project,
     SlugTaken,
 )
-from petstore.quotas.plans import quota_of
+from petstore.quotas.deletion import delete_project
+from petstore.quotas.quotas import quota_of
 from petstore.schemas.fields import name_error
 
 MAX_REQUESTS = 10**12
+CUSTOM = " or ".join(name for name, terms in PLANS.items() if not terms.quota)
 
 projects = Group(name="projects", help="Projects and their plans.")
-
-
-def plan_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that describe a plan."""
-    number = click.IntRange(1, MAX_REQUESTS)
-    for option in (
-        click.option(
-            "--per-day",
-            type=number,
-            help="Requests per day; only for the plan enterprise.",
-        ),
-        click.option(
-            "--per-minute",
-            type=number,
-            help="Requests per minute; only for the plan enterprise.",
-        ),
-        click.option(
-            "--plan",
-            type=click.Choice(PLANS),
-            help="The plan; a new project gets free.",
-        ),
-    ):
-        command = option(command)
-    return command
+plan_option = click.option(
+    "--plan", type=click.Choice(PLANS), help="The plan of the project."
+)
+per_minute_option, per_day_option = (
+    click.option(
+        f"--per-{window}",
+        type=click.IntRange(1, MAX_REQUESTS),
+        help=f"Requests per {window}; only for the plan {CUSTOM}.",
+    )
+    for window in ("minute", "day")
+)
 
 
 @projects.command()
 @click.argument("name")
 @click.option("--slug", help="1 to 63 of a-z, 0-9 and inner hyphens.")
-@plan_options
+@plan_option
+@per_minute_option
+@per_day_option
 def create(
     name: str,
     slug: str | None,
@@ -59,7 +50,7 @@ def create(
     per_minute: int | None,
     per_day: int | None,
 ) -> None:
-    """Create a project and print its slug."""
+    """Create a project, on the plan free unless told otherwise, and print its slug."""
     if error := name_error(name):
         raise click.UsageError(f"NAME {error}.")
     if slug is not None and not SLUG.fullmatch(slug):
@@ -67,7 +58,7 @@ def create(
             "--slug must have 1 to 63 characters of a-z, 0-9 and inner hyphens."
         )
     try:
-        project = Project.add(name, slug, _plan(plan or "free", per_minute, per_day))
+        project = Project.add(name, slug, _plan(plan or FREE, per_minute, per_day))
     except SlugTaken:
         raise click.UsageError(f"--slug {slug} is taken by another project.") from None
     click.echo(project.slug)
@@ -84,7 +75,8 @@ def list_projects(*, as_json: bool) -> None:
                 project.slug,
                 project.name,
                 project.plan,
-                *(limit.amount for limit in quota_of(project)),
+                quota_of(project).minute.amount,
+                quota_of(project).day.amount,
                 format_instant(project.created_ms),
             )
             for project in Project.all_by_slug()
@@ -94,29 +86,57 @@ def list_projects(*, as_json: bool) -> None:
 
 
 @projects.command()
-@click.argument("slug")
-@plan_options
+@click.argument("slug", shell_complete=complete_slug)
+@plan_option
+@per_minute_option
+@per_day_option
 def change(
     slug: str, plan: str | None, per_minute: int | None, per_day: int | None
 ) -> None:
-    """Change the plan of a project, from its next request on."""
+    """Change the plan of a project, from its next request on.
+
+    Of a project on Enterprise, one limit can be changed alone. A project that becomes
+    Enterprise needs both limits; the limits of the other plans are fixed.
+    """
     project = find_project(slug)
     if not (plan or per_minute or per_day):
         raise click.UsageError(
             "Nothing to change: give --plan, --per-minute or --per-day."
         )
-    stays_on_enterprise = project.plan == ENTERPRISE and plan in (None, ENTERPRISE)
-    if stays_on_enterprise and (per_minute or per_day):
+    stays = plan in (None, project.plan)
+    if stays and project.has_own_limits and (per_minute or per_day):
         project.change_limits(per_minute=per_minute, per_day=per_day)
     else:
         project.change_plan(_plan(plan or project.plan, per_minute, per_day))
+
+
+@projects.command()
+@click.argument("slug", shell_complete=complete_slug)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete(slug: str, *, yes: bool) -> None:
+    """Delete a project and everything that belongs to it.
+
+    Its keys and its hosts stop on their very next request.
+    """
+    project = find_project(slug)
+    if not yes:
+        question = f"Delete {project.name} ({slug}), its animals, orders, keys and all?"
+        click.confirm(question, abort=True, err=True)
+    delete_project(project)
+
+
+def project_option(text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the option that selects a project."""
+    return click.option("--project", "slug", help=text, shell_complete=complete_slug)
 
 
 def find_project(slug: str) -> Project:
     """Return the project with that slug; raises `click.UsageError`."""
     project = Project.by_slug(slug)
     if project is None:
-        raise click.UsageError(f"There is no project {slug!r}.")
+        raise click.UsageError(
+            f"There is no project {slug!r}.{did_you_mean(slug, slugs())}"
+        )
     return project
 
 
@@ -130,5 +150,5 @@ def _plan(name: str, per_minute: int | None, per_day: int | None) -> Plan:
     except LimitsFixed:
         raise click.UsageError(
             f"The plan {name} has fixed limits; "
-            f"--per-minute and --per-day go with {ENTERPRISE}."
+            f"--per-minute and --per-day go with {CUSTOM}."
         ) from None

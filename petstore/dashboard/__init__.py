@@ -3,7 +3,7 @@
 from flask import Flask
 
 from petstore.dashboard import (
-    assets,
+    categories,
     domains,
     keys,
     orders,
@@ -15,11 +15,21 @@ from petstore.dashboard import (
 )
 from petstore.settings import Settings
 
+MENU = (
+    ("Overview", "overview.overview"),
+    ("Animals", "dashboard_pets.animals"),
+    ("Categories", "dashboard_categories.categories"),
+    ("Orders", "dashboard_orders.orders"),
+    ("Keys", "keys.keys"),
+    ("Domains", "domains.domains"),
+    ("API reference", "docs.docs"),
+)
+
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Register the pages and what they share."""
     sessions.init_app(app, settings)
-    pages.init_app(app)
-    assets.init_app(app)
-    for page in (sign_in, overview, pets, orders, keys, domains):
+    pages.init_app(app, settings)
+    app.jinja_env.globals["navigation"] = MENU
+    for page in (sign_in, overview, pets, categories, orders, keys, domains):
         app.register_blueprint(page.bp)

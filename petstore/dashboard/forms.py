@@ -4,7 +4,8 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from flask import Flask, Response, make_response, request, session
+from flask import Flask, request, session
+from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf, validate_csrf
 from marshmallow import Schema, ValidationError
 from wtforms import ValidationError as CsrfError
@@ -13,8 +14,7 @@ from petstore.errors import InvalidRequest
 
 CSRF_TOKEN = "csrf_token"  # noqa: S105 (the name of a form field)
 
-PageResponse = str | Response
-View = Callable[..., PageResponse]
+View = Callable[..., ResponseReturnValue]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Form:
     def of_request(cls) -> "Form":
         """Return the form that the request contains."""
         fields = request.form.to_dict()
-        return cls({name: fields[name] for name in fields if name != CSRF_TOKEN})
+        fields.pop(CSRF_TOKEN, None)
+        return cls(fields)
 
     def with_errors(self, errors: dict[str, str]) -> "Form":
         """Return the same texts with errors, to be corrected."""
@@ -44,7 +45,9 @@ def init_app(app: Flask) -> None:
     app.jinja_env.globals[CSRF_TOKEN] = generate_csrf
 
 
-def loads_form(schema: Schema, *, form_page: View) -> Callable[[View], View]:
+def loads_form(
+    schema: Schema, *, form_page: Callable[..., str]
+) -> Callable[[View], View]:
     """Load the form into the view's arguments, or show `form_page` with the errors.
 
     An empty field counts as missing. `form_page` takes the arguments of the route, and
@@ -53,7 +56,7 @@ def loads_form(schema: Schema, *, form_page: View) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
-        def respond(**arguments: str | int) -> PageResponse:
+        def respond(**arguments: str | int) -> ResponseReturnValue:
             form = Form.of_request()
             filled = {name: text for name, text in form.values.items() if text.strip()}
             try:
@@ -61,8 +64,7 @@ def loads_form(schema: Schema, *, form_page: View) -> Callable[[View], View]:
             except ValidationError as error:
                 messages = error.messages_dict
                 errors = {name: texts[0] for name, texts in messages.items()}
-                page = form_page(**arguments, form=form.with_errors(errors))
-                return make_response(page, 400)
+                return form_page(**arguments, form=form.with_errors(errors)), 400
             return view(**arguments, **members)
 
         return respond

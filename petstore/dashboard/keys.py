@@ -1,15 +1,23 @@
 """/dashboard/keys: the project's keys, issued, rotated, revoked and unbanned."""
 
-from functools import partial
-
-from flask import flash, g, make_response, redirect, render_template, url_for
+from flask import g, render_template
+from flask.typing import ResponseReturnValue
 
 from petstore import clock
-from petstore.dashboard.forms import EMPTY, Form, PageResponse, loads_form, renew_csrf
-from petstore.dashboard.lists import read_page
+from petstore.dashboard.forms import EMPTY, Form, loads_form, renew_csrf
+from petstore.dashboard.lists import read_query
+from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
-from petstore.models.keys import STATUSES, Key, KeyNotActive, TooManyKeys
-from petstore.schemas.keys import KeyQuery, NewKeySchema, RotationSchema
+from petstore.models.keys import (
+    STATUSES,
+    Key,
+    KeyNotActive,
+    TooManyKeys,
+    TooManyNewKeys,
+)
+from petstore.schemas.keys import KeyQuery, NewKeyForm, RotationForm
+
+LIST = "keys.keys"
 
 bp = pages_blueprint("keys", __name__, "/keys")
 
@@ -17,20 +25,26 @@ bp = pages_blueprint("keys", __name__, "/keys")
 @bp.get("")
 def keys(form: Form = EMPTY) -> str:
     """List keys that work, or keys that have ended, newest first."""
-    page = read_page(KeyQuery(), partial(Key.page, g.caller.project_id))
-    return render_template("keys.html", page=page, statuses=STATUSES, form=form)
+    _, filters = read_query(KeyQuery())
+    rows = Key.listed(g.caller.project_id, **filters)
+    return render_template(
+        "keys.html", keys=rows, statuses=STATUSES, form=form, **filters
+    )
 
 
 @bp.post("")
-@loads_form(NewKeySchema(), form_page=keys)
-def issue_key(label: str | None, days: int | None) -> PageResponse:
+@loads_form(NewKeyForm(), form_page=keys)
+def issue_key(label: str | None, days: int | None) -> ResponseReturnValue:
     """Issue a key and show it once."""
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
     try:
-        return _show_once(Key.issue(g.project, label=label, expires_ms=expires_ms))
-    except TooManyKeys as refused:
-        flash(f"{refused}. Revoke one first.", "bad")
-        return make_response(redirect(url_for("keys.keys"), 303))
+        return _show_once(
+            Key.issue(g.project, is_limited=True, label=label, expires_ms=expires_ms)
+        )
+    except TooManyKeys as error:
+        return go_to(LIST, f"{error}. Revoke one first.", "bad")
+    except TooManyNewKeys as error:
+        return go_to(LIST, str(error), "bad")
 
 
 @bp.get("/<prefix>")
@@ -41,30 +55,33 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 
 
 @bp.post("/<prefix>/rotate")
-@loads_form(RotationSchema(), form_page=key)
-def rotate_key(prefix: str, grace: int) -> PageResponse:
+@loads_form(RotationForm(), form_page=key)
+def rotate_key(prefix: str, grace: int) -> ResponseReturnValue:
     """Issue the successor of a key and show it once."""
     try:
-        return _show_once(Key.find(g.caller.project_id, prefix).rotate(grace))
+        key = Key.find(g.caller.project_id, prefix)
+        return _show_once(key.rotate(grace, is_limited=True))
     except KeyNotActive:
         return _back_to(prefix, "The key was revoked or rotated before.", "bad")
-    except TooManyKeys as refused:
+    except TooManyKeys as error:
         advice = "Revoke one first, or let the old key end now."
-        return _back_to(prefix, f"{refused}. {advice}", "bad")
+        return _back_to(prefix, f"{error}. {advice}", "bad")
+    except TooManyNewKeys as error:
+        return _back_to(prefix, str(error), "bad")
 
 
 @bp.post("/<prefix>/revoke")
-def revoke_key(prefix: str) -> PageResponse:
+def revoke_key(prefix: str) -> ResponseReturnValue:
     """End a key on its very next request."""
     Key.find(g.caller.project_id, prefix).revoke()
-    return _back_to(prefix, "The key is revoked. Nothing answers to it any more.")
+    return _back_to(prefix, "The key is revoked and no longer works.")
 
 
 @bp.post("/<prefix>/unban")
-def unban_key(prefix: str) -> PageResponse:
+def unban_key(prefix: str) -> ResponseReturnValue:
     """End the ban of a key."""
     Key.find(g.caller.project_id, prefix).unban()
-    return _back_to(prefix, "The key is let in again.")
+    return _back_to(prefix, "The ban is lifted; the key works again.")
 
 
 def _show_once(new_key: str) -> str:
@@ -73,6 +90,5 @@ def _show_once(new_key: str) -> str:
     return render_template("new_key.html", new_key=new_key)
 
 
-def _back_to(prefix: str, message: str, kind: str = "good") -> PageResponse:
-    flash(message, kind)
-    return make_response(redirect(url_for("keys.key", prefix=prefix), 303))
+def _back_to(prefix: str, message: str, kind: str = "good") -> ResponseReturnValue:
+    return go_to("keys.key", message, kind, prefix=prefix)

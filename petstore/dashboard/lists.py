@@ -1,52 +1,80 @@
-"""Lists of a project's rows, filtered by status, one page at a time."""
+"""Lists of a project's rows: filtered, one page at a time, in both directions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from flask import request, url_for
-from marshmallow import Schema, ValidationError
+from marshmallow import Schema
 
 from petstore.errors import InvalidRequest
+from petstore.models.lists import Listed, Part
+from petstore.web.routing import refuse_other_encodings
+
+POSITIONS = ("after", "before", "last")
 
 
 @dataclass(frozen=True)
 class Page:
-    """Some rows, and the URLs of the first and the next page."""
+    """A part of a list, and the parameters of its URL."""
 
-    rows: list[Any]
-    status: str | None
-    first_url: str | None
-    next_url: str | None
+    endpoint: str
+    parameters: dict[str, str]
+    listed: Listed
+
+    @property
+    def rows(self) -> list[Any]:
+        """The rows of the page."""
+        return self.listed.rows
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """The parameters that are the same on every page of the list."""
+        return {
+            name: text
+            for name, text in self.parameters.items()
+            if name not in POSITIONS
+        }
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether the list leaves something out."""
+        return bool(self.filters.keys() - {"limit"})
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the list begins here."""
+        return self.listed.previous is None and self.filters == self.parameters
+
+    def url(self, **changes: Any) -> str:
+        """Return the URL of the first page of the list, with other filters."""
+        # The schema has accepted the names, so none is an option of `url_for`.
+        return url_for(self.endpoint, **(self.filters | changes))
 
 
-def read_page(query: Schema, fetch: Callable[..., list[Any]]) -> Page:
-    """Return the page in the query string, of the rows that `fetch` returns."""
-    parameters = {name: text for name, text in request.args.items() if text}
-    loaded = _load(query, parameters)
-    limit, after, status = loaded["limit"], loaded["after"], loaded.get("status")
-    filters = {"status": status} if "status" in query.fields else {}
-    rows = fetch(after=after, limit=limit + 1, **filters)
-    shown = rows[:limit]
-    return Page(
-        shown,
-        status,
-        first_url=_url(parameters, after=None) if after else None,
-        next_url=_url(parameters, after=shown[-1].id) if len(rows) > limit else None,
+def read_list(endpoint: str, query: Schema, fetch: Callable[..., Listed]) -> Page:
+    """Return the page in the query string, of the list that `fetch` returns a part of.
+
+    `fetch` takes the part, and a keyword argument for each filter.
+    """
+    parameters, values = read_query(query)
+    part = Part(
+        limit=values.pop("limit"),
+        after=values.pop("after"),
+        before=values.pop("before"),
+        is_last=bool(values.pop("last")),
     )
+    return Page(endpoint, parameters, fetch(part, **values))
 
 
-def _load(query: Schema, parameters: dict[str, str]) -> dict[str, Any]:
-    try:
-        loaded: dict[str, Any] = query.load(parameters)
-    except ValidationError:
-        raise InvalidRequest(
-            "The address of this page is mistyped. Open the list from the menu."
-        ) from None
-    return loaded
+def read_query(schema: Schema) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the parameters that are not empty: as texts, and as the schema loads them.
 
-
-def _url(parameters: dict[str, str], after: int | None) -> str:
-    # The schema has accepted the names, so none is an option of `url_for`.
-    values: dict[str, Any] = parameters | {"after": after}
-    return url_for(request.endpoint or "", **values)
+    Raises `InvalidRequest`.
+    """
+    refuse_other_encodings(request.query_string, "query")
+    is_repeated = any(len(texts) > 1 for _, texts in request.args.lists())
+    parameters = {name: text for name, text in request.args.items() if text.strip()}
+    if is_repeated or schema.validate(parameters):
+        raise InvalidRequest("It was mistyped or cut off. Open the list from the menu.")
+    return parameters, schema.load(parameters)

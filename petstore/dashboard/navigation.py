@@ -1,16 +1,25 @@
-"""The addresses under /dashboard, and the links at the head of every page."""
+"""The addresses under /dashboard, and redirects."""
+
+from typing import Any
+
+from flask import flash, get_flashed_messages, redirect, url_for
+from werkzeug.wrappers import Response
 
 PREFIX = "/dashboard"
 STATIC = f"{PREFIX}/static/"
-PAGES = (
-    ("Overview", "overview.overview"),
-    ("Animals", "dashboard_pets.animals"),
-    ("Orders", "dashboard_orders.orders"),
-    ("Keys", "keys.keys"),
-    ("Settings", "domains.domains"),
-)
+MAX_MESSAGE_LENGTH = 300  # a message is kept in the cookie, which may have 4 KB
 
 
 def is_dashboard_path(path: str) -> bool:
     """Return whether a path belongs to the dashboard, known or not."""
     return path == PREFIX or path.startswith(f"{PREFIX}/")
+
+
+def go_to(
+    endpoint: str, message: str = "", kind: str = "good", **arguments: Any
+) -> Response:
+    """Redirect to a page, which shows the message."""
+    if message:
+        get_flashed_messages()  # drops those that no page has shown
+        flash(message[:MAX_MESSAGE_LENGTH], kind)
+    return redirect(url_for(endpoint, **arguments), 303)

@@ -1,22 +1,52 @@
-"""/dashboard/orders: the project's orders, read-only."""
+"""/dashboard/orders: the project's orders, completed or cancelled in place."""
 
+from collections.abc import Callable
 from functools import partial
 
 from flask import g, render_template
+from flask.typing import ResponseReturnValue
 
-from petstore.dashboard.lists import read_page
+from petstore.dashboard.lists import read_list, read_query
+from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
-from petstore.models.orders import STATUSES, Order
+from petstore.models.orders import STATUSES, Order, OrderClosed
 from petstore.models.pets import Pet
-from petstore.schemas.orders import OrderQuery
+from petstore.schemas.orders import DashboardOrderQuery
+
+LIST = "dashboard_orders.orders"
 
 bp = pages_blueprint("dashboard_orders", __name__, "/orders")
 
 
 @bp.get("")
 def orders() -> str:
-    """List orders by ascending id, with the names of their animals."""
+    """List orders, newest first, with the names of their animals."""
     project_id = g.caller.project_id
-    page = read_page(OrderQuery(), partial(Order.page, project_id))
+    page = read_list(LIST, DashboardOrderQuery(), partial(Order.listed, project_id))
     names = Pet.names(project_id, {order.pet_id for order in page.rows})
     return render_template("orders.html", page=page, statuses=STATUSES, names=names)
+
+
+@bp.post("/<id:order_id>/complete")
+def complete_order(order_id: int) -> ResponseReturnValue:
+    """Sell the animal."""
+    return _close(Order.complete, order_id, "is completed.")
+
+
+@bp.post("/<id:order_id>/cancel")
+def cancel_order(order_id: int) -> ResponseReturnValue:
+    """Make the animal available again."""
+    return _close(Order.cancel, order_id, "is cancelled; its animal is available.")
+
+
+def _close(
+    close: Callable[[int, int], Order], order_id: int, told: str
+) -> ResponseReturnValue:
+    parameters, _ = read_query(DashboardOrderQuery())
+    kind = "good"
+    try:
+        close(g.caller.project_id, order_id)
+    except OrderClosed:
+        order = Order.find(g.caller.project_id, order_id)
+        told, kind = f"had been {order.status} before.", "bad"
+    return go_to(LIST, f"The order {order_id} {told}", kind, **parameters)

@@ -1,12 +1,14 @@
 """/dashboard: the plan, the quota now, and the requests of the last 30 days."""
 
-from flask import current_app, g, render_template, request
+from flask import Response, current_app, g, render_template, request
 
 from petstore import quotas
-from petstore.clock import MS_PER_DAY
+from petstore.clock import MS_PER_DAY, rfc3339
 from petstore.dashboard.chart import Chart
 from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.plans import offers_to
 from petstore.models.pets import Pet
+from petstore.quotas.windows import Day, Decision
 
 SHOWN_DAYS = 30
 
@@ -16,18 +18,37 @@ bp = pages_blueprint("overview", __name__, "")
 @bp.get("/")
 @bp.get("")
 def overview() -> str:
-    """Show how much of its quota the project uses."""
+    """Show how much of its quota the project uses, and what other plans offer."""
     limiter = quotas.limiter_of(current_app)
     quota = limiter.peek(g.caller, None)
-    today = quota.now_ms // MS_PER_DAY
-    days = limiter.history(g.caller, range(today - SHOWN_DAYS + 1, today + 1))
     return render_template(
         "overview.html",
         quota=quota,
-        chart=Chart.of(days),
-        is_degraded=limiter.is_away,
+        chart=Chart.of(_last_days(quota)),
+        offers=offers_to(g.caller),
+        is_degraded=limiter.is_down,
         first_call=None if _has_animals() else _first_call(),
     )
+
+
+@bp.get("/usage.csv")
+def usage() -> Response:
+    """Return the figures of the chart, for a spreadsheet."""
+    quota = quotas.limiter_of(current_app).peek(g.caller, None)
+    rows = [
+        f"{rfc3339(day.day * MS_PER_DAY)[:10]},{day.served},{day.refused}"
+        for day in _last_days(quota)
+    ]
+    text = "".join(f"{row}\r\n" for row in ("day,served,refused", *rows))
+    disposition = f'attachment; filename="usage-{g.project.slug}.csv"'
+    headers = {"Content-Disposition": disposition}
+    return Response(text, headers=headers, mimetype="text/csv")
+
+
+def _last_days(quota: Decision) -> list[Day]:
+    today = quota.now_ms // MS_PER_DAY
+    days = range(today - SHOWN_DAYS + 1, today + 1)
+    return quotas.limiter_of(current_app).history(g.caller.project_id, days)
 
 
 def _has_animals() -> bool:

@@ -1,12 +1,16 @@
 """What all pages share: sign-in, CSRF, headers, and how failures are shown."""
 
+from contextlib import suppress
 from http import HTTPStatus
 
-from flask import Blueprint, Flask, Response, render_template
+import peewee
+from flask import Blueprint, Flask, Response, g, render_template, request
 
-from petstore import error_handlers
 from petstore.dashboard import formats, forms, sessions
-from petstore.dashboard.navigation import PAGES, PREFIX, is_dashboard_path
+from petstore.dashboard.navigation import PREFIX, is_dashboard_path
+from petstore.errors import ErrorResponse
+from petstore.settings import Settings
+from petstore.web import error_handlers
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -16,12 +20,11 @@ HEADERS = {
         "frame-ancestors 'none'"
     ),
     "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
 }
 FAILURE_TITLES = {
-    400: "That did not work",
+    400: "Invalid link",
     404: "There is nothing here",
-    405: "That did not work",
+    405: "Invalid link",
     413: "That is too much",
     429: "Too many requests",
     500: "Something failed on our side",
@@ -33,12 +36,21 @@ FAILURE_TEXTS = {
     405: "This address cannot be opened directly. Use the button on its page.",
 }
 
+bp = Blueprint(
+    "dashboard",
+    __name__,
+    url_prefix=PREFIX,
+    template_folder="templates",
+    static_folder="static",
+)
 
-def init_app(app: Flask) -> None:
+
+def init_app(app: Flask, settings: Settings) -> None:
     """Prepare the templates, and show failures under /dashboard as pages."""
     forms.init_app(app)
     formats.init_app(app)
-    app.jinja_env.globals["navigation"] = PAGES
+    app.jinja_env.globals.update(contact=settings.contact)
+    app.register_blueprint(bp)
     error_handlers.show_as_pages(app, is_dashboard_path, _failure_page)
 
 
@@ -65,7 +77,18 @@ def _add_headers(response: Response) -> Response:
 
 
 def _failure_page(status: int, message: str) -> Response:
+    if status in (404, 405):
+        _show_menu()
     title = FAILURE_TITLES.get(status) or HTTPStatus(status).phrase
+    if status == 400 and request.method == "POST":
+        title = "This form was not accepted"
     text = FAILURE_TEXTS.get(status, message)
     page = render_template("failure.html", status=status, heading=title, text=text)
     return _add_headers(Response(page, status, mimetype="text/html"))
+
+
+def _show_menu() -> None:
+    """Find out who is signed in: no hook of a page has run for an unknown path."""
+    if "caller" not in g:
+        with suppress(ErrorResponse, peewee.DatabaseError):
+            sessions.recognise()

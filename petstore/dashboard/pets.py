@@ -1,22 +1,48 @@
-"""/dashboard/animals: the project's animals, read-only."""
+"""/dashboard/animals: the project's animals, and a form that adds one."""
 
 from functools import partial
+from typing import Any
 
 from flask import g, render_template
+from flask.typing import ResponseReturnValue
 
-from petstore.dashboard.lists import read_page
+from petstore.dashboard.forms import EMPTY, Form, loads_form
+from petstore.dashboard.lists import read_list
+from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.models.categories import Category
+from petstore.models.lists import Part
 from petstore.models.pets import STATUSES, Pet
-from petstore.schemas.pets import PetQuery
+from petstore.schemas.pets import DashboardPetQuery, NewPetForm
+
+LIST = "dashboard_pets.animals"
+OFFERED_CATEGORIES = 100
 
 bp = pages_blueprint("dashboard_pets", __name__, "/animals")
 
 
 @bp.get("")
-def animals() -> str:
-    """List animals by ascending id, with the names of their categories."""
+def animals(form: Form = EMPTY) -> str:
+    """List animals, newest first, with the names of their categories."""
     project_id = g.caller.project_id
-    page = read_page(PetQuery(), partial(Pet.page, project_id))
-    names = Category.names(project_id, {pet.category_id for pet in page.rows})
-    return render_template("pets.html", page=page, statuses=STATUSES, names=names)
+    page = read_list(LIST, DashboardPetQuery(), partial(Pet.listed, project_id))
+    offered = Category.listed(project_id, Part(OFFERED_CATEGORIES))
+    ids = {pet.category_id for pet in page.rows}
+    if "category" in page.parameters:
+        ids.add(int(page.parameters["category"]))
+    return render_template(
+        "pets.html",
+        page=page,
+        statuses=STATUSES,
+        names=Category.names(project_id, ids),
+        categories=offered.rows,
+        form=form,
+    )
+
+
+@bp.post("")
+@loads_form(NewPetForm(), form_page=animals)
+def add_animal(**members: Any) -> ResponseReturnValue:
+    """Add an animal."""
+    pet = Pet.add(g.caller.project_id, **members)
+    return go_to(LIST, f"{pet.name} is added, with the id {pet.id}.")

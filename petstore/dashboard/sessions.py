@@ -4,31 +4,21 @@ from contextlib import suppress
 from datetime import timedelta
 
 import peewee
-from flask import (
-    Flask,
-    Request,
-    Response,
-    current_app,
-    flash,
-    g,
-    make_response,
-    redirect,
-    session,
-    url_for,
-)
+from flask import Flask, Request, current_app, g, request, session
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
+from flask.typing import ResponseReturnValue
 
 from petstore import quotas
 from petstore.dashboard.formats import duration
-from petstore.dashboard.navigation import PREFIX, STATIC, is_dashboard_path
-from petstore.domains import hosts
+from petstore.dashboard.navigation import PREFIX, STATIC, go_to, is_dashboard_path
+from petstore.domains import host_routing
 from petstore.errors import RateLimitExceeded
 from petstore.models.callers import Caller
 from petstore.models.projects import Project
 from petstore.models.sessions import LASTS_MS, Secret, Session, digest_of
 from petstore.quotas.windows import Decision
-from petstore.routing import current_request
 from petstore.settings import Settings
+from petstore.web.routing import current_request
 
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
 OVER = (
@@ -87,26 +77,31 @@ def end() -> None:
     session.clear()
 
 
-def require() -> Response | None:
+def require() -> ResponseReturnValue | None:
     """Set `g.caller` and `g.project`, or redirect to the sign-in page."""
-    caller = _caller_of(session[TOKEN]) if TOKEN in session else None
-    if caller is None or caller.is_banned:
-        return _redirect_to_sign_in()
-    g.project = Project.get_by_id(caller.project_id)
-    g.caller = caller
-    return None
+    if recognise():
+        return None
+    message = ""
+    if TOKEN in session:
+        end()
+        message = OVER
+    return go_to("sign_in.sign_in", message, "note", next=_wanted_page())
 
 
-def _caller_of(token: str) -> Caller | None:
-    _count_page(token)
-    return hosts.unless_foreign(Session.caller(token))
-
-
-def _count_page(token: str) -> None:
-    limiter = quotas.limiter_of(current_app)
-    decision = limiter.take_page(digest_of(token))
+def recognise() -> bool:
+    """Set `g.caller` and `g.project`; return whether somebody is signed in."""
+    if TOKEN not in session:
+        return False
+    token = session[TOKEN]
+    decision = quotas.limiter_of(current_app).count_page(digest_of(token))
     if not decision.is_granted:
         raise too_many(decision, "You have asked for too many pages")
+    caller = host_routing.scoped_to_host(Session.caller(token))
+    if caller is None or caller.is_banned:
+        return False
+    g.project = Project.get_by_id(caller.project_id)
+    g.caller = caller
+    return True
 
 
 def too_many(decision: Decision, reason: str) -> RateLimitExceeded:
@@ -117,8 +112,8 @@ def too_many(decision: Decision, reason: str) -> RateLimitExceeded:
     )
 
 
-def _redirect_to_sign_in() -> Response:
-    if TOKEN in session:
-        end()
-        flash(OVER, "note")
-    return make_response(redirect(url_for("sign_in.sign_in"), 303))
+def _wanted_page() -> str | None:
+    """Return the URL of the request, if it is one to come back to."""
+    wanted = request.full_path.removesuffix("?")
+    is_default = request.path.rstrip("/") == PREFIX
+    return wanted if request.method == "GET" and not is_default else None

@@ -1,27 +1,32 @@
 """/dashboard/sign-in and /dashboard/sign-out."""
 
-from flask import (
-    Response,
-    current_app,
-    make_response,
-    redirect,
-    render_template,
-    request,
-    url_for,
-)
+import logging
+import re
+import string
+from urllib.parse import quote, unquote
+
+from flask import current_app, redirect, render_template, request
+from flask.typing import ResponseReturnValue
 
 from petstore import quotas
 from petstore.dashboard import sessions
 from petstore.dashboard.forms import EMPTY, Form
+from petstore.dashboard.navigation import PREFIX, go_to
 from petstore.dashboard.pages import pages_blueprint
-from petstore.domains import hosts
-from petstore.events import emit
+from petstore.domains import host_routing
 from petstore.models.callers import Caller
+from petstore.models.events import emit
 
 WRONG = (
     "is not valid here: it is mistyped, revoked or expired, "
     "or the host is not its project's"
 )
+# A page of the dashboard: nothing that a browser takes for another host, and nothing
+# that ends a header.
+PAGE = re.compile(rf"{PREFIX}(/[!-\[\]-~]*)?(\?[!-\[\]-~]*)?")
+MAX_PAGE_LENGTH = 2000
+
+CROWDED = "Too many people have signed in to your project"
 FAILED = "Too many sign-ins from your address have failed"
 BANNED = "is banned for a while; wait, or sign in with another key"
 
@@ -31,28 +36,38 @@ bp = pages_blueprint("sign_in", __name__, "", is_public=True)
 @bp.get("/sign-in")
 def sign_in(form: Form = EMPTY) -> str:
     """Ask for a key."""
-    return render_template("sign_in.html", form=form)
+    return render_template("sign_in.html", form=form, next=_next_page())
 
 
 @bp.post("/sign-in")
-def enter() -> Response:
+def enter() -> ResponseReturnValue:
     """Begin a session with a key, unless too many sign-ins have failed."""
     _refuse_guessing()
     key = request.form.get("key", "").strip()
-    caller = hosts.unless_foreign(Caller.of(key))
+    caller = host_routing.scoped_to_host(Caller.of(key))
     if caller is None or caller.is_banned:
         return _reject(caller)
     _count(caller)
     sessions.start(caller)
-    emit("signed_in", key=caller.prefix)
-    return make_response(redirect(url_for("overview.overview"), 303))
+    emit("signed_in", project=caller.slug, key=caller.prefix)
+    page = _next_page()
+    return redirect(page, 303) if page else go_to("overview.overview")
 
 
 @bp.post("/sign-out")
-def sign_out() -> Response:
+def sign_out() -> ResponseReturnValue:
     """End the session, on every worker and host."""
     sessions.end()
-    return make_response(redirect(url_for("sign_in.sign_in"), 303))
+    return go_to("sign_in.sign_in")
+
+
+def _next_page() -> str | None:
+    """Return the URL of the page to open after signing in, unless it is no page."""
+    url = quote(request.values.get("next", ""), safe=string.punctuation)
+    if len(url) > MAX_PAGE_LENGTH or not PAGE.fullmatch(url):
+        return None
+    path = unquote(url.partition("?")[0])
+    return url if current_app.url_map.bind("").test(path, "GET") else None
 
 
 def _refuse_guessing() -> None:
@@ -63,25 +78,19 @@ def _refuse_guessing() -> None:
 
 
 def _count(caller: Caller) -> None:
-    decision = quotas.limiter_of(current_app).take_sign_in(caller)
+    decision = quotas.limiter_of(current_app).count_sign_in(caller)
     if not decision.is_granted:
-        raise sessions.too_many(
-            decision, "Too many people have signed in to your project"
-        )
+        raise sessions.too_many(decision, CROWDED)
 
 
-def _reject(caller: Caller | None) -> Response:
+def _reject(caller: Caller | None) -> ResponseReturnValue:
     if caller:
-        return _ask_again(BANNED, 403)
-    failed = quotas.limiter_of(current_app).take_failed_sign_in(request.remote_addr)
-    emit("sign_in_failed", address=request.remote_addr)
+        return sign_in(Form(errors={"key": BANNED})), 403
+    failed = quotas.limiter_of(current_app).count_failed_sign_in(request.remote_addr)
+    # Whoever reaches the limit is guessing keys.
+    level = logging.INFO if failed.tightest.remaining else logging.WARNING
+    emit("sign_in_failed", level, address=request.remote_addr)
     if not failed.is_granted:
         raise sessions.too_many(failed, FAILED)
-    return _ask_again(WRONG, 401)
-
-
-def _ask_again(error: str, status: int) -> Response:
-    response = make_response(sign_in(Form(errors={"key": error})), status)
-    if status == 401:
-        response.headers["WWW-Authenticate"] = 'Bearer realm="petstore"'
-    return response
+    challenge = {"WWW-Authenticate": 'Bearer realm="petstore"'}
+    return sign_in(Form(errors={"key": WRONG})), 401, challenge

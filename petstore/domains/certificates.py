@@ -5,15 +5,14 @@ connects to no address but the proxy's, which the operator sets; the domain is o
 server name in the handshake.
 """
 
-import socket
+import asyncio
 import ssl
 from dataclasses import dataclass
 from typing import Any
 
-from petstore.addresses import Address
 from petstore.clock import MS_PER_SECOND
-
-HANDSHAKE_SECONDS = 120  # an authority may take two minutes
+from petstore.server import timeouts
+from petstore.settings.addresses import Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +24,36 @@ class Certificate:
     fault: str | None = None
 
 
-def fetch_certificate(proxy: Address, domain: str) -> Certificate:
+async def fetch_certificate(proxy: Address, domain: str) -> Certificate:
     """Return the proxy's certificate for the domain, verified as clients do."""
-    context = ssl.create_default_context()
     try:
-        with (
-            socket.create_connection(proxy, HANDSHAKE_SECONDS) as connection,
-            context.wrap_socket(connection, server_hostname=domain) as channel,
-        ):
-            return _read(channel.getpeercert() or {})
+        async with asyncio.timeout(timeouts.LIMITS.handshake_seconds):
+            return await _fetch(proxy, domain)
     except ssl.SSLCertVerificationError as error:
         reason = error.verify_message.rstrip(".")
-        return _failed(f"The proxy shows a certificate that is not valid: {reason}.")
+        fault = f"The proxy shows a certificate that is not valid: {reason}."
     except TimeoutError:
-        return _failed("The proxy did not show a certificate in time.")
-    except ssl.SSLError:
-        return _failed("The proxy has no certificate for this domain yet.")
+        fault = "The proxy did not show a certificate in time."
+    except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError):
+        fault = "The proxy has no certificate for this domain yet."
     except OSError:
-        return _failed(f"The proxy at {proxy} cannot be reached.")
+        fault = f"The proxy at {proxy} cannot be reached."
+    return Certificate(fault=fault)
+
+
+async def _fetch(proxy: Address, domain: str) -> Certificate:
+    # Reading the trusted authorities takes long.
+    context = await asyncio.to_thread(ssl.create_default_context)
+    _, writer = await asyncio.open_connection(
+        *proxy,
+        ssl=context,
+        server_hostname=domain,
+        ssl_handshake_timeout=timeouts.LIMITS.handshake_seconds,
+    )
+    try:
+        return _read(writer.get_extra_info("peercert"))
+    finally:
+        writer.transport.abort()
 
 
 def _read(certificate: dict[str, Any]) -> Certificate:
@@ -51,7 +62,3 @@ def _read(certificate: dict[str, Any]) -> Certificate:
     issuer = ", ".join(filter(None, known)) or "an authority without a name"
     expires = ssl.cert_time_to_seconds(certificate["notAfter"])
     return Certificate(issuer, int(expires) * MS_PER_SECOND)
-
-
-def _failed(fault: str) -> Certificate:
-    return Certificate(fault=fault)

@@ -6,12 +6,13 @@ from urllib.parse import quote
 
 from flask import Flask, Response, g, request
 
-from petstore.domains.inspection import Inspection
+from petstore.domains.names import suffixes
+from petstore.domains.verifier import Verifier
 from petstore.errors import UnknownHost
 from petstore.models.callers import Caller
-from petstore.models.hosts import Host
-from petstore.routing import current_g
+from petstore.models.domains.hosts import Host
 from petstore.settings import Settings
+from petstore.web.routing import current_g
 
 EVERY_PROJECT = Host(project_id=None)
 # These and everything below them are served without a look-up of the host. They end
@@ -23,6 +24,7 @@ ON_EVERY_HOST = (
     "/readyz/",
     "/metrics/",
     "/internal/",
+    "/static/",
     "/dashboard/static/",
 )
 
@@ -34,17 +36,21 @@ def init_app(app: Flask, settings: Settings) -> None:
     """Check the host of each request, before its key."""
     if not (settings.base_domain and settings.tls_address):
         return
-    inspection = app.extensions["inspection"] = Inspection(
-        settings.base_domain, settings.tls_address, settings.dns_servers
+    suffixes()  # reads the list now, so that no request waits for it
+    verifier = app.extensions["verifier"] = Verifier(
+        settings.base_domain,
+        settings.tls_address,
+        settings.dns_servers,
+        settings.new_domains_per_day,
     )
 
     @app.before_request
     def check_host() -> Response | None:
         path = f"{request.path}/"
-        if path == "//" or path.startswith(ON_EVERY_HOST):
+        if request.path == "/" or path.startswith(ON_EVERY_HOST):
             return None
-        inspection.check_due()
-        host = find_host(_host_name(), inspection.base_domain)
+        verifier.recheck_due()
+        host = find_host(_host_name(), verifier.base_domain)
         if host:
             g.host_project_id = host.project_id
         if path.startswith("/dashboard/"):
@@ -67,7 +73,7 @@ def find_host(name: str, base_domain: str) -> Host | None:
     return None if parent.endswith(f".{base_domain}") else Host.of_domain(name)
 
 
-def unless_foreign(caller: Caller | None) -> Caller | None:
+def scoped_to_host(caller: Caller | None) -> Caller | None:
     """Return the caller, but None if the host belongs to another project."""
     if caller and current_g().get("host_project_id") in (None, caller.project_id):
         return caller
@@ -82,12 +88,12 @@ def _redirect(host: str) -> Response:
     """Redirect to the same path and query, byte by byte (specification section 1)."""
     raw = _ORIGIN.sub("", request.environ["RAW_URI"], count=1)
     target = quote(raw, safe=string.punctuation, encoding="latin-1")
-    port = "".join(request.host.partition(":")[1:])
+    _, colon, port = request.host.partition(":")
     # Browsers would store the redirect for longer than the owner wants it.
     return Response(
         status=301,
         headers={
-            "Location": f"{request.scheme}://{host}{port}{target}",
+            "Location": f"{request.scheme}://{host}{colon}{port}{target}",
             "Cache-Control": "no-store",
         },
     )

@@ -1,24 +1,20 @@
 """The only module that queries DNS: one query at a time, until a deadline."""
 
+import asyncio
 import socket
-import time
-from collections.abc import Iterable
 from typing import Any
 
+import dns.asyncresolver
 import dns.exception
-import dns.name
 import dns.nameserver
 import dns.resolver
 
-from petstore.addresses import Address
-
-CHECK_SECONDS = 10.0  # for all queries of a resolver
-QUERY_SECONDS = 4.0  # for one query
-TRY_SECONDS = 1.5  # for one server, before the next one is tried
+from petstore.server import timeouts
+from petstore.settings.addresses import Address
 
 
 class Unanswered(Exception):
-    """DNS gave no answer; the text continues a sentence that begins with the name."""
+    """DNS gave no answer; the text names what was not resolved, and why."""
 
 
 class NoSuchName(Exception):
@@ -26,59 +22,64 @@ class NoSuchName(Exception):
 
 
 class Resolver:
-    """Queries DNS until a deadline; every method raises the two exceptions above."""
+    """Queries DNS until a deadline; every method may raise `Unanswered`."""
 
     def __init__(self, servers: tuple[Address, ...]) -> None:
         self._servers = servers
-        self._deadline = time.monotonic() + CHECK_SECONDS
+        now = asyncio.get_running_loop().time()
+        self._deadline = now + timeouts.LIMITS.dns_seconds
 
-    def cname(self, name: str) -> str | None:
-        """Return the target of the name's CNAME record, if there is one."""
-        records = self._query(name, "CNAME")
-        return _text(records[0].target) if records else None
+    async def cname(self, name: str) -> str | None:
+        """Return the target of the name's CNAME record; raises `NoSuchName`."""
+        for record in await self._query(name, "CNAME"):
+            target: str = record.target.canonicalize().to_text(omit_final_dot=True)
+            return target
+        return None
 
-    def addresses(self, name: str) -> set[str]:
+    async def addresses(self, name: str) -> set[str]:
         """Return the IPv4 and IPv6 addresses of a name, after any CNAME records."""
-        found = [*self._query(name, "A"), *self._query(name, "AAAA")]
+        try:
+            found = [*await self._query(name, "A"), *await self._query(name, "AAAA")]
+        except NoSuchName:
+            return set()
         return {record.address for record in found}
 
-    def texts(self, name: str) -> list[str]:
+    async def texts(self, name: str) -> list[str]:
         """Return the contents of the name's TXT records."""
-        joined = (b"".join(record.strings) for record in self._query(name, "TXT"))
+        try:
+            records = await self._query(name, "TXT")
+        except NoSuchName:
+            return []
+        joined = (b"".join(record.strings) for record in records)
         return [text.decode(errors="replace").strip() for text in joined]
 
-    def _query(self, name: str, kind: str) -> list[Any]:
-        remaining = self._deadline - time.monotonic()
+    async def _query(self, name: str, kind: str) -> list[Any]:
         try:
-            if remaining <= 0:
-                raise dns.exception.Timeout
-            lifetime = min(remaining, QUERY_SECONDS)
-            answer = self._resolve(name, kind, lifetime)
+            async with asyncio.timeout_at(self._deadline):
+                resolver = await self._resolver()
+                answer = await resolver.resolve(
+                    f"{name}.", kind, raise_on_no_answer=False
+                )
         except dns.resolver.NXDOMAIN:
             raise NoSuchName from None
-        except dns.exception.Timeout:
-            raise Unanswered("was not resolved in time") from None
+        except (dns.exception.Timeout, TimeoutError):
+            raise Unanswered(f"{name} was not resolved in time") from None
         except (dns.exception.DNSException, OSError):
-            raise Unanswered("has DNS servers that answer with an error") from None
+            raise Unanswered(
+                f"{name} has DNS servers that answer with an error"
+            ) from None
         return list(answer.rrset or ())
 
-    def _resolve(self, name: str, kind: str, seconds: float) -> dns.resolver.Answer:
-        resolver = dns.resolver.Resolver(configure=not self._servers)
+    async def _resolver(self) -> dns.asyncresolver.Resolver:
+        resolver = dns.asyncresolver.Resolver(configure=not self._servers)
         if self._servers:
-            resolver.nameservers = list(_nameservers(self._servers))
-        resolver.timeout = TRY_SECONDS
-        return resolver.resolve(
-            f"{name}.", kind, lifetime=seconds, raise_on_no_answer=False
-        )
+            resolver.nameservers = [await _nameserver(each) for each in self._servers]
+        resolver.timeout = timeouts.LIMITS.dns_server_seconds
+        resolver.lifetime = timeouts.LIMITS.dns_seconds
+        return resolver
 
 
-def _nameservers(
-    servers: Iterable[Address],
-) -> Iterable[dns.nameserver.Nameserver]:
-    for host, port in servers:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
-        yield dns.nameserver.Do53Nameserver(str(found[0][4][0]), port)
-
-
-def _text(name: dns.name.Name) -> str:
-    return name.canonicalize().to_text(omit_final_dot=True)
+async def _nameserver(address: Address) -> dns.nameserver.Nameserver:
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(*address, type=socket.SOCK_DGRAM)
+    return dns.nameserver.Do53Nameserver(str(found[0][4][0]), address.port)

@@ -7,9 +7,16 @@ are Peewee models.
 """
 
 
-class Refused(Exception):
-    """A rule does not allow it. The text tells the caller why."""
+class RuleError(Exception):
+    """A rule does not allow what was asked for. The text tells the caller why."""
+
+    # The code of the error in `petstore.errors.STATUSES`, if a request can meet it.
+    code: str | None = None
+    text = ""  # with `{}` for each value that the error is raised with
+
+    def __init__(self, *values: object) -> None:
+        super().__init__(self.text.format(*values))
 
 
-class Conflict(Refused):
+class Conflict(RuleError):
     """The current state does not allow it; a retry gets the same answer."""

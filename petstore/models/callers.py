@@ -3,15 +3,13 @@
 import hmac
 from typing import NamedTuple, Self
 
-from peewee import ModelSelect, Query, fn
+from peewee import ModelSelect, Query
 
 from petstore import clock
-from petstore.batches import SLOW_SECONDS, Batch
-from petstore.database import data, is_sqlite
 from petstore.models.credentials import digest_of, prefix_of
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.statements import Row, slot, statement
+from petstore.storage import data, slot, statement
 
 
 class Caller(NamedTuple):
@@ -43,7 +41,8 @@ class Caller(NamedTuple):
     @classmethod
     def by_prefix(cls, prefix: str) -> Self | None:
         """Return the caller whose key has that prefix, which proves nothing yet."""
-        return next(map(cls._make, _look_up(prefix)), None)
+        rows = _select_by_prefix(prefix=prefix, now_ms=clock.now_ms())
+        return next(map(cls._make, rows), None)
 
     @property
     def is_banned(self) -> bool:
@@ -68,27 +67,6 @@ def callers() -> "ModelSelect[Key]":
     return query.join(Project).where(Key.works_at(slot("now_ms")))
 
 
-def _look_up(prefix: str) -> list[Row]:
-    if is_sqlite(data.obj):
-        return _select_by_prefix(prefix=prefix, now_ms=clock.now_ms())
-    return _batch.run(prefix)
-
-
 @statement(data)
 def _select_by_prefix() -> Query:
     return callers().where(Key.prefix == slot("prefix"))
-
-
-def _look_up_all(prefixes: list[str]) -> list[list[Row]]:
-    found = _select_by_prefixes(prefixes=prefixes, now_ms=clock.now_ms())
-    rows = {row[1]: [row] for row in found}
-    return [rows.get(prefix, []) for prefix in prefixes]
-
-
-@statement(data)
-def _select_by_prefixes() -> Query:
-    return callers().where(Key.prefix == fn.ANY(slot("prefixes")))
-
-
-# On PostgreSQL, requests that come together share a round trip.
-_batch = Batch(_look_up_all, slow_seconds=SLOW_SECONDS)

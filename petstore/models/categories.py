@@ -1,13 +1,13 @@
-"""Categories: each comes into being when an animal or a name first refers to it."""
+"""Categories: each is created when an animal or a name first refers to it."""
 
 from typing import NamedTuple, Self
 
 from peewee import BigIntegerField, CompositeKey, ForeignKeyField, Query, TextField
 
-from petstore.database import BaseModel, data
+from petstore.models.lists import List, Listed, Part, by_id
 from petstore.models.paging import page_statement
 from petstore.models.projects import Project
-from petstore.statements import slot, statement
+from petstore.storage import BaseModel, data, slot, statement
 
 
 class Category(NamedTuple):
@@ -19,7 +19,8 @@ class Category(NamedTuple):
     @staticmethod
     def ensure(project_id: int, category_id: int, name: str | None = None) -> bool:
         """Add the category unless it exists; return whether it was added."""
-        return bool(_insert(project=project_id, category_id=category_id, name=name))
+        values = {"project": project_id, "category_id": category_id, "name": name}
+        return bool(_insert.insert(**values))
 
     @classmethod
     def rename(
@@ -29,11 +30,7 @@ class Category(NamedTuple):
         with data.writing(project_id):
             is_new = cls.ensure(project_id, category_id, name)
             if not is_new:
-                update = CategoryTable.update(name=name).where(
-                    CategoryTable.project == project_id,
-                    CategoryTable.id == category_id,
-                )
-                update.execute()
+                _rename(project=project_id, category_id=category_id, name=name)
         return cls(category_id, name), is_new
 
     @classmethod
@@ -41,6 +38,12 @@ class Category(NamedTuple):
         """Return categories of the project by ascending id, after the id `after`."""
         rows = _select_page(project=project_id, after=after, limit=limit)
         return list(map(cls._make, rows))
+
+    @classmethod
+    def listed(cls, project_id: int, part: Part) -> Listed:
+        """Return a part of the project's categories, by ascending id."""
+        ranges = by_id(CategoryTable.id, (CategoryTable.project, project_id))
+        return List(ranges, _COLUMNS, cls._make).show(part)
 
     @staticmethod
     def names(project_id: int, ids: set[int]) -> dict[int, str]:
@@ -64,17 +67,23 @@ class CategoryTable(BaseModel):
         primary_key = CompositeKey("project", "id")
 
 
-_select_page = page_statement(CategoryTable.id, (CategoryTable.id, CategoryTable.name))
+_COLUMNS = tuple(getattr(CategoryTable, name) for name in Category._fields)
+
+_select_page = page_statement(CategoryTable.id, _COLUMNS)
 
 
 @statement(data)
 def _insert() -> Query:
-    return (
-        CategoryTable.insert(
-            project=slot("project"),
-            id=slot("category_id"),
-            name=slot("name"),
-        )
-        .on_conflict_ignore()
-        .returning(CategoryTable.id)
+    return CategoryTable.insert(
+        project=slot("project"),
+        id=slot("category_id"),
+        name=slot("name"),
+    ).on_conflict_ignore()
+
+
+@statement(data)
+def _rename() -> Query:
+    return CategoryTable.update(name=slot("name")).where(
+        CategoryTable.project == slot("project"),
+        CategoryTable.id == slot("category_id"),
     )

@@ -4,14 +4,23 @@ import logging
 from functools import partial
 from typing import Any
 
-from petstore.database import data
+from petstore.storage import data
+
+# What an operator has to act on; all other events are for information.
+LEVELS = {
+    "counters_lost": logging.WARNING,
+    "domain_taken_over": logging.WARNING,
+    "proxy_not_trusted": logging.WARNING,
+    "database_error": logging.ERROR,
+}
 
 log = logging.getLogger(__name__)
 
 
-def emit(name: str, **facts: Any) -> None:
+def emit(name: str, level: int | None = None, **facts: Any) -> None:
     """Emit an event. The facts must not be secret: a key's prefix at most."""
-    log.info(name, extra={"facts": facts})
+    level = level or LEVELS.get(name, logging.INFO)
+    log.log(level, name, extra={"facts": facts})
 
 
 def emit_after_commit(name: str, **facts: Any) -> None:

@@ -3,51 +3,65 @@
 from typing import Self
 
 from peewee import (
+    SQL,
     BigAutoField,
     BigIntegerField,
     BlobField,
+    Case,
     Expression,
     ForeignKeyField,
+    Function,
+    ModelSelect,
     TextField,
-    Value,
+    fn,
 )
 
 from petstore import clock
-from petstore.database import BaseModel, data
-from petstore.events import emit_after_commit
-from petstore.models import Refused
+from petstore.models import RuleError
 from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
+from petstore.models.events import emit_after_commit
+from petstore.models.limited_actions import LimitedAction
 from petstore.models.projects import Project
+from petstore.storage import BaseModel, data
 
 MAX_WORKING_KEYS = 100  # of one project
+MAX_KEYS_PER_HOUR = 100  # that a project issues on the dashboard
+MAX_ENDED_KEYS = 100  # that are kept of one project
+KEEP_ENDED_MS = 30 * clock.MS_PER_DAY
+DELETED_AT_ONCE = 20
 STATUSES = ("working", "ended")
 
 
-class NoSuchKey(Refused):
+class NoSuchKey(RuleError):
     """The project has no key with that prefix."""
 
-    def __init__(self, prefix: str) -> None:
-        super().__init__(f"There is no key {prefix}.")
+    code = "not_found"
+    text = "There is no key {}."
 
 
-class KeyNotActive(Refused):
+class KeyNotActive(RuleError):
     """The key was revoked or rotated before, or has expired."""
 
 
-class TooManyKeys(Refused):
+class TooManyKeys(RuleError):
     """The project has as many keys that work as it may have."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            f"The project has {MAX_WORKING_KEYS} keys that work, and may not have more"
-        )
+    text = "The project has {} keys that work, which is the limit"
+
+
+class TooManyNewKeys(RuleError):
+    """The project has issued as many keys as it may in an hour."""
+
+    text = (
+        "The project has issued {} keys within an hour. Wait until it may issue more."
+    )
 
 
 class Key(BaseModel):
     """A bearer key of a project; only its digest is stored."""
 
     id = BigAutoField()
-    project = ForeignKeyField(Project)
+    project = ForeignKeyField(Project, index=False)
     project_id: int
     prefix = TextField(unique=True)
     digest = BlobField()
@@ -63,40 +77,89 @@ class Key(BaseModel):
         table_name = "api_key"
 
     @classmethod
-    def issue(cls, project: Project, **columns: str | int | None) -> str:
+    def issue(
+        cls, project: Project, *, is_limited: bool = False, **columns: str | int | None
+    ) -> str:
         """Create a key and return it. Nobody can read it again.
 
-        Raises `TooManyKeys`, also when many keys are issued at the same time.
+        Raises `TooManyKeys` and, if the keys of an hour are limited, `TooManyNewKeys`,
+        also when many keys are issued at the same time.
         """
-        with data.atomic():
+        with data.writing(project.id):
             data.lock_until_commit(project.id)
-            return cls._add(project.id, **columns)
+            return cls._add(project.id, is_limited=is_limited, **columns)
 
     @classmethod
-    def _add(cls, project_id: int, **columns: str | int | None) -> str:
-        now = clock.now_ms()
-        working = cls.select().where(cls.project == project_id, cls.works_at(now))
-        if working.count() >= MAX_WORKING_KEYS:
-            raise TooManyKeys
-        key = new_key()
-        cls.create(
+    def _add(
+        cls, project_id: int, *, is_limited: bool, **columns: str | int | None
+    ) -> str:
+        now, key = clock.now_ms(), new_key()
+        prefix = str(prefix_of(key))
+        if cls._working(project_id, now).count() >= MAX_WORKING_KEYS:
+            raise TooManyKeys(MAX_WORKING_KEYS)
+        if is_limited and not LimitedAction.record(
+            project_id,
+            "issue_key",
+            prefix,
+            since_ms=now - 60 * clock.MS_PER_MINUTE,
+            most=MAX_KEYS_PER_HOUR,
+        ):
+            raise TooManyNewKeys(MAX_KEYS_PER_HOUR)
+        cls._delete_ended(project_id, now)
+        created = cls.create(
             project=project_id,
-            prefix=prefix_of(key),
+            prefix=prefix,
             digest=digest_of(key),
             created_ms=now,
             **columns,
         )
-        emit_after_commit("key_created", key=prefix_of(key))
+        created._emit("key_created")
         return key
 
     @classmethod
-    def works_at(cls, now: int | Value) -> Expression:
+    def works_at(cls, now: int | SQL) -> Expression:
         """Return the condition that a key is not revoked, expired or retired."""
-        return (
-            cls.revoked_ms.is_null()
-            & (cls.expires_ms.is_null() | (cls.expires_ms > now))
-            & (cls.retires_ms.is_null() | (cls.retires_ms > now))
+        # Another host's clock may be ahead, so a revoked key ends whatever the time.
+        return cls.revoked_ms.is_null() & (cls._ends() > now)
+
+    @classmethod
+    def _ends(cls) -> Function:
+        """Return when a key ends, as the index `api_key_ends` has it."""
+        retires_first = cls.retires_ms < cls.expires_ms
+        by_itself = fn.COALESCE(cls.expires_ms, cls.retires_ms)
+        return fn.COALESCE(
+            cls.revoked_ms,
+            Case(None, [(retires_first, cls.retires_ms)], by_itself),
+            SQL("9223372036854775807"),
         )
+
+    @classmethod
+    def _working(cls, project_id: int, now: int) -> "ModelSelect[Self]":
+        """Return a query for the ids of keys that work, the last one to end first."""
+        return (
+            cls.select(cls.id)
+            .where(cls.project == project_id, cls.works_at(now))
+            .order_by(cls._ends().desc())
+            .limit(MAX_WORKING_KEYS)  # so that SQLite reads them from the index
+        )
+
+    @classmethod
+    def _ended(cls, project_id: int, ends_by_ms: int) -> "ModelSelect[Self]":
+        """Return a query for the ids of keys that ended by then, the last one first."""
+        ends = cls._ends()
+        return (
+            cls.select(cls.id)
+            .where(cls.project == project_id, ends <= ends_by_ms)
+            .order_by(ends.desc(), cls.id.desc())
+        )
+
+    @classmethod
+    def _delete_ended(cls, project_id: int, now: int) -> None:
+        """Delete a few of the ended keys that are not kept, with their sessions."""
+        surplus = cls._ended(project_id, now).offset(MAX_ENDED_KEYS)
+        for ended in (surplus, cls._ended(project_id, now - KEEP_ENDED_MS)):
+            few = data.skip_locked(ended.limit(DELETED_AT_ONCE))
+            cls.delete().where(cls.id.in_(few)).execute()
 
     @classmethod
     def by_prefix(cls, prefix: str) -> Self | None:
@@ -114,23 +177,19 @@ class Key(BaseModel):
     @classmethod
     def all_by_id(cls, project: Project | None) -> list[Self]:
         """Return the keys of a project, or of all projects, oldest first."""
-        keys = cls.select(cls, Project).join(Project).order_by(cls.id)
+        is_kept = cls._ends() > clock.now_ms() - KEEP_ENDED_MS
+        keys = cls.select(cls, Project).join(Project).where(is_kept).order_by(cls.id)
         return list(keys.where(cls.project == project) if project else keys)
 
     @classmethod
-    def page(
-        cls, project_id: int, *, after: int, limit: int, status: str
-    ) -> list[Self]:
-        """Return keys of the project, newest first, after the id `after`.
-
-        The status is one of `STATUSES`; `after` 0 stands for the first page.
-        """
-        works = cls.works_at(clock.now_ms())
-        has_status = works if status == "working" else ~works
-        keys = cls.select().where(cls.project == project_id, has_status)
-        if after:
-            keys = keys.where(cls.id < after)
-        return list(keys.order_by(cls.id.desc()).limit(limit))
+    def listed(cls, project_id: int, status: str) -> list[Self]:
+        """Return keys of the project, newest first, by a status of `STATUSES`."""
+        now = clock.now_ms()
+        found = cls._working(project_id, now)
+        if status == "ended":
+            is_kept = cls._ends() > now - KEEP_ENDED_MS
+            found = cls._ended(project_id, now).where(is_kept).limit(MAX_ENDED_KEYS)
+        return list(cls.select().where(cls.id.in_(found)).order_by(cls.id.desc()))
 
     @property
     def ends_ms(self) -> int | None:
@@ -150,31 +209,29 @@ class Key(BaseModel):
             return "banned"
         return "active" if self.retires_ms is None else "retiring"
 
-    def rotate(self, grace_seconds: int) -> str:
+    def rotate(self, grace_seconds: int, *, is_limited: bool = False) -> str:
         """Issue a successor and return it; this key works until the grace ends.
 
         Raises `KeyNotActive` when the key no longer works or already has a successor,
-        and `TooManyKeys`, since both keys work and count during the grace.
+        `TooManyKeys`, since both keys work and count during the grace, and
+        `TooManyNewKeys` as `issue` does.
         """
         now = clock.now_ms()
-        with data.atomic():
+        with data.writing(self.project_id):
             data.lock_until_commit(self.project_id)
-            if not self._retire(now, now + grace_seconds * clock.MS_PER_SECOND):
+            retired = Key.update(retires_ms=now + grace_seconds * clock.MS_PER_SECOND)
+            is_active = Key.retires_ms.is_null() & Key.works_at(now)
+            if not retired.where(Key.id == self.id, is_active).execute():
                 raise KeyNotActive
             old = Key.get_by_id(self.id)
-            emit_after_commit("key_rotated", key=old.prefix)
+            old._emit("key_rotated")
             return Key._add(
                 old.project_id,
+                is_limited=is_limited,
                 label=old.label,
                 expires_ms=old.expires_ms,
                 banned_until_ms=old.banned_until_ms,
             )
-
-    def _retire(self, now: int, retires_ms: int) -> bool:
-        update = Key.update(retires_ms=retires_ms).where(
-            Key.id == self.id, Key.retires_ms.is_null(), Key.works_at(now)
-        )
-        return bool(update.execute())
 
     def revoke(self) -> None:
         """End the key on its very next request; a revoked key stays as it is."""
@@ -182,14 +239,13 @@ class Key(BaseModel):
             Key.id == self.id, Key.revoked_ms.is_null()
         )
         if update.execute():
-            emit_after_commit("key_revoked", key=self.prefix)
+            self._emit("key_revoked")
 
     @classmethod
     def ban(cls, key_id: int, until_ms: int) -> None:
         """Refuse the requests of the key until then, on every worker and host."""
         cls.update(banned_until_ms=until_ms).where(cls.id == key_id).execute()
-        prefix = cls.get_by_id(key_id).prefix
-        emit_after_commit("key_banned", key=prefix, until_ms=until_ms)
+        cls.get_by_id(key_id)._emit("key_banned", until_ms=until_ms)
 
     def unban(self) -> None:
         """End the ban of the key at once."""
@@ -197,7 +253,11 @@ class Key(BaseModel):
             Key.id == self.id, Key.banned_until_ms > clock.now_ms()
         )
         if update.execute():
-            emit_after_commit("key_unbanned", key=self.prefix)
+            self._emit("key_unbanned")
+
+    def _emit(self, event: str, **facts: int) -> None:
+        slug = self.project.slug
+        emit_after_commit(event, project=slug, key=self.prefix, **facts)
 
     @classmethod
     def mark_used(cls, used_ms: dict[int, int]) -> None:
@@ -205,3 +265,13 @@ class Key(BaseModel):
         with data.atomic():
             for key_id, instant in sorted(used_ms.items()):
                 cls.update(last_used_ms=instant).where(cls.id == key_id).execute()
+
+
+Key.add_index(
+    SQL(
+        "CREATE INDEX api_key_ends ON api_key (project_id, "
+        "(COALESCE(revoked_ms,"
+        " CASE WHEN retires_ms < expires_ms THEN retires_ms"
+        " ELSE COALESCE(expires_ms, retires_ms) END, 9223372036854775807)), id)"
+    )
+)

@@ -12,35 +12,35 @@ from peewee import (
 )
 
 from petstore import clock
-from petstore.database import BaseModel, data
-from petstore.models import Conflict, Refused
+from petstore.models import Conflict, RuleError
+from petstore.models.lists import List, Listed, Part, by_id
 from petstore.models.paging import page_statement
 from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable, PetTable
 from petstore.models.projects import Project
-from petstore.statements import slot, statement
+from petstore.storage import BaseModel, data, slot, statement
 
 STATUSES = ("placed", "completed", "cancelled")
 
 
-class NoSuchOrder(Refused):
+class NoSuchOrder(RuleError):
     """The project has no order with that id."""
 
-    def __init__(self, order_id: int) -> None:
-        super().__init__(f"There is no order {order_id}.")
+    code = "not_found"
+    text = "There is no order {}."
 
 
-class PetUnknown(Refused):
+class PetUnknown(RuleError):
     """The order names an animal that the project does not have."""
 
-    def __init__(self, pet_id: int) -> None:
-        super().__init__(f"There is no animal {pet_id} to order.")
+    code = "invalid_request"
+    text = "petId: no animal with this id"
 
 
 class OrderClosed(Conflict):
     """The order was completed or cancelled before."""
 
-    def __init__(self, order_id: int) -> None:
-        super().__init__(f"The order {order_id} is closed.")
+    code = "order_closed"
+    text = "The order {} is closed."
 
 
 class Order(NamedTuple):
@@ -59,13 +59,11 @@ class Order(NamedTuple):
         Raises `PetUnknown`, and `PetNotAvailable` for all but one of the clients that
         order it at once. Like animals, orders are committed in the order of their ids.
         """
-        now = clock.now_ms()
         with data.writing(project_id):
-            data.lock_until_commit(project_id)
-            if not Pet.move(project_id, pet_id, "available", "pending"):
+            if not Pet.reserve(project_id, pet_id):
                 _require_pet(project_id, pet_id)
                 raise PetNotAvailable(pet_id)
-            [row] = _insert(project=project_id, pet=pet_id, status="placed", now=now)
+            [row] = _insert(project=project_id, pet=pet_id, now=clock.now_ms())
         return cls(*row)
 
     @classmethod
@@ -95,19 +93,26 @@ class Order(NamedTuple):
         return list(map(cls._make, rows))
 
     @classmethod
+    def listed(
+        cls, project_id: int, part: Part, *, status: str | None = None
+    ) -> Listed:
+        """Return a part of the project's orders, newest first."""
+        filters = [] if status is None else [(OrderTable.status, status)]
+        ranges = by_id(OrderTable.id, (OrderTable.project, project_id), *filters)
+        return List(ranges, _COLUMNS, cls._make, is_descending=True).show(part)
+
+    @classmethod
     def _close(
         cls, project_id: int, order_id: int, status: str, pet_status: str
     ) -> Self:
-        now = clock.now_ms()
+        values = {"status": status, "now": clock.now_ms()}
         with data.writing(project_id):
-            rows = _close_if_placed(
-                project=project_id, id=order_id, status=status, now=now
-            )
+            rows = _close_if_placed(project=project_id, id=order_id, **values)
             if not rows:
                 cls.find(project_id, order_id)
                 raise OrderClosed(order_id)
             order = cls(*rows[0])
-            Pet.move(project_id, order.pet_id, "pending", pet_status)
+            Pet.release(project_id, order.pet_id, pet_status)
         return order
 
 
@@ -129,13 +134,7 @@ class OrderTable(BaseModel):
         )
 
 
-_COLUMNS = (
-    OrderTable.id,
-    OrderTable.pet,
-    OrderTable.status,
-    OrderTable.created_ms,
-    OrderTable.updated_ms,
-)
+_COLUMNS = tuple(getattr(OrderTable, name) for name in Order._fields)
 
 _select_page = page_statement(OrderTable.id, _COLUMNS)
 _select_page_of_status = page_statement(OrderTable.id, _COLUMNS, OrderTable.status)
@@ -153,7 +152,7 @@ def _require_pet(project_id: int, pet_id: int) -> None:
     try:
         Pet.find(project_id, pet_id)
     except NoSuchPet:
-        raise PetUnknown(pet_id) from None
+        raise PetUnknown from None
 
 
 @statement(data)
@@ -161,7 +160,7 @@ def _insert() -> Query:
     return OrderTable.insert(
         project=slot("project"),
         pet=slot("pet"),
-        status=slot("status"),
+        status="placed",
         created_ms=slot("now"),
         updated_ms=slot("now"),
     ).returning(*_COLUMNS)

@@ -1,34 +1,42 @@
 """Animals for adoption (specification section 2)."""
 
-from typing import NamedTuple, Self
-from weakref import WeakValueDictionary
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
-import orjson
-from peewee import BigAutoField, BigIntegerField, ForeignKeyField, Query, TextField
+from peewee import (
+    BigAutoField,
+    BigIntegerField,
+    ColumnBase,
+    Context,
+    Field,
+    ForeignKeyField,
+    Query,
+    TextField,
+    fn,
+)
 
-from petstore.batches import Batch
-from petstore.database import BaseModel, data, is_sqlite
-from petstore.models import Conflict, Refused
+from petstore.models import Conflict, RuleError
 from petstore.models.categories import Category, CategoryTable
+from petstore.models.lists import IndexRange, List, Listed, Part, RangeFinder, by_id
 from petstore.models.paging import page_statement
 from petstore.models.projects import Project
-from petstore.statements import slot, statement
+from petstore.storage import BaseModel, data, slot, statement
 
 STATUSES = ("available", "pending", "sold")
 
 
-class NoSuchPet(Refused):
+class NoSuchPet(RuleError):
     """The project has no animal with that id."""
 
-    def __init__(self, pet_id: int) -> None:
-        super().__init__(f"There is no animal {pet_id}.")
+    code = "not_found"
+    text = "There is no animal {}."
 
 
 class PetNotAvailable(Conflict):
     """The animal is pending or sold."""
 
-    def __init__(self, pet_id: int) -> None:
-        super().__init__(f"The animal {pet_id} is not available.")
+    code = "pet_not_available"
+    text = "The animal {} is not available."
 
 
 class Pet(NamedTuple):
@@ -40,15 +48,20 @@ class Pet(NamedTuple):
     status: str
 
     @classmethod
-    def add(cls, project_id: int, name: str, category_id: int, status: str) -> Self:
+    def add(cls, project_id: int, **members: Any) -> Self:
         """Add an animal, and its category if no animal has named it before.
 
         The animals of a project are committed in the order of their ids. A client that
         reads on from the last id it has seen therefore misses none.
         """
-        insert = _insert_on_sqlite if is_sqlite(data.obj) else _insert_on_postgresql
-        pet_id = insert(project_id, name, category_id, status)
-        return cls(pet_id, name, category_id, status)
+        pet = cls(id=0, **members)  # the database assigns the id
+        values = {"project": project_id, **pet._asdict()}
+        with data.writing(project_id):
+            pet_id = _insert_if_category_exists.insert(**values)
+            if not pet_id:
+                Category.ensure(project_id, pet.category_id)
+                pet_id = _insert_if_category_exists.insert(**values)
+        return pet._replace(id=pet_id)
 
     @classmethod
     def find(cls, project_id: int, pet_id: int) -> Self:
@@ -66,6 +79,43 @@ class Pet(NamedTuple):
         rows = select(project=project_id, after=after, status=status, limit=limit)
         return list(map(cls._make, rows))
 
+    @classmethod
+    def listed(
+        cls,
+        project_id: int,
+        part: Part,
+        *,
+        status: str | None = None,
+        category_id: int | None = None,
+        name: str | None = None,
+    ) -> Listed:
+        """Return a part of the project's animals, newest first.
+
+        If `name` is given, those whose names begin with it, by name. ASCII letters are
+        the same in either case. Raises `NoSuchPet` for the id of no animal.
+        """
+        filters: list[tuple[Field, Any]]
+        filters = [(PetTable.category_id, category_id), (PetTable.status, status)]
+        filters = [(column, value) for column, value in filters if value is not None]
+        if name is None:
+            # There is an index for one filter; the rows are compared with the other.
+            project = (PetTable.project, project_id)
+            ranges = by_id(PetTable.id, project, *filters[:1])
+            filters = filters[1:]
+        else:
+            ranges = _by_name(project_id, name)
+
+        def passes(pet: Pet) -> bool:
+            return all(getattr(pet, column.name) == value for column, value in filters)
+
+        return List(
+            ranges,
+            _COLUMNS,
+            cls._make,
+            is_descending=name is None,
+            keep=passes if filters else None,
+        ).show(part)
+
     @staticmethod
     def names(project_id: int, ids: set[int]) -> dict[int, str]:
         """Return the names of the project's animals with these ids, by id."""
@@ -75,14 +125,17 @@ class Pet(NamedTuple):
         return {row.id: row.name for row in rows}
 
     @staticmethod
-    def move(project_id: int, pet_id: int, before: str, after: str) -> bool:
-        """Change the status of an animal; False if it does not have the one before."""
-        update = PetTable.update(status=after).where(
-            PetTable.project == project_id,
-            PetTable.id == pet_id,
-            PetTable.status == before,
-        )
-        return bool(update.execute())
+    def reserve(project_id: int, pet_id: int) -> bool:
+        """Make an available animal pending; return whether it was available.
+
+        Nobody else adds an animal or an order to the project until the commit.
+        """
+        return bool(_reserve(project=project_id, id=pet_id))
+
+    @staticmethod
+    def release(project_id: int, pet_id: int, status: str) -> None:
+        """Make a pending animal sold, or available again."""
+        _release(project=project_id, id=pet_id, status=status)
 
 
 class PetTable(BaseModel):
@@ -99,99 +152,95 @@ class PetTable(BaseModel):
         indexes = (
             (("project", "id"), False),
             (("project", "status", "id"), False),
+            (("project", "category_id", "id"), False),
         )
 
 
-_COLUMNS = (PetTable.id, PetTable.name, PetTable.category_id, PetTable.status)
+class _FoldedName(ColumnBase):
+    """The name with ASCII letters in lower case, compared byte by byte."""
+
+    def __sql__(self, context: Context) -> Context:
+        return context.sql(fn.LOWER(data.bytewise(PetTable.name)))
+
+
+_FOLDED_NAME = _FoldedName()
+_AFTER_EVERY_CHARACTER = "\U0010ffff"
+_BEFORE_EVERY_CHARACTER = "\x01"  # of a name
+
+PetTable.add_index(
+    PetTable.project, _FOLDED_NAME, PetTable.id, name="pet_project_id_lower_name_id"
+)
+
+_COLUMNS = tuple(getattr(PetTable, name) for name in Pet._fields)
 
 _select_page = page_statement(PetTable.id, _COLUMNS)
 _select_page_of_status = page_statement(PetTable.id, _COLUMNS, PetTable.status)
 
 
+_BY_ID = (PetTable.project == slot("project")) & (PetTable.id == slot("id"))
+
+
 @statement(data)
 def _select_one() -> Query:
-    return PetTable.select(*_COLUMNS).where(
-        PetTable.project == slot("project"),
-        PetTable.id == slot("id"),
+    return PetTable.select(*_COLUMNS).where(_BY_ID)
+
+
+@statement(data)
+def _reserve() -> Query:
+    return (
+        PetTable.update(status="pending")
+        .where(
+            _BY_ID,
+            PetTable.status == "available",
+            data.lock_condition(slot("project")),
+        )
+        .returning(PetTable.id)
     )
 
 
-def _insert_on_sqlite(project_id: int, name: str, category_id: int, status: str) -> int:
-    values = {
-        "project": project_id,
-        "name": name,
-        "category_id": category_id,
-        "status": status,
-    }
-    with data.writing(project_id):
-        rows = _insert_if_category_exists(**values)
-        if not rows:
-            Category.ensure(project_id, category_id)
-            rows = _insert_if_category_exists(**values)
-    pet_id: int = rows[0][0]
-    return pet_id
+@statement(data)
+def _release() -> Query:
+    return PetTable.update(status=slot("status")).where(
+        _BY_ID, PetTable.status == "pending"
+    )
+
+
+def _by_name(project_id: int, prefix: str) -> RangeFinder:
+    project, prefix = (PetTable.project, project_id), _folded(prefix)
+    everything = IndexRange(
+        (project,),
+        _FOLDED_NAME,
+        prefix,
+        prefix + _AFTER_EVERY_CHARACTER,
+        then=(PetTable.id,),
+    )
+
+    def ranges(pet_id: int | None, is_above: bool) -> list[IndexRange]:
+        if pet_id is None:
+            return [everything]
+        name = _folded(Pet.find(project_id, pet_id).name)
+        same_name = by_id(PetTable.id, project, (_FOLDED_NAME, name))
+        rest = (
+            replace(everything, low=name + _BEFORE_EVERY_CHARACTER)
+            if is_above
+            else replace(everything, high=name)
+        )
+        return [*same_name(pet_id, is_above), rest]
+
+    return ranges
+
+
+def _folded(text: str) -> str:
+    # Of bytes, `lower` changes those of ASCII letters alone, as the databases do.
+    return text.encode().lower().decode()
 
 
 @statement(data)
 def _insert_if_category_exists() -> Query:
-    columns = (PetTable.project, PetTable.name, PetTable.category_id, PetTable.status)
+    columns = (PetTable.project, *_COLUMNS[1:])
     category = CategoryTable.select(*(slot(column.name) for column in columns)).where(
         CategoryTable.project == slot("project"),
         CategoryTable.id == slot("category_id"),
+        data.lock_condition(slot("project")),
     )
-    return PetTable.insert_from(category, columns).returning(PetTable.id)
-
-
-class _NewPet(NamedTuple):
-    project_id: int
-    name: str
-    category_id: int
-    status: str
-
-
-def _insert_on_postgresql(
-    project_id: int, name: str, category_id: int, status: str
-) -> int:
-    animal = _NewPet(project_id, name, category_id, status)
-    if data.in_transaction():
-        return _insert_all([animal])[0]
-    batch = _batches.get(project_id)
-    if batch is None:
-        batch = _batches[project_id] = Batch(_insert_all)
-    return batch.run(animal)
-
-
-# Animals that are added to a project at the same time share a transaction.
-_batches: WeakValueDictionary[int, Batch[_NewPet, int]] = WeakValueDictionary()
-
-
-def _insert_all(animals: list[_NewPet]) -> list[int]:
-    values = {
-        "project": animals[0].project_id,
-        "animals": orjson.dumps([animal._asdict() for animal in animals]).decode(),
-        "deadline": data.deadline(),
-    }
-    rows = data.execute_before_deadline(_INSERT_ALL, values).fetchall()
-    return sorted(pet_id for (pet_id,) in rows)
-
-
-# The lock, the categories and the animals in one round trip. The rows are selected from
-# the lock, so that the ids are drawn, in order, when the lock is held. After the
-# deadline nothing is selected, so nothing is inserted.
-_INSERT_ALL = """
-WITH "turn" AS (
-    SELECT pg_advisory_xact_lock(%(project)s)
-), "added" AS (
-    SELECT "animal".*
-    FROM "turn", json_to_recordset(%(animals)s)
-        AS "animal" ("name" text, "category_id" bigint, "status" text)
-    WHERE clock_timestamp() < to_timestamp(%(deadline)s)
-), "categories" AS (
-    INSERT INTO "category" ("project_id", "id")
-    SELECT DISTINCT %(project)s, "category_id" FROM "added"
-    ON CONFLICT DO NOTHING
-)
-INSERT INTO "pet" ("project_id", "name", "category_id", "status")
-SELECT %(project)s, "name", "category_id", "status" FROM "added"
-RETURNING "id"
-"""
+    return PetTable.insert_from(category, columns)

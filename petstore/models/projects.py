@@ -15,42 +15,46 @@ from peewee import (
 )
 
 from petstore import clock
-from petstore.database import BaseModel, data
-from petstore.events import emit_after_commit
-from petstore.models import Refused
+from petstore.models import RuleError
+from petstore.models.events import emit_after_commit
+from petstore.models.plans import PLANS
+from petstore.storage import BaseModel, data
 
-ENTERPRISE = "enterprise"
-PLANS = ("free", "pro", "business", ENTERPRISE)
-PLANS_WITH_DOMAINS = ("pro", "business", ENTERPRISE)
 MAX_SLUG_LENGTH = 63
 SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 Columns = dict[str, str | int | None]
 
 
-class SlugTaken(Refused):
+class SlugTaken(RuleError):
     """Another project has that slug."""
 
 
-class LimitsMissing(Refused):
-    """A project on Enterprise needs limits of its own."""
+class UnknownPlan(RuleError):
+    """There is no plan of that name."""
 
 
-class LimitsFixed(Refused):
-    """The limits of every plan but Enterprise are fixed."""
+class LimitsMissing(RuleError):
+    """A project on such a plan needs limits of its own."""
+
+
+class LimitsFixed(RuleError):
+    """The limits of the plan are the same for all projects."""
 
 
 class Plan:
-    """A plan, with the two limits that Enterprise alone carries."""
+    """A plan, with the two limits of a project on a plan that has none itself."""
 
     def __init__(
         self, name: str, per_minute: int | None = None, per_day: int | None = None
     ) -> None:
-        """Raises `LimitsMissing` and `LimitsFixed`."""
+        """Raises `UnknownPlan`, `LimitsMissing` and `LimitsFixed`."""
+        if name not in PLANS:
+            raise UnknownPlan
         limits = [n for n in (per_minute, per_day) if n is not None]
-        if name == ENTERPRISE and len(limits) < 2:
+        if not PLANS[name].quota and len(limits) < 2:
             raise LimitsMissing
-        if name != ENTERPRISE and limits:
+        if PLANS[name].quota and limits:
             raise LimitsFixed
         self.columns: Columns = {
             "plan": name,
@@ -66,7 +70,7 @@ class Project(BaseModel):
     slug = TextField(unique=True)
     name = TextField()
     plan = TextField()
-    per_minute = BigIntegerField(null=True)  # on Enterprise alone, like the next
+    per_minute = BigIntegerField(null=True)  # if the plan has no limits itself
     per_day = BigIntegerField(null=True)
     created_ms = BigIntegerField()
 
@@ -103,9 +107,14 @@ class Project(BaseModel):
         return list(cls.select().order_by(cls.slug))
 
     @property
+    def has_own_limits(self) -> bool:
+        """Whether its limits are its own, because its plan has none."""
+        return not PLANS[self.plan].quota
+
+    @property
     def has_domains(self) -> bool:
         """Whether the plan lets the project use its own domains."""
-        return self.plan in PLANS_WITH_DOMAINS
+        return PLANS[self.plan].has_domains
 
     def change_plan(self, plan: Plan) -> None:
         """Change the plan, from the next request on."""
@@ -114,15 +123,29 @@ class Project(BaseModel):
     def change_limits(
         self, *, per_minute: int | None = None, per_day: int | None = None
     ) -> None:
-        """Change one or both limits of a project on Enterprise; None leaves one."""
+        """Change one or both limits of a project that has its own; None leaves one."""
         limits = {"per_minute": per_minute, "per_day": per_day}
-        columns: Columns = {"plan": ENTERPRISE}
+        columns: Columns = {"plan": self.plan}
         columns |= {name: limit for name, limit in limits.items() if limit is not None}
-        self._change(columns, Project.plan == ENTERPRISE)
+        self._change(columns, Project.plan == self.plan)
+
+    def remove(self) -> None:
+        """Delete the project and everything that refers to it, in one transaction."""
+        with data.writing(self.id):
+            data.lock_until_commit(self.id)
+            # A changed unique column locks the row, so that a request under way cannot
+            # add anything that refers to it.
+            Project.update(slug=f"deleted {self.id}").where(
+                Project.id == self.id
+            ).execute()
+            self.delete_instance(recursive=True)
+            emit_after_commit("project_deleted", project=self.slug)
 
     def _change(self, columns: Columns, *conditions: Expression) -> None:
+        given = {name: value for name, value in columns.items() if value}
+        differs = [getattr(Project, name) != value for name, value in given.items()]
         update = Project.update(**columns).where(
-            Project.id == self.id, _differs(columns), *conditions
+            Project.id == self.id, reduce(or_, differs), *conditions
         )
         if update.execute():
             emit_after_commit("plan_changed", project=self.slug, **columns)
@@ -140,11 +163,3 @@ def _numbered(slug: str, attempt: int) -> str:
         return slug
     suffix = f"-{attempt}"
     return slug[: MAX_SLUG_LENGTH - len(suffix)].rstrip("-") + suffix
-
-
-def _differs(columns: Columns) -> Expression:
-    """Return the condition that a project has another plan or other limits."""
-    given = {name: value for name, value in columns.items() if value}
-    return reduce(
-        or_, [getattr(Project, name) != value for name, value in given.items()]
-    )

@@ -6,22 +6,20 @@ import secrets
 from peewee import BigIntegerField, ForeignKeyField, Query, TextField
 
 from petstore import clock
-from petstore.database import BaseModel, data
 from petstore.models.callers import Caller, callers
 from petstore.models.keys import Key
-from petstore.statements import slot, statement
+from petstore.storage import BaseModel, Sweep, data, slot, statement
 
 LASTS_MS = 12 * 60 * clock.MS_PER_MINUTE
 TOKEN_BYTES = 24
 SECRET_BYTES = 32
-SWEPT_AT_ONCE = 10
 
 
 class Session(BaseModel):
     """A person who has signed in with a key; only the token's digest is stored."""
 
     digest = TextField(primary_key=True)
-    key = ForeignKeyField(Key, index=False)
+    key = ForeignKeyField(Key, on_delete="CASCADE")
     ends_ms = BigIntegerField(index=True)
 
     @classmethod
@@ -29,7 +27,7 @@ class Session(BaseModel):
         """Begin a session for the caller and return its token."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
         _insert(digest=digest_of(token), key=caller.key_id, now_ms=clock.now_ms())
-        cls._sweep()
+        _sweep(now_ms=clock.now_ms())
         return token
 
     @classmethod
@@ -42,14 +40,6 @@ class Session(BaseModel):
         """Return who has signed in, if the session has not ended and its key works."""
         rows = _select_caller(digest=digest_of(token), now_ms=clock.now_ms())
         return next(map(Caller._make, rows), None)
-
-    @classmethod
-    def _sweep(cls) -> None:
-        """Delete a few ended sessions; each new one pays for several old ones."""
-        # One statement for each: of two that delete many at once, each might wait for
-        # a row of the other.
-        for (digest,) in _select_ended(now_ms=clock.now_ms()):
-            cls.delete().where(cls.digest == digest).execute()
 
 
 class Secret(BaseModel):
@@ -92,11 +82,4 @@ def _select_caller() -> Query:
     )
 
 
-@statement(data)
-def _select_ended() -> Query:
-    return (
-        Session.select(Session.digest)
-        .where(Session.ends_ms <= data.now_ms)
-        .order_by(Session.ends_ms)
-        .limit(SWEPT_AT_ONCE)
-    )
+_sweep = Sweep(Session, Session.ends_ms, lambda: Session.ends_ms <= data.now_ms)

@@ -2,11 +2,11 @@
 
 from flask import Flask
 
-from petstore.docs import openapi, page
+from petstore.openapi import document, page
 from petstore.settings import Settings
 
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Register the interface description and the page that shows it."""
-    openapi.init_app(app, settings)
+    document.init_app(app, settings)
     page.init_app(app, settings)

@@ -8,21 +8,16 @@ from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Flask, Response, current_app, request
 
-from petstore.docs.components import add_components
-from petstore.docs.failures import ErrorSchema, responses
-from petstore.docs.headers import HEADERS
-from petstore.docs.operations import operations
-from petstore.responses import JsonResponse
-from petstore.routing import API_PREFIX
+from petstore.openapi.components import add_components
+from petstore.openapi.failures import ErrorSchema, responses
+from petstore.openapi.guide import INTRODUCTION, sections
+from petstore.openapi.headers import HEADERS
+from petstore.openapi.operations import operations
 from petstore.schemas.fields import Integer
 from petstore.settings import Settings
-from petstore.version import INTERFACE
-
-ABOUT = """\
-Manage animals for adoption, their categories and the orders for them. Every operation
-takes an API key as a bearer token; the plan of its project limits the requests per
-minute and day.
-"""
+from petstore.settings.version import INTERFACE
+from petstore.web.responses import JsonResponse
+from petstore.web.routing import API_PREFIX
 
 bp = Blueprint("openapi", __name__)
 
@@ -40,17 +35,27 @@ def init_app(app: Flask, settings: Settings) -> None:
 @bp.get("/openapi.json")
 def openapi() -> Response:
     """Return the interface description."""
+    return JsonResponse(orjson.dumps(describe()))
+
+
+def describe() -> dict[str, Any]:
+    """Return the interface description, with the servers for the current request."""
     # Without a valid Host header the reference is relative.
     here = request.host_url if request.host else "/"
     servers = current_app.extensions["openapi_servers"] or [
         _server(f"{here}{API_PREFIX[1:]}", "Local")
     ]
-    description = current_app.extensions["openapi"]() | {"servers": servers}
-    return JsonResponse(orjson.dumps(description))
+    description: dict[str, Any] = current_app.extensions["openapi"]()
+    return description | {"servers": servers}
 
 
 def _server(url: str, description: str) -> dict[str, Any]:
     return {"url": url, "description": description, "x-internal": False}
+
+
+def _about() -> str:
+    guide = [f"## {section.title}\n\n{section.text}" for section in sections()]
+    return "\n".join((INTRODUCTION, *guide))
 
 
 def _describe(app: Flask) -> dict[str, Any]:
@@ -60,7 +65,7 @@ def _describe(app: Flask) -> dict[str, Any]:
         version=INTERFACE,
         openapi_version="3.1.1",
         plugins=[marshmallow],
-        info={"description": ABOUT, "contact": {"name": "Pet Store Service"}},
+        info={"description": _about(), "contact": {"name": "Pet Store Service"}},
         security=[{"apiKey": []}],
         tags=[
             {"name": "Pets", "description": "The animals for adoption."},

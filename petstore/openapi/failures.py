@@ -1,12 +1,12 @@
-"""Failures of operations, each status with its codes and an example."""
+"""Failures of operations: each status with its codes, and a message of each code."""
 
 from typing import Any
 
 from marshmallow import fields
 
-from petstore.docs.headers import references
-from petstore.errors import CODES, Failure
-from petstore.schemas.fields import Integer, StrictSchema
+from petstore.errors import EXAMPLES, STATUSES
+from petstore.openapi.headers import references
+from petstore.schemas.fields import Choice, Integer, StrictSchema
 
 DESCRIPTIONS = {
     400: "The body, a parameter or a header cannot be accepted as it is.",
@@ -33,13 +33,10 @@ HEADERS = {
 class ErrorSchema(StrictSchema):
     """Error: what went wrong, for a machine and for a person."""
 
-    code = fields.String(
+    code = Choice(
+        tuple(STATUSES),
         required=True,
-        metadata={
-            "description": "For machines.",
-            "maxLength": 64,
-            "pattern": "^[a-z_]+$",
-        },
+        metadata={"description": "For machines."},
     )
     message = fields.String(
         required=True,
@@ -57,14 +54,9 @@ def responses() -> dict[int, dict[str, Any]]:
 
 def _response(status: int) -> dict[str, Any]:
     examples = {
-        code: {
-            "value": {
-                "code": code,
-                "message": DESCRIPTIONS[status],
-                "status": status,
-            }
-        }
-        for code in _codes(status)
+        code: {"value": {"code": code, "message": message, "status": status}}
+        for code, message in EXAMPLES.items()
+        if STATUSES[code] == status
     }
     return {
         "description": DESCRIPTIONS[status],
@@ -73,13 +65,3 @@ def _response(status: int) -> dict[str, Any]:
             "application/json": {"schema": "ErrorSchema", "examples": examples}
         },
     }
-
-
-def _codes(status: int) -> list[str]:
-    codes = {failure.code for failure in _family(Failure) if failure.status == status}
-    return sorted(codes | ({CODES[status]} if status in CODES else set()))
-
-
-def _family(root: type[Failure]) -> list[type[Failure]]:
-    leaves = [leaf for child in root.__subclasses__() for leaf in _family(child)]
-    return leaves or [root]

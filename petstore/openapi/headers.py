@@ -15,7 +15,7 @@ def _text(description: str, example: str) -> dict[str, Any]:
     return {"description": description, "schema": schema, "example": example}
 
 
-HEADERS = {
+ON_EVERY_RESPONSE = {
     "X-RateLimit-Limit": _integer("The limit that applies.", 60),
     "X-RateLimit-Remaining": _integer("Requests left in the current window.", 59),
     "X-RateLimit-Reset": _integer("Unix time at which it resets.", 1795240380),
@@ -24,16 +24,18 @@ HEADERS = {
         '"minute";q=60;w=60, "day";q=1000;w=86400',
     ),
     "RateLimit": _text(
-        "What is left of them, and for how many seconds.",
+        "Requests left in both windows, and seconds until each resets.",
         '"minute";r=59;t=25, "day";r=999;t=65245',
     ),
     "X-Request-ID": _text(
-        "The request's name in the log; the caller's own where it sent one.",
+        "The id of the request in the log; a valid one in the request is kept.",
         "5aaa09a2f8784ea3b0fc8df968690986",
     ),
     "Access-Control-Allow-Origin": _text(
         "The origin whose pages may read the response.", "*"
     ),
+}
+HEADERS = ON_EVERY_RESPONSE | {
     "Retry-After": _integer("Seconds after which a retry is served.", 25),
     "WWW-Authenticate": _text("How to authenticate.", 'Bearer realm="petstore"'),
     "Location": _text("Where the new resource is found.", "/v1/pets/42"),
@@ -50,26 +52,17 @@ HEADERS = {
         "Thu, 05 Dec 2030 00:00:00 GMT",
     ),
 }
-ON_EVERY_RESPONSE = (
-    "X-RateLimit-Limit",
-    "X-RateLimit-Remaining",
-    "X-RateLimit-Reset",
-    "RateLimit-Policy",
-    "RateLimit",
-    "X-Request-ID",
-    "Access-Control-Allow-Origin",
-)
 IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
-    "description": "A key of your own: a retry with it gets the first answer again.",
+    # No example: a tool that fills it in would send the same key with every request.
+    "description": "A new key of your own for each request that you may have to retry.",
     "schema": {
         "type": "string",
         "minLength": 1,
         "maxLength": 255,
         "pattern": "^[!-~]+$",
     },
-    "example": "b1c9e7d2-adoption-42",
 }
 
 
@@ -77,5 +70,5 @@ def references(*names: str) -> dict[str, Any]:
     """Return the headers of a response, with those of every response."""
     return {
         name: {"$ref": f"#/components/headers/{name}"}
-        for name in ON_EVERY_RESPONSE + names
+        for name in (*ON_EVERY_RESPONSE, *names)
     }

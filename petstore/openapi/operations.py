@@ -8,17 +8,24 @@ from flask import Flask
 from marshmallow import Schema
 from werkzeug.routing import Rule
 
-from petstore.docs.components import list_of
-from petstore.docs.headers import IDEMPOTENCY_KEY, references
-from petstore.routing import API_PREFIX
+from petstore.errors import STATUSES
+from petstore.openapi.components import list_of
+from petstore.openapi.guide import link
+from petstore.openapi.headers import IDEMPOTENCY_KEY, references
+from petstore.openapi.samples import samples
 from petstore.schemas.fields import INT64_MAX
 from petstore.schemas.paging import PageQuery
+from petstore.web.routing import API_PREFIX
 
-TAGS = {"pets": ["Pets", "animals"], "orders": ["Store"], "categories": ["Store"]}
+TAGS = {"pets": ["Pets", "animals"]}
+OTHER_TAGS = ["Store"]
 ON_EVERY_OPERATION = (400, 401, 421, 429, 500, 503)
+WITH_ID = (404,)
 WITH_BODY = (413, 415)
 WITH_IDEMPOTENCY_KEY = (409, 422)
+WITH_DEPRECATION = (410,)
 JSON = "application/json"
+EXAMPLE_ID = "42"
 
 
 def operations(app: Flask) -> dict[str, dict[str, Any]]:
@@ -28,32 +35,31 @@ def operations(app: Flask) -> dict[str, dict[str, Any]]:
         view = app.view_functions[rule.endpoint]
         if hasattr(view, "contract"):
             [method] = (rule.methods or set()) - {"HEAD", "OPTIONS"}
-            path = paths.setdefault(_path(rule), {})
-            path[method.lower()] = _operation(rule, method, view)
+            path = re.sub(r"<id:(\w+)>", lambda id: f"{{{_camel(id[1])}}}", rule.rule)
+            path = path.removeprefix(API_PREFIX)
+            operation = _operation(path, rule, method, view)
+            paths.setdefault(path, {})[method.lower()] = operation
     return paths
 
 
-def _path(rule: Rule) -> str:
-    path = re.sub(r"<id:(\w+)>", lambda name: f"{{{_camel(name[1])}}}", rule.rule)
-    return path.removeprefix(API_PREFIX)
-
-
-def _operation(rule: Rule, method: str, view: Any) -> dict[str, Any]:
+def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
     contract = view.contract
-    description = inspect.getdoc(view) or ""
+    summary, _, details = (inspect.getdoc(view) or "").partition("\n\n")
+    body = _example(contract.body) if contract.body else None
     operation: dict[str, Any] = {
         "operationId": _camel(view.__name__),
-        "summary": description.partition("\n")[0].rstrip("."),
-        "description": description,
-        "tags": TAGS[rule.endpoint.partition(".")[0]],
+        "summary": summary.rstrip("."),
+        "description": f"{details}\n\n{_see_also(method, view)}".lstrip(),
+        "tags": TAGS.get(rule.endpoint.partition(".")[0], OTHER_TAGS),
         "parameters": [
             *map(_path_parameter, sorted(rule.arguments)),
             {"in": "query", "schema": type(contract.query)},
         ],
         "responses": _responses(rule, method, view),
+        "x-codeSamples": samples(method, re.sub(r"{\w+}", EXAMPLE_ID, path), body),
     }
     if contract.body:
-        content = {"schema": type(contract.body), "example": _example(contract.body)}
+        content = {"schema": type(contract.body), "example": body}
         operation["requestBody"] = {"required": True, "content": {JSON: content}}
     if method == "POST":
         operation["parameters"].append(IDEMPOTENCY_KEY)
@@ -61,6 +67,19 @@ def _operation(rule: Rule, method: str, view: Any) -> dict[str, Any]:
         operation["deprecated"] = True
         operation["x-sunset"] = view.deprecation["Sunset"]
     return operation
+
+
+def _see_also(method: str, view: Any) -> str:
+    """Return links to what the guide says about the operation."""
+    concerns = {
+        "Deprecation": hasattr(view, "deprecation"),
+        "Retries": method == "POST",
+        "Paging": isinstance(view.contract.query, PageQuery),
+        "Limits": True,
+        "Errors": True,
+    }
+    links = [link(title) for title, is_concerned in concerns.items() if is_concerned]
+    return f"See also: {', '.join(links)}."
 
 
 def _path_parameter(name: str) -> dict[str, Any]:
@@ -71,41 +90,39 @@ def _path_parameter(name: str) -> dict[str, Any]:
         "required": True,
         "description": "The id.",
         "schema": schema,
-        "example": 42,
+        "example": int(EXAMPLE_ID),
     }
 
 
 def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
     contract = view.contract
-    statuses = set(ON_EVERY_OPERATION) | {
-        failure.status for failure in contract.failures
+    statuses = {
+        *ON_EVERY_OPERATION,
+        *(WITH_ID if rule.arguments else ()),
+        *(WITH_BODY if contract.body else ()),
+        *(WITH_IDEMPOTENCY_KEY if method == "POST" else ()),
+        *(WITH_DEPRECATION if hasattr(view, "deprecation") else ()),
+        *(STATUSES[error.code] for error in contract.rule_errors),
     }
-    if rule.arguments:
-        statuses.add(404)
-    if contract.body:
-        statuses |= set(WITH_BODY)
-    if method == "POST":
-        statuses |= set(WITH_IDEMPOTENCY_KEY)
-    if hasattr(view, "deprecation"):
-        statuses.add(410)
-    failures = {str(status): f"Failure{status}" for status in sorted(statuses)}
     successes = {str(status): _success(method, view) for status in contract.statuses}
+    failures = {str(status): f"Failure{status}" for status in sorted(statuses)}
     return successes | failures
 
 
 def _success(method: str, view: Any) -> dict[str, Any]:
     contract = view.contract
-    headers = ["Location", "Idempotent-Replayed"] if method == "POST" else []
-    if isinstance(contract.query, PageQuery):
-        headers.append("Link")
-    headers += getattr(view, "deprecation", {})
+    headers = [
+        *(("Location", "Idempotent-Replayed") if method == "POST" else ()),
+        *(("Link",) if isinstance(contract.query, PageQuery) else ()),
+        *getattr(view, "deprecation", ()),
+    ]
     schema: Any = type(contract.returns)
     example: Any = _example(contract.returns)
     if contract.returns.many:
         schema, example = list_of(contract.returns), [example]
     return {
         "description": "Success.",
-        "headers": references(*dict.fromkeys(headers)),
+        "headers": references(*headers),
         "content": {JSON: {"schema": schema, "example": example}},
         "links": {
             operation[:1].upper() + operation[1:]: {

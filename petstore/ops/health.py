@@ -6,7 +6,7 @@ import peewee
 from flask import Blueprint, Flask, current_app
 
 from petstore import quotas
-from petstore.database import data
+from petstore.storage import data
 
 # SQLite answers `SELECT 1` without reading its file.
 PROBE = "SELECT 1 FROM project LIMIT 1"
@@ -30,8 +30,8 @@ def healthz() -> dict[str, str]:
 @bp.get("/readyz")
 def readyz() -> tuple[dict[str, str], int]:
     """Answer 200 while the database answers, also without the counter store."""
-    is_degraded = quotas.limiter_of(current_app).is_degraded()
-    stores = {"counters": "degraded" if is_degraded else "ok"}
+    answers = quotas.limiter_of(current_app).store_answers()
+    stores = {"counters": "ok" if answers else "degraded"}
     try:
         data.execute_sql(PROBE).fetchone()
     except peewee.DatabaseError:

@@ -1,4 +1,8 @@
-"""One line of JSON for each request and each event, or a plain one on a terminal."""
+"""One line of JSON for each request and each event, or a plain one on a terminal.
+
+Requests and events go to stdout. What gunicorn and other libraries log, and the events
+of commands, goes to stderr.
+"""
 
 import json
 import logging
@@ -13,10 +17,9 @@ import orjson
 from flask import Flask, Response, g
 
 from petstore import clock
-from petstore.routing import current_g, current_request
+from petstore.web.routing import current_g, current_request
 
 STDOUT, STDERR = 1, 2
-REQUEST_ID = "X-Request-ID"
 
 _terminals = {descriptor for descriptor in (STDOUT, STDERR) if os.isatty(descriptor)}
 # W3C Trace Context, section 3.2: version 00 has 55 characters; later versions may have
@@ -25,13 +28,16 @@ _TRACEPARENT = re.compile(
     r"(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}"
     r"-[0-9a-f]{2}(-.*)?"
 )
-_SANE_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+# A key that a client has put into a path; the group is its public prefix.
+_KEY = re.compile(r"(pet_[0-9A-Za-z]{12})[0-9A-Za-z]+")
+_SHOWN_PATH_LENGTH = 256
 
 
 def init_app(app: Flask) -> None:
     """Give each request an id, and log its response after every other hook."""
     logger = logging.getLogger("petstore")
-    logger.handlers = [_LineHandler()]
+    logger.handlers = [LineHandler()]
     logger.setLevel(logging.INFO)
     logger.propagate = False
     app.before_request(_begin)
@@ -42,20 +48,21 @@ def _begin() -> None:
     g = current_g()
     g.started = time.perf_counter()
     header = current_request().environ.get("HTTP_X_REQUEST_ID")
-    is_sane = header and _SANE_ID.fullmatch(header)
-    g.request_id = header if is_sane else os.urandom(16).hex()
+    is_valid = header and _VALID_ID.fullmatch(header)
+    g.request_id = header if is_valid else os.urandom(16).hex()
 
 
 def _end(response: Response) -> Response:
     request, g = current_request(), current_g()
-    response.headers.add(REQUEST_ID, g.request_id)
     caller, rule = g.get("caller"), request.url_rule
     line = {
         "event": "request",
         "id": g.request_id,
         "method": request.method,
+        "path": _shown_path(request.path),
         "route": rule.rule if rule else None,
         "status": response.status_code,
+        "code": g.get("error_code"),
         "duration_ms": round((time.perf_counter() - g.started) * 1000, 3),
         "project": caller.slug if caller else None,
         "key": caller.prefix if caller else None,
@@ -69,18 +76,39 @@ def _end(response: Response) -> Response:
     return response
 
 
-class _LineHandler(logging.Handler):
-    """Writes the records of the `petstore` loggers, which include the events."""
+def _shown_path(path: str) -> str:
+    if "pet_" in path:
+        path = _KEY.sub(r"\1…", path)
+    return path[:_SHOWN_PATH_LENGTH]
+
+
+class LineHandler(logging.Handler):
+    """Writes a record as one line: events of the service, and what libraries log."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        facts = getattr(record, "facts", {})
-        line = {"event": record.getMessage(), "level": record.levelname} | facts
-        if "request_id" in (g or ()):
-            line["id"] = g.request_id
+        """Write the record."""
+        is_own = record.name.startswith("petstore")
+        if is_own:
+            line = {"event": record.getMessage(), "level": record.levelname}
+            line |= _request_facts() | getattr(record, "facts", {})
+        else:
+            line = {"event": record.name.partition(".")[0], "level": record.levelname}
+            line |= {"message": record.getMessage()}
         if record.exc_info:
             line["exception"] = logging.Formatter().formatException(record.exc_info)
         # The stdout of a command belongs to the script that has called it.
-        _write(STDERR if click.get_current_context(silent=True) else STDOUT, line)
+        is_command = click.get_current_context(silent=True)
+        _write(STDOUT if is_own and not is_command else STDERR, line)
+
+
+def _request_facts() -> dict[str, str]:
+    """Return the id of the current request, its project and the key that acts."""
+    if "request_id" not in (g or ()):
+        return {}
+    facts = {"id": g.request_id}
+    if caller := g.get("caller"):
+        facts |= {"project": caller.slug, "by": caller.prefix}
+    return facts
 
 
 def _write(descriptor: int, line: dict[str, Any]) -> None:

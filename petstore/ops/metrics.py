@@ -2,20 +2,37 @@
 
 import functools
 import logging
+import os
 import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
 
 import peewee
 from flask import Blueprint, Flask, Response, current_app
-from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 from petstore import quotas
 from petstore.clock import MS_PER_SECOND
-from petstore.domains.inspection import inspection_of
-from petstore.models.domain_checks import certificate_summary
-from petstore.ops import metric_files
-from petstore.proxies import require_direct_client
-from petstore.routing import current_g, current_request
+from petstore.domains.verifier import verifier_of
+from petstore.models.callers import Caller
+from petstore.models.domains.checks import certificate_summary
+from petstore.quotas.windows import Decision
+from petstore.settings import version
+from petstore.web.proxies import require_direct_client
+from petstore.web.routing import current_g, current_request
 
+DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 UNCOUNTED_BLUEPRINTS = ("metrics", "health")
 
@@ -28,6 +45,11 @@ DURATION = Histogram(
     ["operation"],
     buckets=BUCKET_SECONDS,
 )
+QUOTA_REQUESTS = Counter(
+    "petstore_quota_requests",
+    "Requests that were counted against a quota, by plan and outcome.",
+    ["plan", "outcome"],
+)
 REFUSALS = Counter(
     "petstore_quota_refusals", "Responses with 429, by reason.", ["reason"]
 )
@@ -37,18 +59,12 @@ DEPRECATED = Counter(
     ["operation", "project"],
 )
 EVENTS = {
-    "key_banned": Counter("petstore_bans", "Keys that were banned."),
-    "database_error": Counter(
+    "key_banned": ("petstore_bans", "Keys that were banned."),
+    "database_error": (
         "petstore_database_errors",
         "Requests that failed because the database did not answer.",
     ),
 }
-# Gauges are computed for each scrape: what a worker has stored may be out of date.
-GAUGE = """\
-# HELP {name} {help}
-# TYPE {name} gauge
-{name} {value}.0
-"""
 
 bp = Blueprint("metrics", __name__)
 
@@ -57,78 +73,116 @@ def init_app(app: Flask) -> None:
     """Count each request once, when its response is known."""
     app.after_request(_count)
     app.register_blueprint(bp)
-    logging.getLogger("petstore.events").handlers = [_EventCounter()]
+    logging.getLogger("petstore.models.events").handlers = [_EventHandler()]
+
+
+def make_directory() -> None:
+    """Make the directory for the files of the workers, if there are several.
+
+    A cleaner of temporary files may have deleted it.
+    """
+    if directory := os.environ.get(DIRECTORY):
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+
+
+def open_files() -> None:
+    """Show every counter that has no labels as 0, and open the files of this process.
+
+    A process that never calls it, such as a command, leaves no file.
+    """
+    for name in EVENTS:
+        _counter_of(name)
+    _child(DURATION, "unknown")
 
 
 @bp.get("/metrics")
 def metrics() -> Response:
     """Return all metrics; 404 to a request that came through a proxy."""
     require_direct_client()
-    lines = metric_files.render() + _gauges().encode()
-    return Response(lines, content_type=CONTENT_TYPE_LATEST)
+    registry = CollectorRegistry()
+    registry.register(_Gauges(current_app))
+    if os.environ.get(DIRECTORY):
+        make_directory()
+        MultiProcessCollector(registry)
+    else:
+        open_files()
+        registry.register(REGISTRY)
+    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
-def _gauges() -> str:
-    is_up = not quotas.limiter_of(current_app).is_degraded()
-    text = _gauge(
-        "petstore_counter_store_up", "1 while the counter store answers.", int(is_up)
-    )
-    if inspection_of(current_app):
-        text += _certificate_gauges()
-    return text
+class _Gauges(Collector):
+    """Computes gauges for each scrape: what a worker has stored may be out of date."""
+
+    def __init__(self, app: Flask) -> None:
+        self._app = app
+
+    def collect(self) -> Iterator[Metric]:
+        build = {"version": version.SERVICE, "interface": version.INTERFACE}
+        yield InfoMetricFamily("petstore_build", "What is running.", build)
+        yield GaugeMetricFamily(
+            "petstore_counter_store_up",
+            "1 while the counter store answers.",
+            value=quotas.limiter_of(self._app).store_answers(),
+        )
+        if verifier_of(self._app):
+            yield from _certificates()
 
 
-def _certificate_gauges() -> str:
+def _certificates() -> Iterator[Metric]:
     try:
         summary = certificate_summary()
     except peewee.DatabaseError:
-        return ""  # no figures are better than old ones
-    text = _gauge(
+        return  # no figures are better than old ones
+    yield GaugeMetricFamily(
         "petstore_certificates_failed",
         "Domains in use whose certificate has failed.",
-        summary.failed,
+        value=summary.failed,
     )
     if summary.expires_ms is not None:
-        text += _gauge(
+        yield GaugeMetricFamily(
             "petstore_certificate_expires_timestamp_seconds",
             "When the first of the other certificates expires.",
-            summary.expires_ms // MS_PER_SECOND,
+            value=summary.expires_ms // MS_PER_SECOND,
         )
-    return text
-
-
-def _gauge(name: str, description: str, value: int) -> str:
-    return GAUGE.format(name=name, help=description, value=value)
 
 
 def _count(response: Response) -> Response:
-    request, g = current_request(), current_g()
-    blueprint, _, operation = (request.endpoint or ".unknown").rpartition(".")
+    g = current_g()
+    blueprint, _, operation = (current_request().endpoint or ".unknown").rpartition(".")
     if blueprint in UNCOUNTED_BLUEPRINTS:
         return response
-    _requests(operation, response.status_code).inc()
-    _duration(operation).observe(time.perf_counter() - g.started)
-    decision, caller = g.get("decision"), g.get("caller")
-    if decision and not decision.is_granted:
-        REFUSALS.labels("banned" if decision.is_banned else "limit").inc()
-    if caller and "Deprecation" in response.headers:
-        DEPRECATED.labels(operation, caller.slug).inc()
+    # Requests go on without metrics if the files cannot be opened.
+    with suppress(OSError):
+        _child(REQUESTS, operation, response.status_code).inc()
+        _child(DURATION, operation).observe(time.perf_counter() - g.started)
+        if "decision" in g:
+            _count_quota(g.decision, g.caller)
+            if g.caller and "is_deprecated" in g:
+                _child(DEPRECATED, operation, g.caller.slug).inc()
     return response
 
 
-# Looking a child up by its labels costs more than counting.
-@functools.cache
-def _requests(operation: str, status: int) -> Counter:
-    return REQUESTS.labels(operation, str(status))
+def _count_quota(decision: Decision, caller: Caller | None) -> None:
+    outcome = "served" if decision.is_granted else "refused"
+    _child(QUOTA_REQUESTS, caller.plan if caller else "none", outcome).inc()
+    if not decision.is_granted:
+        _child(REFUSALS, "banned" if decision.is_banned else "limit").inc()
 
 
 @functools.cache
-def _duration(operation: str) -> Histogram:
-    return DURATION.labels(operation)
+def _child(metric: Any, *labels: str | int) -> Any:
+    """Return the child with these labels; to look it up costs more than to count."""
+    return metric.labels(*labels)
 
 
-class _EventCounter(logging.Handler):
+@functools.cache
+def _counter_of(name: str) -> Counter:
+    return Counter(*EVENTS[name])
+
+
+class _EventHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         name = record.getMessage()
         if name in EVENTS:
-            EVENTS[name].inc()
+            with suppress(OSError):  # as in `_count`
+                _counter_of(name).inc()

@@ -1,10 +1,10 @@
-"""/internal/tls-allowed: what a proxy with on-demand TLS asks before a certificate."""
+"""/internal/tls-allowed: whether a TLS proxy may get a certificate for a host."""
 
 from flask import Blueprint, abort, current_app, request
 
-from petstore.domains.hosts import find_host
-from petstore.domains.inspection import inspection_of
-from petstore.proxies import require_direct_client
+from petstore.domains.host_routing import find_host
+from petstore.domains.verifier import verifier_of
+from petstore.web.proxies import require_direct_client
 
 bp = Blueprint("tls", __name__, url_prefix="/internal")
 
@@ -14,7 +14,7 @@ def tls_allowed() -> dict[str, str]:
     """Answer 200 for a host that is served, else 404."""
     require_direct_client()
     name = request.args.get("domain", "")
-    inspection = inspection_of(current_app)
-    if not (inspection and find_host(name, inspection.base_domain)):
+    verifier = verifier_of(current_app)
+    if not (verifier and find_host(name, verifier.base_domain)):
         abort(404)
     return {"domain": name}

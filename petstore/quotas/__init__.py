@@ -1,14 +1,12 @@
 """How many requests a client may send, and how many it has sent.
 
 A quota is two fixed windows, a UTC minute and a UTC day, that hold at the same time.
-The limits library provides the windows as `RateLimitItem`s: every store compares its
-counts with their amounts, and their lengths give the reset times and the headers. The
-strategies and storages of limits are not used, for three reasons: its fixed windows
-begin with the first hit, not with the UTC minute; its strategies hit one item after the
-other, so a request that the day refuses has already spent the minute; and its storages
-count first and compare afterwards, so refused requests are counted like served ones.
-Here a refused request spends nothing and counts towards a ban. Each store therefore
-hits both windows in one atomic step, by its own clock.
+Quotas are written in the notation of the limits library and parsed by it, and its
+`MemoryStorage` counts while the store is away. One thing stays ours: a hit counts in
+both windows in one atomic step, by the clock of the store. The strategies of limits hit
+one window after the other, so a request that the day refuses has already spent the
+minute; they count refused requests like served ones, and their fixed windows begin with
+the first hit and not with the UTC minute.
 """
 
 from typing import Any, Protocol
@@ -20,7 +18,7 @@ EXTENSION = "limiter"
 
 
 class Application(Protocol):
-    """A Flask application; nothing else of Flask is known here."""
+    """A Flask application; this package does not import Flask."""
 
     extensions: dict[str, Any]
 

@@ -20,8 +20,13 @@ class Subject(NamedTuple):
 def subject_of(caller: Caller | None, address: str | None) -> Subject:
     """Return the project of a caller, else the client address (IPv6: its /64)."""
     if caller is not None:
-        return Subject(f"project:{caller.project_id}", USAGE_KEPT_DAYS)
+        return project_subject(caller.project_id)
     return Subject(f"address:{_network(address or '')}", ADDRESS_KEPT_DAYS)
+
+
+def project_subject(project_id: int) -> Subject:
+    """Return the subject for a project."""
+    return Subject(f"project:{project_id}", USAGE_KEPT_DAYS)
 
 
 def failed_sign_in_subject(address: str | None) -> Subject:

@@ -1,16 +1,21 @@
-"""The windows of a quota at one moment, and what they mean for a request."""
+"""The minute and the day of a quota at one moment, and what they mean for a request."""
 
 from typing import NamedTuple
 
 from limits import RateLimitItem
 
-from petstore.clock import MS_PER_SECOND, whole_seconds_until
-from petstore.quotas.plans import Quota
+from petstore.clock import (
+    MS_PER_DAY,
+    MS_PER_MINUTE,
+    MS_PER_SECOND,
+    whole_seconds_until,
+)
+from petstore.quotas.quotas import Quota
 from petstore.quotas.subjects import Subject
 
 
-class Claim(NamedTuple):
-    """A hit that a request asks the counter store for, in every window of a quota."""
+class Hit(NamedTuple):
+    """A request that is to be counted in the minute and in the day of its subject."""
 
     subject: Subject
     quota: Quota
@@ -18,11 +23,12 @@ class Claim(NamedTuple):
     banned_until_ms: int = 0
 
 
-class Tally(NamedTuple):
-    """The answer of the counter store, by its own clock."""
+class Counts(NamedTuple):
+    """The reply of the counter store to a hit, by its own clock."""
 
     is_granted: bool
-    served: tuple[int, ...]  # in each window of the quota
+    minute_served: int
+    day_served: int
     now_ms: int
     strikes: int = 0  # refusals that count towards a ban; 0 if this one does not
 
@@ -38,24 +44,44 @@ class Day(NamedTuple):
 class Window(NamedTuple):
     """One limit, how much of it is used, and when it resets."""
 
-    item: RateLimitItem
+    limit: RateLimitItem
     served: int
+    remaining: int  # 0 when a lowered plan allows less than was served
     resets_ms: int
     resets_in_seconds: int
 
-    @property
-    def remaining(self) -> int:
-        """Requests left; 0 when a lowered plan allows less than was served."""
-        return max(0, self.item.amount - self.served)
+    @classmethod
+    def at(
+        cls, now_ms: int, limit: RateLimitItem, length_ms: int, served: int
+    ) -> "Window":
+        """Return the window of the limit that contains the moment."""
+        resets_ms = (now_ms // length_ms + 1) * length_ms
+        remaining = max(0, limit.amount - served)
+        seconds = whole_seconds_until(resets_ms, now_ms)
+        return cls(limit, served, remaining, resets_ms, seconds)
+
+    def render(self, name: str) -> str:
+        """Return the window as an item of the header RateLimit."""
+        return f'"{name}";r={self.remaining};t={self.resets_in_seconds}'
 
 
 class Decision(NamedTuple):
     """Whether a request is served, and the figures for its response."""
 
     is_granted: bool
-    windows: tuple[Window, ...]
+    quota: Quota
+    minute: Window
+    day: Window
     now_ms: int
     banned_until_ms: int
+
+    @classmethod
+    def of(cls, quota: Quota, counts: Counts, banned_until_ms: int = 0) -> "Decision":
+        """Compare the figures of the store with the limits of the quota."""
+        now_ms = counts.now_ms
+        minute = Window.at(now_ms, quota.minute, MS_PER_MINUTE, counts.minute_served)
+        day = Window.at(now_ms, quota.day, MS_PER_DAY, counts.day_served)
+        return cls(counts.is_granted, quota, minute, day, now_ms, banned_until_ms)
 
     @property
     def is_banned(self) -> bool:
@@ -64,55 +90,33 @@ class Decision(NamedTuple):
 
     @property
     def tightest(self) -> Window:
-        """The window with the fewest requests remaining; of equal ones the longest."""
-        return min(reversed(self.windows), key=lambda window: window.remaining)
+        """The window with the fewest requests remaining; of equal ones the day."""
+        return self.minute if self.minute.remaining < self.day.remaining else self.day
 
     @property
-    def free_again_ms(self) -> int:
+    def retry_at_ms(self) -> int:
         """When the ban and every exhausted window have ended."""
-        ends = [w.resets_ms for w in self.windows if not w.remaining]
-        return max([self.banned_until_ms, *ends])
+        exhausted = [each for each in (self.minute, self.day) if not each.remaining]
+        return max([self.banned_until_ms, *(each.resets_ms for each in exhausted)])
 
     @property
     def retry_after_seconds(self) -> int:
         """How long a refused client has to wait until it is served."""
-        return whole_seconds_until(self.free_again_ms, self.now_ms)
+        return whole_seconds_until(self.retry_at_ms, self.now_ms)
 
     def headers(self) -> list[tuple[str, str]]:
-        """Return X-RateLimit-* for the tightest window, and RateLimit* for all.
+        """Return X-RateLimit-* for the tightest window, and RateLimit* for both.
 
         See specification section 8 and draft-ietf-httpapi-ratelimit-headers-11.
         """
-        tightest = self.tightest
+        minute, day, tightest = self.minute, self.day, self.tightest
         remaining, resets_ms = tightest.remaining, tightest.resets_ms
         if self.is_banned:
-            remaining, resets_ms = 0, self.free_again_ms
-        policies, limits = [], []
-        for window in self.windows:
-            item = window.item
-            name, seconds = item.GRANULARITY.name, item.get_expiry()
-            policies.append(f'"{name}";q={item.amount};w={seconds}')
-            limits.append(f'"{name}";r={window.remaining};t={window.resets_in_seconds}')
+            remaining, resets_ms = 0, self.retry_at_ms
         return [
-            ("X-RateLimit-Limit", str(tightest.item.amount)),
+            ("X-RateLimit-Limit", str(tightest.limit.amount)),
             ("X-RateLimit-Remaining", str(remaining)),
             ("X-RateLimit-Reset", str(-(-resets_ms // MS_PER_SECOND))),
-            ("RateLimit-Policy", ", ".join(policies)),
-            ("RateLimit", ", ".join(limits)),
+            ("RateLimit-Policy", self.quota.policy),
+            ("RateLimit", f"{minute.render('minute')}, {day.render('day')}"),
         ]
-
-
-def decide(claim: Claim, tally: Tally, banned_until_ms: int) -> Decision:
-    """Compare the figures of the store with the limits of the claim."""
-    now_ms = tally.now_ms
-    windows = [
-        _window(item, served, now_ms)
-        for item, served in zip(claim.quota, tally.served, strict=True)
-    ]
-    return Decision(tally.is_granted, tuple(windows), now_ms, banned_until_ms)
-
-
-def _window(item: RateLimitItem, served: int, now_ms: int) -> Window:
-    length_ms = item.get_expiry() * MS_PER_SECOND
-    resets_ms = (now_ms // length_ms + 1) * length_ms
-    return Window(item, served, resets_ms, whole_seconds_until(resets_ms, now_ms))

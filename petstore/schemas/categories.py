@@ -12,8 +12,22 @@ class CategoryChangeSchema(StrictSchema):
     name = Name(required=True, allow_none=True, metadata=NAME)
 
 
+class CategoryChangeForm(CategoryChangeSchema):
+    """The form that names a category; an empty field takes the name away."""
+
+    name = Name(load_default=None)
+
+
+class NamedCategoryForm(CategoryChangeSchema):
+    """The form that names a category, which it identifies by a field."""
+
+    category_id = UrlInteger(data_key="categoryId", required=True)
+
+
 class CategorySchema(StrictSchema):
     """A category in a response."""
+
+    plural = "Categories"
 
     id = Integer(
         required=True,
@@ -23,6 +37,6 @@ class CategorySchema(StrictSchema):
 
 
 class CategoryQuery(PageQuery):
-    """The parameters of a list of categories; there may be a category 0."""
+    """The parameters of a list of categories; `after=0` would skip category 0."""
 
     after = UrlInteger(metadata=AFTER)

@@ -11,14 +11,15 @@ from petstore.clock import rfc3339
 INT64_MAX = 2**63 - 1
 MAX_NAME_LENGTH = 200
 
-_CONTROL = r"\u0000-\u001f\u007f-\u009f"
-_BLANK = r" \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+# JSON Schema, Python and RE2 (of Go and Rust) read these escapes in the same way. The
+# other blanks stand for themselves, since they have no such escape.
+_CONTROL = r"\x00-\x1f\x7f-\x9f"
+_BLANK = " \\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 # Blanks, a first character that is not blank, then anything but control characters: a
-# single pass. Unlike in JSON Schema, $ alone would accept a line feed at the end.
-_NAME_PATTERN = rf"^[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*(?!\n)$"
+# single pass.
+NAME_PATTERN = f"[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*"
 _NAME_ERROR = "must not be blank and must not contain control characters"
 _LENGTH_ERROR = f"must have 1 to {MAX_NAME_LENGTH} characters"
-
 
 # An integer from 0 on, in ASCII digits; the longest of them exceed INT64_MAX.
 INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
@@ -30,7 +31,8 @@ class StrictSchema(Schema):
     class Meta:
         unknown = RAISE
 
-    error_messages = {"unknown": "is not known here"}
+    error_messages = {"unknown": "is unknown"}
+    plural = ""  # the name of a list of these, if the description has one
 
 
 class Integer(fields.Integer):
@@ -74,11 +76,13 @@ class UrlInteger(Integer):
 class Name(fields.String):
     """A name for people, stored exactly as it is sent."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, metadata: dict[str, Any] | None = None, **options: Any) -> None:
         super().__init__(
+            metadata={"pattern": f"^{NAME_PATTERN}$"} | (metadata or {}),
             validate=[
                 validate.Length(1, MAX_NAME_LENGTH, error=_LENGTH_ERROR),
-                validate.Regexp(_NAME_PATTERN, error=_NAME_ERROR),
+                # Unlike in JSON Schema, $ would accept a line feed at the end.
+                validate.Regexp(rf"{NAME_PATTERN}\Z", error=_NAME_ERROR),
             ],
             error_messages=_error_messages("must be a string"),
             **options,
@@ -86,12 +90,15 @@ class Name(fields.String):
 
 
 class Choice(fields.String):
-    """One of a few values."""
+    """One of a few values, which a subclass or the first argument lists."""
 
-    def __init__(self, choices: tuple[str, ...], **options: Any) -> None:
-        error = f"must be one of {', '.join(choices)}"
+    choices: tuple[str, ...]
+
+    def __init__(self, choices: tuple[str, ...] = (), **options: Any) -> None:
+        self.choices = choices or self.choices
+        error = f"must be one of {', '.join(self.choices)}"
         super().__init__(
-            validate=validate.OneOf(choices, error=error),
+            validate=validate.OneOf(self.choices, error=error),
             error_messages=_error_messages(error),
             **options,
         )

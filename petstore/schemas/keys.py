@@ -2,27 +2,26 @@
 
 from petstore.models.keys import STATUSES
 from petstore.schemas.fields import Choice, Name, StrictSchema, UrlInteger
-from petstore.schemas.paging import PageQuery
 
 MAX_EXPIRY_DAYS = 36_500
 MAX_GRACE_SECONDS = 31_536_000
 DEFAULT_GRACE_SECONDS = 86_400
 
 
-class KeyQuery(PageQuery):
-    """The parameters of a list of keys."""
+class KeyQuery(StrictSchema):
+    """The parameter of the list of keys."""
 
     status = Choice(STATUSES, load_default="working")
 
 
-class NewKeySchema(StrictSchema):
+class NewKeyForm(StrictSchema):
     """The form that issues a key."""
 
     label = Name(load_default=None)
     days = UrlInteger(1, MAX_EXPIRY_DAYS, load_default=None)
 
 
-class RotationSchema(StrictSchema):
+class RotationForm(StrictSchema):
     """The form that rotates a key: for how many seconds the old one goes on."""
 
     grace = UrlInteger(0, MAX_GRACE_SECONDS, load_default=DEFAULT_GRACE_SECONDS)

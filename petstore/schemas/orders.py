@@ -2,7 +2,7 @@
 
 from petstore.models.orders import STATUSES
 from petstore.schemas.fields import Choice, Instant, Integer, StrictSchema
-from petstore.schemas.paging import PageQuery
+from petstore.schemas.paging import DashboardQuery, PageQuery
 
 INSTANT = {
     "format": "date-time",
@@ -10,6 +10,12 @@ INSTANT = {
     "example": "2027-03-17T12:00:10.000Z",
 }
 PET_ID = {"description": "The animal.", "example": 42}
+
+
+class OrderStatus(Choice):
+    """The state of an order."""
+
+    choices = STATUSES
 
 
 class NewOrderSchema(StrictSchema):
@@ -31,16 +37,17 @@ class OrderChangeSchema(StrictSchema):
 class OrderSchema(StrictSchema):
     """An order in a response."""
 
+    plural = "Orders"
+
     id = Integer(
         1,
         required=True,
         metadata={"description": "Assigned by the service.", "example": 7},
     )
     pet_id = Integer(1, data_key="petId", required=True, metadata=PET_ID)
-    status = Choice(
-        STATUSES,
+    status = OrderStatus(
         required=True,
-        metadata={"description": "How far it has come.", "example": "placed"},
+        metadata={"description": "The state of the order.", "example": "placed"},
     )
     created_ms = Instant(
         data_key="createdAt",
@@ -57,4 +64,10 @@ class OrderSchema(StrictSchema):
 class OrderQuery(PageQuery):
     """The parameters of a list of orders."""
 
-    status = Choice(STATUSES, metadata={"description": "Only orders with this status."})
+    status = OrderStatus(metadata={"description": "Only orders with this status."})
+
+
+class DashboardOrderQuery(DashboardQuery):
+    """The parameters of the list of orders on the dashboard."""
+
+    status = OrderStatus(load_default=None)

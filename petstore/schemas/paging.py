@@ -4,7 +4,16 @@ from petstore.schemas.fields import StrictSchema, UrlInteger
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
-AFTER = {"description": "The last id seen; the list goes on behind it."}
+AFTER = {"description": "The id of the last item seen; the list continues after it."}
+
+
+class DashboardQuery(StrictSchema):
+    """Which part of a list the dashboard shows; without a position, the first."""
+
+    limit = UrlInteger(1, MAX_LIMIT, load_default=DEFAULT_LIMIT)
+    after = UrlInteger(load_default=None)
+    before = UrlInteger(load_default=None)
+    last = UrlInteger(1, 1, load_default=None)
 
 
 class PageQuery(StrictSchema):
@@ -14,7 +23,7 @@ class PageQuery(StrictSchema):
         1,
         MAX_LIMIT,
         load_default=DEFAULT_LIMIT,
-        metadata={"description": "How many at most."},
+        metadata={"description": "The maximum number of items."},
     )
     after = UrlInteger(
         load_default=0,

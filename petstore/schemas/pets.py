@@ -1,10 +1,8 @@
 """Animals in bodies and parameters (specification section 2)."""
 
-from typing import Any
-
 from petstore.models.pets import STATUSES
-from petstore.schemas.fields import Choice, Integer, Name, StrictSchema
-from petstore.schemas.paging import PageQuery
+from petstore.schemas.fields import Choice, Integer, Name, StrictSchema, UrlInteger
+from petstore.schemas.paging import DashboardQuery, PageQuery
 
 NAME = {"description": "The animal's name.", "example": "Rex"}
 CATEGORY_ID = {"description": "The category the animal belongs to.", "example": 7}
@@ -12,22 +10,29 @@ STATUS = {"description": "Availability.", "example": "available"}
 
 
 class PetStatus(Choice):
-    """PetStatus: how far an animal has come."""
+    """The availability of an animal."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(STATUSES, **options)
+    choices = STATUSES
 
 
 class NewPetSchema(StrictSchema):
-    """NewPet: the body that creates an animal."""
+    """The body that creates an animal."""
 
     name = Name(required=True, metadata=NAME)
     category_id = Integer(data_key="categoryId", required=True, metadata=CATEGORY_ID)
     status = PetStatus(load_default="available", metadata=STATUS)
 
 
+class NewPetForm(NewPetSchema):
+    """The form that adds an animal: a body in which every value is a text."""
+
+    category_id = UrlInteger(data_key="categoryId", required=True)
+
+
 class PetSchema(StrictSchema):
-    """Pet: an animal in a response."""
+    """An animal in a response."""
+
+    plural = "Pets"
 
     id = Integer(
         1,
@@ -43,3 +48,11 @@ class PetQuery(PageQuery):
     """The parameters of a list of animals."""
 
     status = PetStatus(metadata={"description": "Only animals with this status."})
+
+
+class DashboardPetQuery(DashboardQuery):
+    """The parameters of the list of animals on the dashboard."""
+
+    status = PetStatus(load_default=None)
+    category_id = UrlInteger(data_key="category", load_default=None)
+    name = Name(load_default=None)

@@ -8,7 +8,7 @@ imports it in the master, before any worker is forked.
 
 import mmap
 
-SLOTS = 64  # if there are more workers, several of them use one slot
+SLOTS = 256  # workers whose ages (gunicorn's numbers) differ by 256 share one
 
 # 0 if there is no worker, else the number of the worker's connections plus 1.
 _counts = memoryview(mmap.mmap(-1, SLOTS * 4)).cast("I")
@@ -26,4 +26,5 @@ def clear(age: int) -> None:
 
 def others_have_fewer(connections: int) -> bool:
     """Return whether another worker has fewer connections than that."""
-    return any(0 < count <= connections for count in _counts.tolist())
+    published = filter(None, _counts.tolist())
+    return min(published, default=connections + 1) <= connections

@@ -1,96 +1,105 @@
 """The connection of one client: it handles one request at a time."""
 
 import asyncio
-import math
+import enum
 import sys
 from typing import TYPE_CHECKING, Any
 
-from petstore import waiting
-from petstore.edge.request import RequestReader
-from petstore.edge.response import Response
-from petstore.errors import UNREADABLE, Failure
+from petstore.errors import UNREADABLE, ErrorResponse
+from petstore.server import concurrency, timeouts
+from petstore.server.flow_control import FlowControl
+from petstore.server.request import RequestReader
+from petstore.server.response import Response
 
 if TYPE_CHECKING:
-    from petstore.edge.worker import EdgeWorker
-
-REQUEST_SECONDS = 10.0  # to receive a whole request
-SEND_SECONDS = 30.0  # for the client to read 64 KiB of a response
-LINGER_SECONDS = 2.0  # for the client to close a connection that has ended
-MAX_BUFFER_BYTES = 64 * 1024  # in each direction
+    from petstore.server.worker import EventLoopWorker
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 # All connections share this buffer: received bytes are copied out of it at once.
-_read_buffer = memoryview(bytearray(MAX_BUFFER_BYTES))
+_read_buffer = memoryview(bytearray(timeouts.LIMITS.buffer_bytes))
+
+
+class State(enum.Enum):
+    """What a connection is doing."""
+
+    READING = enum.auto()  # a request, or waiting for one
+    RESPONDING = enum.auto()
+    DRAINING = enum.auto()  # the client has to read before the response has ended
+    LINGERING = enum.auto()  # the last response was sent; whatever comes is discarded
+    CLOSING = enum.auto()  # when the rest of the response has been sent
 
 
 class Connection(asyncio.BufferedProtocol):
-    """A client connection: its unread bytes, its deadline and its present request."""
+    """A client connection: its state with a deadline, and its unread bytes."""
 
-    def __init__(self, worker: "EdgeWorker") -> None:
+    def __init__(self, worker: "EventLoopWorker") -> None:
         self._worker = worker
         self._loop = asyncio.get_running_loop()
-        self._received = b""  # bytes that the request reader has not read yet
-        self._is_responding = False
-        self._is_read_scheduled = False  # the event loop will call `_read_next`
-        self._is_last = False  # close the connection after this response
-        self._is_client_closing = False  # it sends nothing after this request
-        self._is_lingering = False
+        # Bytes that were not read yet. While READING, the event loop will call
+        # `_read_next` if there are any.
+        self._received = b""
         self._has_eof = False  # the client has closed its side
-        # Set while writing is paused.
-        self._drain_waiter: asyncio.Future[None] | None = None
+        self._flow = FlowControl()
+        self._next_state = State.READING  # after the current response
         self._task: asyncio.Task[None] | None = None
-        self.deadline = math.inf
+        self.deadline: float | None
+        self._enter(State.READING, timeouts.LIMITS.request_seconds)
 
     @property
     def is_waiting_for_client(self) -> bool:
         """Whether the server is waiting for the client to send or to read."""
-        return self.deadline < math.inf
+        return self.deadline is not None
 
     @property
     def is_write_paused(self) -> bool:
         """Whether the client has to read before more of the response is sent."""
-        return self._drain_waiter is not None
+        return self._flow.is_paused
 
     @property
     def is_idle(self) -> bool:
         """Whether the connection is between two requests."""
-        return not (self._is_responding or self._received or self._reader.has_begun)
+        is_reading = self._state is State.READING
+        return is_reading and not (self._received or self._reader.has_begun)
 
     def abort(self) -> None:
         """Close the connection at once and discard what has not been sent."""
+        self._enter(State.CLOSING, timeouts.LIMITS.send_seconds)
         self._transport.abort()
 
     def expire(self) -> None:
         """Close the connection because its deadline has passed.
 
-        If a response is still in the buffers, the client gets SEND_SECONDS to read it,
+        If a response is still in the buffers, the client gets `send_seconds` for it,
         unless it has had that time already.
         """
         is_sending = self._transport.get_write_buffer_size() > 0
-        if is_sending and not (self.is_write_paused or self._transport.is_closing()):
+        had_time = self._flow.is_paused or self._state is State.CLOSING
+        if is_sending and not had_time:
             self._close()
         else:
             self.abort()
 
     def shorten_deadline(self, seconds: float) -> None:
-        """Set the deadline to at most that many seconds from now."""
-        self.deadline = min(self.deadline, self._loop.time() + seconds)
+        """Set the deadline of an idle connection to at most that many seconds."""
+        sooner = self._loop.time() + seconds
+        self.deadline = min(self.deadline or sooner, sooner)
 
     # The transport of a stream is an asyncio.Transport.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Prepare to read requests; called by the event loop."""
-        transport.set_write_buffer_limits(MAX_BUFFER_BYTES)
+        transport.set_write_buffer_limits(timeouts.LIMITS.buffer_bytes)
         self._transport = transport
         self._base_environ = _base_environ(transport)
         self._reader = RequestReader(self._base_environ)
-        self._set_deadline(REQUEST_SECONDS)
         self._worker.mark_idle(self)
 
     def connection_lost(self, error: Exception | None) -> None:
         """Tell the worker that the connection has ended; called by the event loop."""
+        self._enter(State.CLOSING, None)
+        self._reader.close()
         self._worker.remove(self)
-        self._resume_response()
+        self._flow.resume()
 
     def get_buffer(self, _size_hint: int) -> memoryview:
         """Return the buffer to receive into; called by the event loop."""
@@ -98,13 +107,13 @@ class Connection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, count: int) -> None:
         """Read the bytes that were received; called by the event loop."""
-        if self._is_lingering:
+        if self._state in (State.LINGERING, State.CLOSING):
             return
         start = len(self._received)
         self._received += _read_buffer[start : start + count]
-        if not (self._is_responding or self._is_read_scheduled):
+        if self._state is State.READING and not start:
             self._read_next()
-        if len(self._received) == MAX_BUFFER_BYTES:
+        if len(self._received) == timeouts.LIMITS.buffer_bytes:
             self._transport.pause_reading()
 
     def eof_received(self) -> bool:
@@ -113,143 +122,143 @@ class Connection(asyncio.BufferedProtocol):
         Called by the event loop when the client has closed its side.
         """
         self._has_eof = True
-        if not (self._is_responding or self._is_read_scheduled):
+        if self._state is State.READING and not self._received:
             self._close()
         return True
 
     def pause_writing(self) -> None:
         """Stop sending, since the client reads too slowly; called by the event loop."""
-        self._drain_waiter = self._loop.create_future()
-        self._set_deadline(SEND_SECONDS)
+        self._flow.pause()
+        self._enter(self._state, timeouts.LIMITS.send_seconds)
 
     def resume_writing(self) -> None:
         """Go on sending; called by the event loop when the write buffer has drained."""
-        self.deadline = math.inf
-        if self._is_lingering:
-            self._set_deadline(LINGER_SECONDS)
-        self._resume_response()
+        self._flow.resume()
+        if self._state is State.RESPONDING:
+            self._enter(State.RESPONDING, None)
+        elif self._state is State.DRAINING:
+            self._loop.call_soon(self._end_response)
 
-    def _resume_response(self) -> None:
-        if self._drain_waiter:
-            self._drain_waiter.set_result(None)
-            self._drain_waiter = None
+    def _enter(self, state: State, seconds: float | None) -> None:
+        """Change the state; `seconds` is how long the client has to end it.
 
-    def _set_deadline(self, seconds: float) -> None:
-        self.deadline = self._loop.time() + seconds
-
-    def _read_next(self, _done: object = None) -> None:
-        """Handle at most one request of those that have arrived.
-
-        The next one is handled in the next iteration of the event loop, so that a
-        client with many requests does not hold up the others.
+        While the server itself is at work there is no deadline.
         """
-        self._is_read_scheduled = False
-        if self._received and not self._is_busy:
+        self._state = state
+        self.deadline = None if seconds is None else self._loop.time() + seconds
+
+    def _read_next(self) -> None:
+        """Read at most one request, or a part of it, of the bytes that have arrived.
+
+        The rest is read in the next iteration of the event loop, so that a client that
+        sends much at once does not hold up the others.
+        """
+        if self._received and self._state is State.READING:
             self._read()
-        if self._is_busy:
+        if self._state is not State.READING:
             return
         if self._received:
-            self._is_read_scheduled = True
             self._loop.call_soon(self._read_next)
         elif self._has_eof:
             self._close()
         elif not self._transport.is_reading():
             self._transport.resume_reading()
 
-    @property
-    def _is_busy(self) -> bool:
-        return self._is_responding or self._transport.is_closing()
-
     def _read(self) -> None:
         if not self._reader.has_begun:
-            self._set_deadline(REQUEST_SECONDS)
+            self._enter(State.READING, timeouts.LIMITS.request_seconds)
         try:
             count = self._reader.read(self._received)
-        except Failure as failure:
-            self._answer_unreadable(failure)
+        except ErrorResponse as error:
+            self._answer_unreadable(error)
             return
         self._received = self._received[count:]
         if self._reader.is_complete:
-            self._is_last = self._reader.is_last
-            self._is_client_closing = (
-                self._is_last and not self._reader.has_skipped_body
-            )
-            self._handle(self._reader.pop_environ())
+            if not self._reader.is_last:
+                self._next_state = State.READING
+            elif self._reader.has_skipped_body:
+                self._next_state = State.LINGERING
+            else:
+                self._next_state = State.CLOSING
+            self._respond(self._reader.pop_environ())
         elif self._reader.expects_continue:
             self._reader.expects_continue = False
             self._transport.write(CONTINUE)
 
-    def _answer_unreadable(self, failure: Failure) -> None:
+    def _answer_unreadable(self, error: ErrorResponse) -> None:
         """Have the application render the error for a request that cannot be read.
 
         The response is then logged and counted like every other.
         """
-        self._is_last = True
+        self._next_state = State.LINGERING
         placeholder = {
             "REQUEST_METHOD": "GET",
             "PATH_INFO": "/v1",
             "QUERY_STRING": "",
             "SERVER_PROTOCOL": "HTTP/1.1",
             "RAW_URI": "/v1",
-            UNREADABLE: failure,
+            # Its traceback would keep the bytes that were received.
+            UNREADABLE: error.with_traceback(None),
         }
-        self._handle(self._base_environ | placeholder)
+        self._respond(self._base_environ | placeholder)
 
-    def _handle(self, environ: dict[str, Any]) -> None:
-        self._is_responding, self.deadline = True, math.inf
+    def _respond(self, environ: dict[str, Any]) -> None:
+        self._enter(State.RESPONDING, None)
         self._worker.count_request()
         is_stopping = self._worker.is_stopping and not self._received
-        if is_stopping or not self._worker.keep_alive_seconds:
-            self._is_last = True
-        self._task = waiting.start(self._respond, environ)
+        is_last = is_stopping or not self._worker.keep_alive_seconds
+        if is_last and self._next_state is State.READING:
+            self._next_state = State.LINGERING
+        self._task = concurrency.start(self._write_response, environ)
         if self._task:
-            self._task.add_done_callback(self._finish_response)
-            self._task.add_done_callback(self._read_next)
+            self._task.add_done_callback(self._end_response)
         else:
             self._finish_response()
 
-    def _respond(self, environ: dict[str, Any]) -> None:
-        response = Response(environ, is_last=self._is_last)
+    def _write_response(self, environ: dict[str, Any]) -> None:
+        response = Response(environ, is_last=self._next_state is not State.READING)
         try:
             for piece in response.pieces(self._worker.application):
-                if self._drain_waiter:
-                    waiting.wait(self._drain_waiter)
+                self._flow.drain()
                 if self._transport.is_closing():  # the client has gone
                     return
                 self._transport.write(piece)
         except Exception:
-            self._worker.log.exception("unexpected failure at the edge")
-            self._transport.abort()
+            self._worker.log.exception("unexpected failure of a connection")
+            self.abort()
 
-    def _finish_response(self, _done: object = None) -> None:
+    def _end_response(self, _task: object = None) -> None:
+        self._task = None
+        self._finish_response()
+        self._read_next()
+
+    def _finish_response(self) -> None:
         """Prepare for the next request once the client has read the response."""
-        if self._drain_waiter:
-            self._drain_waiter.add_done_callback(self._finish_response)
-            self._drain_waiter.add_done_callback(self._read_next)
-            return
-        self._is_responding = False
         if self._transport.is_closing():
             return
-        if not self._is_last:
-            self._set_deadline(self._worker.keep_alive_seconds)
+        if self._flow.is_paused:
+            self._enter(State.DRAINING, timeouts.LIMITS.send_seconds)
+        elif self._next_state is State.READING:
+            self._enter(State.READING, self._worker.keep_alive_seconds)
             self._worker.mark_idle(self)
-        elif self._has_eof or (self._is_client_closing and not self._received):
-            self._close()
-        else:
+        elif not self._has_eof and (
+            self._received or self._next_state is State.LINGERING
+        ):
             self._linger()
+        else:
+            self._close()
 
     def _close(self) -> None:
-        """Close the connection when the rest of the response has been sent."""
+        self._enter(State.CLOSING, timeouts.LIMITS.send_seconds)
         self._transport.close()
-        self._set_deadline(SEND_SECONDS)
 
     def _linger(self) -> None:
         # If the socket were closed while the client is still sending, the client could
         # lose the response (RFC 9112 section 9.6).
-        self._is_lingering, self._received = True, b""
+        self._enter(State.LINGERING, timeouts.LIMITS.linger_seconds)
+        self._received = b""
         self._transport.write_eof()
         self._transport.resume_reading()
-        self._set_deadline(LINGER_SECONDS)
 
 
 def _base_environ(transport: asyncio.Transport) -> dict[str, Any]:

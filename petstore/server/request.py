@@ -1,7 +1,7 @@
 """Reads requests with httptools and builds their WSGI environ (PEP 3333)."""
 
-import functools
 import io
+import re
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -14,22 +14,34 @@ from httptools import (
 )
 
 from petstore.errors import MAX_BODY_BYTES, HeadersTooLarge, InvalidRequest
+from petstore.server import timeouts
 
-MAX_HEAD_BYTES = 64 * 1024
-MAX_HEADERS = 100
 # A chunk with one byte of data takes six bytes. A body that is longer than this
 # consists of chunk extensions.
 MAX_CHUNKED_BYTES = 6 * (MAX_BODY_BYTES + 1)
 
 SCHEMES = (b"http", b"https")
-BLANK_LINE = b"\r\n\r\n"  # ends a head or a chunked body (RFC 9112 section 7.1)
-HOST_CHARACTERS = (  # RFC 3986 section 3.2, without user information
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~!$&'()*+,;=%:[]-"
+BLANK_LINE = b"\r\n\r\n"  # ends a head
+CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}(?=[;\r])")
+MAX_SIZE_LINE_BYTES = 17  # the digits and the next byte; the parser judges the rest
+HOST = re.compile(  # RFC 3986 section 3.2, without user information
+    r"(\[[0-9a-z._~!$&'()*+,;=%:-]+\]|[0-9a-z._~!$&'()*+,;=%-]*)(:[0-9]*)?",
+    re.IGNORECASE,
 )
+# A second one of these would be ambiguous. Other headers may be lists: they are joined.
+SINGLE_HEADERS = {
+    "HTTP_HOST": "Host",
+    "HTTP_IDEMPOTENCY_KEY": "Idempotency-Key",
+}
 
 
 class RequestReader:
-    """Reads the requests of a connection, one at a time, from bytes as they arrive."""
+    """Reads the requests of a connection, one at a time, from bytes as they arrive.
+
+    The parser judges every byte, but it cannot be stopped between two requests.
+    Therefore the reader itself finds where a request may end, which is the end of a
+    head, a body, a chunk or a line between chunks, and feeds the parser no further.
+    """
 
     def __init__(self, base_environ: dict[str, Any]) -> None:
         self._base_environ = base_environ
@@ -44,30 +56,35 @@ class RequestReader:
         self._environ: dict[str, Any] = {}
         self._url = b""
         self._header_count = 0
-        self._has_head = self._is_chunked = False
+        self._has_head = self._is_chunked = self._has_last_chunk = False
+        self._blank_bytes = 0  # before the request
         self._bytes_read = 0  # of the head, then of the body with its chunk headers
-        self._bytes_left = 0  # of a body with a Content-Length
-        self._tail = b""  # the last three bytes: BLANK_LINE may be split
+        self._bytes_left = 0  # of a body with a Content-Length, or of a chunk
+        self._tail = b""  # the last three bytes of the head: BLANK_LINE may be split
+        self._size_line = b""  # the part that has arrived
         self._body = bytearray()
 
     @property
     def has_begun(self) -> bool:
         """Whether a part of a request has been read."""
-        return bool(self._tail)
+        return bool(self._blank_bytes or self._bytes_read or self._has_head)
 
     def read(self, data: bytes) -> int:
-        """Read the present request, and return how many bytes belong to it.
+        """Read the current request, and return how many bytes of the data were read.
+
+        The rest belongs to the next request, or is read by the next call: it takes at
+        most `LIMITS.pieces` of a body at once.
 
         Raises `InvalidRequest` or `HeadersTooLarge` if the request is refused.
         """
         position = 0
         try:
-            while position < len(data) and not self.is_complete:
-                end = self._piece_end(data, position)
-                self._feed(data[position:end])
-                position = end
+            if not self._has_head:
+                position = self._read_head(data)
+            if self._has_head and not self.is_complete:
+                position = self._read_body(data, position)
         except HttpParserCallbackError as error:
-            raise error.__context__ or error from None
+            raise error.__context__ or error from None  # what the callback raised
         except HttpParserError as error:
             raise InvalidRequest(f"The request is not valid HTTP: {error}.") from None
         return position
@@ -79,30 +96,94 @@ class RequestReader:
         self._begin()
         return environ
 
-    def _piece_end(self, data: bytes, position: int) -> int:
-        # The parser cannot be stopped between two requests, so it must not be given
-        # bytes of the next one.
-        if self._bytes_left:
-            return position + self._bytes_left
+    def close(self) -> None:
+        """Drop what was read.
+
+        Reader and parser refer to each other, so without this the bytes of a closed
+        connection would wait for the garbage collector.
+        """
+        del self._parser
+
+    def _read_head(self, data: bytes) -> int:
+        start = 0 if self._bytes_read else self._skip_blank_lines(data)
+        end, is_end = self._find_blank_line(data, start)
+        self._bytes_read += end - start
+        limit = timeouts.LIMITS.head_bytes
+        if self._bytes_read > limit:
+            raise HeadersTooLarge(f"The headers are longer than {limit // 1024} KiB.")
+        self._feed(data[start:end])
+        if is_end != self._has_head:  # the parser found another end
+            raise InvalidRequest("The request has a head without a clear end.")
+        return end
+
+    def _skip_blank_lines(self, data: bytes) -> int:
+        """Return where the request begins (RFC 9112 section 2.2)."""
+        if data[0] not in b"\r\n":
+            return 0
+        start = len(data) - len(data.lstrip(b"\r\n"))
+        self._blank_bytes += start
+        if self._blank_bytes > timeouts.LIMITS.blank_lines * len(b"\r\n"):
+            raise InvalidRequest("There are too many empty lines before the request.")
+        return start
+
+    def _find_blank_line(self, data: bytes, start: int) -> tuple[int, bool]:
+        """Return how far the head goes in the data, and whether it ends there."""
         if self._tail:
-            end = (self._tail + data[position : position + 3]).find(BLANK_LINE)
-            if end >= 0:
-                return position + end + len(BLANK_LINE) - len(self._tail)
-        end = data.find(BLANK_LINE, position)
-        return len(data) if end < 0 else end + len(BLANK_LINE)
+            found = (self._tail + data[start : start + 3]).find(BLANK_LINE)
+            if found >= 0:
+                return start + found + len(BLANK_LINE) - len(self._tail), True
+        found = data.find(BLANK_LINE, start)
+        if found >= 0:
+            return found + len(BLANK_LINE), True
+        self._tail = (self._tail + data[max(start, len(data) - 3) :])[-3:]
+        return len(data), False
+
+    def _read_body(self, data: bytes, start: int) -> int:
+        """Read some pieces of the body; return where they end."""
+        for _ in range(timeouts.LIMITS.pieces):
+            if start == len(data) or self.is_complete:
+                break
+            if self._bytes_left:
+                end = min(start + self._bytes_left, len(data))
+                self._bytes_left -= end - start
+            else:
+                end = self._read_line(data, start)
+            self._bytes_read += end - start
+            if self._bytes_read > MAX_CHUNKED_BYTES:
+                self._skip_body()
+            if not self.has_skipped_body:
+                self._feed(data[start:end])
+            start = end
+        return start
+
+    def _read_line(self, data: bytes, start: int) -> int:
+        """Read a line between chunks, perhaps a part of it; return where it ends."""
+        found = data.find(b"\n", start)
+        end = len(data) if found < 0 else found + 1
+        if not self._has_last_chunk:
+            line = (self._size_line + data[start:end])[:MAX_SIZE_LINE_BYTES]
+            self._size_line = line if found < 0 else b""
+            if found >= 0:
+                self._begin_chunk(line)
+        return end
+
+    def _begin_chunk(self, size_line: bytes) -> None:
+        digits = CHUNK_SIZE.match(size_line)
+        if not digits:
+            raise InvalidRequest("The request is not valid HTTP: Invalid chunk size.")
+        size = int(digits[0], 16)
+        if size + len(self._body) > MAX_BODY_BYTES:
+            self._skip_body()
+        elif size:
+            self._bytes_left = size + len(b"\r\n")
+        else:
+            self._has_last_chunk = True
 
     def _feed(self, piece: bytes) -> None:
-        self._bytes_read += len(piece)
-        self._bytes_left -= min(self._bytes_left, len(piece))
-        self._tail = (self._tail + piece)[-3:]
-        if not self._has_head and self._bytes_read > MAX_HEAD_BYTES:
-            raise HeadersTooLarge("The headers are longer than 64 KiB.")
         try:
             self._parser.feed_data(piece)
         except HttpParserUpgrade:
             self._decline_upgrade()
-        if self._is_chunked and self._bytes_read > MAX_CHUNKED_BYTES:
-            self._skip_body()
 
     def _decline_upgrade(self) -> None:
         """Ignore a request to switch protocols, as RFC 9110 section 7.8 allows.
@@ -118,6 +199,8 @@ class RequestReader:
 
     def on_message_begin(self) -> None:
         """Start the environ; called by httptools."""
+        if self.is_complete:
+            raise InvalidRequest("The request does not end where it should.")
         if not self._has_head:
             self._environ = self._base_environ.copy()
 
@@ -131,16 +214,22 @@ class RequestReader:
 
         Trailers, the headers that follow a chunked body, are ignored.
         """
+        self._header_count += 1
+        limits = timeouts.LIMITS
+        if self._header_count > limits.headers:
+            raise HeadersTooLarge(f"There are more than {limits.headers} headers.")
         if self._has_head:
             return
-        self._header_count += 1
-        if self._header_count > MAX_HEADERS:
-            raise HeadersTooLarge(f"There are more than {MAX_HEADERS} headers.")
         key = _cgi_name(name)
         if key in self._environ:
-            if key == "HTTP_HOST":
-                raise InvalidRequest("The request has more than one Host header.")
+            if single := SINGLE_HEADERS.get(key):
+                raise InvalidRequest(f"The request has more than one {single} header.")
             value = self._environ[key].encode("latin-1") + b"," + value
+        limit = limits.header_parts
+        if len(value) > limit and value.count(b",") + value.count(b";") > limit:
+            raise HeadersTooLarge(
+                f"A header has more than {limit} commas and semicolons."
+            )
         if key:
             self._environ[key] = value.strip(b" \t").decode("latin-1")
 
@@ -151,7 +240,8 @@ class RequestReader:
         """
         if self._has_head:
             return
-        self._has_head, self._bytes_read = True, 0
+        self._has_head = True
+        self._bytes_read = self._header_count = 0
         version = self._parser.get_http_version()
         if version not in ("1.0", "1.1"):
             raise InvalidRequest("Only HTTP/1.0 and HTTP/1.1 are supported.")
@@ -162,11 +252,9 @@ class RequestReader:
         self._set_target()
         self._read_framing(version)
 
-    def on_body(self, body: bytes) -> None:
+    def on_body(self, piece: bytes) -> None:
         """Collect a piece of the body; called by httptools."""
-        self._body += body
-        if len(self._body) > MAX_BODY_BYTES:
-            self._skip_body()
+        self._body += piece
 
     def on_message_complete(self) -> None:
         """Mark the request as complete; called by httptools."""
@@ -203,7 +291,7 @@ class RequestReader:
 
     def _require_host(self) -> None:
         host = self._environ.get("HTTP_HOST")
-        if host is None or host.strip(HOST_CHARACTERS):
+        if host is None or not HOST.fullmatch(host):
             raise InvalidRequest("The request needs a valid Host header.")
 
     def _read_framing(self, version: str) -> None:
@@ -235,7 +323,6 @@ class RequestReader:
         self.is_complete = self.is_last = self.has_skipped_body = True
 
 
-@functools.lru_cache(1024)
 def _cgi_name(name: bytes) -> str | None:
     """Return the name of a header in the environ (RFC 3875 section 4.1).
 

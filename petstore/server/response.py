@@ -9,7 +9,7 @@ from wsgiref.types import WSGIApplication
 
 # A longer body is sent in pieces, as the client reads them.
 MAX_WHOLE_BYTES = 64 * 1024
-STATUSES_WITHOUT_BODY = ("1", "204", "304")
+STATUSES_WITHOUT_BODY = ("1", "204", "304")  # "1" stands for all 1xx
 
 
 class Response:

@@ -14,25 +14,23 @@ import uvloop
 from gunicorn.sock import BaseSocket
 from gunicorn.workers.base import Worker
 
-from petstore import waiting
-from petstore.edge import balancing
-from petstore.edge.connection import LINGER_SECONDS, REQUEST_SECONDS, Connection
-
-TICK_SECONDS = 0.5
-YIELD_SECONDS = 0.001  # for a worker with fewer connections to accept
-MAX_ACCEPTS = 64  # in one iteration of the event loop
-SPARE_DESCRIPTORS = 48  # for files and for connections to the stores
-MAX_THREADS = 32  # for calls that block
+from petstore.server import balancing, concurrency, timeouts
+from petstore.server.connection import Connection
 
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
 
-class EdgeWorker(Worker):
+class EventLoopWorker(Worker):
     """Serves many connections in one thread.
 
-    gunicorn.conf.py may replace `warm_up`, which is called before the worker accepts
+    hooks.py may replace `warm_up`, which is called before the worker accepts
     connections.
     """
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._master_pid = os.getpid()  # the worker has not been forked yet
+        self._request_count = 0
 
     @staticmethod
     def warm_up() -> None:
@@ -51,18 +49,22 @@ class EdgeWorker(Worker):
         self.keep_alive_seconds = self.cfg.keepalive
         self.is_stopping = False
         self._loop = asyncio.get_running_loop()
-        self._loop.set_default_executor(ThreadPoolExecutor(MAX_THREADS))
+        self._loop.set_default_executor(ThreadPoolExecutor(timeouts.LIMITS.threads))
         self._stopped = asyncio.Event()
         # In the order in which they became idle.
         self._connections: dict[Connection, None] = {}
         self._accepting: set[asyncio.Task[Any]] = set()
-        self._max_connections = min(self.cfg.worker_connections, _usable_descriptors())
+        self._max_connections = min(
+            self.cfg.worker_connections,
+            _usable_descriptors(timeouts.LIMITS.spare_descriptors),
+        )
         self._has_yielded = False
         self._loop.add_signal_handler(signal.SIGTERM, self._stop)
         self._loop.add_signal_handler(signal.SIGUSR1, self.log.reopen_files)
         for number in (signal.SIGINT, signal.SIGQUIT):
             self._loop.add_signal_handler(number, self._stopped.set)
-        if warm_up_task := waiting.start(self.warm_up):
+        concurrency.use_running_loop()
+        if warm_up_task := concurrency.start(self.warm_up):
             await warm_up_task
         self._publish()
         for listener in self.sockets:
@@ -75,8 +77,8 @@ class EdgeWorker(Worker):
 
     def count_request(self) -> None:
         """Count a request, and stop the worker at gunicorn's `max_requests`."""
-        self.nr += 1
-        if self.nr >= self.max_requests and not self.is_stopping:
+        self._request_count += 1
+        if self._request_count >= self.max_requests and not self.is_stopping:
             self._stop()
 
     def mark_idle(self, connection: Connection) -> None:
@@ -84,7 +86,7 @@ class EdgeWorker(Worker):
         self._connections.pop(connection, None)
         self._connections[connection] = None
         if self.is_stopping:
-            connection.shorten_deadline(LINGER_SECONDS)
+            connection.shorten_deadline(timeouts.LIMITS.linger_seconds)
 
     def remove(self, connection: Connection) -> None:
         """Remove a connection that has ended."""
@@ -102,15 +104,16 @@ class EdgeWorker(Worker):
         A burst is accepted within one iteration of the event loop: at full load, an
         iteration handles a request of every connection.
         """
-        for _ in range(MAX_ACCEPTS):
+        limits = timeouts.LIMITS
+        for _ in range(limits.accepts):
             if self._must_yield() or not self._can_accept():
                 self._loop.remove_reader(listener)
-                self._loop.call_later(YIELD_SECONDS, self._watch, listener)
+                self._loop.call_later(limits.yield_seconds, self._watch, listener)
                 return
             if not self._accept(listener):
                 return
             if self._connection_count > self._max_connections:
-                return  # a connection that was closed for it still has its descriptor
+                return  # what was closed to make room still uses its descriptor
 
     def _must_yield(self) -> bool:
         # Give a worker with fewer connections a moment to accept, but only once: it may
@@ -169,15 +172,15 @@ class EdgeWorker(Worker):
 
     def _tick(self, due: float) -> None:
         self.notify()
-        if os.getppid() != self.ppid:
+        if os.getppid() != self._master_pid:
             self._stop()
-        now = self._loop.time()
+        now, seconds = self._loop.time(), timeouts.LIMITS.tick_seconds
         # If the process was suspended, first read what clients have sent meanwhile.
-        if now - due < TICK_SECONDS:
+        if now - due < seconds:
             for connection in list(self._connections):
-                if connection.deadline <= now:
+                if connection.deadline is not None and connection.deadline <= now:
                     connection.expire()
-        self._loop.call_later(TICK_SECONDS, self._tick, now + TICK_SECONDS)
+        self._loop.call_later(seconds, self._tick, now + seconds)
 
     def _stop(self) -> None:
         """Stop gracefully.
@@ -193,10 +196,12 @@ class EdgeWorker(Worker):
             self._loop.remove_reader(listener)
             while self._accept(listener):
                 pass
+            # A client that connects from now on is refused, instead of waiting in vain.
+            listener.close()
         for connection in self._connections:
             if connection.is_idle:
-                connection.shorten_deadline(LINGER_SECONDS)
-        self._loop.call_later(REQUEST_SECONDS, self._end_keep_alive)
+                connection.shorten_deadline(timeouts.LIMITS.linger_seconds)
+        self._loop.call_later(timeouts.LIMITS.request_seconds, self._end_keep_alive)
         self._stop_if_done()
 
     def _end_keep_alive(self) -> None:
@@ -208,10 +213,10 @@ class EdgeWorker(Worker):
             self._stopped.set()
 
 
-def _usable_descriptors() -> int:
+def _usable_descriptors(spare: int) -> int:
     """Raise the limit of file descriptors; return how many connections may use."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    if most == resource.RLIM_INFINITY:
-        most = 1 << 20
-    return max(1, most - SPARE_DESCRIPTORS)
+    _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    if limit == resource.RLIM_INFINITY:
+        limit = 1 << 20
+    return max(1, limit - spare)

@@ -1,4 +1,4 @@
-"""Domains and host:port addresses in settings, checked; '' stands for none."""
+"""Domains and host:port addresses in settings, checked."""
 
 import re
 from typing import NamedTuple
@@ -22,28 +22,24 @@ class Address(NamedTuple):
         return f"{self.host}:{self.port}"
 
 
-def domain(text: str) -> str | None:
+def domain(text: str) -> str:
     """Return a domain in lower case; raises ValueError."""
     name = text.lower().removesuffix(".")
-    if text and not _DOMAIN.fullmatch(name):
+    if not _DOMAIN.fullmatch(name):
         raise ValueError(
             "must be a domain like pets.example.org, without scheme and port, "
             f"not {text!r}"
         )
-    return name or None
-
-
-def address(text: str) -> Address | None:
-    """Return one `host:port`; raises ValueError."""
-    return _address(text) if text else None
+    return name
 
 
 def addresses(text: str) -> tuple[Address, ...]:
     """Return each `host:port` of a list separated by commas; raises ValueError."""
-    return tuple(_address(part.strip()) for part in text.split(",")) if text else ()
+    return tuple(address(part.strip()) for part in text.split(","))
 
 
-def _address(text: str) -> Address:
+def address(text: str) -> Address:
+    """Return one `host:port`; raises ValueError."""
     parts = _ADDRESS.fullmatch(text)
     if parts is None or int(parts[2]) > MAX_PORT:
         raise ValueError(f"must be host:port, an IPv6 host in brackets, not {text!r}")

@@ -10,7 +10,7 @@ from peewee import Database
 
 
 class BackupFailed(Exception):
-    """There is no backup; the text tells the operator why."""
+    """The backup failed; the text tells the operator why."""
 
 
 def back_up(source: Database, file: Path) -> None:
@@ -23,12 +23,12 @@ def back_up(source: Database, file: Path) -> None:
         partial = _new_file_beside(file)
         try:
             _copy(source, partial)
-            _name(partial, file)
+            _link(file, partial)
             _sync(file.parent)
         finally:
-            for rest in (partial, Path(f"{partial}-journal")):
+            for leftover in (partial, Path(f"{partial}-journal")):
                 with suppress(FileNotFoundError):
-                    rest.unlink()
+                    leftover.unlink()
     except (OSError, sqlite3.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise BackupFailed(f"{file}: {reason}") from None
@@ -41,14 +41,6 @@ def _new_file_beside(file: Path) -> Path:
     return Path(name)
 
 
-def _name(partial: Path, file: Path) -> None:
-    # Unlike renaming, linking fails if there is a file with that name by now.
-    try:
-        file.hardlink_to(partial)
-    except FileExistsError:
-        raise BackupFailed(f"there is a file {file} already") from None
-
-
 def _copy(source: Database, file: Path) -> None:
     with closing(sqlite3.connect(file)) as target:
         # One step copies one moment, while writers go on in the write-ahead log. A copy
@@ -57,10 +49,18 @@ def _copy(source: Database, file: Path) -> None:
         source.connection().backup(target)
         # The backup is one file, without a write-ahead log.
         target.execute("PRAGMA journal_mode = DELETE")
-        [found] = target.execute("PRAGMA quick_check(1)").fetchone()
-    if found != "ok":
-        raise BackupFailed(f"the database is damaged: {' '.join(found.split())}")
+        [result] = target.execute("PRAGMA quick_check(1)").fetchone()
+    if result != "ok":
+        raise BackupFailed(f"the database is damaged: {' '.join(result.split())}")
     _sync(file)
+
+
+def _link(file: Path, partial: Path) -> None:
+    # Unlike renaming, linking fails if there is a file with that name by now.
+    try:
+        file.hardlink_to(partial)
+    except FileExistsError:
+        raise BackupFailed(f"there is a file {file} already") from None
 
 
 def _sync(path: Path) -> None:

@@ -4,12 +4,11 @@ import os
 from typing import NamedTuple
 from urllib.parse import unquote
 
-import peewee
-from peewee import Database, DatabaseProxy, Model
+from peewee import DatabaseProxy, Model
 
-from petstore.engines.postgresql import Postgresql
-from petstore.engines.sqlite import Sqlite, SqliteCounters
 from petstore.settings import Settings
+from petstore.storage.engines.postgresql import Postgresql
+from petstore.storage.engines.sqlite import Sqlite, SqliteCounters
 
 Engine = Postgresql | Sqlite
 
@@ -29,7 +28,7 @@ class Databases(NamedTuple):
             database.extend_timeouts()
 
     def close(self) -> None:
-        """Close the connections of this thread."""
+        """Close the connections that are not in use."""
         for database in self:
             database.disconnect()
 
@@ -43,7 +42,7 @@ class BaseModel(Model):
 
 
 class CounterModel(Model):
-    """A table of the counters, which may lose its last moments in a power cut."""
+    """A table of the counters, which may lose its last writes in a power cut."""
 
     class Meta:
         database = counters
@@ -75,11 +74,6 @@ def databases_at(url: str, *, prepares_statements: bool) -> Databases:
         )
     database = Postgresql(url, prepares_statements=prepares_statements)
     return Databases(database, database)
-
-
-def is_sqlite(database: Database) -> bool:
-    """Return whether the database is an SQLite file."""
-    return isinstance(database, peewee.SqliteDatabase)
 
 
 def _forget_connections() -> None:

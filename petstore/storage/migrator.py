@@ -6,7 +6,7 @@ from typing import NamedTuple
 import peewee
 from playhouse.migrations import Runner
 
-from petstore.database import Databases, Engine, is_sqlite, opened_databases
+from petstore.storage.database import Databases, Engine, opened_databases
 
 # Any fixed number: on PostgreSQL it lets one `flask migrate` run at a time.
 MIGRATION_LOCK = -1
@@ -46,9 +46,9 @@ def require_migrated() -> None:
             pending = _pending(schema.runner)
         except peewee.DatabaseError as error:
             reason = " ".join(str(error).split())
-            raise NotMigrated(
-                f"DATABASE_URL: cannot open {_name_of(schema.database)}: {reason}"
-            ) from None
+            # The URL of a server may contain a password, a path does not.
+            name = schema.database.file or "the database"
+            raise NotMigrated(f"DATABASE_URL: cannot open {name}: {reason}") from None
         if pending:
             raise NotMigrated(
                 f"the database is not migrated ({pending[0]} is pending); "
@@ -72,11 +72,6 @@ def _schemas(databases: Databases | None) -> list[Schema]:
         Schema(databases.data, _DIRECTORY, "migration"),
         Schema(databases.counters, _DIRECTORY / "counters", "counter_migration"),
     ]
-
-
-def _name_of(database: Engine) -> str:
-    # The URL of a server may contain a password, a path does not.
-    return str(database.database) if is_sqlite(database) else "the database"
 
 
 def _migrate(schema: Schema) -> list[str]:

@@ -1,11 +1,12 @@
 """Checks of the network: trusted proxies, and the base domain in DNS."""
 
+import asyncio
 import secrets
 import socket
 from collections.abc import Iterable
 
-from petstore.checks.results import CheckResult
-from petstore.domains.resolver import NoSuchName, Resolver, Unanswered
+from petstore.cli.checks.results import Result
+from petstore.domains.resolver import Resolver, Unanswered
 from petstore.settings import Settings
 
 # A Unix socket has a path, an inherited socket a number.
@@ -18,40 +19,37 @@ OTHER_LOOPBACK = "127.0.0.2"
 CONNECT_SECONDS = 1.0
 
 
-def check_proxies(settings: Settings) -> CheckResult:
+def check_proxies(settings: Settings) -> Result:
     """Check that a running service cannot be reached past its trusted proxies."""
     if not settings.trusted_proxies:
         return _check_without_proxies(settings)
     if _answers(OTHER_LOOPBACK, settings.port):
-        return CheckResult.warning("proxies", _reachable_text(settings))
+        return "warning", _reachable_text(settings)
     listens = (
         f"the service listens on {LOOPBACK}:{settings.port}"
         if _answers(LOOPBACK, settings.port)
         else f"nothing listens on port {settings.port} at the moment"
     )
-    return CheckResult.ok("proxies", f"{settings.trusted_proxies} trusted; {listens}")
+    return "ok", f"{settings.trusted_proxies} trusted; {listens}"
 
 
 def check_listen_addresses(
     settings: Settings, addresses: Iterable[ListenAddress]
-) -> CheckResult:
+) -> Result:
     """Check the same for the addresses that a service is about to listen on."""
     if settings.trusted_proxies and any(map(_is_every_address, addresses)):
-        return CheckResult.warning("proxies", _reachable_text(settings))
-    return CheckResult.ok("proxies", f"{settings.trusted_proxies} trusted")
+        return "warning", _reachable_text(settings)
+    return "ok", f"{settings.trusted_proxies} trusted"
 
 
-def _check_without_proxies(settings: Settings) -> CheckResult:
+def _check_without_proxies(settings: Settings) -> Result:
     if settings.base_domain:
-        return CheckResult.wrong(
-            "proxies",
+        return "wrong", (
             "PETSTORE_BASE_DOMAIN needs a TLS proxy in front, and "
             "PETSTORE_TRUSTED_PROXIES is 0, so all clients behind that proxy count as "
-            "one address. Set PETSTORE_TRUSTED_PROXIES=1",
+            "one address. Set PETSTORE_TRUSTED_PROXIES=1"
         )
-    return CheckResult.ok(
-        "proxies", "none trusted: clients must reach the service directly"
-    )
+    return "ok", "none trusted: clients must reach the service directly"
 
 
 def _reachable_text(settings: Settings) -> str:
@@ -75,44 +73,36 @@ def _is_every_address(address: ListenAddress) -> bool:
     return isinstance(address, tuple) and address[0] in EVERY_ADDRESS
 
 
-def check_hosts(settings: Settings) -> CheckResult:
+def check_hosts(settings: Settings) -> Result:
     """Check that the base domain and any name below it have the same addresses."""
     base = settings.base_domain
     if base is None:
-        return CheckResult.ok("hosts", "no PETSTORE_BASE_DOMAIN: every host is served")
+        return "ok", "no PETSTORE_BASE_DOMAIN: every host is served"
     # Nobody has created a record for this name, so only a wildcard answers.
     some_project = f"check-{secrets.token_hex(4)}.{base}"
-    resolver = Resolver(settings.dns_servers)
     try:
-        own, below = _addresses(resolver, base), _addresses(resolver, some_project)
+        own, below = asyncio.run(_addresses(settings, base, some_project))
     except Unanswered as reason:
-        return CheckResult.wrong("hosts", f"{base} {reason}; look at its DNS servers")
+        return "wrong", f"{reason}; look at its DNS servers"
     return _compare_addresses(base, own, below)
 
 
-def _compare_addresses(base: str, own: set[str], below: set[str]) -> CheckResult:
+def _compare_addresses(base: str, own: set[str], below: set[str]) -> Result:
     if not own:
-        return CheckResult.wrong(
-            "hosts", f"{base} has no address in DNS; point it at the TLS proxy"
-        )
+        return "wrong", f"{base} has no address in DNS; point it at the TLS proxy"
     if not below:
-        return CheckResult.wrong(
-            "hosts", f"*.{base} has no address in DNS; point it where {base} points"
-        )
+        return "wrong", f"*.{base} has no address in DNS; point it where {base} points"
     if own != below:
-        return CheckResult.warning(
-            "hosts",
+        return "warning", (
             f"{base} has the addresses {_list(own)}, but *.{base} has {_list(below)}; "
-            "both must lead to the TLS proxy",
+            "both must lead to the TLS proxy"
         )
-    return CheckResult.ok("hosts", f"{base} and *.{base} lead to {_list(own)}")
+    return "ok", f"{base} and *.{base} lead to {_list(own)}"
 
 
-def _addresses(resolver: Resolver, name: str) -> set[str]:
-    try:
-        return resolver.addresses(name)
-    except NoSuchName:
-        return set()
+async def _addresses(settings: Settings, *names: str) -> list[set[str]]:
+    resolver = Resolver(settings.dns_servers)
+    return [await resolver.addresses(name) for name in names]
 
 
 def _list(addresses: set[str]) -> str:

@@ -1,21 +1,41 @@
 "use strict";
 
 // Copying is a convenience: without this script the texts can be selected.
-if (navigator.clipboard) {
-  for (const button of document.querySelectorAll("[data-copy]")) {
-    const label = button.innerHTML;
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      try {
-        await navigator.clipboard.writeText(button.dataset.copy);
-        button.textContent = "Copied";
-      } catch {
-        button.textContent = "Select and copy it";
-      }
-      setTimeout(() => { button.innerHTML = label; }, 2000);
-    });
-  }
+for (const button of document.querySelectorAll("[data-copy]")) {
+  const label = button.innerHTML;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    button.textContent = await copy(button) ? "Copied" : "Selected: copy it with Ctrl+C";
+    setTimeout(() => { button.innerHTML = label; }, 4000);
+  });
 }
+
+async function copy(button) {
+  // Browsers offer the clipboard to pages over HTTPS and on localhost alone.
+  if (navigator.clipboard) {
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      return true;
+    } catch { /* not allowed: try the older way */ }
+  }
+  getSelection().selectAllChildren(button.parentElement.querySelector(".value"));
+  return document.execCommand("copy");
+}
+
+// A form that changes something is sent once, however often its button is clicked.
+for (const form of document.querySelectorAll("form[method=post]")) {
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.isSent) {
+      event.preventDefault();
+    }
+    form.dataset.isSent = "yes";
+  });
+}
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("[data-is-sent]")) {
+    delete form.dataset.isSent;
+  }
+});
 
 // A password manager keeps each key under its public part; without this script, under
 // one name.

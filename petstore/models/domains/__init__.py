@@ -14,25 +14,27 @@ from peewee import (
 )
 
 from petstore import clock
-from petstore.database import BaseModel, data
-from petstore.events import emit_after_commit
-from petstore.models import Refused
-from petstore.models.domain_tokens import DomainToken
+from petstore.models import RuleError
+from petstore.models.domains.tokens import DomainToken
+from petstore.models.events import emit_after_commit
 from petstore.models.projects import Project
+from petstore.storage import BaseModel, data
 
 MAX_DOMAINS = 100  # of one project
-ASTRAY_AFTER_MS = 7 * clock.MS_PER_DAY
+MISDIRECTED_AFTER_MS = 7 * clock.MS_PER_DAY
 
 
-class NoSuchDomain(Refused):
+class NoSuchDomain(RuleError):
     """The project has no domain with that id."""
 
-    def __init__(self) -> None:
-        super().__init__("There is no such domain.")
+    code = "not_found"
+    text = "There is no such domain."
 
 
-class DomainRefused(Refused):
-    """The domain cannot be added; the text tells the person who tried why."""
+class DomainNotAllowed(RuleError):
+    """The domain cannot be added."""
+
+    text = "{}"
 
 
 class Domain(BaseModel):
@@ -46,10 +48,10 @@ class Domain(BaseModel):
     verified_ms = BigIntegerField(null=True)
     is_chosen = BooleanField(default=False)  # as the primary one
     lost_ms = BigIntegerField(null=True)  # when another project proved it
-    looked_ms = BigIntegerField(null=True, index=True)  # when DNS was last queried
+    checked_ms = BigIntegerField(null=True, index=True)  # when DNS was last queried
     finding = TextField(null=True)  # the result of that query, as a sentence
-    astray_ms = BigIntegerField(null=True)  # since when DNS has pointed elsewhere
-    certificate_asked_ms = BigIntegerField(null=True)
+    misdirected_since_ms = BigIntegerField(null=True)  # DNS has pointed elsewhere
+    certificate_requested_ms = BigIntegerField(null=True)
     certificate_issuer = TextField(null=True)
     certificate_expires_ms = BigIntegerField(null=True)
     certificate_fault = TextField(null=True)
@@ -62,25 +64,23 @@ class Domain(BaseModel):
     def add(cls, project: Project, name: str) -> Self:
         """Add a domain that is not verified yet; several projects may add the same one.
 
-        Raises `DomainRefused`.
+        Raises `DomainNotAllowed`.
         """
         if not project.has_domains:
-            raise DomainRefused("A domain of your own needs the plan Pro or above.")
+            raise DomainNotAllowed("A domain of your own needs the plan Pro or above.")
         try:
-            with data.atomic():
+            with data.writing(project.id):
                 data.lock_until_commit(project.id)
-                domain = cls._add(project, name)
+                if cls.select().where(cls.project == project).count() >= MAX_DOMAINS:
+                    most = f"A project can have at most {MAX_DOMAINS} domains."
+                    raise DomainNotAllowed(most)
+                DomainToken.ensure(project)
+                now = clock.now_ms()
+                domain = cls.create(project=project, name=name, created_ms=now)
+                emit_after_commit("domain_added", project=project.slug, domain=name)
         except IntegrityError:
-            raise DomainRefused(f"{name} is already one of your domains.") from None
+            raise DomainNotAllowed(f"{name} is already one of your domains.") from None
         return cls.find(project, domain.id)
-
-    @classmethod
-    def _add(cls, project: Project, name: str) -> Self:
-        if cls.select().where(cls.project == project).count() >= MAX_DOMAINS:
-            raise DomainRefused(f"A project has {MAX_DOMAINS} domains at most.")
-        DomainToken.ensure(project)
-        emit_after_commit("domain_added", project=project.slug, domain=name)
-        return cls.create(project=project, name=name, created_ms=clock.now_ms())
 
     @classmethod
     def find(cls, project: Project, domain_id: int) -> Self:
@@ -90,12 +90,15 @@ class Domain(BaseModel):
         raise NoSuchDomain
 
     @classmethod
-    def page(
-        cls, project: Project, *, after: int = 0, limit: int = MAX_DOMAINS
-    ) -> list[Self]:
-        """Return domains of the project, oldest first, after the id `after`."""
-        domains = cls._select(cls.project == project, cls.id > after)
-        return list(domains.order_by(cls.id).limit(limit))
+    def page(cls, project: Project) -> list[Self]:
+        """Return the domains of the project, oldest first."""
+        return list(cls._select(cls.project == project).order_by(cls.id))
+
+    @classmethod
+    def all_by_name(cls, project: Project | None) -> list[Self]:
+        """Return the domains of a project, or of all projects, by name."""
+        is_shown = cls.id > 0 if project is None else cls.project == project
+        return list(cls._select(is_shown).order_by(cls.name, cls.id))
 
     @classmethod
     def _select(cls, *conditions: Expression) -> "ModelSelect[Self]":
@@ -108,11 +111,20 @@ class Domain(BaseModel):
         return self.primary == self.name
 
     @property
-    def is_astray(self) -> bool:
+    def is_misdirected(self) -> bool:
         """Whether the domain is verified, but DNS has pointed elsewhere for long."""
-        if self.verified_ms is None or self.astray_ms is None:
+        if self.verified_ms is None or self.misdirected_since_ms is None:
             return False
-        return clock.now_ms() - self.astray_ms >= ASTRAY_AFTER_MS
+        return clock.now_ms() - self.misdirected_since_ms >= MISDIRECTED_AFTER_MS
+
+    @property
+    def state(self) -> str:
+        """The state of the domain in a few words."""
+        if self.verified_ms is None:
+            return "taken over" if self.lost_ms else "not verified"
+        if not self.project.has_domains:
+            return "stopped by the plan"
+        return "points elsewhere" if self.is_misdirected else "verified"
 
     @property
     def certificate(self) -> str:
@@ -121,11 +133,11 @@ class Domain(BaseModel):
             return "failed"
         if self.certificate_issuer:
             return "active"
-        return "issuing" if self.certificate_asked_ms else "pending"
+        return "issuing" if self.certificate_requested_ms else "pending"
 
     def choose(self) -> bool:
         """Make it the project's primary domain; False while it is not verified."""
-        with data.atomic():
+        with data.writing(self.project_id):
             data.lock_until_commit(self.project_id)
             was_primary = any(
                 domain.is_primary for domain in Domain._select(Domain.id == self.id)
@@ -139,15 +151,17 @@ class Domain(BaseModel):
                 self.emit("domain_primary_changed")
         return True
 
-    def remove(self) -> None:
-        """Stop serving the domain on its very next request.
+    def remove(self) -> bool:
+        """Stop serving the domain on its very next request; return if it was served.
 
         A project that never verified it, or lost it to another project, merely
         withdraws it.
         """
         delete = Domain.delete().where(Domain.id == self.id)
-        for row in list(delete.returning(Domain.verified_ms)):
+        rows = list(delete.returning(Domain.verified_ms))
+        for row in rows:
             self.emit("domain_removed" if row.verified_ms else "domain_withdrawn")
+        return any(row.verified_ms for row in rows)
 
     def change(self, *conditions: Expression, **columns: Any) -> bool:
         """Update the row if the conditions hold; return whether it was there."""

@@ -2,11 +2,12 @@
 
 from typing import NamedTuple
 
-from peewee import Case, Expression, fn
+from peewee import Expression, fn
 
 from petstore import clock
 from petstore.models.domains import Domain
-from petstore.models.projects import PLANS_WITH_DOMAINS, Project
+from petstore.models.plans import PLANS_WITH_DOMAINS
+from petstore.models.projects import Project
 
 CHECK_AFTER_MS = 60 * clock.MS_PER_MINUTE
 # Seldom enough for the limits of any certificate authority.
@@ -30,8 +31,8 @@ def claim_due(project: Project | None = None) -> Domain | None:
     due = _is_due(clock.now_ms())
     if project:
         due &= Domain.project == project
-    first = Domain.select(Domain.id).where(due).order_by(Domain.looked_ms).limit(1)
-    claim = Domain.update(looked_ms=clock.now_ms()).where(Domain.id.in_(first), due)
+    first = Domain.select(Domain.id).where(due).order_by(Domain.checked_ms).limit(1)
+    claim = Domain.update(checked_ms=clock.now_ms()).where(Domain.id.in_(first), due)
     claimed = [row.id for row in claim.returning(Domain.id)]
     if not claimed:
         return None
@@ -41,7 +42,7 @@ def claim_due(project: Project | None = None) -> Domain | None:
 
 def record_handshake(domain: Domain) -> None:
     """Record that the proxy is about to be asked for the certificate."""
-    domain.change(certificate_asked_ms=clock.now_ms(), certificate_fault=None)
+    domain.change(certificate_requested_ms=clock.now_ms(), certificate_fault=None)
 
 
 def record_certificate(
@@ -58,8 +59,10 @@ def record_certificate(
 
 def certificate_summary() -> CertificateSummary:
     """Summarise the certificates of all domains that are served."""
-    failed = Case(None, [(Domain.certificate_fault.is_null(False), 1)])
-    query = Domain.select(fn.COUNT(failed), fn.MIN(Domain.certificate_expires_ms))
+    query = Domain.select(
+        fn.COUNT(Domain.certificate_fault),  # where it is not null
+        fn.MIN(Domain.certificate_expires_ms),
+    )
     return CertificateSummary(*query.where(_is_served()).scalar(as_tuple=True))
 
 
@@ -67,9 +70,9 @@ def _is_due(now: int) -> Expression:
     has_failed = Domain.certificate_fault.is_null(False)
     is_issuing = ~has_failed & Domain.certificate_issuer.is_null()
     return _is_served() & (
-        (Domain.looked_ms < now - CHECK_AFTER_MS)
-        | (has_failed & (Domain.looked_ms < now - RETRY_AFTER_MS))
-        | (is_issuing & (Domain.looked_ms < now - GIVE_UP_AFTER_MS))
+        (Domain.checked_ms < now - CHECK_AFTER_MS)
+        | (has_failed & (Domain.checked_ms < now - RETRY_AFTER_MS))
+        | (is_issuing & (Domain.checked_ms < now - GIVE_UP_AFTER_MS))
     )
 
 

@@ -4,10 +4,10 @@ from typing import NamedTuple, Self
 
 from peewee import Query
 
-from petstore.database import data
 from petstore.models.domains import Domain, primary_name
-from petstore.models.projects import PLANS_WITH_DOMAINS, Project
-from petstore.statements import slot, statement
+from petstore.models.plans import PLANS_WITH_DOMAINS
+from petstore.models.projects import Project
+from petstore.storage import data, slot, statement
 
 
 class Host(NamedTuple):
@@ -24,7 +24,7 @@ class Host(NamedTuple):
 
     @classmethod
     def of_domain(cls, name: str) -> Self | None:
-        """Return a verified domain of a project whose plan has domains."""
+        """Return the host of a verified domain, if its project's plan has domains."""
         for project_id, primary in _select_by_name(name=name):
             return cls(project_id, primary if primary != name else None)
         return None

@@ -3,19 +3,33 @@
 from peewee import IntegrityError, fn
 
 from petstore import clock
-from petstore.database import data
+from petstore.models import RuleError
 from petstore.models.domains import Domain, NoSuchDomain
+from petstore.models.limited_actions import LimitedAction
 from petstore.models.projects import Project
+from petstore.storage import data
 
 
-def prove(domain: Domain, finding: str) -> None:
+class TooManyNewDomains(RuleError):
+    """The project has proved as many new domains as it may in a day."""
+
+    text = (
+        "The project has verified {} new domains today, which is the limit. "
+        "The next day begins at 00:00 UTC."
+    )
+
+
+def prove(domain: Domain, finding: str, *, most_new: int) -> None:
     """Give the domain to its project, and take it from the project that had it.
 
-    Raises `NoSuchDomain` when the domain was removed meanwhile.
+    A project proves at most `most_new` names for the first time in a UTC day. Raises
+    `TooManyNewDomains`, and `NoSuchDomain` when the domain was removed meanwhile.
     """
     while True:
         try:
-            with data.atomic():
+            with data.writing(domain.project_id):
+                data.lock_until_commit(domain.project_id)
+                _count_if_new(domain, most_new)
                 losers, is_new = _take_over(domain), _verify(domain, finding)
             break
         except IntegrityError:  # another project has proved it at the same time
@@ -32,8 +46,19 @@ def record_finding(domain: Domain, finding: str, *, is_proved: bool) -> None:
     The domain stays with the project that owns it.
     """
     now = clock.now_ms()
-    astray = None if is_proved else fn.COALESCE(Domain.astray_ms, now)
-    domain.change(looked_ms=now, finding=finding, astray_ms=astray)
+    since = None if is_proved else fn.COALESCE(Domain.misdirected_since_ms, now)
+    domain.change(checked_ms=now, finding=finding, misdirected_since_ms=since)
+
+
+def _count_if_new(domain: Domain, most: int) -> None:
+    was_proved = Domain.verified_ms.is_null(False) | Domain.lost_ms.is_null(False)
+    if Domain.select().where(Domain.id == domain.id, was_proved).exists():
+        return
+    today_ms = clock.now_ms() // clock.MS_PER_DAY * clock.MS_PER_DAY
+    if not LimitedAction.record(
+        domain.project_id, "prove_domain", domain.name, since_ms=today_ms, most=most
+    ):
+        raise TooManyNewDomains(most)
 
 
 def _take_over(domain: Domain) -> list[str]:
@@ -42,7 +67,7 @@ def _take_over(domain: Domain) -> list[str]:
         verified_ms=None,
         is_chosen=False,
         lost_ms=clock.now_ms(),
-        certificate_asked_ms=None,
+        certificate_requested_ms=None,
         certificate_issuer=None,
         certificate_expires_ms=None,
         certificate_fault=None,
@@ -58,7 +83,7 @@ def _take_over(domain: Domain) -> list[str]:
 def _verify(domain: Domain, finding: str) -> bool:
     """Mark the domain as verified; return whether it was not before."""
     now = clock.now_ms()
-    columns = {"looked_ms": now, "finding": finding, "astray_ms": None}
+    columns = {"checked_ms": now, "finding": finding, "misdirected_since_ms": None}
     is_new = domain.change(
         Domain.verified_ms.is_null(), verified_ms=now, lost_ms=None, **columns
     )

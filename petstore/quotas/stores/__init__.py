@@ -2,9 +2,15 @@
 
 from petstore.quotas.stores.database import DatabaseStorage
 from petstore.quotas.stores.redis import RedisStorage
-from petstore.quotas.stores.storage import CounterStorage
+from petstore.quotas.stores.storage import CountersLocked, CounterStorage
 
-__all__ = ["CounterStorage", "DatabaseStorage", "RedisStorage", "open_store"]
+__all__ = [
+    "CounterStorage",
+    "CountersLocked",
+    "DatabaseStorage",
+    "RedisStorage",
+    "open_store",
+]
 
 
 def open_store(redis_url: str | None) -> CounterStorage:

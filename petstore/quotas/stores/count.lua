@@ -1,8 +1,7 @@
 -- Counts a request in the minute and in the day of its subject, or in neither.
 --
 -- KEYS[1]  '<subject>:<day>', the day by the clock of the caller
--- ARGV     time in ms since 1970, or '' for this server's clock
---          limits of a minute and of a day; both '' to read without counting
+-- ARGV     limits of a minute and of a day; both '' to read without counting
 --          end of the key's ban in ms since 1970, or 0
 --          number of days for which the figures of the day are kept after it
 --          id of the API key whose refusals lead to a ban, or ''
@@ -15,12 +14,9 @@
 
 local MS_PER_MINUTE, MS_PER_DAY = 60000, 86400000
 
-local now = tonumber(ARGV[1])
-if not now then
-  local time = redis.call('TIME')
-  now = time[1] * 1000 + math.floor(time[2] / 1000)
-end
-local per_minute, per_day = tonumber(ARGV[2]), tonumber(ARGV[3])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local per_minute, per_day = tonumber(ARGV[1]), tonumber(ARGV[2])
 
 local subject = string.match(KEYS[1], '^(.*):')
 local day_key = subject .. ':' .. math.floor(now / MS_PER_DAY)
@@ -38,8 +34,8 @@ if not per_minute then
   return {0, minute_served, served, counted_at, 0}
 end
 
-local banned_until, kept_ms = tonumber(ARGV[4]), (ARGV[5] + 1) * MS_PER_DAY
-local key, strike_pause = ARGV[6], tonumber(ARGV[7])
+local banned_until, kept_ms = tonumber(ARGV[3]), (ARGV[4] + 1) * MS_PER_DAY
+local key, strike_pause = ARGV[5], tonumber(ARGV[6])
 
 if served == 0 then
   redis.call('HSET', day_key, 'served', 0)

@@ -1,28 +1,21 @@
 """Counters in the database: a row for each subject and day, one statement a hit."""
 
+from typing import NoReturn
+
 import peewee
-from peewee import (
-    EXCLUDED,
-    BigIntegerField,
-    BooleanField,
-    Case,
-    CompositeKey,
-    Expression,
-    Query,
-    Select,
-    TextField,
-    fn,
-)
+from limits.errors import StorageError
+from peewee import BigIntegerField, BooleanField, CompositeKey, TextField
 
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
-from petstore.database import CounterModel, counters
-from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
+from petstore.quotas.stores.storage import (
+    STRIKE_PAUSE_MS,
+    CountersLocked,
+    CounterStorage,
+)
 from petstore.quotas.subjects import Subject
-from petstore.quotas.windows import Claim, Day, Tally
-from petstore.statements import slot, statement
-
-SWEPT_AT_ONCE = 10
+from petstore.quotas.windows import Counts, Day, Hit
+from petstore.storage import CounterModel, Sweep, counters, slot, statement
 
 
 class Usage(CounterModel):
@@ -55,36 +48,31 @@ class Strike(CounterModel):
 class DatabaseStorage(CounterStorage):
     """Counts exactly over all processes: the database serializes a subject's hits."""
 
-    def is_outage(self, error: Exception) -> bool:
-        """Return whether the database is away; see `CounterStorage`."""
-        return isinstance(error, peewee.PeeweeException) and counters.is_outage(error)
+    def count(self, hit: Hit) -> Counts:
+        """Count a request in both windows or in neither; see `CounterStorage`."""
+        try:
+            counts = _count(hit)
+            if counts.is_granted and counts.day_served == 1:
+                _sweep(today=counts.now_ms // MS_PER_DAY)
+            elif not counts.is_granted and hit.key_id is not None:
+                return counts._replace(strikes=_strikes(hit, counts))
+        except peewee.PeeweeException as error:
+            _raise(error)
+        return counts
 
-    def is_locked(self, error: Exception) -> bool:
-        """Return whether others keep a counter locked; see `CounterStorage`."""
-        return isinstance(error, peewee.PeeweeException) and counters.is_locked(error)
-
-    def close(self) -> None:
-        """Do nothing: the connections belong to the database."""
-
-    def take(self, claim: Claim) -> Tally:
-        """Count a request in all windows or in none; see `CounterStorage`."""
-        tally = _tally(claim)
-        if tally.is_granted and tally.served[-1] == 1:
-            _sweep(today=tally.now_ms // MS_PER_DAY)
-        elif not tally.is_granted and claim.key_id is not None:
-            return tally._replace(strikes=_strikes(claim, tally))
-        return tally
-
-    def peek(self, claim: Claim) -> Tally:
+    def peek(self, subject: Subject) -> Counts:
         """Return the figures without counting; see `CounterStorage`."""
-        [(now, minute, minute_served, served)] = _select_latest(
-            subject=claim.subject.name, now_ms=clock.now_ms()
-        )
+        try:
+            [(now, minute, minute_served, served)] = _select_latest(
+                subject=subject.name, now_ms=clock.now_ms()
+            )
+        except peewee.PeeweeException as error:
+            _raise(error)
         ahead = (minute or 0) - now // MS_PER_MINUTE
         if ahead == 1:  # as in `_upsert`
             now = minute * MS_PER_MINUTE
         is_current = ahead in (0, 1)
-        return Tally(False, (minute_served if is_current else 0, served or 0), now)
+        return Counts(False, minute_served if is_current else 0, served or 0, now)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
         """Return what is known of the days; see `CounterStorage`."""
@@ -92,143 +80,116 @@ class DatabaseStorage(CounterStorage):
             Usage.subject == subject.name,
             Usage.day.between(days[0], days[-1]),
         )
-        return [Day(row.day, row.served, row.refused) for row in rows]
+        try:
+            return [Day(row.day, row.served, row.refused) for row in rows]
+        except peewee.PeeweeException as error:
+            _raise(error)
+
+    def probe(self, subject: Subject) -> None:
+        """Read a count; see `CounterStorage`."""
+        self.peek(subject)
+
+    def close(self) -> None:
+        """Do nothing: the connections belong to the database."""
 
 
-def _tally(claim: Claim) -> Tally:
-    try:
-        with counters.write_permit(claim.subject.name):
-            [(is_granted, minute_served, served, now)] = _upsert(
-                subject=claim.subject.name,
-                kept_days=claim.subject.kept_days,
-                per_minute=claim.quota.minute.amount,
-                per_day=claim.quota.day.amount,
-                banned_until=claim.banned_until_ms,
-                now_ms=clock.now_ms(),
-            )
-    except peewee.DatabaseError as error:
-        counters.recover(error)
-        raise
-    return Tally(is_granted, (minute_served, served), now)
+def _raise(error: peewee.PeeweeException) -> NoReturn:
+    """Raise the error as `CounterStorage` promises."""
+    counters.recover(error)
+    if counters.is_wait_timeout(error):
+        raise CountersLocked from error
+    if counters.is_outage(error):
+        raise StorageError(error) from error
+    raise error
 
 
-@statement(counters, has_deadline=True)
-def _upsert() -> Query:
-    now = counters.now_ms
-    minute, day = now / MS_PER_MINUTE, now / MS_PER_DAY
+def _count(hit: Hit) -> Counts:
+    with counters.writing(hit.subject.name):
+        [counts] = _upsert(
+            subject=hit.subject.name,
+            kept_days=hit.subject.kept_days,
+            per_minute=hit.quota.minute.amount,
+            per_day=hit.quota.day.amount,
+            banned_until=hit.banned_until_ms,
+            now_ms=clock.now_ms(),
+        )
+    return Counts(*counts)
+
+
+@statement(counters)
+def _upsert() -> str:
+    now = counters.now_ms.sql
+    minute, day = f"{now} / {MS_PER_MINUTE}", f"{now} / {MS_PER_DAY}"
+    # A new row counts one request, which every quota allows.
+    not_banned = f"{now} >= :banned_until"
     # The row may already be in the next minute, if the hit has waited for the row or
     # the clock was set back. The hit then counts in that minute, so that no minute is
     # counted twice.
-    is_late = Usage.minute == EXCLUDED.minute + 1
-    minute_served = Case(
-        None, [(is_late | (Usage.minute == EXCLUDED.minute), Usage.minute_served)], 0
-    )
-    is_free = now >= slot("banned_until")
-    is_granted = (
-        is_free
-        & (minute_served < slot("per_minute"))
-        & (Usage.served < slot("per_day"))
-    )
-    first_row = {
-        Usage.subject: slot("subject"),
-        Usage.day: day,
-        Usage.served: _one_if(is_free),
-        Usage.refused: _one_if(~is_free),
-        Usage.minute: minute,
-        Usage.minute_served: _one_if(is_free),
-        Usage.hit_ms: now,
-        Usage.is_granted: is_free,
-        Usage.last_day: day + slot("kept_days"),
-    }
-    row = Select(columns=list(first_row.values())).where(counters.is_before_deadline)
-    return (
-        Usage.insert_from(row, list(first_row))
-        .on_conflict(
-            conflict_target=[Usage.subject, Usage.day],
-            update={
-                Usage.served: Usage.served + _one_if(is_granted),
-                Usage.refused: Usage.refused + _one_if(~is_granted),
-                Usage.minute: Case(None, [(is_late, Usage.minute)], EXCLUDED.minute),
-                Usage.minute_served: minute_served + _one_if(is_granted),
-                Usage.hit_ms: Case(None, [(is_late, Usage.hit_ms)], EXCLUDED.hit_ms),
-                Usage.is_granted: is_granted,
-            },
+    is_late = "known.minute = excluded.minute + 1"
+    minute_served = f"""
+        CASE WHEN {is_late} OR known.minute = excluded.minute
+        THEN known.minute_served ELSE 0 END"""
+    is_granted = f"""
+        {not_banned} AND {minute_served} < :per_minute AND known.served < :per_day"""
+    return f"""
+        INSERT INTO "usage" AS known (
+            subject, day, served, refused,
+            minute, minute_served, hit_ms, is_granted, last_day
         )
-        .returning(Usage.is_granted, Usage.minute_served, Usage.served, Usage.hit_ms)
-    )
-
-
-def _one_if(condition: Expression) -> Case:
-    return Case(None, [(condition, 1)], 0)
-
-
-def _sweep(today: int) -> None:
-    """Delete a few rows that are no longer needed.
-
-    This runs once for each new row and deletes up to SWEPT_AT_ONCE old ones, so the
-    table does not keep growing.
-    """
-    old = (
-        Usage.select(Usage.subject, Usage.day)
-        .where(Usage.last_day < today)
-        .order_by(Usage.last_day)
-        .limit(SWEPT_AT_ONCE)
-    )
-    # Read all rows before the first is deleted: while a statement is reading, SQLite
-    # refuses to write if another process has written in the meantime.
-    for row in list(old):
-        delete = Usage.delete().where(
-            Usage.subject == row.subject, Usage.day == row.day
+        VALUES (
+            :subject, {day}, {_one_if(not_banned)}, 1 - {_one_if(not_banned)},
+            {minute}, {_one_if(not_banned)}, {now}, {not_banned}, {day} + :kept_days
         )
-        delete.execute()
+        ON CONFLICT (subject, day) DO UPDATE SET
+            served = known.served + {_one_if(is_granted)},
+            refused = known.refused + 1 - {_one_if(is_granted)},
+            minute = CASE WHEN {is_late} THEN known.minute ELSE excluded.minute END,
+            minute_served = {minute_served} + {_one_if(is_granted)},
+            hit_ms = CASE WHEN {is_late} THEN known.hit_ms ELSE excluded.hit_ms END,
+            is_granted = {is_granted}
+        RETURNING is_granted, minute_served, served, hit_ms"""  # noqa: S608 (no values)
 
 
-def _strikes(claim: Claim, tally: Tally) -> int:
+def _one_if(condition: str) -> str:
+    return f"CAST({condition} AS int)"
+
+
+_sweep = Sweep(Usage, Usage.last_day, lambda: Usage.last_day < slot("today"))
+
+
+def _strikes(hit: Hit, counts: Counts) -> int:
     """Return how many refusals count towards a ban; 0 if this one does not."""
     rows = _upsert_strike(
-        key=claim.key_id,
-        minute=tally.now_ms // MS_PER_MINUTE,
-        now_ms=tally.now_ms,
-        banned_until=claim.banned_until_ms,
+        key=hit.key_id,
+        minute=counts.now_ms // MS_PER_MINUTE,
+        now_ms=counts.now_ms,
+        banned_until=hit.banned_until_ms,
     )
-    return next((strikes for strikes, counts in rows if counts), 0)
+    return next((strikes for strikes, is_strike in rows if is_strike), 0)
 
 
 @statement(counters)
-def _upsert_strike() -> Query:
-    now = EXCLUDED.refused_ms
-    counts = (now >= slot("banned_until")) & (
-        now - Strike.refused_ms >= STRIKE_PAUSE_MS
-    )
-    same_minute = Strike.minute == EXCLUDED.minute
-    return (
-        Strike.insert(
-            key_id=slot("key"),
-            minute=slot("minute"),
-            strikes=0,
-            refused_ms=slot("now_ms"),
-            counts=False,
-        )
-        .on_conflict(
-            conflict_target=[Strike.key_id],
-            update={
-                Strike.minute: EXCLUDED.minute,
-                Strike.strikes: Case(None, [(same_minute, Strike.strikes)], 0)
-                + _one_if(counts),
-                Strike.refused_ms: now,
-                Strike.counts: counts,
-            },
-            # A refusal that arrives after a later one does not count.
-            where=now >= Strike.refused_ms,
-        )
-        .returning(Strike.strikes, Strike.counts)
-    )
+def _upsert_strike() -> str:
+    counts = f"""
+        :now_ms >= :banned_until AND :now_ms - known.refused_ms >= {STRIKE_PAUSE_MS}"""
+    # A refusal that arrives after a later one does not count.
+    return f"""
+        INSERT INTO strike AS known (key_id, minute, strikes, refused_ms, counts)
+        VALUES (:key, :minute, 0, :now_ms, 1 = 0)
+        ON CONFLICT (key_id) DO UPDATE SET
+            minute = excluded.minute,
+            strikes = {_one_if(counts)} + CASE
+                WHEN known.minute = excluded.minute THEN known.strikes ELSE 0 END,
+            refused_ms = excluded.refused_ms,
+            counts = {counts}
+        WHERE excluded.refused_ms >= known.refused_ms
+        RETURNING strikes, counts"""  # noqa: S608 (no values)
 
 
 @statement(counters)
-def _select_latest() -> Query:
+def _select_latest() -> str:
     # An aggregate returns one row even for an unknown subject.
-    latest = (Usage.minute, Usage.minute_served, Usage.served)
-    return Usage.select(counters.now_ms, *(fn.MAX(column) for column in latest)).where(
-        Usage.subject == slot("subject"), Usage.day == counters.now_ms / MS_PER_DAY
-    )
+    now = counters.now_ms.sql
+    return f"""
+        SELECT {now}, max(minute), max(minute_served), max(served) FROM "usage"
+        WHERE subject = :subject AND day = {now} / {MS_PER_DAY}"""  # noqa: S608 (no values)

@@ -1,16 +1,16 @@
 """Counters in one process, used while the counter store is away."""
 
 import threading
+from functools import cached_property
 
 from limits import RateLimitItem
+from limits.storage import MemoryStorage
 
 from petstore import clock
 from petstore.clock import MS_PER_SECOND
-from petstore.quotas.windows import Claim, Tally
+from petstore.quotas.windows import Counts, Hit
 
 MAX_WINDOWS = 200_000
-
-_Key = tuple[str, int, int]  # subject, length of the window in seconds, its number
 
 
 class MemoryCounters:
@@ -19,47 +19,55 @@ class MemoryCounters:
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._lock = threading.Lock()
-        self._served: dict[_Key, int] = {}
+        self._windows = 0
 
-    def take(self, claim: Claim) -> Tally:
-        """Count a request in all windows or in none; see `CounterStorage`."""
+    @cached_property
+    def _storage(self) -> MemoryStorage:
+        # Not before an outage, since it starts a thread.
+        return MemoryStorage()
+
+    def count(self, hit: Hit) -> Counts:
+        """Count a request in both windows or in neither; see `CounterStorage`."""
         with self._lock:
-            before = self._tally(claim)
-            if before.now_ms < claim.banned_until_ms or _is_used_up(claim, before):
-                return before
-            for item in claim.quota:
-                self._count(_key(claim, item, before.now_ms))
-            return self._tally(claim)._replace(is_granted=True)
+            counts = self._counts(hit)
+            is_granted = (
+                counts.now_ms >= hit.banned_until_ms
+                and counts.minute_served < hit.quota.minute.amount
+                and counts.day_served < hit.quota.day.amount
+            )
+            if not is_granted:
+                return counts
+            self._increment(hit, hit.quota.minute, counts.now_ms)
+            self._increment(hit, hit.quota.day, counts.now_ms)
+            return self._counts(hit)._replace(is_granted=True)
 
-    def peek(self, claim: Claim) -> Tally:
+    def peek(self, hit: Hit) -> Counts:
         """Return the figures without counting; see `CounterStorage`."""
         with self._lock:
-            return self._tally(claim)
+            return self._counts(hit)
 
-    def _tally(self, claim: Claim) -> Tally:
-        now = clock.now_ms()
+    def _counts(self, hit: Hit) -> Counts:
+        now_ms = clock.now_ms()
+        minute, day = (
+            self._served(hit, item, now_ms)
+            for item in (hit.quota.minute, hit.quota.day)
+        )
+        return Counts(False, minute, day, now_ms)
+
+    def _served(self, hit: Hit, item: RateLimitItem, now_ms: int) -> int:
         # The shares of the other processes count as served.
-        served = [
-            item.amount - self._share(item) + self._served.get(key, 0)
-            for item in claim.quota
-            for key in [_key(claim, item, now)]
-        ]
-        return Tally(False, tuple(served), now)
+        share = max(1, item.amount // self._workers)
+        return item.amount - share + self._storage.get(_key(hit, item, now_ms))
 
-    def _share(self, item: RateLimitItem) -> int:
-        return max(1, item.amount // self._workers)
-
-    def _count(self, key: _Key) -> None:
-        self._served[key] = self._served.pop(key, 0) + 1
-        if len(self._served) > MAX_WINDOWS:
-            del self._served[next(iter(self._served))]
+    def _increment(self, hit: Hit, item: RateLimitItem, now_ms: int) -> None:
+        is_new = self._storage.incr(_key(hit, item, now_ms), item.get_expiry()) == 1
+        self._windows += is_new
+        if self._windows > MAX_WINDOWS:  # strangers with many addresses
+            self._storage.reset()
+            self._windows = 0
 
 
-def _key(claim: Claim, item: RateLimitItem, now_ms: int) -> _Key:
+def _key(hit: Hit, item: RateLimitItem, now_ms: int) -> str:
+    # A window of limits begins with its first hit, so the key names the aligned one.
     seconds = item.get_expiry()
-    return claim.subject.name, seconds, now_ms // (seconds * MS_PER_SECOND)
-
-
-def _is_used_up(claim: Claim, tally: Tally) -> bool:
-    pairs = zip(claim.quota, tally.served, strict=True)
-    return any(served >= item.amount for item, served in pairs)
+    return f"{hit.subject.name}:{seconds}:{now_ms // (seconds * MS_PER_SECOND)}"

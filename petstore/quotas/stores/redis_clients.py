@@ -1,118 +1,163 @@
-"""Clients for a single Redis, for a cluster, and for a master behind sentinels."""
+"""Clients for a Redis, alone or behind sentinels, and for a Redis Cluster."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
-from urllib.parse import unquote, urlsplit
+import asyncio
+import hashlib
+import ssl
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
+from urllib.parse import SplitResult, unquote, urlsplit
 
-from redis.asyncio import Redis, RedisCluster, Sentinel
+from redis.asyncio import RedisCluster, Sentinel
 from redis.asyncio.cluster import ClusterNode
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import ClusterError, RedisClusterException, RedisError
+from redis.exceptions import RedisClusterException, RedisError
 
-# If one of several servers does not answer, there must be time to ask another one.
-SERVER_SECONDS = 0.1
-MAX_CONNECTIONS = 10_000  # to a node of a cluster
-# So many take longer than the time limit of a hit.
-REDIRECTION_ROUNDS = 60
+from petstore.quotas.stores.redis_connection import Command, Connection
+from petstore.server import timeouts
+
+MAX_CONNECTIONS = 10_000  # to a node of a cluster: each hit has one of its own
+DEFAULT_PORT = 6379
 
 UNAVAILABLE = (RedisError, RedisClusterException, OSError)
 
+Info = dict[str, str]
 
-class Cluster(RedisCluster):
-    """A client of a Redis Cluster that needs no particular node."""
 
-    def __init__(self, addresses: list[tuple[str, int]], **options: Any) -> None:
-        self._addresses = addresses
-        super().__init__(
-            startup_nodes=[ClusterNode(*address) for address in addresses],
-            require_full_coverage=False,
+class Script(NamedTuple):
+    """A Lua script: sent to a server once, then called by its digest."""
+
+    text: str
+    digest: str
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Return the script with that text."""
+        digest = hashlib.sha1(text.encode(), usedforsecurity=False)
+        return cls(text, digest.hexdigest())
+
+
+class SingleClient:
+    """A client of one Redis, or of the master that sentinels name."""
+
+    def __init__(self, url: SplitResult, scripts: tuple[Script, ...]) -> None:
+        self._url = url
+        self._tls = _tls_context(url) if url.scheme == "rediss" else None
+        self._greeting: list[Command] = []
+        if credentials := _credentials(url):
+            self._greeting.append(("AUTH", *credentials))
+        if url.scheme != "redis+sentinel" and (number := url.path.strip("/")):
+            self._greeting.append(("SELECT", number))
+        self._greeting += [("SCRIPT", "LOAD", script.text) for script in scripts]
+        self._connection: Connection | None = None
+
+    async def run(self, script: Script, key: str, *arguments: int | str) -> Any:
+        """Return what a script returns; raises an error of `UNAVAILABLE`."""
+        return await self._execute("EVALSHA", script.digest, 1, key, *arguments)
+
+    async def info(self) -> list[Info]:
+        """Return what the only server tells about itself."""
+        lines = (await self._execute("INFO")).decode().splitlines()
+        return [dict(line.split(":", 1) for line in lines if ":" in line)]
+
+    async def close(self) -> None:
+        """Close the connection."""
+        if self._connection:
+            self._connection.fail(ConnectionError("closed"))
+
+    def _execute(self, *command: int | str) -> asyncio.Future[Any]:
+        if self._connection is None or self._connection.is_closed:
+            self._connection = Connection(self._connect, self._greeting)
+        return self._connection.execute(command)
+
+    async def _connect(self, protocol: Callable[[], asyncio.Protocol]) -> None:
+        if self._url.scheme == "redis+sentinel":
+            host, port = await _find_master(self._url)
+        else:
+            host, port = str(self._url.hostname), self._url.port or DEFAULT_PORT
+        loop = asyncio.get_running_loop()
+        await loop.create_connection(protocol, host, port, ssl=self._tls)
+
+
+class ClusterClient:
+    """A client of a Redis Cluster."""
+
+    def __init__(self, url: SplitResult, scripts: tuple[Script, ...]) -> None:
+        self._cluster = RedisCluster(
+            startup_nodes=[ClusterNode(*server) for server in _servers(url)],
             # A slot that has moved is no reason to close all connections.
             reinitialize_steps=0,
-            # Each hit has a connection of its own.
             max_connections=MAX_CONNECTIONS,
-            **options,
+            **_options(url, timeouts.LIMITS.redis_server_seconds),
         )
+        self._calls = {s: self._cluster.register_script(s.text) for s in scripts}
 
-    async def initialize(self, *_: Any, **__: Any) -> "Cluster":
-        """Find the nodes; called by redis-py before a command."""
+    async def run(self, script: Script, key: str, *arguments: int | str) -> Any:
+        """Return what a script returns; raises an error of `UNAVAILABLE`."""
         try:
-            with _cluster_errors():
-                await super().initialize(self._addresses)
-        except BaseException:
-            # redis-py also sends a command to the first master. If that one does not
-            # answer, the next attempt must begin with another one.
-            for master in self.get_primaries()[:1]:
-                self.nodes_manager.move_node_to_end_of_cached_nodes(master.name)
-            raise
-        return self
+            async with asyncio.timeout(timeouts.LIMITS.hit_seconds):
+                return await self._calls[script]([key], arguments)
+        except (RuntimeError, AttributeError, LookupError) as error:
+            # For a connection that was closed meanwhile, or if no node has slots.
+            raise RedisClusterException(str(error)) from error
 
-    async def execute_command(self, *args: Any, **options: Any) -> Any:
-        """Run a command, and follow up to 16 times REDIRECTION_ROUNDS redirections.
+    async def info(self) -> list[Info]:
+        """Return what each master tells about itself."""
+        await self._cluster.initialize()
+        masters = self._cluster.get_primaries()
+        return [await self._cluster.info(target_nodes=master) for master in masters]
 
-        redis-py gives up after 16. While a slot migrates, it may send ASKING on one
-        connection and the command on another, which is then redirected once more.
-        """
-        rounds_left = REDIRECTION_ROUNDS
-        while True:
-            try:
-                return await super().execute_command(*args, **options)
-            except ClusterError as error:
-                rounds_left -= 1
-                is_redirected = type(error) is ClusterError  # else the cluster is down
-                if not (is_redirected and rounds_left):
-                    raise
-
-    async def find_node(self, key: str) -> ClusterNode:
-        """Find the node of a key again, as it may have been replaced.
-
-        Unlike a failed command of the client, a failed command of the node has no
-        effect on the other nodes. Raises an error of `UNAVAILABLE`.
-        """
-        with _cluster_errors():
-            await self.nodes_manager.initialize(self._addresses, self.node_name(key))
-            return self.nodes_manager.get_node_from_slot(self.keyslot(key))
-
-    def node_name(self, key: str) -> str:
-        """Return the address of the node of a key, or "" if it is not known."""
-        with suppress(*UNAVAILABLE):
-            node = self.get_node_from_key(key)
-            return str(node.name) if node else ""
-        return ""
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._cluster.aclose()
 
 
-@contextmanager
-def _cluster_errors() -> Iterator[None]:
-    try:
-        yield
-    except LookupError as error:  # redis-py raises it when no node has slots
-        raise RedisClusterException("no node has slots") from error
+Client = SingleClient | ClusterClient
 
 
-def client_at(url: str) -> Redis | Cluster:
-    """Return a client for a URL that the settings have checked."""
-    # No retries: a hit that was sent may have been counted.
-    options: dict[str, Any] = {"retry": Retry(NoBackoff(), 0), "protocol": 2}
+def client_at(url: str, *scripts: Script) -> Client:
+    """Return a client that runs these scripts, for a URL from the settings."""
     parts = urlsplit(url)
-    if not parts.scheme.startswith("redis+"):
-        return Redis.from_url(url, **options)
-    options |= _limited(SERVER_SECONDS)
-    user = {"username": parts.username, "password": parts.password}
-    options |= {name: unquote(value) for name, value in user.items() if value}
-    servers = [
+    is_cluster = parts.scheme == "redis+cluster"
+    return (ClusterClient if is_cluster else SingleClient)(parts, scripts)
+
+
+async def _find_master(url: SplitResult) -> tuple[str, int]:
+    # All sentinels together may take as long as one server.
+    seconds = timeouts.LIMITS.redis_server_seconds / len(_servers(url))
+    options = _options(url, seconds)
+    async with Sentinel(_servers(url), sentinel_kwargs=options) as sentinel:
+        host, port = await sentinel.discover_master(url.path.strip("/"))
+        return host, port
+
+
+def _options(url: SplitResult, seconds: float) -> dict[str, Any]:
+    return dict(zip(("username", "password"), _credentials(url), strict=False)) | {
+        "retry": Retry(NoBackoff(), 0),  # a hit that was sent may have been counted
+        "protocol": 2,
+        "socket_timeout": seconds,
+        "socket_connect_timeout": seconds,
+    }
+
+
+def _servers(url: SplitResult) -> list[tuple[str, int]]:
+    return [
         (host, int(port))
-        for server in parts.netloc.split("@")[-1].split(",")
+        for server in url.netloc.rpartition("@")[2].split(",")
         for host, port in [server.rsplit(":", 1)]
     ]
-    if parts.scheme == "redis+cluster":
-        return Cluster(servers, **options)
-    # All sentinels together may take as long as one server.
-    sentinel_options = options | _limited(SERVER_SECONDS / len(servers))
-    sentinel = Sentinel(servers, sentinel_kwargs=sentinel_options, **options)
-    master: Redis = sentinel.master_for(parts.path.strip("/"))
-    return master
 
 
-def _limited(seconds: float) -> dict[str, Any]:
-    return {"socket_timeout": seconds, "socket_connect_timeout": seconds}
+def _credentials(url: SplitResult) -> tuple[str, ...]:
+    """Return user and password, if there are any."""
+    if not (url.username or url.password):
+        return ()
+    return unquote(url.username or "default"), unquote(url.password or "")
+
+
+def _tls_context(url: SplitResult) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if url.query == "ssl_cert_reqs=none":
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context

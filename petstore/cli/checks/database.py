@@ -1,0 +1,79 @@
+"""Checks of the database: whether it answers, its clock, and its files."""
+
+import peewee
+
+from petstore import clock
+from petstore.cli.checks.results import Result
+from petstore.cli.checks.settings import database_text
+from petstore.cli.commands import in_one_line
+from petstore.settings import Settings
+from petstore.storage import data, migrator, opened_databases
+
+OLDEST_POSTGRESQL = 14
+MAX_DIFFERENCE_MS = 2 * clock.MS_PER_SECOND
+
+
+def check_database(settings: Settings) -> Result:
+    """Check that it answers, that its version is supported, and that it is migrated."""
+    text = database_text(settings.database_url)
+    if data.file and not data.file.exists():
+        # Opening it would create it.
+        return "wrong", f"{text} does not exist; run `flask migrate`"
+    try:
+        migrator.require_migrated()
+        return _check_version(text)
+    except migrator.NotMigrated as error:
+        return "wrong", str(error)
+    except peewee.DatabaseError as error:
+        return "wrong", f"{text} does not answer: {in_one_line(error)}"
+
+
+def _check_version(text: str) -> Result:
+    version = data.version()
+    if version and version < OLDEST_POSTGRESQL:
+        advice = f"use PostgreSQL {OLDEST_POSTGRESQL} or newer"
+        return "wrong", f"{text} is PostgreSQL {version}; {advice}"
+    if unknown := migrator.unknown_steps(opened_databases()):
+        newer = f"a newer version of the service ({unknown[-1]})"
+        return "warning", f"{text} was migrated by {newer}; run that version"
+    engine = f"PostgreSQL {version}" if version else "SQLite"
+    return "ok", f"{text} answers ({engine}) and is migrated"
+
+
+def check_clock(_settings: Settings) -> Result:
+    """Compare the clock of the database with the clock of this machine.
+
+    Quotas go by the one, the expiry of keys and bans by the other.
+    """
+    try:
+        difference = _difference_ms()
+    except peewee.DatabaseError:
+        return "warning", "unknown while the database does not answer"
+    if difference is None:
+        return "ok", "SQLite goes by the clock of this machine"
+    apart = (
+        f"the clocks of PostgreSQL and of this machine are {abs(difference)} ms apart"
+    )
+    if abs(difference) > MAX_DIFFERENCE_MS:
+        return "wrong", f"{apart}; let NTP set both"
+    return "ok", apart
+
+
+def _difference_ms() -> int | None:
+    data.server_now_ms()  # connecting must not count
+    before = clock.now_ms()
+    server_ms: int | None = data.server_now_ms()
+    return None if server_ms is None else server_ms - (before + clock.now_ms()) // 2
+
+
+def check_files(_settings: Settings) -> Result:
+    """Check that only their owner may read the files of SQLite."""
+    if data.file is None:
+        return "ok", "none: the data is in PostgreSQL"
+    if data.is_readable_by_others():
+        return "wrong", (
+            f"{data.file} can be read by other users of this machine, and it holds "
+            "the secret that signs sessions unless SECRET_KEY is set. "
+            f"Close it: chmod go= {data.file}*"
+        )
+    return "ok", f"only its owner can read {data.file}"

@@ -1,1 +1,0 @@
-"""Copies of the data: into a file, and into another database."""

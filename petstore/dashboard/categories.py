@@ -1,0 +1,51 @@
+"""/dashboard/categories: the categories of the project's animals, named in place."""
+
+from functools import partial
+
+from flask import g, render_template
+from flask.typing import ResponseReturnValue
+
+from petstore.dashboard.forms import EMPTY, Form, loads_form
+from petstore.dashboard.lists import read_list, read_query
+from petstore.dashboard.navigation import go_to
+from petstore.dashboard.pages import pages_blueprint
+from petstore.models.categories import Category
+from petstore.schemas.categories import CategoryChangeForm, NamedCategoryForm
+from petstore.schemas.paging import DashboardQuery
+
+LIST = "dashboard_categories.categories"
+
+bp = pages_blueprint("dashboard_categories", __name__, "/categories")
+
+
+@bp.get("")
+def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
+    """List categories by id; the form is that of one of them, or names another."""
+    page = read_list(
+        LIST, DashboardQuery(), partial(Category.listed, g.caller.project_id)
+    )
+    forms = {row.id: Form({"name": row.name or ""}) for row in page.rows}
+    if category_id in forms:
+        forms[category_id], form = form, EMPTY
+    return render_template("categories.html", page=page, forms=forms, form=form)
+
+
+@bp.post("")
+@loads_form(NamedCategoryForm(), form_page=categories)
+def add_category(category_id: int, name: str) -> ResponseReturnValue:
+    """Name a category; one that does not exist is created."""
+    return _rename(category_id, name)
+
+
+@bp.post("/<id:category_id>")
+@loads_form(CategoryChangeForm(), form_page=categories)
+def rename_category(category_id: int, name: str | None) -> ResponseReturnValue:
+    """Name a category, or take its name away."""
+    return _rename(category_id, name)
+
+
+def _rename(category_id: int, name: str | None) -> ResponseReturnValue:
+    parameters, _ = read_query(DashboardQuery())
+    Category.rename(g.caller.project_id, category_id, name)
+    told = f"is named {name}" if name else "has no name now"
+    return go_to(LIST, f"The category {category_id} {told}.", **parameters)

@@ -1,1 +1,0 @@
-"""The HTTP server: a gunicorn worker with an event loop."""

@@ -1,0 +1,123 @@
+"""Responses to requests with an Idempotency-Key, kept for their retries."""
+
+from hashlib import blake2b
+from typing import NamedTuple, Self
+
+import peewee
+from peewee import (
+    BigIntegerField,
+    BlobField,
+    CompositeKey,
+    Expression,
+    Field,
+    ForeignKeyField,
+    Query,
+    TextField,
+)
+
+from petstore import clock
+from petstore.models import RuleError
+from petstore.models.projects import Project
+from petstore.storage import BaseModel, Sweep, data, slot, statement
+
+KEPT_MS = clock.MS_PER_DAY
+
+
+class StillRunning(RuleError):
+    """The first request with the key has not ended in time."""
+
+    code = "idempotency_key_in_use"
+    text = "The first request with this Idempotency-Key is still running."
+
+
+class Attempt(NamedTuple):
+    """A request that may be retried: its project, path and key, and its body's hash."""
+
+    project: int
+    path: str
+    key: str
+    fingerprint: bytes
+
+    @property
+    def lock_id(self) -> int:
+        """A number that attempts with the same key share, and in practice no others."""
+        name = f"{self.project} {self.path} {self.key}".encode()
+        return int.from_bytes(blake2b(name, digest_size=8).digest(), signed=True)
+
+
+class StoredResponse(BaseModel):
+    """The response to the first attempt with a key."""
+
+    project = ForeignKeyField(Project, index=False)
+    path = TextField()
+    key = TextField()
+    fingerprint = BlobField()
+    created_ms = BigIntegerField(index=True)
+    status = BigIntegerField(null=True)
+    location = TextField(null=True)
+    body = BlobField(null=True)
+
+    class Meta:
+        table_name = "reply"
+        primary_key = CompositeKey("project", "path", "key")
+
+    @classmethod
+    def of(cls, attempt: Attempt) -> Self | None:
+        """Return the response to an attempt with the same key in the last 24 hours.
+
+        Call it in the transaction of the write: a retry then waits here until that
+        transaction ends, or its process dies. Raises `StillRunning`.
+        """
+        try:
+            data.lock_until_commit(attempt.lock_id)
+        except peewee.OperationalError as error:
+            if data.is_wait_timeout(error):
+                raise StillRunning from None
+            raise
+        for values in _select(**attempt._asdict(), now_ms=clock.now_ms()):
+            return cls(**dict(zip(_RESPONSE, values, strict=True)))
+        return None
+
+    @staticmethod
+    def keep(attempt: Attempt, status: int, location: str | None, body: bytes) -> None:
+        """Store the response, in the transaction of the write that it acknowledges."""
+        response = {"status": status, "location": location, "body": body}
+        _insert(**attempt._asdict(), **response, now_ms=clock.now_ms())
+
+    @classmethod
+    def sweep(cls) -> None:
+        """Delete a few outdated responses."""
+        _sweep(now_ms=clock.now_ms())
+
+
+_KEY = ("project", "path", "key")
+_RESPONSE = ("fingerprint", "status", "location", "body")
+
+
+def _columns(*names: str) -> list[Field]:
+    return [getattr(StoredResponse, name) for name in names]
+
+
+def _is_outdated() -> Expression:
+    # The clock of the database is the same for all hosts.
+    return StoredResponse.created_ms < data.now_ms - KEPT_MS
+
+
+@statement(data)
+def _select() -> Query:
+    has_key = [column == slot(column.name) for column in _columns(*_KEY)]
+    found = StoredResponse.select(*_columns(*_RESPONSE))
+    return found.where(*has_key, ~_is_outdated())
+
+
+@statement(data)
+def _insert() -> Query:
+    values = {name: slot(name) for name in (*_KEY, *_RESPONSE)}
+    # An outdated response with the same key may still be there.
+    return StoredResponse.insert(values, created_ms=data.now_ms).on_conflict(
+        conflict_target=_columns(*_KEY),
+        preserve=_columns("created_ms", *_RESPONSE),
+    )
+
+
+_sweep = Sweep(StoredResponse, StoredResponse.created_ms, _is_outdated)

@@ -1,0 +1,114 @@
+"""/docs: the API reference as a page, made from the interface description."""
+
+import functools
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+import mistune
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    current_app,
+    make_response,
+    redirect,
+    render_template,
+    url_for,
+)
+from markupsafe import Markup
+
+from petstore.openapi.document import describe
+from petstore.openapi.guide import INTRODUCTION, sections
+from petstore.openapi.headers import ON_EVERY_RESPONSE
+from petstore.settings import Settings
+
+bp = Blueprint(
+    "docs",
+    __name__,
+    url_prefix="/docs",
+    template_folder="templates",
+    static_folder="static",
+)
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    """Let the page load its parts from here alone, and call the API alone."""
+    bases = (settings.production_url, settings.staging_url)
+    api_origins = " ".join(["'self'", *map(_origin, filter(None, bases))])
+    app.config["DOCS_SECURITY_POLICY"] = (
+        "default-src 'none'; script-src 'self'; style-src 'self'; "
+        f"img-src 'self' data:; connect-src {api_origins}; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    app.register_blueprint(bp)
+    app.add_url_rule("/", view_func=home)
+
+
+def home() -> Response:
+    """Redirect a person who knows only the host to the page."""
+    return make_response(redirect(url_for("docs.docs"), 303))
+
+
+@bp.get("")
+def docs() -> str:
+    """Return the page."""
+    description = describe()
+    return render_template(
+        "docs.html",
+        introduction=INTRODUCTION,
+        sections=sections(),
+        groups=_groups(description),
+        schemas=description["components"]["schemas"],
+        servers=description["servers"],
+        everywhere=ON_EVERY_RESPONSE,
+        json=json.dumps,
+        markdown=_html,
+        resolved=lambda part: _resolved(description, part),
+    )
+
+
+def _groups(description: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return the operations under the first tag of each, in the order of the tags."""
+    operations = [
+        operation | {"method": method.upper(), "path": path}
+        for path, methods in description["paths"].items()
+        for method, operation in methods.items()
+    ]
+    groups = [
+        (tag["name"], [each for each in operations if each["tags"][0] == tag["name"]])
+        for tag in description["tags"]
+    ]
+    return [group for group in groups if group[1]]
+
+
+def _resolved(description: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of the description with what it refers to in it."""
+    if "$ref" not in part:
+        return part
+    target = description
+    for name in part["$ref"].removeprefix("#/").split("/"):
+        target = target[name]
+    return target | part
+
+
+@functools.cache
+def _html(text: str) -> Markup:
+    # The text is our own; the parser escapes HTML in it all the same.
+    return Markup(_markdown(text))  # noqa: S704
+
+
+_markdown = mistune.create_markdown(plugins=["table"])
+
+
+@bp.after_request
+def _add_security_headers(response: Response) -> Response:
+    policy = current_app.config["DOCS_SECURITY_POLICY"]
+    response.headers["Content-Security-Policy"] = policy
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,51 @@
+"use strict";
+
+const access = document.getElementById("access").elements;
+
+// A reload of the tab keeps the key; closing the tab forgets it.
+access.key.value = sessionStorage.getItem("key") ?? "";
+access.key.addEventListener("input", () => sessionStorage.setItem("key", access.key.value));
+document.getElementById("access").addEventListener("submit", (event) => event.preventDefault());
+
+for (const form of document.querySelectorAll("form.try")) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const output = form.querySelector("output");
+    output.textContent = "Sending…";
+    try {
+      output.textContent = await send(form);
+    } catch (error) {
+      output.textContent = `The request could not be sent: ${error.message}`;
+    }
+  });
+}
+
+async function send(form) {
+  const headers = new Headers({ Authorization: `Bearer ${access.key.value.trim()}` });
+  const query = new URLSearchParams();
+  let path = form.dataset.path;
+  for (const { name, value, dataset } of form.querySelectorAll("input")) {
+    if (dataset.in === "path") path = path.replace(`{${name}}`, encodeURIComponent(value));
+    else if (value && dataset.in === "query") query.set(name, value);
+    else if (value && dataset.in === "header") headers.set(name, value);
+  }
+  const body = form.elements.body?.value;
+  if (body !== undefined) headers.set("Content-Type", "application/json");
+  const url = access.server.value + path + (query.size ? `?${query}` : "");
+  const response = await fetch(url, { method: form.dataset.method, headers, body });
+  return `${response.status} ${response.statusText}\n${shown(response.headers)}\n\n${pretty(await response.text())}`;
+}
+
+function shown(headers) {
+  return [...headers].map(([name, value]) => `${name}: ${value}`).join("\n");
+}
+
+function pretty(text) {
+  // An id may be larger than the numbers that JavaScript can hold: keep its digits.
+  const exact = (_, value, { source }) => (typeof value === "number" ? JSON.rawJSON(source) : value);
+  try {
+    return JSON.stringify(JSON.parse(text, exact), null, 2);
+  } catch {
+    return text;
+  }
+}

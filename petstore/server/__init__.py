@@ -1,0 +1,9 @@
+"""The HTTP server: a gunicorn worker with an event loop, and waiting in it.
+
+The rest of the service uses only what is named here.
+"""
+
+from petstore.server import timeouts
+from petstore.server.concurrency import await_result, can_await, start_in_background
+
+__all__ = ["await_result", "can_await", "start_in_background", "timeouts"]

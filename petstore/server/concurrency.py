@@ -1,0 +1,121 @@
+"""Lets synchronous code await while the event loop goes on.
+
+Each request runs in a greenlet. When it has to wait, it passes an awaitable to the
+event loop. The loop works on other requests meanwhile, and resumes the greenlet with
+the result. In other threads (commands, other servers) the same call submits the
+awaitable to the event loop of the process and blocks. That loop is the worker's, or
+runs in a thread of its own.
+"""
+
+import asyncio
+import os
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from greenlet import getcurrent, greenlet
+
+Result = TypeVar("Result")
+
+
+class _Awaiting(greenlet):
+    """A greenlet that switches to its parent when it has to await something."""
+
+
+def start(function: Callable[..., None], *arguments: Any) -> asyncio.Task[None] | None:
+    """Call a function that may wait; to be called from the event loop itself.
+
+    The call begins with an empty context: it sees no variable of another call. Return
+    the task that finishes the call, or None if it has finished already.
+    """
+    call = _Awaiting(function)
+    awaitable = call.switch(*arguments)
+    if call.dead:
+        return None
+    return asyncio.get_running_loop().create_task(_finish(call, awaitable))
+
+
+async def _finish(call: greenlet, awaitable: Any) -> None:
+    while not call.dead:
+        try:
+            result = await awaitable
+        except BaseException as error:  # noqa: BLE001 (the call handles it)
+            awaitable = call.throw(error)
+        else:
+            awaitable = call.switch(result)
+
+
+def start_in_background(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function in the event loop of the process, without waiting for it."""
+    event_loop().call_soon_threadsafe(_start_and_keep_task, function, arguments)
+
+
+def _start_and_keep_task(
+    function: Callable[..., None], arguments: tuple[Any, ...]
+) -> None:
+    task = start(function, *arguments)
+    if task:
+        background_tasks.add(task)  # the event loop keeps only a weak reference
+        task.add_done_callback(background_tasks.discard)
+
+
+background_tasks: set[asyncio.Task[None]] = set()
+
+
+def can_await() -> bool:
+    """Return whether the event loop goes on while the caller waits."""
+    return isinstance(getcurrent(), _Awaiting)
+
+
+def await_result(awaitable: Awaitable[Result]) -> Result:
+    """Return the result of an awaitable; raises what it raises."""
+    current = getcurrent()
+    if isinstance(current, _Awaiting):
+        result: Result = current.parent.switch(awaitable)
+        return result
+    return asyncio.run_coroutine_threadsafe(_await(awaitable), event_loop()).result()
+
+
+async def _await(awaitable: Awaitable[Result]) -> Result:
+    return await awaitable  # run_coroutine_threadsafe takes only coroutines
+
+
+def event_loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop of the process; start one in a thread if there is none."""
+    with _main.lock:
+        if _main.loop is None or _main.loop.is_closed():
+            _main.loop = asyncio.new_event_loop()
+            _main.thread = threading.Thread(target=_main.loop.run_forever, daemon=True)
+            _main.thread.start()
+        return _main.loop
+
+
+def use_running_loop() -> None:
+    """Make the running event loop that of the process."""
+    _main.loop = asyncio.get_running_loop()
+
+
+def stop_event_loop() -> None:
+    """Stop the loop that `event_loop` has started, before the process forks."""
+    if _main.loop and _main.thread:
+        _main.loop.call_soon_threadsafe(_main.loop.stop)
+        _main.thread.join()
+        _main.loop.close()
+        _main.forget()
+
+
+class _ProcessLoop:
+    """The event loop of the process, and its thread unless it is the worker's."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self.lock = threading.Lock()  # another thread may hold it at a fork
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.thread: threading.Thread | None = None
+
+
+_main = _ProcessLoop()
+# The thread does not exist in a child process.
+os.register_at_fork(after_in_child=_main.forget)

@@ -1,0 +1,109 @@
+"""What gunicorn calls when the service and its workers start and end.
+
+Like wsgi.py, this is an entry to the service: it stands above all other modules, and
+only gunicorn.conf.py imports it. Gunicorn's master imports it once, and keeps it after
+a reload.
+"""
+
+import os
+import shutil
+import signal
+import sys
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+from gunicorn.arbiter import Arbiter
+from gunicorn.workers.base import Worker
+from prometheus_client.multiprocess import mark_process_dead
+
+from petstore.api.last_used import last_used
+from petstore.cli.checks import startup_warnings
+from petstore.ops import health, metrics
+from petstore.server import balancing, concurrency
+from petstore.settings import SettingError, Settings, read_settings
+from petstore.storage import data, migrator, open_databases, opened_databases
+
+METRICS = Path(os.environ[metrics.DIRECTORY])
+# gunicorn.conf.py has made the directory if it is named after this process.
+IS_OWN_DIRECTORY = METRICS.name.startswith(f"petstore-metrics-{os.getpid()}-")
+
+_ended_workers: set[int] = set()
+
+# Reset the signal handlers that a worker inherits from the master. Otherwise it would
+# lose a signal that arrives before it installs its own.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+    os.register_at_fork(after_in_child=partial(signal.signal, number, signal.SIG_DFL))
+
+
+def read_settings_or_exit() -> Settings:
+    """Return the settings; exit if one is not valid."""
+    with suppress(OSError):
+        metrics.make_directory()
+    if not os.access(METRICS, os.W_OK | os.X_OK):
+        _refuse(f"{metrics.DIRECTORY}: {METRICS} must be a directory to write to")
+    try:
+        return read_settings()
+    except SettingError as error:
+        _refuse(error)
+
+
+def on_starting(server: Arbiter) -> None:
+    """Refuse to start if the database is not migrated, and log warnings."""
+    settings = read_settings()
+    open_databases(settings)
+    try:
+        migrator.require_migrated()
+        for warning in startup_warnings(settings, server.cfg.address):
+            server.log.warning(warning)
+    except migrator.NotMigrated as error:
+        _refuse(error)
+    finally:
+        opened_databases().close()
+        concurrency.stop_event_loop()
+
+
+def post_worker_init(worker: Worker) -> None:
+    """Open the metric files, and have the worker first connect to the stores."""
+    try:
+        metrics.make_directory()
+        metrics.open_files()
+    except OSError:
+        worker.log.exception("The worker starts without metrics.")
+    worker.warm_up = partial(health.warm_up, worker.wsgi)
+
+
+def worker_exit(server: Arbiter, worker: Worker) -> None:
+    """Write the times of last use of keys that the worker has not written yet."""
+    # A write that the event loop has not finished would keep the database locked.
+    data.dispose()
+    last_used.flush()
+
+
+def child_exit(server: Arbiter, worker: Worker) -> None:
+    """Record that a worker has exited; its counts remain part of the metrics."""
+    balancing.clear(worker.age)
+    mark_process_dead(worker.pid)
+    _ended_workers.add(worker.pid)
+
+
+def on_exit(server: Arbiter) -> None:
+    """Delete the metric files of the service."""
+    _delete_metrics()
+
+
+def _refuse(error: Exception | str) -> NoReturn:
+    """Exit with a one-line error message for the operator."""
+    _delete_metrics()
+    sys.exit(f"Error: {error}")
+
+
+def _delete_metrics() -> None:
+    """Delete the directory if this master has made it, else the workers' files."""
+    if IS_OWN_DIRECTORY:
+        shutil.rmtree(METRICS, ignore_errors=True)
+    for pid in _ended_workers:
+        for file in METRICS.glob(f"*_{pid}.db"):
+            with suppress(OSError):
+                file.unlink()

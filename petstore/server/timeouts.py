@@ -1,0 +1,104 @@
+"""Every time limit and size, in one object that checks their order."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """How long and how much."""
+
+    # A connection of a client, in seconds.
+    request_seconds: float = 10.0  # to receive a whole request
+    send_seconds: float = 30.0  # for the client to read `buffer_bytes` of a response
+    linger_seconds: float = 2.0  # for the client to close a connection that has ended
+    tick_seconds: float = 0.5  # between two checks of the deadlines
+    yield_seconds: float = 0.001  # for a worker with fewer connections to accept
+
+    # A connection of a client, in bytes and pieces.
+    buffer_bytes: int = 64 * 1024  # in each direction
+    head_bytes: int = 16 * 1024
+    headers: int = 100
+    header_parts: int = 200  # of one header, since each is parsed in Python
+    blank_lines: int = 4  # before a request
+    pieces: int = 256  # of a body, in one iteration of the event loop
+
+    # A worker.
+    accepts: int = 64  # in one iteration of the event loop
+    spare_descriptors: int = 48  # for files and for connections to the stores
+    threads: int = 32  # for calls that block
+
+    # Counting a request.
+    hit_seconds: float = 0.2  # from name lookup to the reply
+    hit_checks: int = 5  # whether Redis has replied, in that time
+    redis_server_seconds: float = 0.1  # so that there is time to ask another server
+    # On SQLite, tries are counted instead of seconds: on a busy machine they take
+    # longer, which must not be mistaken for a counter store that is away.
+    hit_tries: int = 150  # `retry_seconds` apart
+
+    # An outage of the counter store.
+    probe_seconds: float = 0.2  # between two probes, by one task and not by requests
+    probes: int = 3  # that must succeed in a row before the store is used again
+    # A store must have been up for this time before that is logged, so that one that
+    # comes and goes is logged as one outage.
+    settled_seconds: float = 2.0
+
+    # A statement on PostgreSQL. The server gives up before the client does, so that a
+    # statement that has timed out is not carried out later. If the network fails, the
+    # server must neither keep the locks of a lost client nor commit for it.
+    lock_seconds: float = 1.5
+    short_lock_seconds: float = 0.1  # where most connections may be waiting for locks
+    replay_lock_seconds: float = 0.7  # for the first request with an Idempotency-Key
+    server_statement_seconds: float = 1.8
+    idle_transaction_seconds: float = 2.0
+    statement_seconds: float = 2.0
+
+    # The pool of a worker's connections to PostgreSQL.
+    connections: int = 6
+    # This many may wait for locks; the others wait only briefly, so that requests that
+    # need no locked row go on.
+    waiting_connections: int = 4
+    writes: int = 2  # at a time, for one project or counted subject
+    prepared_statements: int = 200  # of a connection
+    connect_seconds: float = 2.0
+    close_seconds: float = 2.0  # to cancel a statement that was given up
+    # After a failure of the server, requests are refused at once for this time.
+    back_off_seconds: float = 0.25
+    # A request times out after this many checks in a row during which no request was
+    # served. Checks are counted instead of seconds, so that not all requests time out
+    # when the process was suspended.
+    stalled_checks: int = 5
+    check_seconds: float = 0.05
+
+    # SQLite.
+    busy_seconds: float = 2.0  # while another process has locked the file
+    extended_busy_seconds: float = 30.0  # in commands
+    retry_seconds: float = 0.001
+    # SQLite moves the counters from its log into their file when the log has this many
+    # pages (64 MiB). With 1,000, its default, one hit in 170 would wait for the disk.
+    counter_pages: int = 16_384
+
+    # Verifying a domain.
+    dns_seconds: float = 5.0  # for all queries of a check
+    dns_server_seconds: float = 1.5  # before the next server is asked
+    handshake_seconds: float = 120.0  # an authority may take two minutes
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` if two limits are in the wrong order."""
+        self._check("yield_seconds", "tick_seconds", "request_seconds", "send_seconds")
+        self._check("tick_seconds", "linger_seconds", "request_seconds")
+        self._check("head_bytes", "buffer_bytes")
+        self._check("redis_server_seconds", "hit_seconds", "request_seconds")
+        self._check("short_lock_seconds", "lock_seconds", "server_statement_seconds")
+        self._check("replay_lock_seconds", "lock_seconds")
+        self._check("server_statement_seconds", "statement_seconds")
+        self._check("idle_transaction_seconds", "statement_seconds")
+        self._check("writes", "waiting_connections", "connections")
+        self._check("retry_seconds", "busy_seconds", "extended_busy_seconds")
+
+    def _check(self, *names: str) -> None:
+        values = [getattr(self, name) for name in names]
+        if values != sorted(values):
+            raise ValueError(f"each of these must be at least the one before: {names}")
+
+
+LIMITS = Limits()  # a test may replace it

@@ -1,0 +1,123 @@
+"""The base class of both engines: many requests in a thread, and safe writes."""
+
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import peewee
+from peewee import ColumnBase, Database, Select
+
+from petstore.storage.queries import Row
+
+# A context manager that turns errors of a driver into Peewee's. It is not public; see
+# docs/architecture.md.
+as_peewee_errors = peewee.__exception_wrapper__  # type: ignore[attr-defined]
+# Columns, each with its value.
+Pairs = Sequence[tuple[ColumnBase, Any]]
+READS = ("SELECT", "PRAGMA", "EXPLAIN")
+
+
+class Rows:
+    """All rows of a finished statement, used in place of its cursor.
+
+    In SQLite, a statement with rows that were not fetched would block the commit.
+    """
+
+    def __init__(
+        self,
+        rows: list[Any],
+        description: Sequence[Any],
+        rowcount: int,
+        lastrowid: int | None = None,
+    ) -> None:
+        self._unread = iter(rows)
+        self.description = description
+        self.rowcount = rowcount
+        self.lastrowid = lastrowid
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._unread
+
+    def fetchone(self) -> Any:
+        """Return the next row, or None."""
+        return next(self._unread, None)
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows that are left."""
+        return list(self._unread)
+
+    def close(self) -> None:
+        """Do nothing: the statement has finished."""
+
+
+class RequestDatabase(Database):
+    """A Peewee database that many requests use at the same time in one thread.
+
+    A statement that writes always runs in a transaction, even a single one. A write
+    therefore becomes final only with its COMMIT, and a request that times out before
+    that is rolled back.
+    """
+
+    file: Path | None = None  # that contains the data, without a server
+
+    def __init__(self, database: str, **options: Any) -> None:
+        self._states: ContextVar[Any] = ContextVar("state")
+        super().__init__(database, thread_safe=False, **options)
+
+    @property
+    def _state(self) -> Any:
+        # Peewee keeps one state for each thread; here each request needs its own.
+        try:
+            return self._states.get()
+        except LookupError:
+            state = self._state_class()
+            self._states.set(state)
+            return state
+
+    @_state.setter
+    def _state(self, state: object) -> None:
+        self._state_class = type(state)
+
+    def execute_sql(self, sql: str, params: Any = None) -> Any:
+        """Run a statement and return its rows, in place of a cursor."""
+        if sql.startswith(READS) or self.in_transaction():
+            return self._run(sql, params)
+        with self.atomic():
+            return self._run(sql, params)
+
+    def fetch(self, sql: str, values: dict[str, Any]) -> list[Row]:
+        """Run a statement with named values and return all its rows."""
+        rows: list[Row] = self.execute_sql(sql, values).fetchall()
+        return rows
+
+    def skip_locked(self, rows: Select) -> Select:
+        """Let a query, whose rows are then deleted, wait for no other transaction."""
+        return rows
+
+    def is_readable_by_others(self) -> bool:
+        """Return whether another user of the machine may read the file of the data."""
+        return False
+
+    def version(self) -> int | None:
+        """Return the major version of the server; None without a server."""
+        return None
+
+    def server_now_ms(self) -> int | None:
+        """Return the time of the server; None where it is that of this process."""
+        return None
+
+    def _run(self, sql: str, params: Any) -> Any:
+        raise NotImplementedError
+
+    def _enter_transaction(self, transaction: Any) -> None:
+        """Begin to use a transaction, which on PostgreSQL is its connection."""
+        self._state.conn, self._state.closed = transaction, False
+        # A transaction whose rollback has failed may have left its callbacks.
+        self._state.commit_callbacks.clear()
+
+    def _leave_transaction(self) -> Any:
+        """Stop using the transaction, and return it."""
+        transaction, self._state.conn = self._state.conn, None
+        self._state.closed = True
+        return transaction

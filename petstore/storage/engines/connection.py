@@ -1,0 +1,137 @@
+"""A connection to PostgreSQL whose results and errors are those of Peewee."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import count
+from typing import Any
+
+import asyncpg
+import peewee
+
+from petstore.server import timeouts
+from petstore.storage.engines.base import Rows
+from petstore.storage.engines.queues import Busy
+
+# By SQLSTATE, or by its first two characters. Others are bugs: DatabaseError.
+ERRORS: dict[str, type[peewee.PeeweeException]] = {
+    "08": peewee.OperationalError,  # the connection has failed
+    "22": peewee.DataError,
+    "23": peewee.IntegrityError,
+    "25006": peewee.OperationalError,  # the server is read-only
+    "25P03": peewee.OperationalError,  # the transaction was idle for too long
+    "25P04": peewee.OperationalError,  # the transaction took too long
+    "40": peewee.OperationalError,  # a deadlock
+    "42": peewee.ProgrammingError,
+    "53": peewee.OperationalError,  # no memory, disk or connection is left
+    "55P03": Busy,  # somebody holds a lock
+    "57": peewee.OperationalError,  # the statement was cancelled; the server stops
+    "58": peewee.OperationalError,  # the system of the server has failed
+}
+
+_SLOT = re.compile(r"(?<!:):(\w+)")  # not a cast, as in now()::text
+# What asyncpg raises; a TimeoutError is an OSError. InternalClientError is what follows
+# if the server has said that it ends a connection, and has not closed it yet.
+FAILURES = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+)
+_ROWS = re.compile(r"\s*(SELECT|WITH|SHOW|FETCH|EXPLAIN)\b|.*\bRETURNING\b", re.DOTALL)
+
+
+class Connection(asyncpg.Connection):
+    """A connection that tells whether another request may use it."""
+
+    # Whether it is unknown what became of the last statement.
+    is_uncertain = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether neither a transaction nor a statement is under way."""
+        return not (self.is_uncertain or self.is_closed() or self.is_in_transaction())
+
+    async def run(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
+        """Run a statement and return its result; raises errors of Peewee."""
+        sql, returns_rows = _translate(sql)
+        self.is_uncertain = True
+        try:
+            if returns_rows:
+                records = await self.fetch(sql, *parameters)
+                names = list(zip(records[0].keys())) if records else []
+                rows = Rows(records, names, len(records))
+            else:
+                rows = Rows([], [], _count(await self.execute(sql, *parameters)))
+        except FAILURES as error:
+            raise self._as_peewee_error(error) from error
+        self.is_uncertain = False
+        return rows
+
+    async def copy(self, table: str, columns: list[str], rows: list[Any]) -> None:
+        """Insert rows in bulk; raises errors of Peewee."""
+        try:
+            await self.copy_records_to_table(table, columns=columns, records=rows)
+        except FAILURES as error:
+            raise self._as_peewee_error(error) from error
+
+    def _as_peewee_error(self, error: Exception) -> peewee.PeeweeException:
+        """Return the error as Peewee's; note whether the statement has ended."""
+        self.is_uncertain = not isinstance(error, asyncpg.PostgresError)
+        kind: type[peewee.PeeweeException]
+        if isinstance(error, asyncpg.PostgresError):
+            state = error.sqlstate or ""
+            kind = ERRORS.get(state) or ERRORS.get(state[:2], peewee.DatabaseError)
+        elif isinstance(error, ValueError):
+            kind = peewee.DataError  # a parameter of the wrong type
+        else:
+            kind = peewee.OperationalError
+        return kind(str(error) or "the server took too long")
+
+
+async def connect(
+    url: str, *, statement_seconds: float | None, prepares_statements: bool
+) -> Connection:
+    """Open a connection that gives up a statement after that time, and cancels it."""
+    limits = timeouts.LIMITS
+    try:
+        connection: Connection = await asyncpg.connect(
+            url,
+            timeout=limits.connect_seconds,
+            command_timeout=statement_seconds,
+            statement_cache_size=limits.prepared_statements
+            if prepares_statements
+            else 0,
+            max_cached_statement_lifetime=0,
+            connection_class=Connection,
+        )
+    except FAILURES as error:
+        raise peewee.OperationalError(str(error) or "no connection in time") from error
+    return connection
+
+
+@lru_cache(timeouts.LIMITS.prepared_statements)
+def _translate(sql: str) -> tuple[str, bool]:
+    """Return SQL of Peewee with $1 for its first %s, and whether it returns rows."""
+    numbers = count(1)
+    numbered = re.sub("%s", lambda _: f"${next(numbers)}", sql)
+    return numbered, bool(_ROWS.match(sql))
+
+
+@lru_cache(timeouts.LIMITS.prepared_statements)
+def number_slots(sql: str) -> tuple[str, list[str]]:
+    """Return SQL with $1 for its first slot, and the name of each slot."""
+    names: list[str] = []
+
+    def number(found: re.Match[str]) -> str:
+        if found[1] not in names:
+            names.append(found[1])
+        return f"${names.index(found[1]) + 1}"
+
+    return _SLOT.sub(number, sql), names
+
+
+def _count(status: str) -> int:
+    """Return how many rows a statement has written: 2 for "INSERT 0 2"."""
+    number = status.rpartition(" ")[2]
+    return int(number) if number.isdigit() else -1

@@ -1,0 +1,142 @@
+"""A pool of connections to PostgreSQL, used in one event loop only."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from contextlib import suppress
+from weakref import WeakValueDictionary
+
+import peewee
+
+from petstore.server import timeouts
+from petstore.storage.engines.connection import FAILURES, Connection
+from petstore.storage.engines.queues import Semaphore, WaitQueue
+
+
+class Pool:
+    """The connections of a process; without a timeout, requests wait forever."""
+
+    def __init__(
+        self, connect: Callable[[], Awaitable[Connection]], *, has_timeout: bool
+    ) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._connect = connect
+        self._idle: list[Connection] = []
+        self._count = 0  # idle or in use
+        self._queue: WaitQueue[Connection] = WaitQueue(has_timeout=has_timeout)
+        self._is_connecting = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._retry_at = 0.0
+        self._writers: dict[Connection, Semaphore] = {}
+        # The weak references drop a semaphore when no request of its key is left.
+        self._semaphores: WeakValueDictionary[Hashable, Semaphore] = (
+            WeakValueDictionary()
+        )
+
+    @property
+    def may_wait_for_locks(self) -> bool:
+        """Whether the newest writer may wait for locks as long as the others."""
+        return len(self._writers) <= timeouts.LIMITS.waiting_connections
+
+    async def acquire_to_write(self, key: Hashable) -> Connection:
+        """Return a connection once fewer than `LIMITS.writes` write for the key.
+
+        Otherwise requests that wait for a lock of one project could take all
+        connections. There is no such limit for the key None.
+        """
+        semaphore = self._semaphores.get(key) or Semaphore(timeouts.LIMITS.writes)
+        if key is not None:
+            self._semaphores[key] = semaphore
+        await semaphore.acquire()
+        try:
+            connection = await self.acquire()
+        except BaseException:
+            semaphore.release()
+            raise
+        self._writers[connection] = semaphore
+        return connection
+
+    async def acquire(self) -> Connection:
+        """Return an idle connection, or wait for one.
+
+        Raises `peewee.OperationalError` if none is available in time.
+        """
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_idle:
+                return connection
+            self._drop(connection)
+        if time.monotonic() < self._retry_at:
+            raise peewee.OperationalError("no connection a moment ago")
+        self._connect_if_needed()
+        return await self._queue.wait()
+
+    def release(self, connection: Connection) -> None:
+        """Return a connection to the pool, for the next request that waits.
+
+        A connection that is not idle is closed, so its transaction is rolled back.
+        """
+        if semaphore := self._writers.pop(connection, None):
+            semaphore.release()
+        if connection.is_idle:
+            if not self._queue.wake_first(connection):
+                self._idle.append(connection)
+            return
+        if connection.is_uncertain:
+            self._back_off()  # an available server would have cancelled the statement
+        self._drop(connection)
+        if self._queue.has_waiters:
+            self._connect_if_needed()
+
+    async def close(self) -> None:
+        """Close all connections that are not in use."""
+        self._drop_idle()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _drop_idle(self) -> None:
+        while self._idle:
+            self._drop(self._idle.pop())
+
+    def _drop(self, connection: Connection) -> None:
+        self._count -= 1
+        self._start(_close(connection))
+
+    def _back_off(self) -> None:
+        """Refuse requests for a moment, since the server is unavailable."""
+        self._retry_at = time.monotonic() + timeouts.LIMITS.back_off_seconds
+        # Idle connections may be broken, even when the server is available again.
+        self._drop_idle()
+
+    def _connect_if_needed(self) -> None:
+        # Connections are opened one at a time: opening several at once would delay the
+        # first one.
+        if not self._is_connecting and self._count < timeouts.LIMITS.connections:
+            self._is_connecting = True
+            self._start(self._add_connection())
+
+    async def _add_connection(self) -> None:
+        try:
+            connection = await self._connect()
+        except peewee.OperationalError as error:
+            self._is_connecting = False
+            if self._count == 0:
+                self._back_off()
+                self._queue.fail_all(error)
+            return
+        self._is_connecting = False
+        self._count += 1
+        self.release(connection)
+        if self._queue.has_waiters:
+            self._connect_if_needed()
+
+    def _start(self, coroutine: Coroutine[None, None, None]) -> None:
+        task = self.loop.create_task(coroutine)
+        self._tasks.add(task)  # the event loop keeps only a weak reference
+        task.add_done_callback(self._tasks.discard)
+
+
+async def _close(connection: Connection) -> None:
+    """Close a connection, after a statement that was given up is cancelled."""
+    with suppress(*FAILURES):
+        await connection.close(timeout=timeouts.LIMITS.close_seconds)

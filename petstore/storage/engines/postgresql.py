@@ -1,0 +1,289 @@
+"""PostgreSQL behind Peewee's interface."""
+
+import asyncio
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import islice
+from typing import Any
+
+import peewee
+from peewee import (
+    SQL,
+    ColumnBase,
+    Database,
+    Expression,
+    NodeList,
+    Select,
+    Tuple,
+    fn,
+)
+
+from petstore.clock import MS_PER_SECOND
+from petstore.server import await_result, timeouts
+from petstore.storage.engines.base import Pairs, RequestDatabase, Rows
+from petstore.storage.engines.connection import (
+    Connection,
+    connect,
+    number_slots,
+)
+from petstore.storage.engines.pool import Pool
+from petstore.storage.engines.queues import Busy
+from petstore.storage.queries import Row
+
+# Any fixed number: a lock that is taken through one connection is found through another
+# only if both lead to the same database.
+SAME_DATABASE_LOCK = -2
+_VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
+
+# Writers wait for each other instead of failing, whatever the default of the role is.
+ISOLATION = "READ COMMITTED"
+COPIED_AT_ONCE = 1000  # rows
+
+
+class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
+    """A PostgreSQL database; each statement or transaction uses a pooled connection."""
+
+    # The time of the server, in ms since 1970: the same for all workers and hosts.
+    now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
+
+    def __init__(self, url: str, *, prepares_statements: bool) -> None:
+        self._has_time_limits = True
+        self._prepares_statements = prepares_statements
+        self._pool: Pool | None = None
+        super().__init__(url)
+
+    def get_binary_type(self) -> type[bytes]:
+        """Return the type of binary parameters."""
+        return bytes
+
+    def writing(
+        self, key: Hashable, *, lock_seconds: float | None = None
+    ) -> AbstractContextManager[Any]:
+        """Run the block in a transaction that writes for a project or subject.
+
+        `lock_seconds` limits how long it waits for each lock of another transaction.
+        """
+        return self.atomic(lock_seconds, key)
+
+    def lock_until_commit(self, number: int) -> None:
+        """Lock the number until the transaction ends; wait for others that hold it."""
+        self.execute_sql("SELECT pg_advisory_xact_lock(%s)", (number,))
+
+    def lock_condition(self, number: SQL) -> Expression:
+        """Return a condition that takes the lock of `lock_until_commit`, and is true.
+
+        A statement that inserts the rows selected with it draws their ids afterwards.
+        """
+        return fn.pg_advisory_xact_lock(number).is_null(False)
+
+    def is_wait_timeout(self, error: peewee.PeeweeException) -> bool:
+        """Return whether waiting for a lock or for a connection has timed out."""
+        return isinstance(error, Busy)
+
+    def is_outage(self, error: peewee.PeeweeException) -> bool:
+        """Return whether the server is unavailable or read-only for the moment."""
+        return isinstance(error, peewee.OperationalError)
+
+    def extend_timeouts(self) -> None:
+        """Remove the time limits, for commands; close connections that have them."""
+        self._has_time_limits = False
+        self.disconnect()
+        self._pool = None
+
+    def recover(self, _error: peewee.PeeweeException) -> None:
+        """Do nothing: the pool drops connections that are broken."""
+
+    def disconnect(self) -> None:
+        """Close all connections that are not in use."""
+        if self._pool:
+            await_result(self._close_idle())
+
+    def dispose(self) -> None:
+        """Drop all connections without closing them: they belong to another process."""
+        self._pool = None
+
+    # Peewee passes the arguments of `atomic` to `begin`.
+    def begin(  # type: ignore[override]
+        self, lock_seconds: float | None = None, key: Hashable = None
+    ) -> None:
+        """Begin a transaction on a connection from the pool."""
+        self._enter_transaction(await_result(self._begin(lock_seconds, key)))
+
+    def commit(self) -> None:
+        """Commit the transaction."""
+        await_result(self._commit(self._state.conn))
+        self._leave_transaction()
+
+    def rollback(self) -> None:
+        """Roll back the transaction.
+
+        If that fails, the connection is closed, which also rolls back.
+        """
+        await_result(self._rollback(self._leave_transaction()))
+
+    def version(self) -> int:
+        """Return the major version of the server."""
+        [(number,)] = self.fetch("SHOW server_version_num", {})
+        return int(number) // _VERSION_UNIT
+
+    def server_now_ms(self) -> int:
+        """Return the time of the server."""
+        [(now,)] = self.fetch(f"SELECT {self.now_ms.sql}", {})
+        return int(now)
+
+    def along_index(
+        self, equal: Pairs, low: Expression, high: Expression | None = None
+    ) -> Expression:
+        """Return the condition for a part of an index.
+
+        In it each column has its value, and one or two bounds hold for the next column.
+        If columns are compared one by one, PostgreSQL may scan the primary key and skip
+        any number of rows of other projects. Whole rows can only be compared along the
+        right index.
+        """
+        columns, values = zip(*equal, strict=True)
+
+        def row(bound: Expression) -> Expression:
+            left, right = Tuple(*columns, bound.lhs), Tuple(*values, bound.rhs)
+            return Expression(left, bound.op, right)
+
+        end = Tuple(*columns) <= Tuple(*values) if high is None else row(high)
+        return row(low) & end
+
+    def order_along_index(
+        self, equal: Pairs, columns: Sequence[ColumnBase]
+    ) -> list[ColumnBase]:
+        """Return the columns to order by: all those of the index."""
+        return [*(column for column, _ in equal), *columns]
+
+    def bytewise(self, text: ColumnBase) -> ColumnBase:
+        """Return a text whose bytes are compared, whatever the language."""
+        return NodeList((text, SQL('COLLATE "C"')))
+
+    def is_same(self, other: Database) -> bool:
+        """Return whether both are the same database, perhaps under two names."""
+        if not isinstance(other, Postgresql):
+            return False
+        with self.atomic(), other.atomic():
+            self.lock_until_commit(SAME_DATABASE_LOCK)
+            query = f"SELECT pg_try_advisory_xact_lock({SAME_DATABASE_LOCK})"
+            return not other.fetch(query, {})[0][0]
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read everything as it is at one moment, without blocking writers."""
+        with self.atomic():
+            self.execute_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            yield
+
+    def rows_of(self, table: str, select: str) -> Iterator[Row]:
+        """Return the rows of a table, some at a time; to be called in a transaction."""
+        self.execute_sql(f"DECLARE {table}_rows NO SCROLL CURSOR FOR {select}")
+        fetch = f"FETCH {COPIED_AT_ONCE} FROM {table}_rows"
+        while rows := self.execute_sql(fetch).fetchall():
+            yield from rows
+
+    def insert_all(self, table: str, columns: list[str], rows: Iterable[Row]) -> int:
+        """Insert complete rows in bulk; return how many there were."""
+        copied, rows = 0, iter(rows)
+        while batch := list(islice(rows, COPIED_AT_ONCE)):
+            await_result(self._state.conn.copy(table, columns, batch))
+            copied += len(batch)
+        return copied
+
+    def last_id(self, table: str) -> int:
+        """Return the last id that was assigned, even to a deleted row; 0 for none."""
+        query = (
+            "SELECT coalesce(last_value, 0) FROM pg_sequences WHERE sequencename = :ids"
+        )
+        [(last,)] = self.fetch(query, {"ids": f"{table}_id_seq"})
+        return int(last)
+
+    def continue_ids_after(self, table: str, last: int) -> None:
+        """Make the next id greater than the last one."""
+        values = {"ids": f"{table}_id_seq", "last": last}
+        self.fetch("SELECT setval(:ids, :last)", values)
+
+    def fetch(self, sql: str, values: dict[str, Any]) -> list[Row]:
+        """Run a statement with named values and return all its rows."""
+        numbered, names = number_slots(sql)
+        return self.execute_sql(numbered, [values[name] for name in names]).fetchall()
+
+    def insert(self, sql: str, values: dict[str, Any]) -> int:
+        """Insert at most one row with named values; return its id, 0 without a row."""
+        rows = self.fetch(sql, values)  # Peewee has added RETURNING
+        return rows[0][0] if rows else 0
+
+    def skip_locked(self, rows: Select) -> Select:
+        """Lock the rows of a query, without those that are locked already."""
+        # A query that locks rows returns others when it runs again in one statement,
+        # as in a nested loop. A common table expression runs once.
+        locked = rows.for_update(skip_locked=True).cte("locked")
+        return Select([locked], [SQL("*")]).with_cte(locked)
+
+    def _run(self, sql: str, params: Any) -> Rows:
+        connection = self._state.conn
+        if connection:
+            return await_result(connection.run(sql, params or ()))
+        return await_result(self._run_alone(sql, params or ()))
+
+    async def _run_alone(self, sql: str, params: Sequence[Any]) -> Rows:
+        pool = self._open_pool()
+        connection = await pool.acquire()
+        try:
+            return await connection.run(sql, params)
+        finally:
+            pool.release(connection)
+
+    async def _begin(self, lock_seconds: float | None, key: Hashable) -> Connection:
+        pool = self._open_pool()
+        connection = await pool.acquire_to_write(key)
+        try:
+            if not pool.may_wait_for_locks:
+                lock_seconds = timeouts.LIMITS.short_lock_seconds
+            await connection.run(self._begin_sql(lock_seconds))
+        except BaseException:
+            pool.release(connection)
+            raise
+        return connection
+
+    async def _commit(self, connection: Connection) -> None:
+        await connection.run("COMMIT")
+        self._open_pool().release(connection)
+
+    async def _rollback(self, connection: Connection) -> None:
+        with suppress(peewee.PeeweeException):
+            if not (connection.is_uncertain or connection.is_closed()):
+                await connection.run("ROLLBACK")
+        self._open_pool().release(connection)
+
+    async def _close_idle(self) -> None:
+        await self._open_pool().close()
+
+    def _begin_sql(self, lock_seconds: float | None) -> str:
+        begin = f"BEGIN ISOLATION LEVEL {ISOLATION}"
+        if not self._has_time_limits:
+            return begin
+        limits = timeouts.LIMITS
+        # LOCAL, since behind a pooler a session may serve several clients.
+        return (
+            f"{begin}"
+            f"; SET LOCAL lock_timeout = '{lock_seconds or limits.lock_seconds}s'"
+            f"; SET LOCAL statement_timeout = '{limits.server_statement_seconds}s'"
+            f"; SET LOCAL idle_in_transaction_session_timeout = "
+            f"'{limits.idle_transaction_seconds}s'"
+        )
+
+    def _open_pool(self) -> Pool:
+        """Return the pool of the running event loop."""
+        if self._pool is None or self._pool.loop is not asyncio.get_running_loop():
+            self._pool = Pool(self._open_connection, has_timeout=self._has_time_limits)
+        return self._pool
+
+    async def _open_connection(self) -> Connection:
+        seconds = timeouts.LIMITS.statement_seconds
+        return await connect(
+            self.database,
+            statement_seconds=seconds if self._has_time_limits else None,
+            prepares_statements=self._prepares_statements,
+        )

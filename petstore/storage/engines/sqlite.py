@@ -1,0 +1,336 @@
+"""SQLite behind Peewee's interface, on a file that may fail at any time."""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import reduce
+from operator import and_
+from pathlib import Path
+from typing import Any, TypeVar
+
+import peewee
+from peewee import SQL, ColumnBase, Expression
+
+from petstore.server import can_await, timeouts
+from petstore.storage.engines import files
+from petstore.storage.engines.base import Pairs, RequestDatabase, Rows, as_peewee_errors
+from petstore.storage.engines.busy import is_busy, retry_while_busy
+from petstore.storage.engines.group_commit import GroupCommit
+from petstore.storage.queries import Row, slot
+
+Result = TypeVar("Result")
+
+# Error codes that concern the disk or the file, not the statement.
+OUTAGES = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_NOTADB,
+}
+NEEDS_REOPENING = {
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_NOTADB,
+}
+
+
+class OpenedFile:
+    """The database file that was opened first.
+
+    If it is replaced, writes must stop: what is written into another file is lost. If
+    it is emptied, it must not be opened again: SQLite takes it for a new database.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._identity: tuple[int, int] | None = None
+
+    def remember(self) -> None:
+        """Remember which file this is, at the first call."""
+        self._identity = self._identity or self._read_identity()
+
+    def is_unchanged(self) -> bool:
+        """Return whether the path still leads to that file, and it is not empty."""
+        return self._identity in (None, self._read_identity())
+
+    def require_unchanged(self) -> None:
+        """Raise `peewee.OperationalError` if the file was removed or replaced."""
+        if not self.is_unchanged():
+            raise peewee.OperationalError(
+                "the file has been removed, replaced or emptied"
+            )
+
+    def _read_identity(self) -> tuple[int, int] | None:
+        try:
+            status = os.stat(self._path)
+        except OSError:
+            return None
+        return (status.st_dev, status.st_ino) if status.st_size else None
+
+
+class OwnTransaction:
+    """A transaction on a connection that no other request uses."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, close: Callable[[], None]
+    ) -> None:
+        self.connection = connection
+        self._close = close
+
+    def commit(self) -> None:
+        """Wait until the writes are on the disk."""
+        try:
+            self.connection.execute("COMMIT")
+        except sqlite3.Error:
+            self.rollback()
+            raise
+
+    def rollback(self) -> None:
+        """Undo the writes."""
+        # After some errors (a full disk) SQLite has rolled back by itself.
+        if self.connection.in_transaction:
+            try:
+                self.connection.execute("ROLLBACK")
+            except sqlite3.Error:
+                self._close()  # which also rolls back
+
+
+class Sqlite(RequestDatabase, peewee.SqliteDatabase):
+    """An SQLite file in WAL mode, with a connection for each thread.
+
+    Requests of an event loop read on the connection of their thread, which never waits
+    for a lock, and write through a `GroupCommit`.
+    """
+
+    # All processes are on one machine, so statements get the time of the process.
+    now_ms = slot("now_ms")
+
+    def __init__(self, path: str, **pragmas: str | int) -> None:
+        self.file: Path = Path(path)
+        self._opened = OpenedFile(path)
+        self._busy_seconds = timeouts.LIMITS.busy_seconds
+        self._threads = threading.local()
+        self._group_commit = GroupCommit(self._connect)
+        super().__init__(
+            path,
+            pragmas={"journal_mode": "wal", "foreign_keys": 1} | pragmas,
+            check_same_thread=False,
+            timeout=0,  # `_retry` waits instead
+        )
+
+    def writing(self, _key: Hashable, **_limits: int) -> AbstractContextManager[Any]:
+        """Run the block in a transaction; SQLite allows only one writer at a time."""
+        return self.atomic()
+
+    def lock_until_commit(self, _number: int) -> None:
+        """Do nothing: a transaction already excludes all other writers."""
+
+    def lock_condition(self, _number: SQL) -> SQL:
+        """Return a condition that is always true: see `lock_until_commit`."""
+        return SQL("1")
+
+    def is_wait_timeout(self, _error: peewee.PeeweeException) -> bool:
+        """Return False: a transaction that has begun never waits for another."""
+        return False
+
+    def is_outage(self, error: peewee.PeeweeException) -> bool:
+        """Return whether the file or its disk has failed, not the statement."""
+        return isinstance(error, peewee.DatabaseError) and _code_of(error) in OUTAGES
+
+    def extend_timeouts(self) -> None:
+        """Wait longer for locks, for commands; close the connections of this thread."""
+        self._busy_seconds = timeouts.LIMITS.extended_busy_seconds
+        self.disconnect()
+
+    def disconnect(self) -> None:
+        """Close the connections of this thread."""
+        if can_await():
+            self._group_commit.close()
+        connection = self._threads.__dict__.pop("connection", None)
+        if connection:
+            connection.close()
+
+    def recover(self, error: peewee.PeeweeException) -> None:
+        """Close the connections where the next statement should open the file again.
+
+        A file that was opened on a read-only disk stays read-only until then. On a full
+        disk the open connections still read, while a new one could not be opened.
+        """
+        if _code_of(error) in NEEDS_REOPENING and self._opened.is_unchanged():
+            self.disconnect()
+
+    def dispose(self) -> None:
+        """Drop all connections without closing them: they belong to another process."""
+        self._threads = threading.local()
+        self._group_commit = GroupCommit(self._connect)
+
+    def connection(self) -> sqlite3.Connection:
+        """Return the connection of the transaction, or else of the thread."""
+        transaction = self._state.conn
+        return transaction.connection if transaction else self._thread_connection()
+
+    def begin(self, lock_type: str = "IMMEDIATE") -> None:
+        """Begin a transaction; raises `peewee.OperationalError` if the file is gone."""
+        self._opened.require_unchanged()
+        with as_peewee_errors:
+            if can_await():
+                self._enter_transaction(self._group_commit.begin())
+            else:
+                connection = self._thread_connection()
+                self._retry(connection.execute, f"BEGIN {lock_type}")
+                self._enter_transaction(OwnTransaction(connection, self.disconnect))
+
+    def commit(self) -> None:
+        """Commit the transaction; its writes are then on the disk."""
+        # The request leaves the transaction first: if the commit fails, Peewee must not
+        # roll back the transaction of other requests.
+        transaction = self._leave_transaction()
+        with as_peewee_errors:
+            transaction.commit()
+
+    def rollback(self) -> None:
+        """Roll back the transaction."""
+        if transaction := self._leave_transaction():
+            with as_peewee_errors:
+                transaction.rollback()
+
+    def insert(self, sql: str, values: dict[str, Any]) -> int:
+        """Insert at most one row with named values; return its id, 0 without a row."""
+        rows = self.execute_sql(sql, values)
+        return rows.lastrowid if rows.rowcount else 0
+
+    def along_index(
+        self, equal: Pairs, low: Expression, high: Expression | None = None
+    ) -> Expression:
+        """Return the condition for a part of an index.
+
+        In it each column has its value, and one or two bounds hold for the next column.
+        """
+        bounds = low if high is None else low & high
+        return reduce(and_, (column == value for column, value in equal), bounds)
+
+    def order_along_index(
+        self, _equal: Pairs, columns: Sequence[ColumnBase]
+    ) -> list[ColumnBase]:
+        """Return the columns to order by; SQLite might also sort by equal ones."""
+        return list(columns)
+
+    def bytewise(self, text: ColumnBase) -> ColumnBase:
+        """Return a text whose bytes are compared, which SQLite does anyway."""
+        return text
+
+    def is_readable_by_others(self) -> bool:
+        """Return whether another user of the machine may read one of the files."""
+        return files.is_readable_by_others(self.database)
+
+    def is_same(self, other: peewee.Database) -> bool:
+        """Return whether both are the same database, perhaps under two names."""
+        if not isinstance(other, Sqlite):
+            return False
+        have_both = self.file.exists() and other.file.exists()
+        return have_both and self.file.samefile(other.file)
+
+    def snapshot(self) -> AbstractContextManager[Any]:
+        """Read everything as it is at one moment, without blocking writers."""
+        return self.atomic("DEFERRED")
+
+    def rows_of(self, _table: str, select: str) -> Iterator[Row]:
+        """Return the rows of a table, one at a time; to be called in a snapshot."""
+        cursor = self.connection().cursor()
+        with as_peewee_errors:
+            # `yield from` would also close the cursor, perhaps after its connection.
+            for row in cursor.execute(select):  # noqa: UP028
+                yield row
+
+    def insert_all(self, table: str, columns: list[str], rows: Iterable[Row]) -> int:
+        """Insert complete rows in bulk; return how many there were."""
+        marks = ", ".join("?" * len(columns))
+        into = f'INSERT INTO "{table}" ({", ".join(columns)})'
+        with as_peewee_errors:
+            cursor = self.connection().executemany(f"{into} VALUES ({marks})", rows)
+        return max(0, cursor.rowcount)  # -1 where there was none
+
+    def last_id(self, table: str) -> int:
+        """Return the last id that was assigned, even to a deleted row; 0 for none."""
+        query = "SELECT seq FROM sqlite_sequence WHERE name = :table"
+        rows = self.fetch(query, {"table": table})
+        return rows[0][0] if rows else 0
+
+    def continue_ids_after(self, table: str, last: int) -> None:
+        """Make the next id greater than the last one."""
+        values = {"table": table, "last": last}
+        self.fetch("DELETE FROM sqlite_sequence WHERE name = :table", values)
+        self.fetch("INSERT INTO sqlite_sequence VALUES (:table, :last)", values)
+
+    def _run(self, sql: str, params: Any) -> Rows:
+        connection = self.connection()
+        try:
+            return _fetch_all(connection.execute(sql, params or ()))
+        except sqlite3.Error as error:
+            with as_peewee_errors:
+                if connection.in_transaction or not is_busy(error):
+                    raise
+                return _fetch_all(self._retry(connection.execute, sql, params or ()))
+
+    def _thread_connection(self) -> sqlite3.Connection:
+        try:
+            return self._threads.connection
+        except AttributeError:
+            with as_peewee_errors:
+                self._threads.connection = self._connect()
+            return self._threads.connection
+
+    def _connect(self) -> sqlite3.Connection:
+        self._opened.require_unchanged()
+        files.make_private(self.database)
+        # Another process may be switching a new file to WAL mode.
+        connection = self._retry(super()._connect)  # type: ignore[misc]  # internal
+        self._opened.remember()
+        return connection
+
+    def _retry(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Call a function again while another process has locked the file."""
+        return retry_while_busy(function, *arguments, seconds=self._busy_seconds)
+
+
+class SqliteCounters(Sqlite):
+    """The counters in an SQLite file, written without waiting for the disk."""
+
+    def __init__(self, path: str) -> None:
+        pages = timeouts.LIMITS.counter_pages
+        super().__init__(path, synchronous="normal", wal_autocheckpoint=pages)
+        self._busy_seconds = 0.0  # tries are counted instead, except in commands
+
+    def writing(self, _key: Hashable, **_limits: int) -> AbstractContextManager[Any]:
+        """Do nothing: each statement is committed at once."""
+        return nullcontext()
+
+    def execute_sql(self, sql: str, params: Any = None) -> Rows:
+        """Run a statement, which is committed at once, and return its rows."""
+        return self._run(sql, params)
+
+    def _retry(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        return retry_while_busy(
+            function,
+            *arguments,
+            seconds=self._busy_seconds,
+            tries=timeouts.LIMITS.hit_tries,
+        )
+
+
+def _code_of(error: peewee.PeeweeException) -> int:
+    code: int = getattr(error.__context__, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
+    return code & 0xFF
+
+
+def _fetch_all(cursor: sqlite3.Cursor) -> Rows:
+    rows = cursor.fetchall()
+    return Rows(rows, cursor.description, cursor.rowcount, cursor.lastrowid)

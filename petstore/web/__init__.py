@@ -1,0 +1,1 @@
+"""What every answer shares: routes, proxies, headers, errors and responses."""

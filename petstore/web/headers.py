@@ -1,0 +1,30 @@
+"""The headers that are added to answers, written in one place.
+
+Hooks and decorators append to `g.headers`. Werkzeug checks and copies each header that
+is added to a response, which took a tenth of a request.
+"""
+
+from flask import Flask
+
+from petstore.web.responses import ServiceResponse
+from petstore.web.routing import current_g, current_request
+
+REQUEST_ID = "X-Request-ID"
+# Browsers must not take a response for anything but its Content-Type.
+NOSNIFF = ("X-Content-Type-Options", "nosniff")
+# For a year; subdomains are not included, because they may be other projects' hosts.
+TRANSPORT_SECURITY = ("Strict-Transport-Security", "max-age=31536000")
+
+
+def init_app(app: Flask) -> None:
+    """Begin with the headers that every answer has; the log has set the id."""
+    app.response_class = ServiceResponse
+    app.before_request(_begin)
+
+
+def _begin() -> None:
+    g = current_g()
+    g.headers = [(REQUEST_ID, g.request_id), NOSNIFF]
+    # Only a trusted proxy can say that the request came over TLS.
+    if current_request().scheme == "https":
+        g.headers.append(TRANSPORT_SECURITY)

@@ -1,0 +1,94 @@
+"""Reverse proxies: how many are trusted, and what is hidden from their clients."""
+
+import ipaddress
+import mmap
+import re
+from collections.abc import Iterable
+from typing import Any
+from wsgiref.types import StartResponse
+
+from flask import Flask, abort, request
+
+from petstore.models.events import emit
+from petstore.settings import Settings
+
+# Whether the warning was logged: one byte that all workers share, since this module is
+# imported in gunicorn's master.
+_has_warned = mmap.mmap(-1, 1)
+# Some proxies add the client's port: 192.0.2.1:5678 or [2001:db8::1]:443.
+_WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](:[0-9]+)?")
+UNKNOWN = "unknown"  # a client whose proxy has sent no address
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    """Take address and scheme from the trusted proxies, and the host from none.
+
+    Werkzeug's ProxyFix takes an address that it cannot read, like a quotation mark, for
+    a missing one, and the proxy for the client.
+    """
+    application, proxies = app.wsgi_app, settings.trusted_proxies
+
+    def respond(
+        environ: dict[str, Any], start_response: StartResponse
+    ) -> Iterable[bytes]:
+        if proxies:
+            _trust(environ, proxies)
+        elif "HTTP_X_FORWARDED_FOR" in environ and not _has_warned[0]:
+            _warn(environ.get("REMOTE_ADDR", ""))
+        return application(environ, start_response)
+
+    # Flask's documentation adds a middleware like this; mypy sees a method.
+    app.wsgi_app = respond  # type: ignore[method-assign]
+
+
+def require_direct_client() -> None:
+    """Answer 404 to a request that came through a proxy."""
+    if "X-Forwarded-For" in request.headers:
+        abort(404)
+
+
+def _trust(environ: dict[str, Any], proxies: int) -> None:
+    """Set the address and the scheme that the proxies have sent."""
+    address = _entry(environ.get("HTTP_X_FORWARDED_FOR"), proxies)
+    if address is not None:
+        environ["REMOTE_ADDR"] = _client_address(address)
+    scheme = _entry(environ.get("HTTP_X_FORWARDED_PROTO"), proxies)
+    if scheme:
+        environ["wsgi.url_scheme"] = scheme
+
+
+def _entry(header: str | None, number: int) -> str | None:
+    """Return the entry with this number of a header, counted from its end."""
+    entries = [] if header is None else header.rsplit(",", number)
+    if len(entries) < number:
+        return None
+    return entries[-number].strip(" \t")
+
+
+def _client_address(entry: str) -> str:
+    with_port = _WITH_PORT.fullmatch(entry)
+    address = with_port[1] or with_port[2] if with_port else entry
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        return UNKNOWN
+    return address
+
+
+def _warn(peer: str) -> None:
+    """Log, once, that requests come from a proxy although none is trusted."""
+    if is_private(peer):
+        _has_warned[0] = 1
+        emit(
+            "proxy_not_trusted",
+            address=peer,
+            hint="all its clients count as one; set PETSTORE_TRUSTED_PROXIES",
+        )
+
+
+def is_private(address: str) -> bool:
+    """Return whether an address is one of a private network or of this machine."""
+    try:
+        return ipaddress.ip_address(address).is_private
+    except ValueError:
+        return False

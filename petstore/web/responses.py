@@ -1,0 +1,52 @@
+"""Responses, which are sent with the headers in `g.headers` (see headers.py)."""
+
+from collections.abc import Iterable, Mapping
+
+from flask import Response
+
+from petstore.web.routing import current_g
+
+Header = tuple[str, str]
+
+NO_HEADERS: dict[str, str] = {}
+
+
+class ServiceResponse(Response):
+    """A Flask response that is sent with `g.headers`."""
+
+    def get_wsgi_response(
+        self, environ: dict[str, object]
+    ) -> tuple[Iterable[bytes], str, list[Header]]:
+        """Return body, status and headers, together with `g.headers`."""
+        body, status, headers = super().get_wsgi_response(environ)
+        return body, status, headers + current_g().get("headers", [])
+
+
+class JsonResponse(ServiceResponse):
+    """A response with a complete JSON body, which needs no correction."""
+
+    default_mimetype = None
+
+    def __init__(
+        self, body: bytes, status: int = 200, headers: Mapping[str, str] = NO_HEADERS
+    ) -> None:
+        super().__init__([body], status, headers)
+        self.body = body
+
+    @property
+    def content_length(self) -> int:  # type: ignore[override]  # not from a header
+        """The length of the body in bytes."""
+        return len(self.body)
+
+    def get_wsgi_response(
+        self, environ: dict[str, object]
+    ) -> tuple[Iterable[bytes], str, list[Header]]:
+        """Return body, status and headers without Werkzeug's corrections."""
+        headers = [
+            ("Content-Type", "application/json"),
+            ("Content-Length", str(len(self.body))),
+            *self.headers.to_wsgi_list(),
+            *current_g().get("headers", []),
+        ]
+        body = () if environ["REQUEST_METHOD"] == "HEAD" else (self.body,)
+        return body, self.status, headers
