@@ -2,8 +2,8 @@
 
 import itertools
 import shutil
-import threading
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import hypothesis
@@ -14,19 +14,23 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore import clock as service_clock
-from petstore import create_app, migrator
+from petstore import create_app
 from petstore.api.last_used import last_used
-from petstore.database import databases_at
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.quotas.stores import RedisStorage
+from petstore.quotas import fallback
+from petstore.server import timeouts
 from petstore.settings import read_settings
-from tests import databases, servers
-from tests.clocks import Clock, make_stores_movable
-from tests.patience import LIMITS
-from tests.routes import compile_once
+from petstore.storage import migrator
+from petstore.storage.database import databases_at
+from tests.harness import databases, servers
+from tests.harness.background import finish_background
+from tests.harness.clocks import Clock, make_stores_movable
+from tests.harness.patience import PATIENT
+from tests.harness.routes import compile_once
+from tests.harness.workers import call_in_loop
 
-pytest_plugins = ["tests.hosts.fixtures"]
+pytest_plugins = ["tests.harness.host_fixtures"]
 make_stores_movable()
 compile_once()
 # Examples may take arbitrarily long on a busy machine.
@@ -34,6 +38,15 @@ hypothesis.settings.register_profile(
     "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("busy")
+# The folders with the longest files, so that no file is left to run alone at the end.
+FIRST = ("server", "faults", "ops", "cli")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the files that take longest first."""
+    root = Path(__file__).parent
+    rank = {root / name: number for number, name in enumerate(FIRST)}
+    items.sort(key=lambda item: rank.get(item.path.parent, len(FIRST)))
 
 
 @pytest.fixture(scope="session")
@@ -139,10 +152,20 @@ def environ(database_url: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def set_limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """A function that replaces some time limits and sizes for the test."""
+
+    def set_limits(**changed: float) -> None:
+        limits = replace(timeouts.LIMITS, **changed)
+        monkeypatch.setattr(timeouts, "LIMITS", limits)
+
+    return set_limits
+
+
+@pytest.fixture
+def patience(set_limits: Callable[..., None]) -> None:
     """Longer time limits, so that no store times out on a busy machine."""
-    for place, name, value in LIMITS:
-        monkeypatch.setattr(place, name, value)
+    set_limits(**asdict(PATIENT))
 
 
 @pytest.fixture
@@ -156,8 +179,8 @@ def clock(
     monkeypatch.setattr(service_clock, "now_ms", lambda: clock.now_ms)
     if environ["DATABASE_URL"].startswith("postgresql"):
         clock.tell_postgresql(request.getfixturevalue("postgresql"))
-    now_ms = property(lambda _store: clock.now_ms)
-    monkeypatch.setattr(RedisStorage, "now_ms", now_ms)
+    if url := environ.get("REDIS_URL"):
+        clock.tell_redis(url)
     return clock
 
 
@@ -166,13 +189,14 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     """The service, running in this process."""
     app = create_app(read_settings(environ))
     limiter = app.extensions["limiter"]
+    fallback.outage_logged[0] = 0  # another test may have ended in an outage
     yield app
-    _stop_timers()
-    if "inspection" in app.extensions:
-        app.extensions["inspection"].wait()
+    if "verifier" in app.extensions:
+        finish_background(app.extensions["verifier"])
     last_used.flush()
     limiter.close()
     databases.close()
+    call_in_loop(databases.close)  # what was opened in the background
 
 
 @pytest.fixture
@@ -235,11 +259,3 @@ def _migrate(url: str) -> None:
 
 def _named(server: str, database: str) -> str:
     return server.replace("/postgres?", f"/{database}?")
-
-
-def _stop_timers() -> None:
-    """Cancel timers that would otherwise write to the next test's database."""
-    for thread in threading.enumerate():
-        if isinstance(thread, threading.Timer):
-            thread.cancel()
-            thread.join()

@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from petstore.settings import SettingError, read_settings
+from petstore.settings import SettingError, read_settings, unknown_settings
 
 PASSWORD = "Geheimnis"
 NUMBERS = {  # the field, minimum and maximum of each
@@ -12,6 +12,7 @@ NUMBERS = {  # the field, minimum and maximum of each
     "PORT": ("port", 1, 65_535),
     "WEB_CONCURRENCY": ("workers", 1, 1000),
     "PETSTORE_TRUSTED_PROXIES": ("trusted_proxies", 0, 100),
+    "PETSTORE_NEW_DOMAINS_PER_DAY": ("new_domains_per_day", 1, 1_000_000),
     "PETSTORE_BAN_AFTER": ("ban_after", 1, 1_000_000),
     "PETSTORE_BAN_SECONDS": ("ban_seconds", 1, 31_536_000),
 }
@@ -26,6 +27,8 @@ def test_defaults_apply_without_any_setting():
     assert (settings.production_url, settings.staging_url) == (None, None)
     assert settings.cors_origins == ("*",)
     assert 1 <= settings.workers <= 8
+    assert (settings.base_domain, settings.tls_address) == (None, None)
+    assert (settings.dns_servers, settings.new_domains_per_day) == ((), 20)
 
 
 def test_settings_are_frozen():
@@ -49,10 +52,16 @@ def test_empty_setting_counts_as_unset():
         ("postgres://h/d", "postgresql://h/d"),
         ("postgresql:///d", "postgresql:///d"),
         ("postgresql:///d?host=/tmp", "postgresql:///d?host=/tmp"),
+        ("postgres://h1:5432,h2:5433/d", "postgresql://h1:5432,h2:5433/d"),
         ("postgresql://u:p%40%2F@h:5433/d", "postgresql://u:p%40%2F@h:5433/d"),
         (
             "postgresql://[::1]/d?sslmode=require",
             "postgresql://[::1]/d?sslmode=require",
+        ),
+        ("postgres://h/d?connect_timeout=10", "postgresql://h/d"),
+        (
+            "postgres://h/d?channel_binding=prefer&sslmode=require&connect_timeout=10",
+            "postgresql://h/d?sslmode=require",
         ),
     ],
 )
@@ -78,6 +87,12 @@ def test_redis_cluster_and_sentinel_urls_are_accepted(url: str):
     assert read_settings({"REDIS_URL": url}).redis_url == url
 
 
+def test_required_channel_binding_is_refused_with_a_way_out():
+    url = "postgresql://u@h/d?sslmode=require&channel_binding=require"
+    with pytest.raises(SettingError, match=r"channel_binding=require .* remove it"):
+        read_settings({"DATABASE_URL": url})
+
+
 @pytest.mark.parametrize("name", NUMBERS)
 def test_number_may_be_its_minimum_or_maximum(name: str):
     field, smallest, greatest = NUMBERS[name]
@@ -86,20 +101,19 @@ def test_number_may_be_its_minimum_or_maximum(name: str):
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize(
-    "text", ["x", "-1", "+1", "1.0", "1e1", "0x1", "1 ", " 1", "1\n", "1_0", "١", "²"]
-)
-def test_non_integer_is_refused(name: str, text: str):
-    with pytest.raises(SettingError, match=f"^{name}: must be a whole number"):
-        read_settings({name: text})
-
-
-@pytest.mark.parametrize("name", NUMBERS)
 def test_number_outside_its_range_is_refused(name: str):
     _, smallest, greatest = NUMBERS[name]
     for number in (smallest - 1, greatest + 1, 10**30):
         with pytest.raises(SettingError, match=f"^{name}: must be "):
             read_settings({name: str(number)})
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "+1", "1.0", "1e1", "0x1", "1 ", " 1", "1\n", "1_0", "١", "²"]
+)
+def test_non_integer_is_refused(text: str):
+    with pytest.raises(SettingError, match=r"^PORT: must be a whole number"):
+        read_settings({"PORT": text})
 
 
 @pytest.mark.parametrize(
@@ -122,6 +136,7 @@ def test_number_outside_its_range_is_refused(name: str):
         ("DATABASE_URL", f"postgresql://u:{PASSWORD}/@h/d"),
         ("DATABASE_URL", f"postgresql://u:{PASSWORD}@[::1/d"),
         ("DATABASE_URL", f"postgresql://u@h/d?{PASSWORD}=1"),
+        ("DATABASE_URL", f"postgresql://u:{PASSWORD}@h/d?channel_binding=require"),
         ("REDIS_URL", "h:6379"),
         ("REDIS_URL", "redis://"),
         ("REDIS_URL", "unix:///run/redis.sock"),
@@ -165,6 +180,25 @@ def test_number_outside_its_range_is_refused(name: str):
         ("PETSTORE_STAGING_URL", "https://api.example.org:x/v1"),
         ("PETSTORE_CORS_ORIGINS", "http://[::1"),
         ("SECRET_KEY", "\udcff" * 20),
+        ("PETSTORE_BASE_DOMAIN", "https://pets.example.net"),
+        ("PETSTORE_BASE_DOMAIN", "pets.example.net:443"),
+        ("PETSTORE_BASE_DOMAIN", "192.0.2.1"),
+        ("PETSTORE_BASE_DOMAIN", "*.example.net"),
+        ("PETSTORE_BASE_DOMAIN", "pets..example.net"),
+        ("PETSTORE_BASE_DOMAIN", "pëts.example.net"),
+        ("PETSTORE_BASE_DOMAIN", "a." * 95 + "net"),
+        ("PETSTORE_DNS_SERVERS", "192.0.2.1"),
+        ("PETSTORE_DNS_SERVERS", "192.0.2.1:53,"),
+        ("PETSTORE_DNS_SERVERS", "192.0.2.1:0"),
+        ("PETSTORE_DNS_SERVERS", "2001:db8::1"),
+        ("PETSTORE_TLS_ADDRESS", "proxy:65536"),
+        ("PETSTORE_TLS_ADDRESS", "a:1,b:2"),
+        ("PETSTORE_TLS_ADDRESS", "https://proxy:443"),
+        ("PETSTORE_CONTACT", "sales"),
+        ("PETSTORE_CONTACT", "javascript:alert(1)"),
+        ("PETSTORE_CONTACT", "https:///plans"),
+        ("PETSTORE_CONTACT", "https://[::1/plans"),
+        ("PETSTORE_CONTACT", "a b@example.org"),
     ],
 )
 def test_invalid_value_is_refused_with_the_name_of_the_setting(name: str, value: str):
@@ -176,19 +210,44 @@ def test_invalid_value_is_refused_with_the_name_of_the_setting(name: str, value:
     assert PASSWORD not in message
 
 
-def test_secret_key_of_16_characters_is_accepted():
-    assert read_settings({"SECRET_KEY": "x" * 16}).secret_key == "x" * 16
-
-
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("DATABASE_URL", f"postgresql://u:{PASSWORD}@h/d"),
-        ("REDIS_URL", f"rediss://:{PASSWORD}@h/0"),
-        ("SECRET_KEY", f"{PASSWORD} and more"),
-    ],
+    "contact",
+    ["https://example.org/plans?from=pets#pro", "sales+pets@example.org", "root@pets"],
 )
-def test_repr_of_settings_contains_no_secrets(name: str, value: str):
-    settings = read_settings({name: value})
+def test_contact_is_a_url_or_an_address(contact: str):
+    assert read_settings({"PETSTORE_CONTACT": contact}).contact == contact
+
+
+def test_tls_address_defaults_to_the_base_domain():
+    settings = read_settings({"PETSTORE_BASE_DOMAIN": "Pets.Example.net."})
+    assert settings.base_domain == "pets.example.net"
+    assert settings.tls_address == ("pets.example.net", 443)
+
+
+def test_addresses_are_read():
+    settings = read_settings(
+        {
+            "PETSTORE_DNS_SERVERS": "192.0.2.1:53, [2001:db8::1]:5353,dns.example:53",
+            "PETSTORE_TLS_ADDRESS": "[::1]:8443",
+        }
+    )
+    assert settings.dns_servers[1] == ("2001:db8::1", 5353)
+    assert len(settings.dns_servers) == 3
+    assert settings.tls_address == ("::1", 8443)
+
+
+def test_unknown_settings_are_named():
+    environ = {"PETSTORE_X": "1", "PETSTORE_BAN_AFTER": "9", "PORT": "1"}
+    assert unknown_settings(environ) == ["PETSTORE_X is not a setting of this service"]
+
+
+def test_repr_of_settings_contains_no_secrets():
+    settings = read_settings(
+        {
+            "DATABASE_URL": f"postgresql://u:{PASSWORD}@h/d",
+            "REDIS_URL": f"rediss://:{PASSWORD}@h/0",
+            "SECRET_KEY": f"{PASSWORD}1234567",  # as short as it may be
+        }
+    )
+    assert settings.secret_key == f"{PASSWORD}1234567"
     assert PASSWORD not in repr(settings)
-    assert PASSWORD not in str(settings)

@@ -4,8 +4,9 @@ import re
 
 from flask.testing import FlaskClient
 
-from petstore import version
-from tests.servers import ROOT
+from petstore.settings import version
+from tests.harness.databases import of_one_engine
+from tests.harness.servers import ROOT
 
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text()
 RELEASES = re.findall(r"^## \[([^]]+)\](?: - (\S+))?$", CHANGELOG, re.MULTILINE)
@@ -28,6 +29,7 @@ def test_changelog_sections_are_of_known_kinds():
     assert set(re.findall("^### (.*)$", CHANGELOG, re.MULTILINE)) <= KINDS
 
 
+@of_one_engine
 def test_openapi_document_has_the_api_version(stranger: FlaskClient):
     described = stranger.get("/openapi.json").json["info"]["version"]
     assert described == version.INTERFACE == "1.0.0"

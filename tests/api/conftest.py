@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 
-from tests.workers import in_worker
+from tests.harness.workers import in_worker
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
-"""Generated dumpers give the same output as marshmallow, for every schema."""
+"""Generated dumpers give the same output as marshmallow."""
 
-import importlib
 import json
-import pkgutil
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,19 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marshmallow.fields import Field, Integer, String
 
-from petstore import schemas
+from petstore.schemas.categories import CategorySchema
 from petstore.schemas.dumping import dumper_of
 from petstore.schemas.fields import INT64_MAX, Instant, StrictSchema
+from petstore.schemas.orders import OrderSchema
+from petstore.schemas.pets import PetSchema
 
 YEAR_9999_MS = 253_402_300_799_999
-
-
-def every(root: type[StrictSchema]) -> list[type[StrictSchema]]:
-    """Import all modules of schemas, and return every subclass of the root."""
-    for module in pkgutil.iter_modules(schemas.__path__, f"{schemas.__name__}."):
-        importlib.import_module(module.name)
-    children = root.__subclasses__()
-    return [*children, *(leaf for child in children for leaf in every(child))]
 
 
 def values_of(field: Field) -> st.SearchStrategy[Any]:
@@ -44,22 +36,14 @@ def rows_of(schema: StrictSchema) -> st.SearchStrategy[SimpleNamespace]:
     return st.builds(SimpleNamespace, **members)
 
 
-@pytest.mark.parametrize("kind", every(StrictSchema))
+# Schemas of responses only: forms and parameters are never dumped.
+@pytest.mark.parametrize("kind", [PetSchema, OrderSchema, CategorySchema])
+@pytest.mark.parametrize("is_many", [False, True])
 @settings(max_examples=30)
 @given(draw=st.data())
-def test_dumper_of_one_row_matches_marshmallow(
-    kind: type[StrictSchema], draw: st.DataObject
+def test_dumper_matches_marshmallow(
+    kind: type[StrictSchema], is_many: bool, draw: st.DataObject
 ):
-    row = draw.draw(rows_of(kind()))
-    assert json.dumps(dumper_of(kind())(row)) == json.dumps(kind().dump(row))
-
-
-@pytest.mark.parametrize("kind", every(StrictSchema))
-@settings(max_examples=30)
-@given(draw=st.data())
-def test_dumper_of_many_rows_matches_marshmallow(
-    kind: type[StrictSchema], draw: st.DataObject
-):
-    rows = draw.draw(st.lists(rows_of(kind()), max_size=3))
-    schema = kind(many=True)
+    schema, row = kind(many=is_many), rows_of(kind())
+    rows = draw.draw(st.lists(row, max_size=3) if is_many else row)
     assert json.dumps(dumper_of(schema)(rows)) == json.dumps(schema.dump(rows))

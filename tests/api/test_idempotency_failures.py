@@ -8,11 +8,11 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from petstore.api import idempotency
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Plan, Project
-from petstore.models.replies import Reply
-from tests.clocks import Clock
+from petstore.models.stored_responses import Attempt, StoredResponse
+from tests.harness.clocks import Clock
+from tests.harness.databases import of_one_engine
 
 REX = b'{"name": "Rex", "categoryId": 7}'
 JSON = "application/json"
@@ -34,10 +34,10 @@ def fail_with(error: Exception) -> Callable[..., None]:
     return fail
 
 
+@of_one_engine
 @pytest.mark.parametrize(
     ("status", "body", "content_type"),
     [
-        (400, b"{", JSON),
         (400, b'{"name": "Rex"}', JSON),
         (413, b'"' + b"x" * 65536 + b'"', JSON),
         (415, REX, "text/plain"),
@@ -47,7 +47,7 @@ def test_refused_request_may_be_corrected_with_the_same_key(
     client: FlaskClient, status: int, body: bytes, content_type: str
 ):
     assert post(client, body, content_type).status_code == status
-    assert not Reply.select().exists()
+    assert not StoredResponse.select().exists()
     assert post(client).status_code == 201
 
 
@@ -57,9 +57,10 @@ def test_refused_order_for_an_unknown_pet_is_not_stored(client: FlaskClient):
         answer = client.post("/v1/store/orders", json={"petId": 5}, headers=headers)
         assert answer.status_code == 400
         assert "Idempotent-Replayed" not in answer.headers
-    assert not Reply.select().exists()
+    assert not StoredResponse.select().exists()
 
 
+@of_one_engine
 def test_request_without_an_api_key_gets_no_stored_response(
     client: FlaskClient, stranger: FlaskClient
 ):
@@ -68,6 +69,7 @@ def test_request_without_an_api_key_gets_no_stored_response(
     assert post(stranger).status_code == 401
 
 
+@of_one_engine
 def test_a_429_is_not_stored(client: FlaskClient, project: Project, clock: Clock):
     project.change_plan(Plan("enterprise", 1, 10))
     client.get("/v1/pets")
@@ -76,6 +78,7 @@ def test_a_429_is_not_stored(client: FlaskClient, project: Project, clock: Clock
     assert post(client).status_code == 201
 
 
+@of_one_engine
 def test_a_500_is_not_stored(client: FlaskClient, monkeypatch: pytest.MonkeyPatch):
     with monkeypatch.context() as patch:
         patch.setattr(Pet, "add", fail_with(RuntimeError("bug")))
@@ -87,7 +90,9 @@ def test_pet_is_not_created_if_its_response_cannot_be_stored(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ):
     with monkeypatch.context() as patch:
-        patch.setattr(Reply, "keep", fail_with(peewee.OperationalError("gone")))
+        patch.setattr(
+            StoredResponse, "keep", fail_with(peewee.OperationalError("gone"))
+        )
         assert post(client).status_code == 503
     assert not PetTable.select().exists()
     assert post(client).status_code == 201
@@ -98,22 +103,17 @@ class TestKeyInUse:
     """PostgreSQL only: on SQLite, a retry waits until the first transaction ends."""
 
     @pytest.fixture
-    def first(
-        self, project: Project, clock: Clock, database_url: str
-    ) -> psycopg.Connection:
+    def first(self, project: Project, database_url: str) -> psycopg.Connection:
         """A connection whose open transaction has claimed the key."""
+        attempt = Attempt(project.id, "/v1/pets", "a", b"")
         with psycopg.connect(database_url) as connection:
-            connection.execute(
-                "INSERT INTO reply (project_id, path, key, fingerprint, created_ms)"
-                " VALUES (%s, '/v1/pets', 'a', '', %s)",
-                (project.id, clock.now_ms),
-            )
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (attempt.lock_id,))
             yield connection
             connection.rollback()
 
     @pytest.fixture(autouse=True)
-    def short_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(idempotency, "WAIT_MS", 100)
+    def short_wait(self, set_limits: Callable[..., None]) -> None:
+        set_limits(replay_lock_seconds=0.1)
 
     def test_concurrent_retry_gets_409_with_retry_after(
         self, client: FlaskClient, first: psycopg.Connection
@@ -129,4 +129,13 @@ class TestKeyInUse:
     ):
         assert post(client).status_code == 409
         first.rollback()
+        assert post(client).status_code == 201
+
+    def test_new_key_gets_503_if_another_transaction_holds_a_lock(
+        self, client: FlaskClient, database_url: str
+    ):
+        with psycopg.connect(database_url) as other:
+            other.execute("SELECT * FROM project FOR UPDATE")
+            assert post(client).status_code == 503
+            other.rollback()
         assert post(client).status_code == 201

@@ -11,11 +11,19 @@ from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.quotas.stores.database import Usage
-from tests import servers
+from petstore.web import proxies
+from tests.harness import servers
+from tests.harness.services import serving
 
 PEER = "10.0.0.1"
 
 trusted = pytest.mark.parametrize("environ", [0, 1, 2], indirect=True)
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """One engine is enough: addresses are read before the database is used."""
+    return sqlite_url
 
 
 @pytest.fixture
@@ -26,6 +34,7 @@ def environ(environ: dict[str, str], request: pytest.FixtureRequest) -> dict[str
 def counted_as(client: FlaskClient, forwarded_for: str | None) -> str:
     """Return the address that a request from `PEER` is counted against."""
     sent = {} if forwarded_for is None else {"X-Forwarded-For": forwarded_for}
+    Usage.delete().execute()
     client.get("/v1/pets", headers=sent, environ_overrides={"REMOTE_ADDR": PEER})
     [usage] = Usage.select()
     return usage.subject.removeprefix("address:")
@@ -33,50 +42,59 @@ def counted_as(client: FlaskClient, forwarded_for: str | None) -> str:
 
 def link_of(client: FlaskClient, project: Project, headers: dict[str, str]) -> str:
     for _ in range(2):
-        Pet.add(project.id, "Rex", 7, "available")
+        Pet.add(project.id, name="Rex", category_id=7, status="available")
     return client.get("/v1/pets?limit=1", headers=headers).headers["Link"]
 
 
 @pytest.mark.parametrize(
-    ("environ", "forwarded_for", "address"),
+    ("environ", "addresses"),
     [
-        (0, None, PEER),
-        (0, "192.0.2.1", PEER),
-        (0, "192.0.2.1, 192.0.2.2, 192.0.2.3", PEER),
-        (1, None, PEER),
-        (1, "192.0.2.1", "192.0.2.1"),
-        (1, "192.0.2.1, 192.0.2.2, 192.0.2.3", "192.0.2.3"),
-        (1, "2001:db8:1:2:3::4", "2001:db8:1:2::"),
-        (1, "192.0.2.1:5678", "192.0.2.1"),
-        (1, "[2001:db8:1:2:3::4]:443", "2001:db8:1:2::"),
-        (1, "[2001:db8:1:2:3::4]", "2001:db8:1:2::"),
-        (1, "[::ffff:192.0.2.1]:1", "192.0.2.1"),
-        (1, "192.0.2.1:1, 192.0.2.2:2, 192.0.2.3:3", "192.0.2.3"),
-        (2, None, PEER),
-        (2, "192.0.2.1", PEER),
-        (2, "192.0.2.1:1, 192.0.2.2:2", "192.0.2.1"),
-        (2, "192.0.2.1, 192.0.2.2", "192.0.2.1"),
-        (2, "192.0.2.1, 192.0.2.2, 192.0.2.3", "192.0.2.2"),
-        (2, "192.0.2.1,192.0.2.2,192.0.2.3", "192.0.2.2"),
+        (0, {None: PEER, "192.0.2.1": PEER, "192.0.2.1, 192.0.2.2": PEER}),
+        (
+            1,
+            {
+                None: PEER,
+                "192.0.2.1": "192.0.2.1",
+                "192.0.2.1, 192.0.2.2, 192.0.2.3": "192.0.2.3",
+                "2001:db8:1:2:3::4": "2001:db8:1:2::",
+                "192.0.2.1:5678": "192.0.2.1",
+                "[2001:db8:1:2:3::4]:443": "2001:db8:1:2::",
+                "[2001:db8:1:2:3::4]": "2001:db8:1:2::",
+                "[::ffff:192.0.2.1]:1": "192.0.2.1",
+                "192.0.2.1:1, 192.0.2.2:2, 192.0.2.3:3": "192.0.2.3",
+                ",,,,192.0.2.1": "192.0.2.1",
+            },
+        ),
+        (
+            2,
+            {
+                None: PEER,
+                "192.0.2.1": PEER,
+                "192.0.2.1:1, 192.0.2.2:2": "192.0.2.1",
+                "192.0.2.1, 192.0.2.2, 192.0.2.3": "192.0.2.2",
+                "192.0.2.1,192.0.2.2,192.0.2.3": "192.0.2.2",
+                '", 192.0.2.1, 192.0.2.2': "192.0.2.1",
+            },
+        ),
     ],
     indirect=["environ"],
 )
 def test_number_of_proxies_determines_the_client_address(
-    stranger: FlaskClient, forwarded_for: str | None, address: str
+    stranger: FlaskClient, addresses: dict[str | None, str]
 ):
-    assert counted_as(stranger, forwarded_for) == address
+    found = {header: counted_as(stranger, header) for header in addresses}
+    assert found == addresses
 
 
 @pytest.mark.parametrize("environ", [1], indirect=True)
-@pytest.mark.parametrize(
-    "nonsense",
-    [
-        *("unknown", "unknown:80", "_hidden", "x" * 1000, "1.2.3", "1.2.3:4", "é"),
-        *("192.0.2.1:", "192.0.2.1:x", "192.0.2.1:1:2", "[192.0.2.1", "[]:443", ":80"),
-    ],
-)
-def test_invalid_addresses_are_counted_as_unknown(stranger: FlaskClient, nonsense: str):
-    assert counted_as(stranger, nonsense) == "unknown"
+def test_invalid_addresses_are_counted_as_unknown(stranger: FlaskClient):
+    nonsense = [
+        *["unknown", "unknown:80", "_hidden", "x" * 1000, "1.2.3", "1.2.3:4", "é"],
+        *['"', "", " ", '"192.0.2.1, 192.0.2.2"', "192.0.2.1,", '192.0.2.1, "'],
+        *["192.0.2.1:", "192.0.2.1:x", "192.0.2.1:1:2", "[192.0.2.1", "[]:443", ":80"],
+    ]
+    found = {text: counted_as(stranger, text) for text in nonsense}
+    assert found == dict.fromkeys(nonsense, "unknown")
 
 
 @pytest.mark.parametrize("environ", [1], indirect=True)
@@ -103,6 +121,7 @@ def test_no_other_header_sets_the_client_address(stranger: FlaskClient):
         (1, "https, http", "http"),
         (2, "https, http", "https"),
         (2, "http, https, http", "https"),
+        (1, '", https', "https"),
     ],
     indirect=["environ"],
 )
@@ -130,13 +149,30 @@ def test_request_with_a_key_is_counted_by_project(client: FlaskClient):
     assert (usage.subject, usage.served) == ("project:1", 2)
 
 
+@pytest.mark.parametrize(("environ", "count"), [(0, 1), (1, 0)], indirect=["environ"])
+def test_untrusted_proxy_is_logged_once_for_all_workers(
+    environ: dict[str, str], tmp_path: Path, count: int
+):
+    with serving(tmp_path, environ | {"WEB_CONCURRENCY": "3"}) as service:
+        for _ in range(20):
+            service.send(**{"X-Forwarded-For": "192.0.2.1"})
+        said = [line["event"] for line in service.lines()]
+    assert said.count("proxy_not_trusted") == count
+
+
+def test_proxies_have_private_addresses():
+    assert all(map(proxies.is_private, ["127.0.0.1", "10.1.2.3", "fd00::1"]))
+    public = ["8.8.8.8", "2606:4700::1", "172.32.0.1", "", "x"]
+    assert not any(map(proxies.is_private, public))
+
+
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("environ", [0], indirect=True)
 def test_gunicorn_ignores_forwarded_scheme_and_script_name(
     environ: dict[str, str], project: Project, tmp_path: Path
 ):
     for _ in range(2):
-        Pet.add(project.id, "Rex", 7, "available")
+        Pet.add(project.id, name="Rex", category_id=7, status="available")
     headers = {
         "Authorization": f"Bearer {Key.issue(project)}",
         "X-Forwarded-Proto": "https",

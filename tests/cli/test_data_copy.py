@@ -7,27 +7,24 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.api.last_used import last_used
-from petstore.copies import tables
-from petstore.copies.transfer import GROUPS
-from petstore.database import (
-    BaseModel,
-    CounterModel,
-    Databases,
-    counters,
-    data,
-    databases_at,
-)
 from petstore.models.callers import Caller
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from petstore.models.sessions import Secret, Session
-from tests import servers
-from tests.cli.outputs import printed, refusal
-from tests.cli.writers import ids_of, writing
-from tests.clients import Client
-from tests.services import Service, serving
+from petstore.storage import migrator, tables
+from petstore.storage.database import (
+    BaseModel,
+    CounterModel,
+    Databases,
+    databases_at,
+    opened_databases,
+)
+from petstore.storage.transfer import table_groups
+from tests.cli.loads import adding, ids_of_added
+from tests.cli.outputs import failure, printed, refusal
+from tests.harness.services import serving
 
 of_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 to_sqlite = pytest.mark.parametrize("unmigrated_url", ["sqlite"], indirect=True)
@@ -46,8 +43,8 @@ def target(unmigrated_url: str) -> Iterator[Databases]:
 def contents(databases: Databases) -> dict[str, list[tuple]]:
     """Return all rows by table."""
     found = {}
-    for group, database in zip(GROUPS, databases, strict=True):
-        with tables.snapshot(database):
+    for group, database in zip(table_groups(), databases, strict=True):
+        with database.snapshot():
             for table in group:
                 found[table.__name__] = sorted(tables.read(database, table), key=repr)
     return found
@@ -61,6 +58,7 @@ def fill(client: FlaskClient, project: Project) -> None:
         client.post("/v1/pets", json=body, headers=headers)
     client.post("/v1/store/orders", json={"petId": 1})
     Domain.add(project, "pets.example.org")
+    Key.issue(project, is_limited=True)
     Secret.shared("sessions")
     Session.begin(Caller.by_prefix(Key.all_by_id(project)[0].prefix))
     client.put("/v1/categories/1", json={"name": "Cats"})
@@ -68,27 +66,12 @@ def fill(client: FlaskClient, project: Project) -> None:
 
 
 def test_every_table_belongs_to_a_copied_group():
-    data_tables, counter_tables = GROUPS
+    data_tables, counter_tables = table_groups()
     assert set(data_tables) == set(BaseModel.__subclasses__())
     assert set(counter_tables) == set(CounterModel.__subclasses__())
 
 
-def test_rows_are_copied_unchanged(
-    flask: Callable,
-    client: FlaskClient,
-    project: Project,
-    unmigrated_url: str,
-    target: Databases,
-):
-    fill(client, project)
-    before = contents(Databases(data.obj, counters.obj))
-    count = sum(map(len, before.values()))
-    assert printed(flask("data", "copy", unmigrated_url)) == f"copied {count} rows"
-    assert contents(target) == before
-    assert [name for name, rows in before.items() if not rows] == ["Strike"]
-
-
-def test_ids_of_deleted_rows_are_not_reused(
+def test_rows_are_copied_unchanged_and_ids_are_not_reused(
     flask: Callable,
     client: FlaskClient,
     project: Project,
@@ -97,60 +80,50 @@ def test_ids_of_deleted_rows_are_not_reused(
 ):
     fill(client, project)
     PetTable.delete().where(PetTable.id > 1).execute()
-    flask("data", "copy", unmigrated_url)
+    before = contents(opened_databases())
+    count = sum(map(len, before.values()))
+    assert printed(flask("data", "copy", unmigrated_url)) == f"copied {count} rows"
+    assert contents(target) == before
+    assert [name for name, rows in before.items() if not rows] == ["Strike"]
     for table, last in [(PetTable, len(NAMES)), (Project, 1), (Domain, 1)]:
-        assert tables.last_id(target.data, table) == last
-    columns = {"project": 1, "name": "Tom", "category_id": 1, "status": "sold"}
-    added = PetTable.insert(columns).returning(PetTable.id).execute(target.data)
-    assert next(iter(added)).id == len(NAMES) + 1
+        assert target.data.last_id(table._meta.table_name) == last
 
 
+@of_sqlite
 @to_postgresql
-def test_service_continues_on_the_copied_database(
-    sqlite_url: str, unmigrated_url: str, tmp_path: Path
+def test_copy_under_load_is_a_snapshot_with_the_next_id(
+    environ: dict[str, str],
+    flask: Callable,
+    unmigrated_url: str,
+    target: Databases,
+    tmp_path: Path,
 ):
-    environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "2"}
-    with serving(tmp_path, environ) as service, writing(service) as writers:
-        before = set(writers.added)
-        ended = servers.flask(environ, "data", "copy", unmigrated_url)
-        assert (ended.returncode, ended.stderr) == (0, "")
-    assert writers.refused == []
-    with serving(tmp_path, {"DATABASE_URL": unmigrated_url}) as moved:
-        kept = ids_of(moved, service.key)
-        assert before <= set(kept)
-        assert kept == list(range(1, len(kept) + 1))
-        assert add(moved, service.key) == max(kept) + 1
+    with serving(tmp_path, environ) as service, adding(service) as clients:
+        before = ids_of_added(clients)
+        printed(flask("data", "copy", unmigrated_url))
+    assert clients.statuses() == {200, 201}
+    query = PetTable.select(PetTable.id).order_by(PetTable.id)
+    ids = [row.id for row in query.execute(target.data)]
+    assert before <= set(ids)
+    assert ids == list(range(1, len(ids) + 1))
+    columns = {"project": 1, "name": "Tom", "category_id": 1, "status": "sold"}
+    [added] = PetTable.insert(columns).returning(PetTable.id).execute(target.data)
+    assert added.id == len(ids) + 1
 
 
-def add(service: Service, key: str) -> int:
-    with Client(service.url, key) as client:
-        return client.post({"name": "Tom", "categoryId": 8}).json["id"]
-
-
-@to_postgresql
-def test_used_quota_is_copied(sqlite_url: str, unmigrated_url: str, tmp_path: Path):
-    environ = {"DATABASE_URL": sqlite_url}
-    with serving(tmp_path, environ) as service:
-        key = service.key
-        left = service.ask().day_left
-        servers.flask(environ, "data", "copy", unmigrated_url)
-    environ = {"DATABASE_URL": unmigrated_url}
-    with servers.gunicorn(tmp_path, environ) as moved, Client(moved.url, key) as client:
-        assert client.get().day_left == left - 1
-
-
+@to_sqlite
 def test_target_that_is_not_empty_is_refused(
     flask: Callable, project: Project, unmigrated_url: str
 ):
-    assert flask("data", "copy", unmigrated_url).exit_code == 0
+    printed(flask("data", "copy", unmigrated_url))
     assert refusal(flask("data", "copy", unmigrated_url)) == (
-        "Nothing is copied there: it is not empty: there are rows in project."
+        "Cannot copy there: it is not empty: there are rows in project."
     )
 
 
 def test_source_database_is_refused_as_the_target(flask: Callable, database_url: str):
     assert refusal(flask("data", "copy", database_url)) == (
-        "Nothing is copied there: it is the database of this service itself."
+        "Cannot copy there: it is the database of this service itself."
     )
 
 
@@ -158,13 +131,13 @@ def test_source_database_is_refused_as_the_target(flask: Callable, database_url:
 def test_target_with_newer_migrations_is_refused(
     flask: Callable, unmigrated_url: str, target: Databases
 ):
-    servers.flask({"DATABASE_URL": unmigrated_url}, "migrate")
+    migrator.migrate(target)
     target.data.execute_sql(
         "INSERT INTO migration (name, applied) VALUES ('9999_later', '2027-01-01')"
     )
     target.close()
     assert refusal(flask("data", "copy", unmigrated_url)) == (
-        "Nothing is copied there: it is of a newer version of the service (9999_later)."
+        "Cannot copy there: it is of a newer version of the service (9999_later)."
     )
 
 
@@ -178,11 +151,10 @@ def test_invalid_url_is_refused_without_showing_its_password(flask: Callable, ur
 
 @of_sqlite
 def test_unreachable_target_gives_a_one_line_error(flask: Callable):
-    result = flask("data", "copy", "postgresql://u:Geheimnis@127.0.0.1:1/d")
-    assert (result.exit_code, result.stdout) == (1, "")
-    [line] = result.stderr.splitlines()
-    assert line.startswith("Error: Nothing was copied: ")
-    assert "Geheimnis" not in line
+    url = "postgresql://u:Geheimnis@127.0.0.1:1/d"
+    message = failure(flask("data", "copy", url))
+    assert message.startswith("Nothing was copied: ")
+    assert "Geheimnis" not in message
 
 
 @of_sqlite
@@ -195,7 +167,6 @@ def test_failed_copy_leaves_the_target_empty(
     target: Databases,
 ):
     fill(client, project)
-    data.execute_sql("UPDATE pet SET name = 'a' || char(0) WHERE id = 3")
-    result = flask("data", "copy", unmigrated_url)
-    assert (result.exit_code, result.stdout) == (1, "")
+    PetTable.update(name="a\0").where(PetTable.id == 3).execute()
+    failure(flask("data", "copy", unmigrated_url))
     assert not any(contents(target).values())

@@ -7,29 +7,76 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
+from petstore.models.pets import Pet
+from petstore.models.projects import Project
+from tests.harness.visitors import TOKEN
+
 TAG = re.compile(r"<[^>]+>")
+SIGN_IN = "/dashboard/sign-in"
+COOKIE = "petstore_session"
 
 
 class Browser:
-    def __init__(self, app: Flask, address: str = "127.0.0.1", **options: Any) -> None:
+    def __init__(
+        self,
+        app: Flask,
+        key: str | None = None,
+        *,
+        address: str = "127.0.0.1",
+        **options,
+    ) -> None:
+        """Sign in with a key, unless it is None."""
         self.client = app.test_client()
         self.client.environ_base["REMOTE_ADDR"] = address
-        self.options = options
+        self.options: dict[str, Any] = options
+        if key:
+            assert self.sign_in(key).status_code == 303
 
     def get(self, path: str) -> TestResponse:
         return self.client.get(path, **self.options)
 
-    def submit(self, path: str, *, on: str, **fields: str) -> TestResponse:
-        """Post a form to `path`, with the CSRF token of the page `on`."""
-        token = TOKEN.search(self.get(on).text)[1]
-        return self.post(path, csrf_token=token, **fields)
+    def read(self, path: str) -> str:
+        """Return the visible text of a page, in one line."""
+        return words(self.get(path))
+
+    def token(self, path: str) -> str:
+        """Return the CSRF token of a page."""
+        return TOKEN.search(self.get(path).text)[1]
+
+    def submit(self, path: str, *, on: str = "", **fields: str) -> TestResponse:
+        """Post a form to `path`, with the CSRF token of the page `on` or of `path`."""
+        return self.post(path, csrf_token=self.token(on or path), **fields)
+
+    def follow(self, path: str, *, on: str = "", **fields: str) -> str:
+        """Submit a form, and return the visible text of the page that it leads to."""
+        return self.read(self.submit(path, on=on, **fields).location)
 
     def post(self, path: str, **fields: str) -> TestResponse:
         return self.client.post(path, data=fields, **self.options)
 
     def sign_in(self, key: str) -> TestResponse:
-        return self.submit("/dashboard/sign-in", on="/dashboard/sign-in", key=key)
+        return self.submit(SIGN_IN, key=key)
+
+    @property
+    def cookie(self) -> str:
+        """The value of the session's cookie."""
+        return self.client.get_cookie(COOKIE, self.domain, path="/dashboard").value
+
+    @cookie.setter
+    def cookie(self, value: str) -> None:
+        self.client.set_cookie(COOKIE, value, domain=self.domain, path="/dashboard")
+
+    @property
+    def domain(self) -> str:
+        return self.options.get("base_url", "http://localhost").partition("//")[2]
+
+
+def add_pet(
+    project: Project, name: str, category_id: int = 7, status: str = "available"
+) -> int:
+    """Add an animal and return its id."""
+    members = {"name": name, "category_id": category_id, "status": status}
+    return Pet.add(project.id, **members).id
 
 
 def words(page: TestResponse) -> str:

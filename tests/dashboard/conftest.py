@@ -9,6 +9,16 @@ from tests.dashboard.browser import Browser
 
 
 @pytest.fixture
+def database_url(request: pytest.FixtureRequest) -> str:
+    """An empty SQLite database, or another engine's where the test says so.
+
+    What differs between the engines is below the pages, and has its own tests.
+    """
+    engine = getattr(request, "param", "sqlite")
+    return request.getfixturevalue(f"{engine}_url")
+
+
+@pytest.fixture
 def visitor(app: Flask) -> Browser:
     """A browser that is not signed in."""
     return Browser(app)
@@ -17,9 +27,7 @@ def visitor(app: Flask) -> Browser:
 @pytest.fixture
 def browser(app: Flask, key: str) -> Browser:
     """A browser that is signed in with the project's key."""
-    browser = Browser(app)
-    browser.sign_in(key)
-    return browser
+    return Browser(app, key)
 
 
 @pytest.fixture

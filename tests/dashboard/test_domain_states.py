@@ -2,14 +2,14 @@
 
 import pytest
 
-from petstore.models.domain_proofs import record_finding
 from petstore.models.domains import Domain
+from petstore.models.domains.proofs import record_finding
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from tests.clocks import Clock
-from tests.dashboard.browser import Browser, words
-from tests.dashboard.test_domains import DOMAINS, NAME, Own, page_of, send
-from tests.hosts.dns_server import DnsServer
+from tests.dashboard.browser import Browser
+from tests.dashboard.test_domains import DOMAINS, NAME, Own, act, page_of
+from tests.harness.clocks import Clock
+from tests.harness.dns_server import DnsServer
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def test_free_plan_sees_an_upgrade_notice_instead_of_the_form(
     page = browser.get(DOMAINS)
     assert "come with the plan Pro and above" in page.text
     assert 'name="name"' not in page.text
-    assert send(browser, DOMAINS, name=NAME).status_code == 400
+    assert browser.submit(DOMAINS, on="/dashboard/keys", name=NAME).status_code == 400
     assert Domain.page(project) == []
 
 
@@ -33,8 +33,8 @@ def test_free_plan_cannot_verify_a_domain(
 ):
     domain = Domain.add(project, NAME)
     project.change_plan(Plan("free"))
-    send(browser, f"{page_of(domain)}/verify")
-    assert nameserver.asked == []
+    act(browser, domain, "verify")
+    assert nameserver.queries == []
 
 
 def test_free_plan_cannot_change_the_primary_domain(
@@ -43,7 +43,7 @@ def test_free_plan_cannot_change_the_primary_domain(
     own(project, NAME)
     other = own(project, "other.example.org")
     project.change_plan(Plan("free"))
-    page = send(browser, f"{page_of(other)}/primary").text
+    page = act(browser, other, "primary")
     assert "The plan Free has no domains" in page
     assert not Domain.find(project, other.id).is_primary
 
@@ -84,6 +84,6 @@ def test_domain_that_was_never_verified_does_not_point_elsewhere(
     record_finding(domain, "not there yet", is_proved=False)
     clock.move(days=8)
     browser.sign_in(Key.issue(project))
-    page = words(browser.get(page_of(domain)))
+    page = browser.read(page_of(domain))
     assert "Not verified" in page
     assert "DNS points elsewhere" not in page

@@ -5,8 +5,9 @@ from flask import Flask
 
 from petstore.models.credentials import new_key
 from petstore.models.projects import Project
-from tests.clocks import Clock
 from tests.dashboard.browser import Browser, words
+from tests.harness.clocks import Clock
+from tests.harness.databases import of_both_engines
 
 PER_MINUTE = 10
 
@@ -15,6 +16,7 @@ def fail(browser: Browser, times: int) -> list[int]:
     return [browser.sign_in(new_key()).status_code for _ in range(times)]
 
 
+@of_both_engines
 def test_eleventh_failure_within_a_minute_is_rate_limited(
     visitor: Browser, project: Project
 ):
@@ -59,8 +61,8 @@ def test_successful_sign_ins_are_not_counted(visitor: Browser, key: str):
 def test_failures_are_counted_by_address_or_ipv6_network(
     app: Flask, key: str, one: str, other: str, is_same: bool
 ):
-    fail(Browser(app, one), PER_MINUTE)
-    assert (Browser(app, other).sign_in(key).status_code == 429) is is_same
+    fail(Browser(app, address=one), PER_MINUTE)
+    assert (Browser(app, address=other).sign_in(key).status_code == 429) is is_same
 
 
 def test_failures_do_not_count_against_the_api_quota(

@@ -4,14 +4,27 @@ import peewee
 import pytest
 from flask import Flask
 
-from petstore.database import data
 from petstore.models.projects import Project
-from tests.answers import error_of
+from petstore.quotas import limiter
+from petstore.quotas.quotas import Quota
+from petstore.storage.database import data
 from tests.dashboard.browser import Browser, words
+from tests.harness.answers import error_of
 
 
 def is_page(answer: object, status: int) -> bool:
     return (answer.status_code, answer.mimetype) == (status, "text/html")
+
+
+@pytest.fixture
+def outage(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An outage of the database, until the end of the test or `undo()`."""
+
+    def fail(*_: object) -> None:
+        raise peewee.OperationalError("the disk has melted")
+
+    monkeypatch.setattr(data.obj, "execute_sql", fail)
+    return monkeypatch
 
 
 @pytest.mark.parametrize("path", ["/x", "/keys/", "/sign-in/x", "/static/none.css"])
@@ -19,6 +32,22 @@ def test_unknown_path_gets_a_404_page(visitor: Browser, path: str):
     answer = visitor.get(f"/dashboard{path}")
     assert is_page(answer, 404)
     assert "There is nothing here" in words(answer)
+    assert "Sign out" not in words(answer)
+
+
+@pytest.mark.parametrize("path", ["", "/x", "/orders/1/complete"])
+def test_every_page_has_the_menu_for_whoever_is_signed_in(browser: Browser, path: str):
+    parts = "Overview Animals Categories Orders Keys Domains API reference"
+    assert f"Shelter Sign out {parts}" in browser.read(f"/dashboard{path}")
+
+
+def test_unknown_path_counts_as_a_page(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(limiter, "PAGES", Quota.parse("1/minute;100/day"))
+    assert "Sign out" in browser.read("/dashboard/x")
+    assert "Sign out" not in browser.read("/dashboard/x")
+    assert browser.get("/dashboard").status_code == 429
 
 
 @pytest.mark.parametrize("path", ["/dashboards", "/dashboar", "/x/dashboard"])
@@ -32,11 +61,6 @@ def test_wrong_method_gets_a_405_page_with_allow(visitor: Browser):
     assert answer.headers["Allow"] == "OPTIONS, POST"
 
 
-def test_oversized_form_gets_a_413_page(browser: Browser):
-    answer = browser.submit("/dashboard/keys", on="/dashboard/keys", label="x" * 70_000)
-    assert is_page(answer, 413)
-
-
 def test_unexpected_error_gets_a_500_page_with_the_request_id(
     browser: Browser, app: Flask, monkeypatch: pytest.MonkeyPatch
 ):
@@ -48,28 +72,16 @@ def test_unexpected_error_gets_a_500_page_with_the_request_id(
 
 
 def test_database_outage_gets_a_503_page(
-    browser: Browser, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, app: Flask, request: pytest.FixtureRequest
 ):
-    def fail(*_: object) -> None:
-        raise peewee.OperationalError("the disk has melted")
-
-    monkeypatch.setattr(data.obj, "execute_sql", fail)
-    answer = browser.get("/dashboard")
-    assert is_page(answer, 503)
-    assert answer.headers["Retry-After"] == "1"
-    assert "melted" not in answer.text
-
-
-def test_outage_while_loading_the_secret_gets_a_503_page(
-    browser: Browser, app: Flask, monkeypatch: pytest.MonkeyPatch
-):
-    def fail(*_: object) -> None:
-        raise peewee.OperationalError("the disk has melted")
-
-    app.secret_key = None
-    with monkeypatch.context() as outage:
-        outage.setattr(data.obj, "execute_sql", fail)
-        assert is_page(browser.get("/dashboard/sign-in"), 503)
+    app.secret_key = None  # as in a process that has served no page yet
+    outage = request.getfixturevalue("outage")
+    for path in ("/dashboard", "/dashboard/sign-in"):
+        answer = browser.get(path)
+        assert is_page(answer, 503)
+        assert answer.headers["Retry-After"] == "1"
+        assert "melted" not in answer.text
+    outage.undo()
     assert browser.get("/dashboard").status_code == 200
 
 

@@ -9,17 +9,18 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.quotas.limiter import Limiter
 from petstore.quotas.windows import Day
-from tests.clocks import NOON_MS, Clock
+from tests.harness.clocks import START_MS, Clock
 
-TODAY = NOON_MS // MS_PER_DAY
+TODAY = START_MS // MS_PER_DAY
 
 
-@pytest.fixture(params=["database", "redis"])
-def environ(environ: dict[str, str], request: pytest.FixtureRequest) -> dict[str, str]:
+@pytest.fixture(params=["sqlite", "postgresql", "redis"])
+def environ(sqlite_url: str, request: pytest.FixtureRequest) -> dict[str, str]:
     """The settings, with each counter store in turn."""
+    url = request.getfixturevalue(f"{request.param}_url")
     if request.param == "redis":
-        environ["REDIS_URL"] = request.getfixturevalue("redis_url")
-    return environ
+        return {"DATABASE_URL": sqlite_url, "REDIS_URL": url, "WEB_CONCURRENCY": "1"}
+    return {"DATABASE_URL": url, "WEB_CONCURRENCY": "1"}
 
 
 @pytest.fixture
@@ -38,10 +39,10 @@ def test_history_counts_served_and_refused_requests_by_day(
     limiter: Limiter, caller: Caller, clock: Clock
 ):
     for _ in range(5):
-        limiter.take(caller, None)
+        limiter.count(caller, None)
     clock.move(days=2)
-    limiter.take(caller, None)
-    assert limiter.history(caller, range(TODAY, TODAY + 3)) == [
+    limiter.count(caller, None)
+    assert limiter.history(caller.project_id, range(TODAY, TODAY + 3)) == [
         Day(TODAY, 3, 2),
         Day(TODAY + 1, 0, 0),
         Day(TODAY + 2, 1, 0),
@@ -49,15 +50,17 @@ def test_history_counts_served_and_refused_requests_by_day(
 
 
 def test_history_goes_back_thirty_days(limiter: Limiter, caller: Caller, clock: Clock):
-    limiter.take(caller, None)
+    limiter.count(caller, None)
     clock.move(days=30)
-    limiter.take(caller, None)
-    days = limiter.history(caller, range(TODAY, TODAY + 31))
+    limiter.count(caller, None)
+    days = limiter.history(caller.project_id, range(TODAY, TODAY + 31))
     assert [day.served for day in (days[0], days[30])] == [1, 1]
 
 
 def test_history_excludes_other_projects(
     limiter: Limiter, caller: Caller, rival: Project
 ):
-    limiter.take(Caller.of(Key.issue(rival)), None)
-    assert limiter.history(caller, range(TODAY, TODAY + 1)) == [Day(TODAY, 0, 0)]
+    limiter.count(Caller.of(Key.issue(rival)), None)
+    assert limiter.history(caller.project_id, range(TODAY, TODAY + 1)) == [
+        Day(TODAY, 0, 0)
+    ]

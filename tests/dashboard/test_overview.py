@@ -1,16 +1,19 @@
 """The overview: the plan, both quotas and 30 days of requests."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.dashboard.chart import Chart
+from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.quotas.windows import Day
-from tests.clocks import Clock
 from tests.dashboard.browser import Browser, words
+from tests.harness.clocks import Clock
+from tests.harness.databases import of_both_engines
 
 DAY_ROW = re.compile(r'row">([^<]+)</th><td class="number">(\S+?)</td>.*?>(\S+?)</td>')
 
@@ -28,34 +31,30 @@ def call(client: FlaskClient, times: int) -> None:
 
 def test_overview_shows_the_plan_and_both_quotas(client: FlaskClient, browser: Browser):
     call(client, 2)
-    shown = words(browser.get("/dashboard"))
+    shown = browser.read("/dashboard")
     assert "Plan Enterprise" in shown
     assert "2 of 3 requests 1 left · resets in 50 s" in shown
     assert "2 of 8 requests 6 left · resets at 00:00 UTC, in 11 h 59 min" in shown
 
 
-def test_example_request_is_shown_until_an_animal_exists(
-    client: FlaskClient, browser: Browser
-):
-    shown = words(browser.get("/dashboard"))
-    assert "curl http://localhost/v1/pets -H 'Authorization: Bearer YOUR_KEY'" in shown
-    client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
-    assert "curl" not in words(browser.get("/dashboard"))
-
-
-def test_animals_of_other_projects_do_not_hide_the_example(
-    rival_client: FlaskClient, browser: Browser
+def test_example_request_is_shown_until_the_project_has_an_animal(
+    client: FlaskClient, rival_client: FlaskClient, browser: Browser
 ):
     rival_client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
-    assert "curl" in words(browser.get("/dashboard"))
+    shown = browser.read("/dashboard")
+    assert "curl http://localhost/v1/pets -H 'Authorization: Bearer YOUR_KEY'" in shown
+    client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
+    assert "curl" not in browser.read("/dashboard")
 
 
+@of_both_engines
 def test_viewing_does_not_use_up_the_quota(client: FlaskClient, browser: Browser):
     for _ in range(5):
         browser.get("/dashboard")
     assert client.get("/v1/pets").headers["X-RateLimit-Remaining"] == "2"
 
 
+@of_both_engines
 def test_table_lists_served_and_refused_requests_by_day(
     client: FlaskClient, visitor: Browser, key: str, clock: Clock
 ):
@@ -63,7 +62,9 @@ def test_table_lists_served_and_refused_requests_by_day(
     clock.move(days=1)
     call(client, 1)
     visitor.sign_in(key)
-    rows = DAY_ROW.findall(visitor.get("/dashboard").text)
+    page = visitor.get("/dashboard").text
+    assert "<title>17 Mar: 3 served, 2 refused</title>" in page
+    rows = DAY_ROW.findall(page)
     assert rows[:3] == [
         ("18 Mar", "1", "0"),
         ("17 Mar", "3", "2"),
@@ -79,23 +80,14 @@ def test_requests_are_shown_for_thirty_days(
     for days, shown in ((29, "Served 1 "), (1, "Served 0 ")):
         clock.move(days=days)
         visitor.sign_in(key)
-        assert shown in words(visitor.get("/dashboard"))
+        assert shown in visitor.read("/dashboard")
 
 
 def test_requests_of_other_projects_are_not_shown(
     rival_client: FlaskClient, browser: Browser
 ):
     call(rival_client, 2)
-    assert "Served 0 Refused 0" in words(browser.get("/dashboard"))
-
-
-def test_exhausted_daily_quota_is_shown(
-    client: FlaskClient, browser: Browser, clock: Clock
-):
-    for _ in range(3):
-        call(client, 3)
-        clock.move(seconds=60)
-    assert "Today's requests are used up" in words(browser.get("/dashboard"))
+    assert "Served 0 Refused 0" in browser.read("/dashboard")
 
 
 @pytest.mark.parametrize(
@@ -114,8 +106,65 @@ def test_chart_scale_fits_the_highest_day(served: int, refused: int, top: int):
     assert bar.served == pytest.approx(served / top * 100, abs=0.01)
 
 
-def test_bar_title_shows_the_counts(client: FlaskClient, browser: Browser):
-    call(client, 4)
+def test_used_up_minute_is_named_with_its_end_and_the_other_plans(
+    app: Flask, client_of: Callable[[str], FlaskClient]
+):
+    key = Key.issue(Project.add("Small", None, Plan("free")))
+    call(client_of(key), 61)
+    shown = Browser(app, key).read("/dashboard")
     assert (
-        "<title>17 Mar: 3 served, 1 refused</title>" in browser.get("/dashboard").text
-    )
+        "The requests of this minute are used up Free allows 60 requests a minute. "
+        "Further ones are answered with 429 for 50 s. Pro allows 300 a minute. "
+        "Business allows 1,000 a minute. See the plans ."
+    ) in shown
+
+
+def test_used_up_day_is_named_before_the_minute(
+    client: FlaskClient, browser: Browser, clock: Clock
+):
+    for _ in range(3):
+        call(client, 3)
+        clock.move(seconds=60)
+    shown = browser.read("/dashboard")
+    assert "Today's requests are used up Enterprise allows 8 requests a day." in shown
+    assert "429 until 00:00 UTC, for 11 h 56 min. Free allows 1,000 a day." in shown
+    assert "this minute are used up" not in shown
+
+
+def test_table_of_plans_marks_the_own_one(browser: Browser):
+    shown = browser.read("/dashboard")
+    assert "Free 60 1,000 no Pro 300 10,000 yes Business 1,000 100,000 yes" in shown
+    assert "Enterprise Your plan 3 8 yes" in shown
+    assert "Whoever runs this service can change the plan." in shown
+
+
+@pytest.mark.parametrize(
+    ("contact", "href"),
+    [
+        ("sales@example.org", "mailto:sales@example.org"),
+        ("https://example.org/plans?a=1&b", "https://example.org/plans?a=1&amp;b"),
+    ],
+)
+def test_contact_is_named_where_plans_are(
+    environ: dict[str, str], request: pytest.FixtureRequest, contact: str, href: str
+):
+    environ["PETSTORE_CONTACT"] = contact
+    page = request.getfixturevalue("browser").get("/dashboard")
+    assert f'<a href="{href}">' in page.text
+    assert f"For another plan, contact {contact} ." in words(page)
+
+
+def test_figures_of_the_chart_are_offered_as_csv(
+    client: FlaskClient, visitor: Browser, key: str, clock: Clock
+):
+    call(client, 5)
+    clock.move(days=1)
+    visitor.sign_in(key)
+    answer = visitor.get("/dashboard/usage.csv")
+    lines = answer.text.split("\r\n")
+    assert lines[0] == "day,served,refused"
+    assert lines[-3:] == ["2027-03-17,3,2", "2027-03-18,0,0", ""]
+    assert len(lines) == 32
+    assert answer.content_type == "text/csv; charset=utf-8"
+    disposition = answer.headers["Content-Disposition"]
+    assert disposition == 'attachment; filename="usage-shelter.csv"'

@@ -21,6 +21,7 @@ def test_key_of_another_project_is_not_found(browser: Browser, rival_key: Key):
     answer = browser.get(f"/dashboard/keys/{rival_key.prefix}")
     assert answer.status_code == 404
     assert "There is nothing here" in words(answer)
+    assert rival_key.prefix not in browser.get("/dashboard/keys").text
 
 
 @pytest.mark.parametrize("deed", ["rotate", "revoke", "unban"])
@@ -32,19 +33,42 @@ def test_key_of_another_project_cannot_be_changed(
     assert [key.state for key in Key.all_by_id(rival)] == ["active"]
 
 
-def test_keys_of_another_project_are_not_listed(browser: Browser, rival_key: Key):
-    assert rival_key.prefix not in browser.get("/dashboard/keys").text
+@pytest.mark.usefixtures("rival_pet")
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("animals", "orders", "categories", "animals?name=Spot", "animals?category=7"),
+        *("animals?status=pending", "animals?last=1"),
+    ],
+)
+def test_nothing_of_another_project_is_listed(browser: Browser, path: str):
+    page = browser.read(f"/dashboard/{path}")
+    assert "There are no" in page
+    assert "Spot" not in page
+    assert "Rival" not in page
 
 
-def test_animals_and_orders_of_another_project_are_not_listed(
+@pytest.mark.usefixtures("rival_pet")
+@pytest.mark.parametrize("deed", ["complete", "cancel"])
+def test_order_of_another_project_cannot_be_closed(
+    browser: Browser, rival_client: FlaskClient, deed: str
+):
+    [order] = rival_client.get("/v1/store/orders").json
+    path = f"/dashboard/orders/{order['id']}/{deed}"
+    assert browser.submit(path, on="/dashboard/orders").status_code == 404
+    assert rival_client.get("/v1/store/orders").json == [order]
+
+
+def test_a_page_cannot_begin_at_an_animal_of_another_project(
     browser: Browser, rival_pet: dict
 ):
-    assert "There are no animals yet" in words(browser.get("/dashboard/animals"))
-    assert "There are no orders yet" in words(browser.get("/dashboard/orders"))
+    page = browser.get(f"/dashboard/animals?name=s&after={rival_pet['id']}")
+    assert page.status_code == 404
 
 
+@pytest.mark.usefixtures("rival_pet")
 def test_category_names_of_another_project_are_not_shown(
-    browser: Browser, client: FlaskClient, rival_pet: dict
+    browser: Browser, client: FlaskClient
 ):
     client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
     assert "Rival" not in browser.get("/dashboard/animals").text

@@ -1,69 +1,83 @@
 """Fetching the certificate of a domain from the TLS proxy."""
 
+import asyncio
 import datetime
 import socket
 import threading
+from collections.abc import Callable
 
 import pytest
 import trustme
+import uvloop
 
-from petstore.addresses import Address
-from petstore.domains import certificates
-from petstore.domains.certificates import fetch_certificate
-from tests.hosts.tls_proxy import TlsProxy
+from petstore.domains.certificates import Certificate, fetch_certificate
+from petstore.settings.addresses import Address
+from tests.harness.tls_proxy import TlsProxy
 
 NAME = "shop.example.org"
+Fetch = Callable[[Address, str], Certificate]
 THEN = datetime.datetime(2033, 5, 18, 3, 33, 20, tzinfo=datetime.UTC)
 
 
-def test_issuer_and_expiry_are_read(proxy: TlsProxy):
+@pytest.fixture(params=[asyncio.new_event_loop, uvloop.new_event_loop])
+def fetch(request: pytest.FixtureRequest) -> Fetch:
+    """A function that fetches a certificate, in each kind of event loop in turn."""
+
+    def fetch(proxy: Address, domain: str) -> Certificate:
+        with asyncio.Runner(loop_factory=request.param) as runner:
+            return runner.run(fetch_certificate(proxy, domain))
+
+    return fetch
+
+
+def test_issuer_and_expiry_are_read(fetch: Fetch, proxy: TlsProxy):
     proxy.issue(NAME, expires=THEN)
-    seen = fetch_certificate(proxy.address, NAME)
+    seen = fetch(proxy.address, NAME)
     assert "Test Authority" in seen.issuer
     assert seen.expires_ms == 2_000_000_000_000
     assert seen.fault is None
-    assert proxy.asked == [NAME]
+    assert proxy.names == [NAME]
 
 
-def test_punycode_name_is_supported(proxy: TlsProxy):
+def test_punycode_name_is_supported(fetch: Fetch, proxy: TlsProxy):
     proxy.issue("xn--bcher-kva.example.org")
-    assert fetch_certificate(proxy.address, "xn--bcher-kva.example.org").fault is None
+    assert fetch(proxy.address, "xn--bcher-kva.example.org").fault is None
 
 
-def test_missing_certificate_is_reported(proxy: TlsProxy):
-    seen = fetch_certificate(proxy.address, NAME)
+def test_missing_certificate_is_reported(fetch: Fetch, proxy: TlsProxy):
+    seen = fetch(proxy.address, NAME)
     assert seen.issuer is None
     assert "no certificate for this domain yet" in seen.fault
 
 
-def test_certificate_for_another_name_is_rejected(proxy: TlsProxy):
+def test_certificate_for_another_name_is_rejected(fetch: Fetch, proxy: TlsProxy):
     proxy.issue("other.example.org", shown_for=NAME)
-    assert "Hostname mismatch" in fetch_certificate(proxy.address, NAME).fault
+    assert "Hostname mismatch" in fetch(proxy.address, NAME).fault
 
 
-def test_expired_certificate_is_rejected(proxy: TlsProxy):
+def test_expired_certificate_is_rejected(fetch: Fetch, proxy: TlsProxy):
     proxy.issue(NAME, expires=datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC))
-    assert "expired" in fetch_certificate(proxy.address, NAME).fault
+    assert "expired" in fetch(proxy.address, NAME).fault
 
 
-def test_untrusted_certificate_is_rejected(proxy: TlsProxy):
+def test_untrusted_certificate_is_rejected(fetch: Fetch, proxy: TlsProxy):
     proxy.issue(NAME, authority=trustme.CA())
-    assert "not valid" in fetch_certificate(proxy.address, NAME).fault
+    assert "not valid" in fetch(proxy.address, NAME).fault
 
 
-def test_unreachable_proxy_is_reported(proxy: TlsProxy):
-    seen = fetch_certificate(Address("127.0.0.1", 9), NAME)
+def test_unreachable_proxy_is_reported(fetch: Fetch, proxy: TlsProxy):
+    seen = fetch(Address("127.0.0.1", 9), NAME)
     assert seen.fault == "The proxy at 127.0.0.1:9 cannot be reached."
 
 
-def test_handshake_timeout_is_reported(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(certificates, "HANDSHAKE_SECONDS", 0.2)
+def test_handshake_timeout_is_reported(fetch: Fetch, set_limits: Callable[..., None]):
+    set_limits(handshake_seconds=0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        seen = fetch_certificate(Address(*silent.getsockname()), NAME)
+        seen = fetch(Address(*silent.getsockname()), NAME)
     assert "in time" in seen.fault
 
 
-def test_proxy_that_does_not_speak_tls_is_reported():
+def test_proxy_that_does_not_speak_tls_is_reported(fetch: Fetch):
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def answer_in_plain_text() -> None:
@@ -74,6 +88,6 @@ def test_proxy_that_does_not_speak_tls_is_reported():
 
         thread = threading.Thread(target=answer_in_plain_text)
         thread.start()
-        seen = fetch_certificate(Address(*listener.getsockname()), NAME)
+        seen = fetch(Address(*listener.getsockname()), NAME)
         thread.join()
     assert seen.fault

@@ -1,82 +1,95 @@
-"""Verification of a subdomain by its CNAME record, and the reasons for failure."""
+"""Verification in DNS: by a CNAME record, or by the addresses and a TXT record."""
 
+import asyncio
 import time
+from collections.abc import Callable
 
 import dns.flags
 import dns.message
 import dns.rcode
 import pytest
 
-from petstore.addresses import Address
-from petstore.domains import resolver
 from petstore.domains.dns import DnsResult, check_dns
-from petstore.domains.records import RequiredRecords
-from tests.hosts.dns_server import DnsServer, rrset
+from petstore.domains.records import Record, RequiredRecords
+from petstore.settings.addresses import Address
+from tests.harness.dns_server import DnsServer, rrset
 
 TARGET = "shelter.pets.example.net"
 SHOP = RequiredRecords("shop.example.org", TARGET, "token-1")
+APEX = RequiredRecords("example.org", TARGET, "token-1")
 
 
-def ask(server: DnsServer, wanted: RequiredRecords = SHOP) -> DnsResult:
-    return check_dns(wanted, (server.address,))
+def check(server: DnsServer, required: RequiredRecords = SHOP) -> DnsResult:
+    return asyncio.run(check_dns(required, (server.address,)))
+
+
+def fault(server: DnsServer, required: RequiredRecords = SHOP) -> str:
+    """Return why the domain is not proved."""
+    result = check(server, required)
+    assert not result.is_proved
+    return result.text
+
+
+def test_subdomain_requires_only_a_cname_record():
+    assert SHOP.records == (Record("CNAME", "shop.example.org", TARGET, 3600),)
+
+
+def test_apex_requires_alias_and_txt_records():
+    assert APEX.records == (
+        Record("ALIAS or ANAME", "example.org", TARGET, 3600),
+        Record("TXT", "_petstore.example.org", "token-1", 3600),
+    )
 
 
 def test_a_cname_to_the_target_proves_the_domain(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", TARGET)
-    assert ask(nameserver).is_proved
+    nameserver.put(TARGET, "CNAME", "proxy.example.net")
+    assert check(nameserver).is_proved
 
 
 def test_cname_chain_to_the_target_proves_the_domain(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", "a.example.org")
     nameserver.put("a.example.org", "CNAME", "B.example.org")
     nameserver.put("b.example.org", "CNAME", TARGET.upper())
-    finding = ask(nameserver)
-    assert finding.is_proved
-    assert f"a.example.org → b.example.org → {TARGET}" in finding.text
-
-
-def test_cname_of_the_target_itself_is_ignored(nameserver: DnsServer):
-    nameserver.put("shop.example.org", "CNAME", TARGET)
-    nameserver.put(TARGET, "CNAME", "proxy.example.net")
-    assert ask(nameserver).is_proved
+    result = check(nameserver)
+    assert result.is_proved
+    assert f"a.example.org → b.example.org → {TARGET}" in result.text
 
 
 def test_unknown_name_is_reported_with_the_record_to_create(nameserver: DnsServer):
-    finding = ask(nameserver)
-    assert not finding.is_proved
-    assert "DNS does not know shop.example.org yet" in finding.text
-    assert f"Create the CNAME record that points it at {TARGET}" in finding.text
+    text = fault(nameserver)
+    assert "DNS does not know shop.example.org yet" in text
+    assert f"Create the CNAME record that points it at {TARGET}" in text
 
 
 def test_cname_to_another_target_proves_nothing(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", "rival.pets.example.net")
     nameserver.put("rival.pets.example.net", "A", "192.0.2.1")
-    finding = ask(nameserver)
-    assert not finding.is_proved
-    assert "shop.example.org → rival.pets.example.net." in finding.text
-    assert f"points at {TARGET}" in finding.text
+    text = fault(nameserver)
+    assert "shop.example.org → rival.pets.example.net." in text
+    assert f"points at {TARGET}" in text
 
 
 def test_cname_to_an_unknown_name_proves_nothing(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", "typo.example.net")
-    finding = ask(nameserver)
-    assert not finding.is_proved
-    assert "typo.example.net, which does not exist" in finding.text
+    assert "typo.example.net, which does not exist" in fault(nameserver)
 
 
 def test_addresses_instead_of_a_cname_prove_nothing(nameserver: DnsServer):
     nameserver.put(TARGET, "A", "192.0.2.1")
     nameserver.put("shop.example.org", "A", "192.0.2.1")
-    finding = ask(nameserver)
-    assert not finding.is_proved
-    assert "no CNAME record, only the addresses 192.0.2.1" in finding.text
+    assert "no CNAME record, only the addresses 192.0.2.1" in fault(nameserver)
+
+
+def test_of_many_addresses_some_are_shown(nameserver: DnsServer):
+    addresses = [f"192.0.2.{number}" for number in range(5)]
+    nameserver.put("shop.example.org", "A", *addresses)
+    assert "192.0.2.3, …" in fault(nameserver)
 
 
 def test_missing_cname_is_reported(nameserver: DnsServer):
     nameserver.put("shop.example.org", "TXT", '"token-1"')
-    finding = ask(nameserver)
-    assert "has no CNAME record. Create" in finding.text
-    assert "instead" not in finding.text
+    assert fault(nameserver).endswith(f"points it at {TARGET}.")
 
 
 @pytest.mark.parametrize("length", [1, 2, 5])
@@ -84,43 +97,95 @@ def test_cname_loop_is_reported(nameserver: DnsServer, length: int):
     names = ["shop.example.org", *(f"n{i}.example.org" for i in range(1, length))]
     for name, following in zip(names, [*names[1:], names[0]], strict=True):
         nameserver.put(name, "CNAME", following)
-    finding = ask(nameserver)
-    assert not finding.is_proved
-    assert "runs in a circle" in finding.text
+    assert "runs in a circle" in fault(nameserver)
 
 
 def test_long_cname_chain_is_not_followed_to_its_end(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", "n0.example.org")
     for i in range(100):
         nameserver.put(f"n{i}.example.org", "CNAME", f"n{i + 1}.example.org")
-    finding = ask(nameserver)
-    assert "is too long" in finding.text
-    assert len(nameserver.asked) < 12
+    assert "is too long" in fault(nameserver)
+    assert len(nameserver.queries) < 12
+
+
+@pytest.fixture
+def apex_server(nameserver: DnsServer) -> DnsServer:
+    """A DNS server with all the records that prove the apex."""
+    nameserver.put(TARGET, "CNAME", "proxy.example.net")
+    nameserver.put("proxy.example.net", "A", "192.0.2.1", "192.0.2.2")
+    nameserver.put("proxy.example.net", "AAAA", "2001:db8::1")
+    nameserver.put("example.org", "A", "192.0.2.2", "192.0.2.1")
+    nameserver.put("example.org", "AAAA", "2001:db8:0::1")
+    nameserver.put("_petstore.example.org", "TXT", '"v=spf1 -all"', '"token" "-1"')
+    return nameserver
+
+
+def test_target_addresses_and_token_prove_the_apex(apex_server: DnsServer):
+    assert check(apex_server, APEX).is_proved
+    del apex_server.records["example.org"]["AAAA"]  # one kind of address is enough
+    assert check(apex_server, APEX).is_proved
+
+
+def test_cname_at_the_apex_is_sufficient(apex_server: DnsServer):
+    apex_server.records = {"example.org": {"CNAME": [TARGET]}}
+    assert check(apex_server, APEX).is_proved
+
+
+def test_addresses_without_txt_prove_nothing(apex_server: DnsServer):
+    del apex_server.records["_petstore.example.org"]
+    advice = "TXT record at _petstore.example.org that holds token-1"
+    assert advice in fault(apex_server, APEX)
+
+
+def test_the_token_of_another_project_proves_nothing(apex_server: DnsServer):
+    apex_server.put("_petstore.example.org", "TXT", '"token-2"')
+    assert "holds “token-2”" in fault(apex_server, APEX)
+
+
+def test_txt_content_is_shown_truncated_and_sanitised(apex_server: DnsServer):
+    apex_server.put("_petstore.example.org", "TXT", '"\\007' + "x" * 200 + '"')
+    assert "“�" + "x" * 79 + "”" in fault(apex_server, APEX)
+
+
+def test_token_with_a_wrong_address_proves_nothing(apex_server: DnsServer):
+    apex_server.put("example.org", "A", "192.0.2.1", "198.51.100.9")
+    text = fault(apex_server, APEX)
+    assert "192.0.2.1, 198.51.100.9" in text
+    assert "Create the ALIAS or ANAME record" in text
+
+
+def test_missing_address_is_reported(apex_server: DnsServer):
+    apex_server.records["example.org"] = {}
+    assert "example.org has no address" in fault(apex_server, APEX)
+
+
+def test_a_target_without_address_is_the_operators_fault(apex_server: DnsServer):
+    del apex_server.records["proxy.example.net"]
+    assert "for the operators of the service" in fault(apex_server, APEX)
 
 
 def test_silent_server_times_out(
-    nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch
+    nameserver: DnsServer, set_limits: Callable[..., None]
 ):
-    monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)
+    set_limits(dns_seconds=0.2)
     nameserver.twist = lambda answer, is_tcp: None
-    finding = ask(nameserver)
-    assert "shop.example.org was not resolved in time" in finding.text
+    assert "shop.example.org was not resolved in time" in fault(nameserver)
 
 
 def test_all_queries_of_a_check_share_one_timeout(
-    nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch
+    nameserver: DnsServer, set_limits: Callable[..., None]
 ):
-    monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)
+    set_limits(dns_seconds=0.3)
     for i in range(8):
         nameserver.put(f"n{i}.example.org", "CNAME", f"n{i + 1}.example.org")
 
     def dawdle(answer: dns.message.Message, is_tcp: bool) -> dns.message.Message:
-        time.sleep(0.15)
+        time.sleep(0.1)
         return answer
 
     nameserver.twist = dawdle
-    finding = ask(nameserver, RequiredRecords("n0.example.org", TARGET, "token-1"))
-    assert "in time" in finding.text
+    required = RequiredRecords("n0.example.org", TARGET, "token-1")
+    assert "in time" in fault(nameserver, required)
 
 
 @pytest.mark.parametrize("rcode", [dns.rcode.SERVFAIL, dns.rcode.REFUSED])
@@ -130,9 +195,7 @@ def test_server_error_is_reported(nameserver: DnsServer, rcode: dns.rcode.Rcode)
         return answer
 
     nameserver.twist = fail
-    finding = ask(nameserver)
-    assert not finding.is_proved
-    assert "answer with an error" in finding.text
+    assert "answer with an error" in fault(nameserver)
 
 
 def test_truncated_answer_is_retried_over_tcp(nameserver: DnsServer):
@@ -145,16 +208,13 @@ def test_truncated_answer_is_retried_over_tcp(nameserver: DnsServer):
         return answer
 
     nameserver.twist = truncate
-    assert ask(nameserver).is_proved
-    assert len(nameserver.asked) == 2
+    assert check(nameserver).is_proved
+    assert len(nameserver.queries) == 2
 
 
-def test_unreachable_server_proves_nothing(
-    nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)
-    finding = check_dns(SHOP, (Address("127.0.0.1", 9),))
-    assert not finding.is_proved
+def test_unreachable_server_proves_nothing(set_limits: Callable[..., None]):
+    set_limits(dns_seconds=0.2)
+    assert not asyncio.run(check_dns(SHOP, (Address("127.0.0.1", 9),))).is_proved
 
 
 LIES = {
@@ -176,9 +236,9 @@ LIES = {
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 def test_forged_answer_proves_nothing(
-    nameserver: DnsServer, monkeypatch: pytest.MonkeyPatch, lie: object
+    nameserver: DnsServer, set_limits: Callable[..., None], lie: object
 ):
-    monkeypatch.setattr(resolver, "CHECK_SECONDS", 0.5)
+    set_limits(dns_seconds=0.2)
     nameserver.put("shop.example.org", "TXT", '"x"')
 
     def twist(answer: dns.message.Message, is_tcp: bool) -> dns.message.Message:
@@ -186,4 +246,4 @@ def test_forged_answer_proves_nothing(
         return answer
 
     nameserver.twist = twist
-    assert not ask(nameserver).is_proved
+    assert not check(nameserver).is_proved

@@ -1,25 +1,26 @@
 """A slow DNS server delays only the verification of its own project's domains."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import dns.message
 import pytest
 
-from petstore.domains import inspection as inspections
-from petstore.domains.dns import DnsResult
-from petstore.domains.inspection import MAX_VERIFYING, Busy, Inspection
-from petstore.models.domain_tokens import TURN_MS, DomainToken
+from petstore.domains.verifier import Busy, Verifier
 from petstore.models.domains import Domain
+from petstore.models.domains.tokens import LOCK_MS, DomainToken
 from petstore.models.projects import Plan, Project
-from tests.clocks import Clock
-from tests.crowds import at_once
-from tests.hosts.dns_server import DnsServer
-from tests.hosts.fixtures import BASE
+from tests.harness.clocks import Clock
+from tests.harness.crowds import at_once
+from tests.harness.dns_server import DnsServer
+from tests.harness.host_fixtures import BASE
 
 NAME = "shop.example.org"
-SILENT_SECONDS = 10
-Silence = Callable[[Domain], None]
+SILENT = 20
+PATIENT_SECONDS = 60  # no silent server may time out on a busy machine
+LOCKED = DomainToken.locked_until_ms.is_null(False)
 
 
 @pytest.fixture
@@ -30,21 +31,20 @@ def domain(project: Project, nameserver: DnsServer) -> Domain:
 
 @pytest.fixture
 def silent(
-    nameserver: DnsServer, inspection: Inspection, monkeypatch: pytest.MonkeyPatch
+    nameserver: DnsServer, set_limits: Callable[..., None]
 ) -> Iterator[threading.Event]:
     """An event; until it is set, names below silent.example.org get no answer."""
-    heard = threading.Event()
+    set_limits(dns_seconds=PATIENT_SECONDS, dns_server_seconds=PATIENT_SECONDS)
+    is_over = threading.Event()
 
     def twist(answer: dns.message.Message, _is_tcp: bool) -> dns.message.Message:
         if "silent" in answer.question[0].name.to_text():
-            heard.wait(SILENT_SECONDS)
+            is_over.wait(PATIENT_SECONDS)
         return answer
 
-    monkeypatch.setattr(inspections, "WAIT_SECONDS", 0.1)
     nameserver.twist = twist
-    yield heard
-    heard.set()
-    inspection.wait()
+    yield is_over
+    is_over.set()
 
 
 def silent_domain(number: int = 0) -> Domain:
@@ -53,78 +53,66 @@ def silent_domain(number: int = 0) -> Domain:
     return Domain.add(project, f"n{number}.silent.example.org")
 
 
-@pytest.mark.usefixtures("silent")
+@contextmanager
+def verifying(verifier: Verifier, domains: list[Domain]) -> Iterator[list[bool]]:
+    """Verify the domains in threads; yield the results as they come."""
+    found: list[bool] = []
+    thread = threading.Thread(
+        target=at_once,
+        args=(lambda domain: found.append(verifier.verify(domain)), domains),
+    )
+    thread.start()
+    while DomainToken.select().where(LOCKED).count() < len(domains):
+        time.sleep(0.005)
+    yield found
+    thread.join()
+
+
 def test_silent_domains_of_others_do_not_block_verification(
-    inspection: Inspection, domain: Domain, monkeypatch: pytest.MonkeyPatch
+    verifier: Verifier, domain: Domain, silent: threading.Event
 ):
-    for number in range(MAX_VERIFYING - 1):
-        assert inspection.verify(silent_domain(number)) is None
-    monkeypatch.setattr(inspections, "WAIT_SECONDS", SILENT_SECONDS / 2)
-    assert inspection.verify(domain)
+    domains = [silent_domain(number) for number in range(SILENT)]
+    with verifying(verifier, domains) as found:
+        assert verifier.verify(domain)
+        assert found == []
+        silent.set()
+    assert found == [False] * SILENT
 
 
-def test_all_who_wait_get_their_results(
-    inspection: Inspection, monkeypatch: pytest.MonkeyPatch
+def test_project_verifies_one_domain_at_a_time(
+    verifier: Verifier, silent: threading.Event
 ):
-    all_asked = threading.Barrier(MAX_VERIFYING, timeout=SILENT_SECONDS)
-
-    def check_dns(_domain: Domain) -> DnsResult:
-        all_asked.wait()
-        return DnsResult(is_proved=False, text="not there yet")
-
-    monkeypatch.setattr(inspection, "_check_dns", check_dns)
-    monkeypatch.setattr(inspections, "WAIT_SECONDS", SILENT_SECONDS)
-    domains = [silent_domain(number) for number in range(MAX_VERIFYING)]
-    found = []
-    at_once(lambda domain: found.append(inspection.verify(domain)), domains)
-    assert found == [False] * MAX_VERIFYING
+    first = silent_domain()
+    another = Domain.add(first.project, NAME)
+    with verifying(verifier, [first]):
+        with pytest.raises(Busy):
+            verifier.verify(another)
+        silent.set()
 
 
-@pytest.mark.usefixtures("silent")
-def test_project_verifies_one_domain_at_a_time(inspection: Inspection):
-    asked = silent_domain()
-    assert inspection.verify(asked) is None
-    another = Domain.add(asked.project, NAME)
-    with pytest.raises(Busy):
-        inspection.verify(another)
+def test_concurrent_attempts_get_one_lock(domain: Domain):
+    locks = []
+    at_once(
+        lambda n: locks.append(DomainToken.acquire_lock(n)), [domain.project_id] * 8
+    )
+    assert len(list(filter(None, locks))) == 1
 
 
-def test_concurrent_attempts_get_one_turn(domain: Domain):
-    begun = []
-    at_once(lambda n: begun.append(DomainToken.begin_turn(n)), [domain.project_id] * 8)
-    assert len([turn for turn in begun if turn]) == 1
-
-
-def test_late_dns_answer_is_recorded(inspection: Inspection, silent: threading.Event):
-    domain = silent_domain()
-    assert inspection.verify(domain) is None
-    silent.set()
-    inspection.wait()
-    assert "DNS does not know" in Domain.find(domain.project, domain.id).finding
-    assert inspection.verify(domain) is False
-
-
-def test_unexpected_error_ends_the_turn(
-    inspection: Inspection, domain: Domain, monkeypatch: pytest.MonkeyPatch
+def test_unexpected_error_releases_the_lock(
+    verifier: Verifier, domain: Domain, monkeypatch: pytest.MonkeyPatch
 ):
     with monkeypatch.context() as broken:
-        broken.setattr(inspection, "_check_dns", lambda _: 1 / 0)
+        broken.setattr(verifier, "_check_dns", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            inspection.verify(domain)
-    assert inspection.verify(domain)
+            verifier.verify(domain)
+    assert verifier.verify(domain)
 
 
-def test_abandoned_turn_expires(inspection: Inspection, domain: Domain, clock: Clock):
-    DomainToken.begin_turn(domain.project_id)
-    with pytest.raises(Busy):
-        inspection.verify(domain)
-    clock.move(seconds=TURN_MS / 1000)
-    assert inspection.verify(domain)
-
-
-def test_ending_an_expired_turn_keeps_the_next_one(domain: Domain, clock: Clock):
-    late = DomainToken.begin_turn(domain.project_id)
-    clock.move(seconds=TURN_MS / 1000)
-    assert DomainToken.begin_turn(domain.project_id)
-    DomainToken.end_turn(domain.project_id, late)
-    assert DomainToken.begin_turn(domain.project_id) is None
+def test_lock_expires_and_its_late_release_keeps_the_next_one(
+    domain: Domain, clock: Clock
+):
+    late = DomainToken.acquire_lock(domain.project_id)
+    clock.move(seconds=LOCK_MS / 1000)
+    assert DomainToken.acquire_lock(domain.project_id)
+    DomainToken.release_lock(domain.project_id, late)
+    assert DomainToken.acquire_lock(domain.project_id) is None

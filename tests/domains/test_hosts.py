@@ -7,7 +7,9 @@ from flask.testing import FlaskClient
 
 from petstore.models.domains import Domain
 from petstore.models.projects import Plan, Project
-from tests.hosts.fixtures import BASE
+from tests.harness.answers import error_of
+from tests.harness.databases import of_one_engine
+from tests.harness.host_fixtures import BASE
 
 Own = Callable[[Project, str], Domain]
 
@@ -16,6 +18,7 @@ def status(client: FlaskClient, host: str, path: str = "/v1/pets") -> int:
     return client.get(path, headers={"Host": host}).status_code
 
 
+@of_one_engine
 @pytest.mark.parametrize(
     "host",
     [
@@ -30,6 +33,7 @@ def test_base_domain_and_generated_subdomain_are_served(client: FlaskClient, hos
     assert status(client, host) == 200
 
 
+@of_one_engine
 @pytest.mark.parametrize(
     "host",
     [
@@ -47,10 +51,8 @@ def test_base_domain_and_generated_subdomain_are_served(client: FlaskClient, hos
 )
 def test_unknown_host_gets_421(client: FlaskClient, host: str):
     for path in ("/v1/pets", "/v1/nothing", "/v2"):
-        answer = client.get(path, headers={"Host": host})
-        assert answer.status_code == 421
-        assert answer.json["code"] == "unknown_host"
-        assert set(answer.json) == {"code", "message", "status"}
+        answer = client.get(path, headers={"Host": host, "X-Forwarded-Host": BASE})
+        assert (answer.status_code, answer.json["code"]) == (421, "unknown_host")
 
 
 def test_unknown_host_is_not_counted_against_the_address(
@@ -65,29 +67,33 @@ def test_unknown_host_is_not_counted_against_the_address(
         )
 
 
+@of_one_engine
 @pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "POST", "DELETE"])
 def test_unknown_host_gets_421_for_every_method(client: FlaskClient, method: str):
     answer = client.open("/v1/pets", method=method, headers={"Host": "example.org"})
     assert answer.status_code == 421
 
 
+@of_one_engine
 @pytest.mark.parametrize(
-    "path", ["/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"]
+    ("path", "expected"),
+    [
+        ("/", 303),
+        ("/healthz", 200),
+        ("/readyz", 200),
+        ("/metrics", 200),
+        ("/docs", 200),
+        ("/openapi.json", 200),
+        ("/dashboard/sign-in", 200),
+    ],
 )
 def test_paths_outside_the_api_are_served_on_every_host(
-    stranger: FlaskClient, path: str
-):
-    assert status(stranger, "anything.example.org", path) == 200
-
-
-def test_root_path_redirects_to_the_docs_on_every_host(
-    stranger: FlaskClient, project: Project, own: Own
+    stranger: FlaskClient, project: Project, own: Own, path: str, expected: int
 ):
     own(project, "shop.example.org")
     own(project, "old.example.org")
     for host in (BASE, "shop.example.org", "old.example.org", "example.org"):
-        answer = stranger.get("/", headers={"Host": host})
-        assert (answer.status_code, answer.location) == (303, "/docs")
+        assert status(stranger, host, path) == expected
 
 
 def test_a_verified_domain_serves_its_project(
@@ -108,8 +114,7 @@ def test_key_of_another_project_is_refused(
     own(project, "shop.example.org")
     for host in (f"shelter.{BASE}", "shop.example.org"):
         answer = rival_client.get("/v1/pets", headers={"Host": host})
-        assert answer.status_code == 401
-        assert answer.json["code"] == "invalid_api_key"
+        assert error_of(answer) == (401, "invalid_api_key")
         assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
 
 
@@ -141,17 +146,3 @@ def test_removed_domain_is_not_served(client: FlaskClient, project: Project, own
     domain = own(project, "shop.example.org")
     domain.remove()
     assert status(client, "shop.example.org") == 421
-
-
-def test_x_forwarded_host_is_ignored(client: FlaskClient, project: Project):
-    forwarded = {"Host": "example.org", "X-Forwarded-Host": BASE}
-    assert client.get("/v1/pets", headers=forwarded).status_code == 421
-
-
-def test_sign_in_page_is_served_on_every_host(
-    stranger: FlaskClient, project: Project, own: Own
-):
-    own(project, "shop.example.org")
-    own(project, "old.example.org")
-    for host in (BASE, "shop.example.org", "old.example.org", "example.org"):
-        assert status(stranger, host, "/dashboard/sign-in") == 200

@@ -2,9 +2,11 @@
 
 import pytest
 
+from petstore.domains import names
 from petstore.domains.names import is_apex, normalised, readable
-from petstore.models.domains import DomainRefused
-from tests.hosts.fixtures import BASE
+from petstore.domains.records import Record
+from petstore.models.domains import DomainNotAllowed
+from tests.harness.host_fixtures import BASE
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,7 @@ def test_names_are_normalised(typed: str, name: str):
     ],
 )
 def test_invalid_name_is_refused_with_advice(typed: str, advice: str):
-    with pytest.raises(DomainRefused, match=advice):
+    with pytest.raises(DomainNotAllowed, match=advice):
         normalised(typed, BASE)
 
 
@@ -88,5 +90,25 @@ def test_apex_is_determined_by_the_public_suffix_list(name: str, expected: bool)
     assert is_apex(name) is expected
 
 
+@pytest.mark.parametrize(
+    ("name", "label"), [("example.co.uk", "@"), ("_petstore.example.org", "_petstore")]
+)
+def test_record_is_labelled_by_its_name_within_the_zone(name: str, label: str):
+    assert Record("TXT", name, "token").label == label
+
+
 def test_punycode_is_decoded_for_display():
     assert readable("xn--bcher-kva.example.org") == "bücher.example.org"
+
+
+@pytest.fixture
+def unread() -> None:
+    names.suffixes.cache_clear()
+
+
+@pytest.mark.usefixtures("unread", "app")
+def test_list_of_suffixes_is_read_before_the_first_request(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(names, "PublicSuffixList", None)
+    assert names.is_apex("example.org")

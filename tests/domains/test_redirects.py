@@ -6,7 +6,8 @@ from flask.testing import FlaskClient
 from petstore.models.domains import Domain
 from petstore.models.projects import Project
 from tests.domains.test_hosts import Own
-from tests.hosts.fixtures import BASE
+from tests.harness.databases import of_one_engine
+from tests.harness.host_fixtures import BASE
 
 
 @pytest.fixture
@@ -32,6 +33,7 @@ def test_redirect_is_a_301_with_no_store(client: FlaskClient, domains: list[Doma
     assert answer.data == b""
 
 
+@of_one_engine
 @pytest.mark.parametrize(
     "target",
     [
@@ -43,21 +45,13 @@ def test_redirect_is_a_301_with_no_store(client: FlaskClient, domains: list[Doma
         "/v1/pets?a='%3Cb%3E%22&c;",
     ],
 )
+@pytest.mark.parametrize("origin", ["", "http://evil.example"])
 def test_path_and_query_are_kept_byte_for_byte(
-    client: FlaskClient, domains: list[Domain], target: str
+    client: FlaskClient, domains: list[Domain], target: str, origin: str
 ):
-    environ = {"RAW_URI": target, "HTTP_HOST": "old.example.org"}
+    environ = {"RAW_URI": origin + target, "HTTP_HOST": "old.example.org"}
     answer = client.get("/v1", environ_overrides=environ)
     assert answer.headers["Location"] == f"http://shop.example.org{target}"
-
-
-def test_absolute_request_target_stays_on_the_primary_domain(
-    client: FlaskClient, domains: list[Domain]
-):
-    raw = "http://evil.example/v1/pets?limit=1"
-    environ = {"RAW_URI": raw, "HTTP_HOST": "old.example.org"}
-    answer = client.get("/v1", environ_overrides=environ)
-    assert answer.headers["Location"] == "http://shop.example.org/v1/pets?limit=1"
 
 
 def test_scheme_and_port_are_kept(client: FlaskClient, domains: list[Domain]):
@@ -95,18 +89,10 @@ def test_next_domain_serves_after_removal_of_the_primary(
 ):
     domains[1].choose()
     domains[1].remove()
-    answer = client.get("/v1/pets", headers={"Host": "shop.example.org"})
-    assert answer.status_code == 200
+    assert location(client, "shop.example.org") is None
 
 
 def test_generated_subdomain_does_not_redirect(
     client: FlaskClient, domains: list[Domain]
 ):
-    answer = client.get("/v1/pets", headers={"Host": f"shelter.{BASE}"})
-    assert answer.status_code == 200
-
-
-def test_paths_outside_the_api_do_not_redirect(
-    stranger: FlaskClient, domains: list[Domain]
-):
-    assert location(stranger, "old.example.org", "/docs") is None
+    assert location(client, f"shelter.{BASE}") is None

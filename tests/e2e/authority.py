@@ -12,7 +12,7 @@ from pathlib import Path
 
 import trustme
 
-from tests.servers import free_port, stop, wait_for_port
+from tests.harness.servers import free_port, stop, wait_for_port
 
 
 @dataclass
@@ -41,6 +41,11 @@ class Authority:
     directory: str
     own_root: Path  # of its ACME endpoint
     issued_root: Path  # of the certificates that it issues
+
+    @property
+    def caddy_options(self) -> list[str]:
+        """The global options with which Caddy uses it."""
+        return [f"acme_ca {self.directory}", f"acme_ca_root {self.own_root}"]
 
 
 @contextmanager

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests import servers
+from petstore.models.projects import Plan
 from tests.e2e.authority import Authority, Dns, authority, dns
 from tests.e2e.front import Front, caddy
 from tests.e2e.people import BASE
+from tests.harness import servers
+from tests.harness.services import issue_key
 
 
 @dataclass
@@ -61,24 +63,36 @@ def world(postgresql_server: str, tmp_path_factory: pytest.TempPathFactory) -> I
         front = Front(http, https, pebble.issued_root)
         world = World(names, front, pebble, instances, directory)
         stack.enter_context(
-            caddy(directory / "caddy", front, pebble, world.caddy_settings)
+            caddy(
+                directory / "caddy", front, pebble.caddy_options, world.caddy_settings
+            )
         )
         yield world
 
 
-@pytest.fixture
-def page(world: World) -> Iterator[Page]:
-    """A page of a browser that resolves every host to Caddy."""
+@pytest.fixture(scope="module")
+def chromium(world: World) -> Iterator[Browser]:
+    """A browser that resolves every host to Caddy."""
+    rules = f"--host-resolver-rules=MAP * 127.0.0.1:{world.front.https}"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"),
-            args=[
-                "--no-sandbox",
-                f"--host-resolver-rules=MAP * 127.0.0.1:{world.front.https}",
-            ],
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", rules]
         )
-        # Unlike the Python clients, the browser does not trust the test's authority.
-        page = browser.new_page(ignore_https_errors=True)
-        page.set_default_timeout(20_000)
-        yield page
+        yield browser
         browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """A page of somebody who has not been here before."""
+    # Unlike the Python clients, the browser does not trust the test's authority.
+    context = chromium.new_context(ignore_https_errors=True)
+    context.set_default_timeout(20_000)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def key(world: World) -> str:
+    """A key of a new project."""
+    return issue_key(world.instances[0].environ, Plan("pro"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import trustme
 
 from tests.e2e.authority import running
-from tests.servers import free_port
+from tests.harness.servers import free_port
 
 PASSWORD = "Geheimnis"
 POSTGRESQL = sorted(Path("/usr/lib/postgresql").glob("*/bin"))

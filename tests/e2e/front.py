@@ -9,17 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from tests.e2e.authority import Authority, running
-from tests.servers import ROOT, free_port
+from tests.e2e.authority import running
+from tests.harness.clients import Answer
+from tests.harness.servers import ROOT, free_port
 
-
-@dataclass
-class Answer:
-    """A response."""
-
-    status: int
-    headers: http.client.HTTPMessage
-    text: str
+BASE = "pets.example.net"  # the base domain
 
 
 @dataclass
@@ -42,7 +36,7 @@ class Front:
         try:
             connection.request("GET", path, headers=sent)
             answer = connection.getresponse()
-            return Answer(answer.status, answer.headers, answer.read().decode())
+            return Answer(answer.status, answer.headers, answer.read())
         finally:
             connection.close()
 
@@ -54,17 +48,16 @@ class Front:
 
 @contextmanager
 def caddy(
-    directory: Path, front: Front, authority: Authority, environ: dict[str, str]
+    directory: Path, front: Front, options: list[str], environ: dict[str, str]
 ) -> Iterator[None]:
-    """Run Caddy with deploy/Caddyfile, on the test's ports and with its authority."""
+    """Run Caddy with deploy/Caddyfile, on the test's ports and with these options."""
     directory.mkdir(exist_ok=True)
     settings = [
         "{",
         "admin off",
         f"http_port {front.http}",
         f"https_port {front.https}",
-        f"acme_ca {authority.directory}",
-        f"acme_ca_root {authority.own_root}",
+        *options,
         f"storage file_system {directory / 'storage'}",
     ]
     delivered = (ROOT / "deploy" / "Caddyfile").read_text()

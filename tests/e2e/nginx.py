@@ -9,9 +9,8 @@ from pathlib import Path
 import trustme
 
 from tests.e2e.authority import running
-from tests.e2e.front import Front
-from tests.e2e.people import BASE
-from tests.servers import ROOT
+from tests.e2e.front import BASE, Front
+from tests.harness.servers import ROOT
 
 # In place of Debian's nginx.conf, which includes the files of sites.
 AROUND = """

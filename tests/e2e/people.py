@@ -3,21 +3,33 @@
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-BASE = "pets.example.net"
-DOMAINS = f"https://{BASE}/dashboard/settings/domains"
+from tests.e2e.front import BASE
+
+DASHBOARD = f"https://{BASE}/dashboard"
+OPEN_ALL = "for (const each of document.querySelectorAll('details')) each.open = true"
+WIDTH = "document.documentElement.scrollWidth"
 
 
-def sign_in(page: Page, key: str) -> None:
-    """Sign in to the dashboard."""
-    page.goto(f"https://{BASE}/dashboard")
+def sign_in(page: Page, key: str, path: str = "") -> None:
+    """Open a page of the dashboard, by way of the sign-in page."""
+    page.goto(f"{DASHBOARD}{path}")
     page.get_by_label("API key").fill(key)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    expect(page).to_have_url(f"{DASHBOARD}{path}")
+
+
+def add_animal(page: Page, name: str, category: str) -> None:
+    """Fill in and send the form that adds an animal."""
+    page.goto(f"{DASHBOARD}/animals")
+    page.get_by_text("Add an animal").click()
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Category number").fill(category)
+    page.get_by_role("button", name="Add animal").click()
 
 
 def add_domain(page: Page, name: str) -> None:
     """Add a domain and wait for its page."""
-    page.goto(DOMAINS)
+    page.goto(f"{DASHBOARD}/settings/domains")
     page.get_by_role("textbox", name="Domain").fill(name)
     page.get_by_role("button", name="Add domain").click()
     expect(page.get_by_role("heading", name=name)).to_be_visible()
@@ -30,6 +42,17 @@ def verify(page: Page, expected: str) -> None:
 
 
 def require_accessible(page: Page) -> None:
-    """Check that axe-core finds no violation on the page."""
+    """Check that axe-core finds no violation on the page as it is shown."""
     found = Axe().run(page)
     assert not found.response["violations"], found.generate_report()
+
+
+def require_accessible_everywhere(page: Page) -> None:
+    """Check a page with everything opened: on a phone and a screen, light and dark."""
+    page.evaluate(OPEN_ALL)
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(WIDTH) <= width
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            require_accessible(page)

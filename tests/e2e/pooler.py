@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from tests.e2e.authority import running
-from tests.servers import free_port
+from tests.harness.servers import free_port
 
 CONFIG = """
 [databases]

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.e2e.authority import running
-from tests.servers import free_port
+from tests.harness.servers import free_port
 
 CONFIG = """
 daemon off;

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import ROOT
+from tests.harness.servers import ROOT
 
 RULES = ROOT / "deploy" / "prometheus-alerts.yml"
 TESTS = sorted((ROOT / "tests" / "e2e").glob("prometheus-*.test.yml"))

@@ -1,15 +1,16 @@
-"""deploy/Caddyfile: operator paths, certificates, forwarded addresses, outages."""
+"""deploy/Caddyfile and deploy/nginx.conf: paths, addresses, schemes and outages."""
 
 import http.client
-import json
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
-from tests import servers
 from tests.e2e.conftest import World
-from tests.e2e.front import Front, caddy
-from tests.e2e.people import BASE
+from tests.e2e.front import BASE, Front, caddy
+from tests.e2e.nginx import nginx
+from tests.harness.servers import free_port
 
 CLOSED = [
     "/metrics",
@@ -23,38 +24,58 @@ CLOSED = [
 ]
 
 
+@contextmanager
+def caddy_of_nothing(world: World, upstream: str) -> Iterator[Front]:
+    """Run another Caddy, whose upstream is away."""
+    front = Front.anywhere(world.front.trusted)
+    directory = world.directory / "caddy-of-nothing"
+    # The authority validates domains at the first Caddy, so share its certificates.
+    directory.mkdir()
+    (directory / "storage").symlink_to(world.directory / "caddy" / "storage")
+    world.front.get(BASE)
+    settings = world.caddy_settings | {"PETSTORE_UPSTREAMS": upstream}
+    with caddy(directory, front, world.authority.caddy_options, settings):
+        yield front
+
+
+IDLE = {"caddy": caddy_of_nothing, "nginx": lambda _world, upstream: nginx(upstream)}
+each_proxy = pytest.mark.parametrize("front", IDLE, indirect=True)
+
+
+@pytest.fixture(scope="module")
+def front(request: pytest.FixtureRequest, world: World) -> Iterator[Front]:
+    """A proxy in front of the service."""
+    if request.param == "caddy":
+        yield world.front
+        return
+    with nginx(world.instances[0].url.removeprefix("http://")) as front:
+        yield front
+
+
+@each_proxy
 @pytest.mark.parametrize("path", CLOSED)
-def test_operator_paths_are_not_found(world: World, path: str):
-    answer = world.front.get(BASE, path)
+def test_operator_paths_are_not_found(front: Front, path: str):
+    answer = front.get(BASE, path)
     assert answer.status == 404
-    assert json.loads(answer.text)["code"] == "not_found"
+    assert answer.json["code"] == "not_found"
 
 
-@pytest.mark.parametrize("host", ["nobody.pets.example.net", "shop.example.com"])
-def test_unknown_host_gets_no_certificate(world: World, host: str):
-    with pytest.raises(ssl.SSLError):
-        world.front.get(host)
-
-
-def test_forged_x_forwarded_for_is_ignored(world: World):
-    left = [
-        int(
-            world.front.get(BASE, X_Forwarded_For=f"192.0.2.{number}").headers[
-                "X-RateLimit-Remaining"
-            ]
-        )
-        for number in (1, 2)
-    ]
+@each_proxy
+def test_forged_x_forwarded_for_is_ignored(front: Front):
+    answers = [front.get(BASE, X_Forwarded_For=f"192.0.2.{n}") for n in (1, 2)]
+    left = [int(answer.headers["X-RateLimit-Remaining"]) for answer in answers]
     assert left[1] == left[0] - 1
 
 
-def test_links_use_the_host_and_scheme_of_the_client(world: World):
-    description = json.loads(world.front.get(BASE, "/openapi.json").text)
+@each_proxy
+def test_links_use_the_host_and_scheme_of_the_client(front: Front):
+    description = front.get(BASE, "/openapi.json").json
     assert description["servers"][-1]["url"] == f"https://{BASE}/v1"
 
 
-def test_http_redirects_to_https(world: World):
-    connection = http.client.HTTPConnection("127.0.0.1", world.front.http)
+@each_proxy
+def test_http_redirects_to_https(front: Front):
+    connection = http.client.HTTPConnection("127.0.0.1", front.http)
     connection.request("GET", "/v1/pets?limit=1", headers={"Host": BASE})
     answer = connection.getresponse()
     assert answer.status == 308
@@ -62,17 +83,18 @@ def test_http_redirects_to_https(world: World):
     connection.close()
 
 
-def test_outage_gets_an_error_of_the_usual_form(world: World):
-    nowhere = {"PETSTORE_UPSTREAMS": f"127.0.0.1:{servers.free_port()}"}
-    front = Front.anywhere(world.front.trusted)
-    place = world.directory / "caddy-of-nothing"
-    # The authority validates domains at the first Caddy, so share its certificates.
-    place.mkdir()
-    (place / "storage").symlink_to(world.directory / "caddy" / "storage")
-    world.front.get(BASE)
-    with caddy(place, front, world.authority, world.caddy_settings | nowhere):
+@pytest.mark.parametrize("proxy", IDLE)
+def test_outage_gets_an_error_of_the_usual_form(world: World, proxy: str):
+    with IDLE[proxy](world, f"127.0.0.1:{free_port()}") as front:
         answer = front.get(BASE)
     assert answer.status == 503
     assert answer.headers["Retry-After"] == "1"
-    assert json.loads(answer.text)["code"] == "service_unavailable"
-    assert set(json.loads(answer.text)) == {"code", "message", "status"}
+    error = answer.json
+    assert error["code"] == "service_unavailable"
+    assert set(error) == {"code", "message", "status"}
+
+
+@pytest.mark.parametrize("host", ["nobody.pets.example.net", "shop.example.com"])
+def test_unknown_host_gets_no_certificate(world: World, host: str):
+    with pytest.raises(ssl.SSLError):
+        world.front.get(host)

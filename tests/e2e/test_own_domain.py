@@ -13,39 +13,38 @@ from tests.e2e.front import Front, caddy
 from tests.e2e.people import BASE, add_domain, require_accessible, sign_in, verify
 
 SHOP, OLD = "shop.example.org", "old.example.org"
-TARGET = f"shelter.{BASE}"
 
 
 def test_custom_domain_is_added_used_and_removed(world: World, page: Page):
-    world.flask("projects", "create", "Shelter")
-    key = world.flask("keys", "create", "--project", "shelter")
-    bearer = {"Authorization": f"Bearer {key}"}
+    slug = world.flask("projects", "create", "Shelter")
+    key = world.flask("keys", "create", "--project", slug)
+    target, bearer = f"{slug}.{BASE}", {"Authorization": f"Bearer {key}"}
 
     sign_in(page, key)
-    page.get_by_role("link", name="Settings").click()
+    page.get_by_role("link", name="Domains", exact=True).click()
     expect(page.get_by_text("come with the plan Pro and above")).to_be_visible()
     expect(page.get_by_role("textbox", name="Domain")).to_have_count(0)
     require_accessible(page)
 
-    world.flask("projects", "change", "shelter", "--plan", "pro")
+    world.flask("projects", "change", slug, "--plan", "pro")
     add_domain(page, SHOP)
-    expect(page.get_by_text(TARGET, exact=True)).to_be_visible()
+    expect(page.get_by_text(target, exact=True)).to_be_visible()
     verify(page, f"{SHOP} has no CNAME record")
     expect(page.get_by_text("Not verified")).to_be_visible()
     require_accessible(page)
     with pytest.raises(ssl.SSLError):
         world.front.get(SHOP)
 
-    world.dns.put_cname(SHOP, TARGET)
+    world.dns.put_cname(SHOP, target)
     verify(page, f"DNS is right: {SHOP} is yours.")
     # The page refreshes itself, so no click is needed.
     expect(page.get_by_text("Active from Pebble")).to_be_visible(timeout=30_000)
     require_accessible(page)
     answer = world.front.get(SHOP, **bearer)
-    assert (answer.status, answer.text) == (200, "[]")
+    assert (answer.status, answer.json) == (200, [])
 
     add_domain(page, OLD)
-    world.dns.put_cname(OLD, TARGET)
+    world.dns.put_cname(OLD, target)
     verify(page, f"DNS is right: {OLD} is yours.")
     expect(page.get_by_text("Active from Pebble")).to_be_visible(timeout=30_000)
     moved = world.front.get(OLD, "/v1/pets?limit=1")
@@ -65,16 +64,19 @@ def test_custom_domain_is_added_used_and_removed(world: World, page: Page):
     assert [direct(world, number, SHOP) for number in (0, 1)] == [401, 401]
     # Caddy keeps its certificate, but an instance without one can get none now.
     assert world.front.get(OLD, **bearer).status == 421
-    assert [direct(world, number, BASE, ask(OLD)) for number in (0, 1)] == [404, 404]
+    assert [direct(world, number, BASE, tls_allowed(OLD)) for number in (0, 1)] == [
+        404,
+        404,
+    ]
     fresh, place = Front.anywhere(world.front.trusted), world.directory / "fresh"
     with (
-        caddy(place, fresh, world.authority, world.caddy_settings),
+        caddy(place, fresh, world.authority.caddy_options, world.caddy_settings),
         pytest.raises(ssl.SSLError),
     ):
         fresh.get(OLD)
 
 
-def ask(name: str) -> str:
+def tls_allowed(name: str) -> str:
     return f"/internal/tls-allowed?domain={name}"
 
 

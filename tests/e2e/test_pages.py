@@ -1,30 +1,100 @@
-"""Accessibility of every dashboard page: wide and narrow, light and dark."""
+"""The dashboard in a browser: its work, its lists, its menu, and accessibility."""
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import World
-from tests.e2e.people import BASE, add_domain, require_accessible, sign_in
+from tests.e2e.people import (
+    BASE,
+    DASHBOARD,
+    add_animal,
+    add_domain,
+    require_accessible_everywhere,
+    sign_in,
+)
+from tests.harness.clients import ORDERS, PETS, Client
 
-PATHS = ("", "/animals", "/orders", "/keys", "/settings/domains")
+PATHS = (
+    *("", "/animals", "/animals?name=r&status=available&category=1", "/categories"),
+    *("/orders", "/keys", "/settings/domains", "/nowhere", "/animals?x=1"),
+)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_no_page_has_an_axe_violation(
-    world: World, page: Page, scheme: str, width: int
-):
-    slug = world.flask("projects", "create", f"Pages {width} {scheme}", "--plan", "pro")
-    key = world.flask("keys", "create", "--project", slug)
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme=scheme)
-    page.goto(f"https://{BASE}/dashboard")
-    require_accessible(page)
+def call(world: World, key: str, path: str, **members: object) -> int:
+    """Create something over the API, and return its id."""
+    with Client(world.instances[0].url, key) as client:
+        answer = client.send("POST", path, members, Host=BASE)
+    assert answer.status == 201
+    return answer.json["id"]
+
+
+def test_no_page_has_an_axe_violation(world: World, page: Page, key: str):
+    page.goto(DASHBOARD)
+    require_accessible_everywhere(page)
     sign_in(page, key)
+    pet = call(world, key, PETS, name="Rex", categoryId=1)
+    call(world, key, ORDERS, petId=pet)
+    add_animal(page, "Luna", "dogs")
+    require_accessible_everywhere(page)
     for name in ("shop.example.org", "bücher.example"):
         add_domain(page, name)
-        require_accessible(page)
+        require_accessible_everywhere(page)
     for path in PATHS:
-        page.goto(f"https://{BASE}/dashboard{path}")
-        require_accessible(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.goto(f"{DASHBOARD}{path}")
+        require_accessible_everywhere(page)
+
+
+def test_people_work_in_place(world: World, page: Page, key: str):
+    sign_in(page, key)
+    add_animal(page, "Luna", "dogs")
+    field = page.get_by_label("Category number")
+    expect(field).to_have_accessible_description(
+        "Category number must be an integer from 0 to 9223372036854775807."
+    )
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Luna")
+    field.fill("7")
+    page.get_by_role("button", name="Add animal").click()
+    expect(page.get_by_text("Luna is added")).to_be_visible()
+    pet = page.locator("tbody tr").first.locator("td.id").inner_text()
+    call(world, key, ORDERS, petId=int(pet))
+    page.get_by_role("link", name="Categories").click()
+    page.get_by_text("Rename category 7").click()
+    page.get_by_label("Name (optional)").fill("Dogs")
+    page.get_by_role("button", name="Save category 7").click()
+    expect(page.get_by_role("row", name="Dogs")).to_be_visible()
+    page.get_by_role("link", name="Orders").click()
+    page.get_by_role("button", name="Complete").click()
+    expect(page.get_by_text("is completed.")).to_be_visible()
+    expect(page.get_by_role("button", name="Complete")).to_have_count(0)
+    page.get_by_role("link", name="Animals", exact=True).click()
+    expect(page.get_by_role("row", name="Luna Dogs Sold")).to_be_visible()
+
+
+def test_lists_are_searched_and_turned(world: World, page: Page, key: str):
+    for number in range(21):
+        call(world, key, PETS, name=f"Rex {number}.", categoryId=number % 2)
+    sign_in(page, key, "/animals?status=available")
+    expect(page.get_by_text("21 animals found")).to_be_visible()
+    expect(page.get_by_role("row").nth(1)).to_contain_text("Rex 20.")
+    page.get_by_role("link", name="Next").click()
+    expect(page.get_by_role("row")).to_have_count(2)
+    page.get_by_role("link", name="Previous").click()
+    expect(page.get_by_role("row").nth(1)).to_contain_text("Rex 20.")
+    page.get_by_label("Name begins with").fill("rex 1")
+    page.get_by_label("Category", exact=True).select_option("1")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_text("6 animals found")).to_be_visible()
+
+
+@pytest.mark.parametrize("is_secure", [True, False])
+def test_texts_are_copied_over_https_and_plain_http(
+    page: Page, key: str, is_secure: bool
+):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    sign_in(page, key, "/settings/domains")
+    if not is_secure:
+        page.evaluate(
+            "Object.defineProperty(navigator, 'clipboard', {value: undefined})"
+        )
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()

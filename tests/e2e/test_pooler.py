@@ -9,17 +9,17 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from petstore.database import open_databases
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests import databases, servers
-from tests.clients import ORDERS
-from tests.clusters import until
-from tests.crowds import ask_at_once
+from petstore.storage.database import open_databases
 from tests.e2e.pooler import pgbouncer
-from tests.races.shops import Shop, at_once
-from tests.services import serving
+from tests.harness import databases, servers
+from tests.harness.clients import ORDERS
+from tests.harness.crowds import send_at_once
+from tests.harness.services import serving
+from tests.harness.waiting import wait_until
+from tests.races.shops import Shop, race
 
 CLIENTS, TRIALS, LIMIT = 64, 5, 40
 REX = {"name": "Rex", "categoryId": 7}
@@ -36,6 +36,7 @@ def environ(postgresql_server: str) -> Iterator[dict[str, str]]:
             "DATABASE_URL": pooler.url,
             "PETSTORE_PREPARED_STATEMENTS": "0",
             "WEB_CONCURRENCY": "2",
+            **servers.PATIENT,
         }
         servers.flask(environ, "migrate").check_returncode()
         yield environ
@@ -67,7 +68,7 @@ def opened(environ: dict[str, str]) -> Iterator[None]:
 def test_exactly_the_limit_is_served(instances: list[servers.Gunicorn], trial: int):
     project = Project.add(f"Exact {trial}", None, Plan("enterprise", 10**6, LIMIT))
     urls = cycle(instance.url for instance in instances)
-    answers = ask_at_once(islice(urls, CLIENTS), Key.issue(project))
+    answers = send_at_once(islice(urls, CLIENTS), Key.issue(project))
     statuses = sorted(answer.status for answer in answers)
     assert statuses == [200] * LIMIT + [429] * (CLIENTS - LIMIT)
 
@@ -79,9 +80,9 @@ def test_only_one_of_concurrent_orders_for_an_animal_succeeds(
     shop = Shop.open(instances[0])
     clients = [shop.client() for _ in range(CLIENTS // 2)]
     for pet in clients[0].add_pets(TRIALS):
-        outcomes = at_once(
+        outcomes = race(
             clients,
-            lambda _, client, pet=pet: client.ask("POST", ORDERS, {"petId": pet}),
+            lambda _, client, pet=pet: client.send("POST", ORDERS, {"petId": pet}),
         )
         assert outcomes == [201] + ["pet_not_available"] * (len(clients) - 1)
         assert [order["status"] for order in shop.orders_of(pet)] == ["placed"]
@@ -101,13 +102,13 @@ def test_nothing_is_written_when_the_pooler_is_killed_before_the_response(
         environ = environ | {"DATABASE_URL": pooler.url}
         server = make_conninfo(postgresql_server, dbname="pooled")
         with serving(tmp_path, environ) as service, psycopg.connect(server) as other:
-            before = service.ask(body=REX).json["id"]
+            before = service.send(body=REX).json["id"]
             other.execute("SELECT * FROM project FOR UPDATE")
-            asked = pool.submit(service.ask, body=REX)
-            until(lambda: other.execute(LOCK_WAITS).fetchone() == (1,))
+            pending = pool.submit(service.send, body=REX)
+            wait_until(lambda: other.execute(LOCK_WAITS).fetchone() == (1,), "no wait")
             pooler.process.kill()
-            assert asked.result().status == 503
-            until(lambda: other.execute(LOCK_WAITS).fetchone() == (0,))
+            assert pending.result().status == 503
+            wait_until(lambda: other.execute(LOCK_WAITS).fetchone() == (0,), "a wait")
             other.rollback()
             last = other.execute("SELECT max(id) FROM pet").fetchone()
     assert last == (before,)

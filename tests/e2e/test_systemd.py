@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from petstore.settings import read_settings
-from tests import servers, services
-from tests.load import load
-from tests.servers import ROOT, free_port
+from tests.harness import servers, services
+from tests.harness.load import load
+from tests.harness.servers import ROOT, free_port
 
 UNIT = ROOT / "deploy" / "petstore.service"
 ENVIRONMENT = ROOT / "deploy" / "petstore.environment"
@@ -131,12 +131,12 @@ def test_unit_starts_reloads_and_stops_without_losing_a_request(
     assert lines["ExecReload"] == "/bin/kill -s HUP $MAINPID"
     with (
         started(lines, environ) as master,
-        load(f"http://127.0.0.1:{environ['PORT']}", keys) as asking,
+        load(f"http://127.0.0.1:{environ['PORT']}", keys) as clients,
     ):
-        asking.run(0.5)
+        clients.run(0.5)
         before = {child.pid for child in master.children()}
         master.send_signal(signal.SIGHUP)
-        asking.run(4)
+        clients.run(4)
         after = {child.pid for child in master.children()}
     assert not before & after
-    assert asking.statuses() == {200}
+    assert clients.statuses() == {200}

@@ -6,7 +6,7 @@ Importing it affects every file that the process opens with SQLite afterwards.
 import os
 import time
 
-from petstore.edge.worker import EdgeWorker as SlowDiskWorker
+from petstore.server.worker import EventLoopWorker as SlowDiskWorker
 from tests.torture.recorder import Recorder, default_file_system
 
 __all__ = ["SlowDiskWorker"]

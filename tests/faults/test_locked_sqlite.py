@@ -2,46 +2,32 @@
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
 import pytest
 
-from tests.clusters import until
-from tests.services import Service, issue_key, serving
+from tests.harness.services import Service, serving
+from tests.harness.waiting import wait_until
 
 REX = {"name": "Rex", "categoryId": 7}
 # Longer than a request takes, even on a busy machine.
 SYNC_SECONDS = 0.3
 
 
-@pytest.fixture(scope="module")
-def url(new_database: Callable[[str], str]) -> str:
-    return new_database("sqlite")
-
-
-@pytest.fixture(scope="module")
-def running(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    environ = {"DATABASE_URL": url, "WEB_CONCURRENCY": "1"}
-    with serving(tmp_path_factory.mktemp("gunicorn"), environ) as service:
-        yield service
-
-
 @pytest.fixture
-def service(running: Service, url: str) -> Service:
+def service(service: Service) -> Service:
     """The service, with a key of a project that has one animal."""
-    service = replace(running, key=issue_key({"DATABASE_URL": url}))
-    assert service.ask(body=REX).status == 201
+    assert service.send(body=REX).status == 201
     return service
 
 
 @pytest.fixture
-def file(url: str) -> str:
-    return url.removeprefix("sqlite:///")
+def file(service_environ: dict[str, str]) -> str:
+    return service_environ["DATABASE_URL"].removeprefix("sqlite:///")
 
 
 @contextmanager
@@ -55,48 +41,48 @@ def locked(file: str) -> Iterator[None]:
 def test_only_writers_wait_for_a_lock(service: Service, file: str):
     with ThreadPoolExecutor(4) as pool:
         with locked(file):
-            asked = [pool.submit(service.ask, body=REX) for _ in range(4)]
+            pending = [pool.submit(service.send, body=REX) for _ in range(4)]
             for path in ("/v1/pets", "/healthz"):
-                assert service.ask(path).status == 200
-            assert not any(each.done() for each in asked)
-        assert {each.result().status for each in asked} == {201}
+                assert service.send(path).status == 200
+            assert not any(each.done() for each in pending)
+        assert {each.result().status for each in pending} == {201}
 
 
 def test_lock_timeout_returns_503_and_writes_nothing(service: Service, file: str):
     with ThreadPoolExecutor(4) as pool, locked(file):
-        asked = [pool.submit(service.ask, body=REX) for _ in range(4)]
-        answers = [each.result() for each in asked]
+        pending = [pool.submit(service.send, body=REX) for _ in range(4)]
+        answers = [each.result() for each in pending]
     assert {answer.status for answer in answers} == {503}
     assert {answer.headers["Retry-After"] for answer in answers} == {"1"}
-    assert len(service.ask().json) == 1
-    assert service.ask(body=REX).status == 201
+    assert len(service.send().json) == 1
+    assert service.send(body=REX).status == 201
 
 
 def test_locked_counters_degrade_and_recover(service: Service, file: str):
     with locked(f"{file}.counters"):
-        assert service.ask("/v1/pets").status == 200
-        assert service.ask("/readyz").json["counters"] == "degraded"
-    until(lambda: service.ask("/readyz").json["counters"] == "ok")
+        assert service.send("/v1/pets").status == 200
+        assert service.send("/readyz").json["counters"] == "degraded"
+    wait_until(lambda: service.send("/readyz").json["counters"] == "ok")
 
 
 def test_concurrent_writes_are_each_stored_once(service: Service):
     with ThreadPoolExecutor(16) as pool:
-        asked = [pool.submit(service.ask, body=REX) for _ in range(64)]
-        ids = [each.result().json["id"] for each in asked]
+        pending = [pool.submit(service.send, body=REX) for _ in range(64)]
+        ids = [each.result().json["id"] for each in pending]
     assert len(set(ids)) == 64
-    assert len(service.ask("/v1/pets?limit=100").json) == 65
+    assert len(service.send("/v1/pets?limit=100").json) == 65
 
 
 def test_failed_write_does_not_affect_concurrent_writes(service: Service):
-    order = {"petId": service.ask().json[0]["id"]}
+    order = {"petId": service.send().json[0]["id"]}
     with ThreadPoolExecutor(16) as pool:
         orders = [
-            pool.submit(service.ask, "/v1/store/orders", order) for _ in range(16)
+            pool.submit(service.send, "/v1/store/orders", order) for _ in range(16)
         ]
-        pets = [pool.submit(service.ask, body=REX) for _ in range(16)]
+        pets = [pool.submit(service.send, body=REX) for _ in range(16)]
         assert {each.result().status for each in pets} == {201}
         assert sorted(each.result().status for each in orders) == [201] + [409] * 15
-    assert len(service.ask("/v1/pets?limit=100").json) == 17
+    assert len(service.send("/v1/pets?limit=100").json) == 17
 
 
 def test_reads_do_not_wait_for_syncs_of_writes(sqlite_url: str, tmp_path: Path):
@@ -109,7 +95,7 @@ def test_reads_do_not_wait_for_syncs_of_writes(sqlite_url: str, tmp_path: Path):
         reads = []
         while time.monotonic() < ends:
             started = time.monotonic()
-            assert service.ask().status == 200
+            assert service.send().status == 200
             reads.append(time.monotonic() - started)
         written = sum(writer.result() for writer in writers)
     # If reads waited for syncs, most would take as long as one or two syncs.
@@ -121,6 +107,6 @@ def write_until(ends: float, service: Service) -> int:
     """Add animals until the given time and return how many were added."""
     count = 0
     while time.monotonic() < ends:
-        assert service.ask(body=REX).status == 201
+        assert service.send(body=REX).status == 201
         count += 1
     return count

@@ -14,11 +14,12 @@ import peewee
 import psycopg
 import pytest
 
-from petstore.engines.postgresql import Postgresql
-from tests import servers
-from tests.clusters import until
+from petstore.server.timeouts import LIMITS
+from petstore.storage.engines.postgresql import Postgresql
 from tests.faults.counting import countdown
-from tests.services import Service, issue_key, serving
+from tests.harness import servers
+from tests.harness.services import Service, issue_key, serving
+from tests.harness.waiting import wait_until
 from tests.torture.postgres import Postgres, postgres
 from tests.torture.proxies import Proxy, proxy
 
@@ -40,39 +41,17 @@ def network(server: Postgres) -> Iterator[Proxy]:
 
 
 @pytest.fixture(scope="module")
-def environ(server: Postgres, network: Proxy) -> dict[str, str]:
+def service_environ(server: Postgres, network: Proxy) -> dict[str, str]:
     environ = {"DATABASE_URL": server.url_at(network.port), "WEB_CONCURRENCY": "1"}
     servers.flask(environ, "migrate").check_returncode()
     return environ
 
 
-@pytest.fixture(scope="module")
-def running(
-    environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Service]:
-    with serving(tmp_path_factory.mktemp("service"), environ) as service:
-        yield service
-
-
-@pytest.fixture
-def service(running: Service, environ: dict[str, str]) -> Service:
-    """The service, with a key of a project without animals."""
-    service = replace(running, key=issue_key(environ))
-    assert service.ask().status == 200
-    return service
-
-
-@pytest.fixture
-def rival(running: Service, environ: dict[str, str]) -> Service:
-    """The same service, with a key of another project."""
-    return replace(running, key=issue_key(environ))
-
-
 def assert_recovers(service: Service) -> None:
     """Wait until the service recovers and check that no refused write was applied."""
-    until(lambda: service.ask().status == 200)
+    wait_until(lambda: service.send().status == 200)
     time.sleep(0.3)
-    assert service.ask().json == []
+    assert service.send().json == []
 
 
 def break_by(kind: str, stack: ExitStack, server: Postgres, network: Proxy) -> None:
@@ -91,10 +70,10 @@ def test_unavailable_server_fails_fast_after_first_request(
 ):
     with ExitStack() as stack:
         break_by(kind, stack, server, network)
-        assert service.ask(body=REX).status == 503
+        assert service.send(body=REX).status == 503
         started = time.monotonic()
-        assert [service.ask().status for _ in range(5)] == [503] * 5
-        assert service.ask("/healthz").status == 200
+        assert [service.send().status for _ in range(5)] == [503] * 5
+        assert service.send("/healthz").status == 200
         assert time.monotonic() - started < 5 * HANGS_SECONDS
     assert_recovers(service)
 
@@ -105,8 +84,8 @@ def test_concurrent_writes_in_an_outage_are_not_applied(
 ):
     with ThreadPoolExecutor(8) as pool, ExitStack() as stack:
         break_by(kind, stack, server, network)
-        asked = [pool.submit(service.ask, body=REX) for _ in range(8)]
-        assert {each.result().status for each in asked} == {503}
+        pending = [pool.submit(service.send, body=REX) for _ in range(8)]
+        assert {each.result().status for each in pending} == {503}
     assert_recovers(service)
 
 
@@ -121,10 +100,10 @@ def locked(server: Postgres, statement: str) -> Iterator[psycopg.Connection]:
 def test_write_waits_for_a_short_lock(service: Service, server: Postgres):
     with ThreadPoolExecutor(1) as pool:
         with locked(server, "LOCK TABLE pet IN ACCESS EXCLUSIVE MODE"):
-            asked = pool.submit(service.ask, body=REX)
+            pending = pool.submit(service.send, body=REX)
             time.sleep(0.5)
-            assert not asked.done()
-        assert asked.result().status == 201
+            assert not pending.done()
+        assert pending.result().status == 201
 
 
 @pytest.mark.parametrize(
@@ -139,34 +118,82 @@ def test_blocked_writers_do_not_block_other_requests(
     service: Service, rival: Service, server: Postgres, lock: str
 ):
     with ThreadPoolExecutor(40) as pool, locked(server, lock):
-        asked = [pool.submit(service.ask, body=REX) for _ in range(40)]
-        statuses = [rival.ask(path).status for path in ("/v1/pets", "/healthz")]
-        assert not all(each.done() for each in asked)
-        assert {each.result().status for each in asked} == {503}
+        pending = [pool.submit(service.send, body=REX) for _ in range(40)]
+        statuses = [rival.send(path).status for path in ("/v1/pets", "/healthz")]
+        assert not all(each.done() for each in pending)
+        assert {each.result().status for each in pending} == {503}
     assert statuses == [200, 200]
     assert_recovers(service)
+
+
+def test_locked_projects_leave_connections_to_others(
+    service: Service, server: Postgres, service_environ: dict[str, str]
+):
+    closed = [replace(service, key=issue_key(service_environ)) for _ in range(3)]
+    newest = "(SELECT id FROM project ORDER BY id DESC LIMIT 3)"
+    lock = f"SELECT * FROM project WHERE id IN {newest} FOR UPDATE"
+    with ThreadPoolExecutor(12) as pool, locked(server, lock):
+        pending = [pool.submit(each.send, body=REX) for each in closed * 4]
+        wait_until(lambda: waiting_for_locks(server) >= LIMITS.waiting_connections)
+        answers = [service.send(), service.send(body=REX)]
+        assert not all(each.done() for each in pending)
+        assert {each.result().status for each in pending} == {503}
+    assert [answer.status for answer in answers] == [200, 201]
+
+
+def waiting_for_locks(server: Postgres) -> int:
+    with psycopg.connect(server.url) as other:
+        query = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        return other.execute(query).fetchone()[0]
+
+
+STEPPED_CLOCK = """
+CREATE SCHEMA stepped;
+CREATE TABLE stepped.step AS SELECT interval '0' AS size;
+CREATE FUNCTION stepped.now() RETURNS timestamptz LANGUAGE sql
+    AS 'SELECT pg_catalog.now() + size FROM stepped.step';
+CREATE FUNCTION stepped.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+    AS 'SELECT pg_catalog.clock_timestamp() + size FROM stepped.step';
+ALTER DATABASE postgres SET search_path = public, stepped, pg_catalog;
+"""
+
+
+def test_step_of_the_servers_clock_fails_no_write(
+    server: Postgres, service_environ: dict[str, str], tmp_path: Path
+):
+    with psycopg.connect(server.url, autocommit=True) as other:
+        other.execute(STEPPED_CLOCK)
+        try:
+            with serving(tmp_path, service_environ) as service:
+                assert service.send(body=REX).status == 201
+                other.execute("UPDATE stepped.step SET size = '1 hour'")
+                assert service.send(body=REX).status == 201
+        finally:
+            other.execute("ALTER DATABASE postgres RESET search_path")
+            other.execute("DROP SCHEMA stepped CASCADE")
 
 
 def test_locked_counter_refuses_its_project_alone(
     service: Service, rival: Service, server: Postgres
 ):
+    assert service.send().status == 200
     with locked(server, 'SELECT * FROM "usage" FOR UPDATE'):
-        assert service.ask().status == 503
-        answers = [rival.ask() for _ in range(3)]
+        assert service.send().status == 503
+        answers = [rival.send() for _ in range(3)]
     left = [int(answer.headers["X-RateLimit-Remaining"]) for answer in answers]
     assert left == countdown(left)
-    assert service.ask("/readyz").json["counters"] == "ok"
+    assert service.send("/readyz").json["counters"] == "ok"
 
 
 def test_write_without_prepared_statements_waits_as_long_for_a_lock(
-    environ: dict[str, str], server: Postgres, tmp_path: Path
+    service_environ: dict[str, str], server: Postgres, tmp_path: Path
 ):
-    environ = environ | {"PETSTORE_PREPARED_STATEMENTS": "0"}
+    environ = service_environ | {"PETSTORE_PREPARED_STATEMENTS": "0"}
     with serving(tmp_path, environ) as service:
-        service = replace(service, key=issue_key(environ))
+        service = replace(service, key=issue_key(service_environ))
         with locked(server, "SELECT * FROM project FOR UPDATE"):
             started = time.monotonic()
-            assert service.ask(body=REX).status == 503
+            assert service.send(body=REX).status == 503
             # The server has given up first, so it does not write later.
             assert LOCK_SECONDS <= time.monotonic() - started < HANGS_SECONDS
         assert_recovers(service)
@@ -196,20 +223,44 @@ def test_end_of_an_idle_transaction_is_an_outage(database: Postgresql):
     assert database.is_outage(caught.value)
 
 
+def test_connection_is_not_used_again_if_its_rollback_fails(database: Postgresql):
+    def break_off() -> None:
+        with database.atomic():
+            database.after_commit(lambda: events.append("it never happened"))
+            database.execute_sql("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    events = []
+    with pytest.raises(peewee.OperationalError):
+        break_off()
+    with database.atomic():
+        assert list(database.execute_sql("SELECT 1")) == [(1,)]
+    assert events == []
+
+
 @pytest.mark.parametrize(
-    ("setting", "default", "expected"),
+    ("setting", "default", "shown", "expected"),
     [
-        ("client_encoding", "LATIN1", "UTF8"),
-        ("default_transaction_isolation", "serializable", "read committed"),
+        ("client_encoding", "LATIN1", "client_encoding", "UTF8"),
+        (
+            "default_transaction_isolation",
+            "serializable",
+            "transaction_isolation",
+            "read committed",
+        ),
     ],
 )
 def test_defaults_of_the_role_do_not_apply(
-    database: Postgresql, server: Postgres, setting: str, default: str, expected: str
+    database: Postgresql,
+    server: Postgres,
+    setting: str,
+    default: str,
+    shown: str,
+    expected: str,
 ):
     with psycopg.connect(server.url, autocommit=True) as other:
         other.execute(f"ALTER ROLE CURRENT_USER SET {setting} = '{default}'")
         try:
-            [found] = database.execute_sql(f"SHOW {setting}")
+            [found] = database.execute_sql(f"SHOW {shown}")
         finally:
             other.execute(f"ALTER ROLE CURRENT_USER RESET {setting}")
     assert found == (expected,)

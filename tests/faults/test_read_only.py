@@ -3,7 +3,7 @@
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.database import counters, data
+from petstore.storage.database import counters, data
 
 PETS = "/v1/pets"
 REX = {"name": "Rex", "categoryId": 7}

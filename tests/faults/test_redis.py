@@ -7,11 +7,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.clusters import Server, running, until
 from tests.faults.conftest import Serve
 from tests.faults.counting import countdown, counters_of, events, get
-from tests.load import load
-from tests.servers import Gunicorn, free_port
+from tests.harness.clusters import Server, running
+from tests.harness.load import load
+from tests.harness.servers import Gunicorn, free_port
+from tests.harness.waiting import wait_until
 
 
 @pytest.fixture
@@ -43,12 +44,12 @@ def test_redis_that_refuses_to_write_is_an_outage(
         redis.client.config_set(setting, broken)
         clients.run(1.5)
         redis.client.config_set(setting, usual)
-        until(lambda: events(service, "counters_regained"))
+        wait_until(lambda: events(service, "counters_restored"))
         clients.run(0.3)
     assert clients.statuses() == {200}
     left = clients.left(key)[-20:]
     assert left == countdown(left)
-    for name in ("counters_lost", "counters_regained"):
+    for name in ("counters_lost", "counters_restored"):
         assert len(events(service, name)) == 1
 
 
@@ -58,11 +59,11 @@ def test_end_of_an_outage_is_logged_by_workers_that_did_not_see_it(
     _, key = issue()
     redis.kill()
     assert get(service, key).status == 200
-    until(lambda: events(service, "counters_lost"))
+    wait_until(lambda: events(service, "counters_lost"))
     for worker in psutil.Process(service.process.pid).children():
         worker.send_signal(signal.SIGSTOP)
     redis.start()
     for worker in psutil.Process(service.process.pid).children():
         worker.kill()
-    until(lambda: events(service, "counters_regained"))
+    wait_until(lambda: events(service, "counters_restored"))
     assert counters_of(service) == "ok"

@@ -1,32 +1,26 @@
 """Tests for counters in a Redis Cluster, including the loss of a node."""
 
-import asyncio
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from petstore.quotas.stores import redis_clients
-from tests.clusters import (
-    SLOTS,
-    Cluster,
-    Server,
-    cluster,
-    free_node_port,
-    running,
-    until,
-)
-from tests.crowds import ask_at_once, served_by_minute
 from tests.faults.conftest import Serve
-from tests.faults.counting import countdown, counters_of, events, get
-from tests.load import load
-from tests.servers import PATIENT, Gunicorn
+from tests.faults.counting import (
+    countdown,
+    counters_of,
+    events,
+    get,
+    left_from_now,
+    wait_for,
+)
+from tests.harness.clusters import Cluster, cluster
+from tests.harness.crowds import send_at_once, served_by_minute
+from tests.harness.load import load
+from tests.harness.servers import PATIENT, Gunicorn
+from tests.harness.waiting import wait_until
 
 CLIENTS = 24
 LIMIT = 20
-CLUSTER_OPTIONS = ("--cluster-enabled", "yes")
-MOVES = 4
-CONCURRENT = 100  # so many commands hinder each other while a slot migrates
 BURST = 120  # redis-py opens 100 connections to a node unless told otherwise
 HUNG_SECONDS = 2
 
@@ -53,16 +47,6 @@ def service(serve: Serve, whole: Cluster) -> Gunicorn:
     return serve(REDIS_URL=whole.url, **PATIENT)
 
 
-@pytest.fixture
-def keys(issue: Callable, whole: Cluster) -> dict[int, str]:
-    """An API key of a project on each node, by the index of the node."""
-    keys = {}
-    while len(keys) < len(whole.nodes):
-        project, key = issue()
-        keys[whole.nodes.index(whole.node_of(f"project:{project}"))] = key
-    return keys
-
-
 def test_two_hosts_serve_exactly_the_limit(
     serve: Serve, whole: Cluster, issue: Callable
 ):
@@ -70,8 +54,8 @@ def test_two_hosts_serve_exactly_the_limit(
     urls *= CLIENTS // 2
     for _ in range(3):
         _, key = issue(per_minute=LIMIT)
-        for asked, served in served_by_minute(ask_at_once(urls, key)):
-            assert served == min(asked, LIMIT)
+        for sent, served in served_by_minute(send_at_once(urls, key)):
+            assert served == min(sent, LIMIT)
 
 
 def test_burst_of_hits_is_counted_exactly(
@@ -79,30 +63,35 @@ def test_burst_of_hits_is_counted_exactly(
 ):
     urls = [serve(REDIS_URL=whole.url, WEB_CONCURRENCY="1", **PATIENT).url] * BURST
     _, key = issue(per_minute=LIMIT)
-    for asked, served in served_by_minute(ask_at_once(urls, key)):
-        assert served == min(asked, LIMIT)
+    for sent, served in served_by_minute(send_at_once(urls, key)):
+        assert served == min(sent, LIMIT)
 
 
-def test_lost_node_does_not_affect_counts_on_other_nodes(
-    service: Gunicorn, whole: Cluster, keys: dict[int, str]
+def test_lost_node_is_an_outage_of_the_store_until_it_returns(
+    service: Gunicorn, whole: Cluster, issue: Callable
 ):
-    with load(service.url, list(keys.values())) as clients:
+    keys = [issue()[1] for _ in range(6)]  # on all nodes
+    with load(service.url, keys, pause_seconds=0.02) as clients:
+        for number, node in enumerate(whole.nodes, start=1):
+            node.kill()
+            wait_until(lambda: counters_of(service) == "degraded")
+            node.start()
+            wait_for(service, "counters_restored", number)
+            whole.wait_until_whole()
         clients.run(0.5)
-        whole.nodes[0].kill()
-        clients.run(1.5)
-        whole.nodes[0].start()
-        clients.run(0.5)
+        for key in keys:
+            left = left_from_now(clients, key)
+            assert left == countdown(left)
     assert clients.statuses() == {200}
-    for place in (1, 2):
-        left = clients.left(keys[place])
-        assert left == countdown(left)
+    assert len(events(service, "counters_lost")) == len(whole.nodes)
 
 
 def test_hung_node_does_not_delay_requests(
-    serve: Serve, whole: Cluster, keys: dict[int, str]
+    serve: Serve, whole: Cluster, issue: Callable
 ):
     service = serve(REDIS_URL=whole.url)
-    with load(service.url, list(keys.values())) as clients:
+    keys = [issue()[1] for _ in range(6)]
+    with load(service.url, keys, pause_seconds=0.05) as clients:
         clients.run(0.3)
         whole.nodes[1].hang()
         clients.run(HUNG_SECONDS)
@@ -111,79 +100,19 @@ def test_hung_node_does_not_delay_requests(
     assert clients.slowest() < HUNG_SECONDS
 
 
-def test_node_resumes_counting_after_restart(
-    service: Gunicorn, whole: Cluster, keys: dict[int, str]
-):
-    with load(service.url, [keys[0]]) as clients:
-        whole.nodes[0].kill()
-        clients.run(0.8)
-        whole.nodes[0].start()
-        whole.wait_until_whole()
-        until(lambda: events(service, "counters_regained"))
-        until(lambda: counters_of(service) == "ok")
-        clients.run(1)
-        left = clients.left(keys[0])[-20:]
-    assert left == countdown(left)
-
-
-def test_outage_and_recovery_are_logged_once_per_host(
-    service: Gunicorn, whole: Cluster, keys: dict[int, str]
-):
-    with load(service.url, list(keys.values())) as clients:
-        clients.run(0.3)
-        whole.nodes[2].kill()
-        clients.run(1.5)
-        assert counters_of(service) == "degraded"
-        whole.nodes[2].start()
-        until(lambda: events(service, "counters_regained"))
-        clients.run(1)
-    for name in ("counters_lost", "counters_regained"):
-        [event] = events(service, name)
-        assert event["node"] == whole.nodes[2].name
-
-
 def test_service_starts_while_cluster_is_down(
-    serve: Serve, whole: Cluster, keys: dict[int, str]
+    serve: Serve, whole: Cluster, issue: Callable
 ):
+    _, key = issue()
     for node in whole.nodes:
         node.kill()
     service = serve(REDIS_URL=whole.url)
-    assert get(service, keys[0]).status == 200
+    assert get(service, key).status == 200
     for node in whole.nodes:
         node.start()
     whole.wait_until_whole()
-    until(lambda: counters_of(service) == "ok")
-    assert get(service, keys[0]).status == 200
-
-
-def test_service_that_starts_without_the_first_node_counts_on_the_others(
-    serve: Serve, whole: Cluster, keys: dict[int, str]
-):
-    whole.nodes[0].hang()
-    service = serve(REDIS_URL=whole.url)
-    with load(service.url, [keys[1]]) as clients:
-        until(lambda: whole.nodes[1].client.dbsize())
-        clients.run(1)
-    whole.nodes[0].go_on()
-    left = clients.left(keys[1])[-20:]
-    assert left == countdown(left)
-
-
-def test_node_that_returns_counts_again_while_the_first_one_is_lost(
-    serve: Serve, whole: Cluster, keys: dict[int, str]
-):
-    service = serve(REDIS_URL=whole.url)
-    with load(service.url, list(keys.values())) as clients:
-        whole.nodes[0].hang()
-        whole.nodes[1].hang()
-        clients.run(1)
-        whole.nodes[1].go_on()
-        whole.nodes[1].client.flushall()
-        until(lambda: whole.nodes[1].client.dbsize())
-        clients.run(1)
-        whole.nodes[0].go_on()
-    left = clients.left(keys[1])[-20:]
-    assert left == countdown(left)
+    wait_until(lambda: counters_of(service) == "ok")
+    assert "Traceback" not in service.log.read_text()
 
 
 def test_counts_are_kept_when_a_slot_migrates(
@@ -197,77 +126,3 @@ def test_counts_are_kept_when_a_slot_migrates(
         clients.run(0.3)
     left = clients.left(key)
     assert left == countdown(left)
-
-
-def test_counts_are_kept_when_many_slots_migrate(
-    service: Gunicorn, whole: Cluster, keys: dict[int, str], issue: Callable
-):
-    moved = [issue() for _ in range(MOVES)]
-    with load(service.url, [*keys.values(), *(key for _, key in moved)]) as clients:
-        clients.run(0.2)
-        for project, _ in moved:
-            with whole.moving(f"project:{project}"):
-                clients.run(0.1)
-    assert clients.statuses() == {200}
-    for key in clients.keys:
-        left = clients.left(key)
-        assert left == countdown(left)
-
-
-@pytest.mark.parametrize("number", range(5))
-def test_commands_reach_a_migrating_slot_after_many_redirections(
-    whole: Cluster, number: int, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(redis_clients, "SERVER_SECONDS", 20.0)
-
-    async def increment(key: str) -> list[int]:
-        client = redis_clients.client_at(whole.url)
-        try:
-            commands = (client.incr(key) for _ in range(CONCURRENT))
-            return await asyncio.gather(*commands, return_exceptions=True)
-        finally:
-            await client.aclose()
-
-    with whole.moving(f"new:{number}"):
-        counts = asyncio.run(increment(f"{{new:{number}}}"))
-    assert sorted(counts) == list(range(1, CONCURRENT + 1))
-
-
-def test_service_starts_before_the_cluster_has_slots(
-    serve: Serve, issue: Callable, tmp_path: Path
-):
-    _, key = issue()
-    with running(Server(free_node_port(), tmp_path / "node", CLUSTER_OPTIONS)) as node:
-        service = serve(REDIS_URL=f"redis+cluster://{node.name}")
-        assert get(service, key).status == 200
-        add_all_slots(node)
-        until(lambda: get(service, key).status == 200 and node.client.dbsize())
-    assert "Traceback" not in service.log.read_text()
-
-
-def test_nodes_of_the_url_are_asked_when_all_known_ones_are_lost(
-    serve: Serve, issue: Callable, tmp_path: Path
-):
-    nodes = [
-        Server(free_node_port(), tmp_path / name, CLUSTER_OPTIONS)
-        for name in ("one", "other")
-    ]
-    _, key = issue()
-
-    def sizes() -> list[int]:
-        return [node.client.dbsize() for node in nodes]
-
-    with running(nodes[0]), running(nodes[1]):
-        for node in nodes:
-            add_all_slots(node)
-        names = ",".join(node.name for node in nodes)
-        service = serve(REDIS_URL=f"redis+cluster://{names}", WEB_CONCURRENCY="1")
-        until(lambda: get(service, key).status == 200 and sizes() != [0, 0])
-        known, other = sorted(nodes, key=lambda node: -node.client.dbsize())
-        known.kill()
-        until(lambda: get(service, key).status == 200 and other.client.dbsize())
-
-
-def add_all_slots(node: Server) -> None:
-    for slots in SLOTS:
-        node.client.execute_command("CLUSTER ADDSLOTS", *slots)

@@ -1,6 +1,12 @@
 """Assertions shared by all error responses under /v1."""
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from werkzeug.test import TestResponse
+
+INVALID = (400, "invalid_request")
+NOT_FOUND = (404, "not_found")
 
 RATE_LIMIT_HEADERS = {
     "X-RateLimit-Limit",
@@ -21,3 +27,14 @@ def error_of(answer: TestResponse) -> tuple[int, str]:
     assert body["message"]
     assert set(answer.headers.keys()) >= RATE_LIMIT_HEADERS
     return answer.status_code, body["code"]
+
+
+def errors_of(
+    send: Callable[[Any], TestResponse], cases: Iterable[Any]
+) -> dict[Any, tuple[int, str]]:
+    """Ask for each case, and return the status and code of each Error response.
+
+    To be compared with `dict.fromkeys(cases, error)`, so that a failing test names the
+    cases that are answered otherwise.
+    """
+    return {case: error_of(send(case)) for case in cases}

@@ -83,13 +83,13 @@ class Client:
 
     def get(self, path: str = PETS, **headers: str) -> Answer:
         """Send a GET request."""
-        return self.ask("GET", path, **headers)
+        return self.send("GET", path, **headers)
 
     def post(self, body: object, path: str = PETS, **headers: str) -> Answer:
         """Send a POST request, by default to create a pet."""
-        return self.ask("POST", path, body, **headers)
+        return self.send("POST", path, body, **headers)
 
-    def ask(
+    def send(
         self, method: str, path: str, body: object = None, **headers: str
     ) -> Answer:
         """Send a request; underscores in header names become hyphens."""

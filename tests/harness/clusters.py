@@ -3,8 +3,7 @@
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +11,12 @@ from pathlib import Path
 import redis
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
-from tests import servers
+from tests.harness import servers
+from tests.harness.waiting import wait_until
 
 NODES = 3
 BUS_OFFSET = 10_000  # from a node's port to its cluster bus port
 NODE_TIMEOUT_MS = 500
-SETTLED_WITHIN_SECONDS = 20
 STEP = -(-REDIS_CLUSTER_HASH_SLOTS // NODES)
 SLOTS = [
     range(first, min(first + STEP, REDIS_CLUSTER_HASH_SLOTS))
@@ -108,7 +107,7 @@ class Cluster:
     def wait_until_whole(self) -> None:
         """Wait until each node sees the whole cluster."""
         for node in self.nodes:
-            until(lambda node=node: _is_whole(node.client))
+            wait_until(lambda node=node: _is_whole(node.client))
 
 
 @contextmanager
@@ -157,11 +156,3 @@ def _is_whole(node: redis.Redis) -> bool:
     return facts["cluster_state"] == "ok" and facts["cluster_slots_ok"] == str(
         REDIS_CLUSTER_HASH_SLOTS
     )
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait until the condition is true."""
-    deadline = time.monotonic() + SETTLED_WITHIN_SECONDS
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

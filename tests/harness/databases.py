@@ -1,15 +1,17 @@
 """Helpers that close, empty and inspect the databases of this process."""
 
+import peewee
 import psycopg
+import pytest
 
-from petstore.database import counters, data
+from petstore.storage.database import counters, data
 
 Shape = dict[str, tuple[list, list, list]]
 
 
 def close() -> None:
     """Close the connections of this thread and all idle connections."""
-    for database in {data.obj, counters.obj}:
+    for database in {data.obj, counters.obj} - {None}:
         database.disconnect()
 
 
@@ -44,6 +46,16 @@ def empty(connection: psycopg.Connection) -> None:
 
 def shape_of(database: object) -> Shape:
     """Return the columns, indexes and foreign keys of each table."""
+    database = getattr(database, "obj", database)
+    if database.file:
+        return _shape_of(database)
+    # Peewee asks for indexes in a way that asyncpg does not take.
+    other = peewee.PostgresqlDatabase(database.database, prefer_psycopg3=True)
+    with other.connection_context():
+        return _shape_of(other)
+
+
+def _shape_of(database: peewee.Database) -> Shape:
     return {
         table: (
             database.get_columns(table),
@@ -53,3 +65,10 @@ def shape_of(database: object) -> Shape:
         for table in database.get_tables()
         if not table.endswith("migration") and not table.startswith("sqlite_")
     }
+
+
+# For tests of what is refused before the database is used: one engine is enough.
+of_one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+of_both_engines = pytest.mark.parametrize(
+    "database_url", ["sqlite", "postgresql"], indirect=True
+)

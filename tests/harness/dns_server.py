@@ -13,7 +13,7 @@ import dns.rcode
 import dns.rdatatype
 import dns.rrset
 
-from petstore.addresses import Address
+from petstore.settings.addresses import Address
 
 TTL = 60
 Twist = Callable[[dns.message.Message, bool], dns.message.Message | None]
@@ -26,7 +26,7 @@ class DnsServer:
         self.address = address
         self.records: dict[str, dict[str, list[str]]] = {}
         self.twist: Twist | None = None
-        self.asked: list[tuple[str, str]] = []
+        self.queries: list[tuple[str, str]] = []
 
     def put(self, name: str, kind: str, *values: str) -> None:
         """Set the records of a name and type."""
@@ -37,7 +37,7 @@ class DnsServer:
         query = dns.message.from_wire(wire)
         [question] = query.question
         name, kind = question.name.to_text(True), dns.rdatatype.to_text(question.rdtype)
-        self.asked.append((name, kind))
+        self.queries.append((name, kind))
         answer = dns.message.make_response(query)
         if not self._fill(answer, name, kind):
             answer.set_rcode(dns.rcode.NXDOMAIN)

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from petstore.domains.inspection import Inspection
-from petstore.models.domain_proofs import prove
+from petstore.domains.verifier import Verifier
 from petstore.models.domains import Domain
+from petstore.models.domains.proofs import prove
 from petstore.models.projects import Project
-from tests.hosts.dns_server import DnsServer, dns_server
-from tests.hosts.tls_proxy import TlsProxy, tls_proxy
+from tests.harness.dns_server import DnsServer, dns_server
+from tests.harness.tls_proxy import TlsProxy, tls_proxy
 
 BASE = "pets.example.net"
 
@@ -44,9 +44,9 @@ def host_settings(nameserver: DnsServer, proxy: TlsProxy) -> dict[str, str]:
 
 
 @pytest.fixture
-def inspection(app: Flask) -> Inspection:
-    """The inspection that checks the domains of all projects."""
-    return app.extensions["inspection"]
+def verifier(app: Flask) -> Verifier:
+    """The verifier that checks the domains of all projects."""
+    return app.extensions["verifier"]
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def own(app: Flask) -> Callable[[Project, str], Domain]:
 
     def own(project: Project, name: str) -> Domain:
         domain = Domain.add(project, name)
-        prove(domain, "as it should be")
+        prove(domain, "as it should be", most_new=100)
         return Domain.find(project, domain.id)
 
     return own

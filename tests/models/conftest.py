@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 
-from tests.statements import Statement, recorded
+from tests.harness.statements import Statement, recorded
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from petstore.database import data
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from tests.clocks import Clock
+from petstore.storage.database import data
+from tests.harness.clocks import Clock
 
 Told = Callable[[], list[str]]
 
@@ -32,7 +32,7 @@ def told(own_key: Key, capfd: pytest.CaptureFixture[str]) -> Told:
     return told
 
 
-DEEDS = {
+CHANGES = {
     "key_created": lambda project, _key: Key.issue(project),
     "key_rotated": lambda _project, key: key.rotate(60),
     "key_revoked": lambda _project, key: key.revoke(),
@@ -42,22 +42,22 @@ DEEDS = {
 }
 
 
-@pytest.mark.parametrize("event", DEEDS)
+@pytest.mark.parametrize("event", CHANGES)
 def test_event_is_logged_after_its_transaction_commits(
     told: Told, project: Project, own_key: Key, event: str
 ):
     with data.atomic():
-        DEEDS[event](project, own_key)
+        CHANGES[event](project, own_key)
         assert told() == []
     assert event in told()
 
 
-@pytest.mark.parametrize("event", DEEDS)
+@pytest.mark.parametrize("event", CHANGES)
 def test_rolled_back_change_logs_no_event(
     told: Told, project: Project, own_key: Key, event: str
 ):
     with data.atomic() as transaction:
-        DEEDS[event](project, own_key)
+        CHANGES[event](project, own_key)
         transaction.rollback()
     assert told() == []
 

@@ -5,10 +5,10 @@ from contextlib import suppress
 import pytest
 
 from petstore.models import keys
-from petstore.models.keys import Key, KeyNotActive, TooManyKeys
+from petstore.models.keys import Key, KeyNotActive, TooManyKeys, TooManyNewKeys
 from petstore.models.projects import Project
-from tests.clocks import Clock
-from tests.crowds import at_once
+from tests.harness.clocks import Clock
+from tests.harness.crowds import at_once
 
 MOST = 3
 
@@ -27,8 +27,8 @@ def working(project: Project, clock: Clock) -> int:
     return Key.select().where(Key.project == project, Key.works_at(now)).count()
 
 
-def test_limit_is_100_keys():
-    assert keys.MAX_WORKING_KEYS == 100
+def test_limits_are_100_keys():
+    assert keys.MAX_WORKING_KEYS == keys.MAX_KEYS_PER_HOUR == 100
 
 
 def test_key_beyond_the_limit_is_refused(
@@ -62,13 +62,6 @@ def test_ended_key_is_not_counted(
     assert working(project, clock) == MOST
 
 
-def test_rotating_without_grace_replaces_a_key(
-    own_keys: list[Key], project: Project, clock: Clock
-):
-    own_keys[0].rotate(0)
-    assert working(project, clock) == MOST
-
-
 def test_rotating_with_grace_needs_room_for_both(
     own_keys: list[Key], project: Project, clock: Clock
 ):
@@ -80,6 +73,7 @@ def test_rotating_with_grace_needs_room_for_both(
     assert working(project, clock) == MOST
 
 
+@pytest.mark.usefixtures("patience")
 def test_concurrent_issuing_stays_within_the_limit(
     own_keys: list[Key], project: Project, clock: Clock
 ):
@@ -93,6 +87,7 @@ def test_concurrent_issuing_stays_within_the_limit(
     assert working(project, clock) == MOST
 
 
+@pytest.mark.usefixtures("patience")
 def test_concurrent_rotation_stays_within_the_limit(
     own_keys: list[Key], project: Project, clock: Clock
 ):
@@ -104,3 +99,57 @@ def test_concurrent_rotation_stays_within_the_limit(
 
     at_once(rotate, range(8))
     assert working(project, clock) == MOST
+
+
+@pytest.fixture
+def few_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "MAX_KEYS_PER_HOUR", MOST)
+
+
+def issue_limited(project: Project) -> bool:
+    with suppress(TooManyNewKeys):
+        return bool(Key.issue(project, is_limited=True))
+    return False
+
+
+@pytest.mark.usefixtures("few_an_hour")
+def test_ended_keys_count_for_an_hour(project: Project, rival: Project, clock: Clock):
+    for _ in range(MOST):
+        assert issue_limited(project)
+        clock.move(seconds=1200 - 1)
+        Key.update(revoked_ms=1).where(Key.project == project).execute()
+    assert not issue_limited(project)
+    assert issue_limited(rival)
+    clock.move(seconds=4)
+    assert [issue_limited(project) for _ in range(2)] == [True, False]
+
+
+@pytest.mark.usefixtures("few_an_hour")
+def test_rotation_counts_as_a_new_key(project: Project, key: str):
+    row = Key.by_prefix(key[:16])
+    for _ in range(MOST):
+        row = Key.by_prefix(row.rotate(0, is_limited=True)[:16])
+    with pytest.raises(TooManyNewKeys, match=f"has issued {MOST} keys within an hour"):
+        row.rotate(0, is_limited=True)
+    assert Key.by_prefix(row.prefix).state == "active"
+
+
+@pytest.mark.usefixtures("few_an_hour")
+def test_keys_of_the_command_line_are_not_limited(project: Project):
+    for _ in range(MOST + 1):
+        Key.issue(project)
+    assert issue_limited(project)
+
+
+@pytest.mark.usefixtures("few_an_hour", "patience")
+def test_concurrent_sessions_stay_within_the_limit_of_an_hour(project: Project):
+    rows = [Key.by_prefix(Key.issue(project)[:16]) for _ in range(6)]
+    given = []
+
+    def issue_or_rotate(row: Key | None) -> None:
+        with suppress(TooManyNewKeys):
+            issued = row.rotate(0, is_limited=True) if row else issue_limited(project)
+            given.append(bool(issued))
+
+    at_once(issue_or_rotate, rows + [None] * 6)
+    assert given.count(True) == MOST

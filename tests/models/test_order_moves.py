@@ -11,7 +11,7 @@ from petstore.models.projects import Project
 
 @pytest.fixture
 def rex(project: Project) -> int:
-    return Pet.add(project.id, "Rex", 7, "available").id
+    return Pet.add(project.id, name="Rex", category_id=7, status="available").id
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_pet_stays_available_if_its_order_cannot_be_inserted(
 def test_order_stays_placed_if_its_pet_cannot_be_updated(
     close, project: Project, placed: Order, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(Pet, "move", fail)
+    monkeypatch.setattr(Pet, "release", fail)
     with pytest.raises(OperationalError):
         close(project.id, placed.id)
     assert orders_of(project) == [placed]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests import servers
-from tests.clocks import Clock
+from tests.harness import servers
+from tests.harness.clocks import Clock
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from subprocess import Popen
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.database import data
 from petstore.quotas.stores.database import Usage
-from tests import servers
-from tests.clocks import Clock
+from petstore.storage.database import data
+from tests.harness import servers
+from tests.harness.clocks import Clock
 
 AWAY = {
     "sqlite": "sqlite:///{directory}/missing/petstore.db",
@@ -67,12 +67,11 @@ class TestWithoutTheDatabase:
         assert "secret" not in answer.text
 
 
-class TestWithCountersInRedis:
-    def test_readyz_is_ok_but_degraded_without_redis(
-        self, redis: Popen, stranger: FlaskClient
-    ):
-        assert stranger.get("/readyz").json["counters"] == "ok"
-        servers.stop(redis)
-        answer = stranger.get("/readyz")
-        assert answer.status_code == 200
-        assert answer.json == {"status": "ok", "counters": "degraded"}
+def test_lost_counter_store_degrades_the_service(redis: Popen, stranger: FlaskClient):
+    assert stranger.get("/readyz").json["counters"] == "ok"
+    assert "\npetstore_counter_store_up 1.0\n" in stranger.get("/metrics").text
+    servers.stop(redis)
+    answer = stranger.get("/readyz")
+    assert answer.status_code == 200
+    assert answer.json == {"status": "ok", "counters": "degraded"}
+    assert "\npetstore_counter_store_up 0.0\n" in stranger.get("/metrics").text

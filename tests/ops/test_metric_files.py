@@ -1,94 +1,150 @@
 """The metric files of workers: kept counts, damage and removal."""
 
 import shutil
+import signal
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import Popen
 
+import psutil
 import pytest
 
-from tests.services import Service, serving
+from tests.harness import servers
+from tests.harness.services import Service, serving
+from tests.harness.waiting import wait_until
 
-SOON_SECONDS = 20
 PLACES = (Path("/dev/shm"), Path(tempfile.gettempdir()))
 
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
+    """A directory for the metrics, with a file of somebody else."""
     directory = tmp_path / "metrics"
     directory.mkdir()
+    (directory / "precious").touch()
     return directory
 
 
 @pytest.fixture
-def service(sqlite_url: str, directory: Path, tmp_path: Path) -> Iterator[Service]:
-    environ = {
+def environ(sqlite_url: str, directory: Path) -> dict[str, str]:
+    return {
         "DATABASE_URL": sqlite_url,
         "WEB_CONCURRENCY": "2",
         "PROMETHEUS_MULTIPROC_DIR": str(directory),
     }
+
+
+@pytest.fixture
+def service(environ: dict[str, str], tmp_path: Path) -> Iterator[Service]:
     with serving(tmp_path, environ) as service:
         yield service
 
 
 def counted(service: Service) -> int:
     """Return the number of requests that /metrics reports."""
-    lines = service.ask("/metrics").content.decode().splitlines()
+    lines = service.send("/metrics").content.decode().splitlines()
     totals = [line for line in lines if line.startswith("petstore_requests_total")]
     return int(sum(float(line.rpartition(" ")[2]) for line in totals))
 
 
-def kill_all(service: Service) -> list[int]:
-    """Kill every worker, wait until they are replaced, and return the old PIDs."""
+def kill_all(service: Service) -> None:
+    """Kill every worker, and wait until they are replaced."""
     workers = service.workers
     for worker in workers:
         worker.kill()
-    dead = [worker.pid for worker in workers]
-    deadline = time.monotonic() + SOON_SECONDS
-    while {worker.pid for worker in service.workers} & set(dead):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return dead
+    wait_for_other_workers(service, workers)
 
 
-def test_counts_of_killed_workers_are_kept_without_their_files(
-    service: Service, directory: Path
+def wait_for_other_workers(service: Service, old: list[psutil.Process]) -> None:
+    """Wait until all workers are replaced."""
+    wait_until(lambda: not set(service.workers) & set(old))
+
+
+def made_by(process: psutil.Process | Popen) -> list[Path]:
+    """Return the directories that a master has made for its metrics."""
+    name = f"petstore-metrics-{process.pid}-*"
+    return [each for place in PLACES for each in place.glob(name)]
+
+
+def test_counts_of_killed_workers_are_kept_until_the_shutdown(
+    environ: dict[str, str], tmp_path: Path, directory: Path
 ):
-    for _ in range(20):
-        service.ask()
-    for rounds in range(1, 3):
-        dead = kill_all(service)
-        service.ask()
-        assert counted(service) == 20 + rounds
-        files = {path.name for path in directory.iterdir()}
-        assert not [name for name in files for pid in dead if f"_{pid}.db" in name]
-
-
-def test_empty_metric_file_is_ignored_and_removed(service: Service, directory: Path):
-    service.ask()
-    [pid, *_] = (worker.pid for worker in service.workers)
-    (directory / f"summary_{pid}.db").touch()
-    assert counted(service) == 1
-    kill_all(service)
-    assert counted(service) == 1
-    assert not (directory / f"summary_{pid}.db").exists()
+    with serving(tmp_path, environ) as service:
+        for _ in range(20):
+            service.send()
+        kill_all(service)
+        service.send()
+        assert counted(service) == 21
+        (directory / "counter_1.db").touch()  # of another service
+    assert {path.name for path in directory.iterdir()} == {"precious", "counter_1.db"}
 
 
 def test_service_survives_the_loss_of_its_metric_files(
     service: Service, directory: Path
 ):
-    service.ask()
     shutil.rmtree(directory)
+    assert {service.send().status for _ in range(20)} == {200}
+    assert service.send("/metrics").status == 200
+    shutil.rmtree(directory)
+    directory.touch()  # so that the directory cannot be made
     kill_all(service)
-    assert service.gunicorn.process.poll() is None
-    assert service.ask().status == 200
+    assert {service.send().status for _ in range(20)} == {200}
+    directory.unlink()
+    kill_all(service)
+    service.send()
     assert counted(service) == 1
 
 
-def test_metric_files_are_removed_at_shutdown(sqlite_url: str, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("name", "value"), [("PORT", "x"), ("DATABASE_URL", "sqlite:///{}/other.db")]
+)
+def test_refused_start_leaves_a_given_directory_alone(
+    environ: dict[str, str], directory: Path, tmp_path: Path, name: str, value: str
+):
+    environ |= {name: value.format(tmp_path)}
+    assert servers.refused_gunicorn(environ).returncode == 1
+    assert [path.name for path in directory.iterdir()] == ["precious"]
+
+
+def test_directory_that_cannot_be_made_is_refused_in_one_line(
+    environ: dict[str, str], directory: Path
+):
+    environ |= {"PROMETHEUS_MULTIPROC_DIR": str(directory / "precious")}
+    refused = servers.refused_gunicorn(environ)
+    [line] = refused.stderr.splitlines()
+    assert line.startswith("Error: PROMETHEUS_MULTIPROC_DIR: ")
+
+
+def test_each_master_keeps_its_own_directory_until_it_ends(
+    sqlite_url: str, tmp_path: Path
+):
     with serving(tmp_path, {"DATABASE_URL": sqlite_url}) as service:
-        service.ask()
-        name = f"petstore-metrics-{service.gunicorn.process.pid}-*"
-        assert any(list(place.glob(name)) for place in PLACES)
-    assert not any(list(place.glob(name)) for place in PLACES)
+        service.send()
+        old, workers = service.gunicorn.process, service.workers
+        old.send_signal(signal.SIGHUP)
+        wait_for_other_workers(service, workers)
+        service.send()
+        assert counted(service) == 2
+        assert len(made_by(old)) == 1
+        old.send_signal(signal.SIGUSR2)
+        new = new_master_of(service)
+        old.terminate()
+        old.wait(60)
+        service.send()
+        assert counted(service) == 1
+        assert (len(made_by(new)), made_by(old)) == (1, [])
+        new.terminate()
+        wait_until(lambda: not new.is_running())
+        assert made_by(new) == []
+
+
+def new_master_of(service: Service) -> psutil.Process:
+    """Return the master that replaces the service's own, once it has workers."""
+    wait_until(lambda: any(child.children() for child in service.workers))
+    return next(child for child in service.workers if child.children())
+
+
+def test_commands_leave_no_files(environ: dict[str, str], directory: Path):
+    assert servers.flask(environ, "projects", "list").returncode == 0
+    assert [path.name for path in directory.iterdir()] == ["precious"]

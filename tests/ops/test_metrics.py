@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from subprocess import Popen
 
 import pytest
 from flask.testing import FlaskClient
@@ -10,8 +9,8 @@ from flask.testing import FlaskClient
 from petstore.models.credentials import new_key
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from tests import servers
-from tests.clocks import Clock
+from petstore.settings import version
+from tests.harness.clocks import Clock
 from tests.ops.samples import Samples
 
 REX = {"name": "Rex", "categoryId": 7}
@@ -103,6 +102,27 @@ def test_refusals_and_bans_are_counted(
     assert grown("petstore_bans_total") == 1
 
 
+def test_served_and_refused_requests_are_counted_by_plan(
+    client: FlaskClient,
+    stranger: FlaskClient,
+    project: Project,
+    grown: Callable[..., float],
+):
+    project.change_plan(Plan("enterprise", 2, 10))
+    for _ in range(3):
+        client.get("/v1/pets")
+    stranger.get("/v1/pets")
+    counted = "petstore_quota_requests_total"
+    assert grown(counted, plan="enterprise", outcome="served") == 2
+    assert grown(counted, plan="enterprise", outcome="refused") == 1
+    assert grown(counted, plan="none", outcome="served") == 1
+
+
+def test_build_is_described(scrape: Callable[[], Samples]):
+    labels = {"version": version.SERVICE, "interface": version.INTERFACE}
+    assert scrape().total("petstore_build_info", **labels) == 1
+
+
 def test_deprecated_requests_are_counted_by_project(
     client: FlaskClient, rival_client: FlaskClient, grown: Callable[..., float]
 ):
@@ -138,14 +158,3 @@ class TestWithoutTheDatabase:
         answer = client_of(new_key()).get("/v1/pets")
         assert answer.status_code == 503
         assert grown("petstore_database_errors_total") == 1
-
-
-class TestCounterStore:
-    def test_gauge_drops_to_0_when_redis_stops(
-        self, redis: Popen, client: FlaskClient, scrape: Callable[[], Samples]
-    ):
-        client.get("/v1/pets")
-        assert scrape().total("petstore_counter_store_up") == 1
-        servers.stop(redis)
-        client.get("/v1/pets")
-        assert scrape().total("petstore_counter_store_up") == 0

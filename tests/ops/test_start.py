@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from petstore.checks import startup_warnings
-from petstore.database import open_databases
+from petstore.cli.checks import startup_warnings
 from petstore.settings import Settings, read_settings
-from tests.hosts.tls_proxy import tls_proxy
+from petstore.storage.database import open_databases
+from tests.harness.tls_proxy import tls_proxy
 
+pytestmark = pytest.mark.usefixtures("closed")
 LOOPBACK = ("127.0.0.1", 8000)
 EVERYWHERE = [("0.0.0.0", 8000), ("::", 8000), ("", 8000)]
 
@@ -31,12 +32,10 @@ def opened(url: str, **environ: str) -> Settings:
     return settings
 
 
-@pytest.mark.usefixtures("closed")
 def test_safe_configuration_gives_no_warning(sqlite_url: str):
     assert startup_warnings(opened(sqlite_url), [LOOPBACK, *EVERYWHERE]) == []
 
 
-@pytest.mark.usefixtures("closed")
 @pytest.mark.parametrize("end", ["", "-wal"])
 def test_file_readable_by_others_gives_a_warning(sqlite_url: str, file: Path, end: str):
     Path(f"{file}{end}").touch()
@@ -46,7 +45,6 @@ def test_file_readable_by_others_gives_a_warning(sqlite_url: str, file: Path, en
     assert "can be read by other users" in warning
 
 
-@pytest.mark.usefixtures("closed")
 @pytest.mark.parametrize("place", EVERYWHERE)
 def test_bypassable_proxy_gives_a_warning(sqlite_url: str, place: tuple):
     settings = opened(sqlite_url, PETSTORE_TRUSTED_PROXIES="1")
@@ -54,18 +52,24 @@ def test_bypassable_proxy_gives_a_warning(sqlite_url: str, place: tuple):
     assert "Listen on 127.0.0.1" in warning
 
 
-@pytest.mark.usefixtures("closed")
 @pytest.mark.parametrize("place", [LOOPBACK, ("::1", 8000), "/run/petstore.sock", 3])
 def test_local_address_behind_a_proxy_gives_no_warning(sqlite_url: str, place: object):
     settings = opened(sqlite_url, PETSTORE_TRUSTED_PROXIES="1")
     assert startup_warnings(settings, [place]) == []
 
 
+def test_unknown_setting_gives_a_warning(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PETSTORE_BASE_DOMAINE", "pets.example.org")
+    [warning] = startup_warnings(opened(sqlite_url), [LOOPBACK])
+    assert warning.endswith(" is not a setting of this service")
+
+
 def test_postgresql_gives_no_warning_about_files(postgresql_url: str):
     assert startup_warnings(opened(postgresql_url), EVERYWHERE) == []
 
 
-@pytest.mark.usefixtures("closed")
 def test_untrusted_redis_certificate_gives_a_warning_with_a_remedy(
     sqlite_url: str,
 ):
@@ -77,7 +81,6 @@ def test_untrusted_redis_certificate_gives_a_warning_with_a_remedy(
     assert "Geheimnis" not in warning
 
 
-@pytest.mark.usefixtures("closed")
 def test_unreachable_redis_gives_no_warning(sqlite_url: str):
     settings = opened(sqlite_url, REDIS_URL="rediss://127.0.0.1:1/0")
     assert startup_warnings(settings, [LOOPBACK]) == []

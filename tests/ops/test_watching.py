@@ -6,11 +6,11 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.domain_checks import record_certificate
-from petstore.models.domain_proofs import prove
 from petstore.models.domains import Domain
+from petstore.models.domains.checks import record_certificate
+from petstore.models.domains.proofs import prove
 from petstore.models.projects import Project
-from tests.servers import ROOT
+from tests.harness.servers import ROOT
 
 DEPLOY = ROOT / "deploy"
 ALERTS = (DEPLOY / "prometheus-alerts.yml").read_text()
@@ -30,7 +30,7 @@ def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str,
 def metrics(stranger: FlaskClient, project: Project) -> str:
     """The text of /metrics when every metric has a value."""
     domain = Domain.add(project, "shop.example.org")
-    prove(domain, "as it should be")
+    prove(domain, "as it should be", most_new=100)
     record_certificate(domain, "Authority", 10**12, None)
     stranger.get("/v1/pets")
     return stranger.get("/metrics").text

@@ -1,4 +1,4 @@
-"""Fixtures for both counter stores and a project with a small quota."""
+"""Fixtures for each counter store and a project with a small quota."""
 
 import pytest
 from flask import Flask
@@ -6,10 +6,17 @@ from flask import Flask
 from petstore.models.projects import Plan, Project
 
 
-@pytest.fixture(params=["database", "redis"])
+@pytest.fixture(params=["sqlite", "postgresql", "redis"])
 def store(request: pytest.FixtureRequest) -> str:
-    """The kind of the counter store, each in turn."""
+    """Where requests are counted: each store in turn."""
     return request.param
+
+
+@pytest.fixture
+def database_url(store: str, request: pytest.FixtureRequest) -> str:
+    """The URL of an empty database that can hold the counters."""
+    engine = "postgresql" if store == "postgresql" else "sqlite"
+    return request.getfixturevalue(f"{engine}_url")
 
 
 @pytest.fixture

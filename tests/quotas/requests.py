@@ -1,12 +1,19 @@
 """Helpers that send requests and read rate-limit headers."""
 
+import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from petstore import clock as service_clock
+
 PETS = "/v1/pets"
+DAY_END_MS = service_clock.instant_ms(2027, 3, 18)
+
+# For tests of what does not depend on the counter store.
+on_one_store = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 
 
-def ask(client: FlaskClient, times: int = 1) -> list[int]:
+def send(client: FlaskClient, times: int = 1) -> list[int]:
     """Send requests one after another and return their statuses."""
     return [client.get(PETS).status_code for _ in range(times)]
 

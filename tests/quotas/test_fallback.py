@@ -1,7 +1,5 @@
 """Tests that workers count in memory while Redis is unavailable."""
 
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,48 +10,27 @@ from flask.testing import FlaskClient
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from tests import servers
-from tests.clocks import Clock
-from tests.clusters import until
-from tests.quotas.requests import PETS, ask, remaining
-
-
-class Redis:
-    """A Redis server that can be stopped and restarted on the same port."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._port = servers.free_port()
-        self._process: subprocess.Popen | None = None
-        self.url = f"redis://127.0.0.1:{self._port}/0"
-
-    def start(self) -> None:
-        self._process = servers.start_redis(self._directory, self._port)
-
-    def stop(self) -> None:
-        servers.stop(self._process)
-
-    def hang(self) -> None:
-        self._process.send_signal(signal.SIGSTOP)
-
-    def go_on(self) -> None:
-        self._process.send_signal(signal.SIGCONT)
+from tests.harness.clocks import Clock
+from tests.harness.clusters import Server, running
+from tests.harness.servers import free_port
+from tests.harness.waiting import wait_until
+from tests.quotas.requests import PETS, remaining, send
 
 
 @pytest.fixture
-def redis(tmp_path: Path) -> Iterator[Redis]:
-    redis = Redis(tmp_path)
-    redis.start()
-    yield redis
-    redis.go_on()
-    redis.stop()
+def redis(tmp_path: Path) -> Iterator[Server]:
+    with running(Server(free_port(), tmp_path / "redis")) as redis:
+        yield redis
 
 
 @pytest.fixture
-def environ(sqlite_url: str, redis: Redis) -> dict[str, str]:
+def environ(
+    sqlite_url: str, redis: Server, set_limits: Callable[..., None]
+) -> dict[str, str]:
+    set_limits(hit_seconds=1.0, probe_seconds=0.02, settled_seconds=0.2)
     return {
         "DATABASE_URL": sqlite_url,
-        "REDIS_URL": redis.url,
+        "REDIS_URL": f"redis://{redis.name}",
         "WEB_CONCURRENCY": "2",
     }
 
@@ -65,94 +42,84 @@ def project(project: Project) -> Project:
     return project
 
 
-def ask_until(client: FlaskClient, is_so: Callable[[], bool]) -> float:
-    """Send requests until the condition holds; return the elapsed seconds."""
-    started = time.monotonic()
-    while not is_so():
-        client.get(PETS)
-        assert time.monotonic() - started < 20
-    return time.monotonic() - started
-
-
 def test_worker_enforces_its_share_while_redis_is_down(
-    client: FlaskClient, redis: Redis
+    client: FlaskClient, redis: Server
 ):
     assert remaining(client.get(PETS)) == (5, 99)
-    redis.stop()
+    redis.kill()
     assert remaining(client.get(PETS)) == (2, 49)
-    assert ask(client, 3) == [200, 200, 429]
+    assert send(client, 3) == [200, 200, 429]
 
 
 def test_requests_are_served_if_redis_is_down_before_the_first_one(
-    client: FlaskClient, redis: Redis
+    client: FlaskClient, redis: Server
 ):
-    redis.stop()
-    assert ask(client, 4) == [200, 200, 200, 429]
+    redis.kill()
+    assert send(client, 4) == [200, 200, 200, 429]
 
 
 def test_a_share_is_never_less_than_one_request(
-    client: FlaskClient, project: Project, redis: Redis
+    client: FlaskClient, project: Project, redis: Server
 ):
     project.change_plan(Plan("enterprise", 1, 1))
-    redis.stop()
-    assert ask(client, 2) == [200, 429]
+    redis.kill()
+    assert send(client, 2) == [200, 429]
 
 
-def test_refusal_during_an_outage_has_retry_after(client: FlaskClient, redis: Redis):
-    redis.stop()
-    ask(client, 3)
+def test_refusal_during_an_outage_has_retry_after(client: FlaskClient, redis: Server):
+    redis.kill()
+    send(client, 3)
     answer = client.get(PETS)
     assert answer.headers["Retry-After"] == "50"
     assert answer.headers["X-RateLimit-Remaining"] == "0"
 
 
 def test_ban_is_enforced_while_redis_is_down(
-    client: FlaskClient, project: Project, redis: Redis, clock: Clock
+    client: FlaskClient, project: Project, redis: Server, clock: Clock
 ):
     [key] = Key.all_by_id(project)
     Key.ban(key.id, clock.now_ms + 1000)
-    redis.stop()
+    redis.kill()
     assert client.get(PETS).json["code"] == "api_key_banned"
 
 
 def test_outage_and_recovery_are_logged_once(
-    client: FlaskClient, redis: Redis, clock: Clock, capfd: pytest.CaptureFixture
+    client: FlaskClient, redis: Server, clock: Clock, capfd: pytest.CaptureFixture
 ):
-    ask(client)
-    redis.stop()
+    send(client)
+    redis.kill()
     capfd.readouterr()
-    ends = time.monotonic() + 0.7  # long enough for a second attempt
-    while time.monotonic() < ends:
-        client.get(PETS)
-    assert capfd.readouterr().out.count("counters_lost") == 1
+    send(client, 9)
+    log = capfd.readouterr().out
     redis.start()
     clock.set_ms(clock.now_ms)
-    ask_until(client, lambda: "counters_regained" in capfd.readouterr().out)
-    ask(client)
+    wait_until(lambda: "counters_restored" in capfd.readouterr().out)
+    assert log.count("counters_lost") == 1
+    send(client)
     assert "counters_" not in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("way", ["stopped", "hung"])
 def test_redis_counting_resumes_without_traffic(
-    app: Flask, client: FlaskClient, redis: Redis, clock: Clock, way: str
+    app: Flask, client: FlaskClient, redis: Server, clock: Clock, way: str
 ):
     assert remaining(client.get(PETS)) == (5, 99)
     begin, end = {
-        "stopped": (redis.stop, redis.start),
+        "stopped": (redis.kill, redis.start),
         "hung": (redis.hang, redis.go_on),
     }[way]
     begin()
-    ask(client, 4)
+    send(client, 4)
     end()
     clock.set_ms(clock.now_ms)
-    until(lambda: not app.extensions["limiter"].is_away)
+    wait_until(lambda: not app.extensions["limiter"].is_down)
     # After a hang, Redis also counts the hit that was sent as the outage began.
     assert remaining(client.get(PETS)) == ((5, 99) if way == "stopped" else (3, 97))
 
 
-def test_requests_do_not_wait_for_a_hung_redis(client: FlaskClient, redis: Redis):
-    ask(client)
+def test_requests_do_not_wait_for_a_hung_redis(client: FlaskClient, redis: Server):
+    send(client)
     redis.hang()
     started = time.monotonic()
-    assert ask(client, 3) == [200, 200, 200]
-    assert time.monotonic() - started < 3  # 0.18 s, plus slack for a busy machine
+    assert send(client, 3) == [200, 200, 200]
+    assert time.monotonic() - started < 3  # only the first one waits, for a second

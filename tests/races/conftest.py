@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from petstore.database import open_databases
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests import databases, servers
+from petstore.storage.database import open_databases
+from tests.harness import databases, servers
 
 # Stores, number of gunicorn servers, and workers per server.
 DEPLOYMENTS = {
@@ -18,6 +18,11 @@ DEPLOYMENTS = {
     "postgresql": (["postgresql"], 2, 2),
     "postgresql-redis": (["postgresql", "redis"], 2, 2),
 }
+
+# For races that only the database decides.
+of_both_engines = pytest.mark.parametrize(
+    "service", ["sqlite", "postgresql"], indirect=True
+)
 
 
 @dataclass

@@ -1,12 +1,16 @@
 """Tests that exactly the limit is served under concurrent requests."""
 
+import random
 from collections.abc import Callable
 from itertools import cycle, islice
 
+import pytest
+
 from petstore.models.projects import Plan
-from tests.clients import Answer
-from tests.crowds import ask_at_once, served_by_minute
+from tests.harness.clients import Answer
+from tests.harness.crowds import send_at_once
 from tests.races.conftest import Service
+from tests.torture.quotas import burst
 
 CLIENTS = 64
 TRIALS = 4
@@ -14,26 +18,12 @@ TRIALS = 4
 
 def at_once(service: Service, key: str) -> list[Answer]:
     """Send one request per client, spread evenly over the servers."""
-    return ask_at_once(islice(cycle(service.urls), CLIENTS), key)
+    return send_at_once(islice(cycle(service.urls), CLIENTS), key)
 
 
-def test_exactly_the_minute_limit_is_served(
-    service: Service, key_of: Callable[[Plan], str]
-):
-    keys = [key_of(Plan("free")) for _ in range(TRIALS)]
-    for key in keys:
-        for asked, served in served_by_minute(at_once(service, key)):
-            # A trial that crosses into the next minute has the full limit in each.
-            assert served == min(asked, 60)
-
-
-def test_exactly_the_day_limit_is_served(
-    service: Service, key_of: Callable[[Plan], str]
-):
-    keys = [key_of(Plan("enterprise", 1000, 60)) for _ in range(TRIALS)]
-    for key in keys:
-        for asked, served in served_by_minute(at_once(service, key)):
-            assert served == min(asked, 60)
+@pytest.mark.parametrize("trial", range(TRIALS))
+def test_exactly_the_limit_is_served(service: Service, trial: int):
+    assert burst(random.Random(trial), service.environ, service.urls) == []
 
 
 def test_each_response_has_a_distinct_remaining_count(

@@ -7,14 +7,14 @@ import pytest
 from flask import Flask
 
 from petstore.clock import MS_PER_DAY
-from petstore.database import counters, data
 from petstore.quotas.stores.database import Usage
-from tests.clocks import NOON_MS
+from petstore.storage.database import counters, data
+from tests.harness.clocks import START_MS
 
 THREADS = 4
 SUBJECTS = 240
 OLD_ROWS = 1000
-TODAY = NOON_MS // MS_PER_DAY
+TODAY = START_MS // MS_PER_DAY
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from itertools import cycle, islice
 import pytest
 
 from petstore.models.projects import Plan
-from tests.clients import PETS, Answer, Client
-from tests.crowds import together
+from tests.harness.clients import PETS, Answer, Client
+from tests.harness.crowds import at_once
 from tests.races.conftest import Service
 
 SECONDS = 2
@@ -57,13 +57,13 @@ def load(
     def write() -> list[Answer]:
         urls = enumerate(islice(cycle(service.urls), CLIENTS))
         try:
-            shares = together([partial(use, u, key, n, ends_at) for n, u in urls])
+            shares = at_once(lambda one: use(one[1], key, one[0], ends_at), urls)
         finally:
             has_ended.set()
         return [answer for share in shares for answer in share]
 
     readers = [partial(follow, url, key, has_ended) for url in service.urls]
-    answers, *seen = together([write, *readers])
+    answers, *seen = at_once(lambda client: client(), [write, *readers])
     return answers, seen
 
 

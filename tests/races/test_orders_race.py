@@ -1,20 +1,25 @@
 """Tests that only one of many concurrent clients can order, close or create."""
 
+import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from petstore.database import open_databases
 from petstore.settings import read_settings
-from tests import databases, servers
-from tests.clients import ORDERS
-from tests.races.shops import Shop, at_once, killed_workers, renew, walk
-from tests.races.stories import faults
-from tests.servers import PATIENT
+from petstore.storage.database import open_databases
+from tests.harness import databases, servers
+from tests.harness.clients import ORDERS
+from tests.harness.servers import PATIENT
+from tests.harness.waiting import wait_until
+from tests.races.shops import Shop, race
+from tests.torture import kills
+from tests.torture.campaign import Outcome, Run
+from tests.torture.writers import writing
 
 CLIENTS, ANIMALS = 32, 5
-WALKERS, STEPS, WALKED_ANIMALS = 8, 60, 6
-SEED = 20270317
+WRITES = 400
+KILLS = 4
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
@@ -50,10 +55,9 @@ def shop(server: servers.Gunicorn, environ: dict[str, str]) -> Iterator[Shop]:
 def test_only_one_of_many_concurrent_orders_succeeds(shop: Shop):
     clients = [shop.client() for _ in range(CLIENTS)]
     for pet in clients[0].add_pets(ANIMALS):
-        renew(clients)
-        outcomes = at_once(
+        outcomes = race(
             clients,
-            lambda _, client, pet=pet: client.ask("POST", ORDERS, {"petId": pet}),
+            lambda _, client, pet=pet: client.send("POST", ORDERS, {"petId": pet}),
         )
         assert outcomes == [201] + ["pet_not_available"] * (CLIENTS - 1)
         assert shop.status_of(pet) == "pending"
@@ -63,11 +67,10 @@ def test_only_one_of_many_concurrent_orders_succeeds(shop: Shop):
 def test_only_one_of_many_concurrent_closes_succeeds(shop: Shop):
     clients = [shop.client() for _ in range(CLIENTS)]
     for pet in clients[0].add_pets(ANIMALS):
-        order = clients[0].ask("POST", ORDERS, {"petId": pet}).json["id"]
-        renew(clients)
-        outcomes = at_once(
+        order = clients[0].send("POST", ORDERS, {"petId": pet}).json["id"]
+        outcomes = race(
             clients,
-            lambda number, client, order=order: client.ask(
+            lambda number, client, order=order: client.send(
                 "PATCH",
                 f"{ORDERS}/{order}",
                 {"status": ("completed", "cancelled")[number % 2]},
@@ -84,27 +87,26 @@ def test_only_one_of_many_concurrent_closes_succeeds(shop: Shop):
 def test_only_one_of_many_concurrent_puts_creates_a_category(shop: Shop):
     clients = [shop.client() for _ in range(CLIENTS)]
     for category in range(ANIMALS):
-        renew(clients)
-        outcomes = at_once(
+        outcomes = race(
             clients,
-            lambda number, client, category=category: client.ask(
+            lambda number, client, category=category: client.send(
                 "PUT", f"/v1/categories/{category}", {"name": f"No. {number}"}
             ),
         )
         assert outcomes == [200] * (CLIENTS - 1) + [201]
-    assert len(clients[0].ask("GET", "/v1/categories").json) == ANIMALS
+    assert len(clients[0].send("GET", "/v1/categories").json) == ANIMALS
 
 
-def test_random_requests_keep_orders_and_animals_consistent(shop: Shop):
-    seen = walk(shop, pets=WALKED_ANIMALS, walkers=WALKERS, steps=STEPS, seed=SEED)
-    client = shop.client()
-    assert not [deed for deed in seen.deeds if deed.answer.status is None]
-    assert faults(seen, client.all_of("/v1/pets"), client.all_of(ORDERS)) == []
+def test_random_writes_keep_orders_and_animals_consistent(shop: Shop):
+    outcome = Outcome()
+    with writing(shop.client, "rex") as ledger:
+        wait_until(lambda: ledger.answered >= WRITES, "few writes were answered")
+    ledger.judge(shop.client(), outcome)
+    assert outcome.is_good, outcome
+    assert None not in ledger.statuses
 
 
-def test_killed_workers_keep_orders_and_animals_consistent(shop: Shop):
-    with killed_workers(shop.server, SEED) as killed:
-        seen = walk(shop, pets=WALKED_ANIMALS, walkers=WALKERS, steps=STEPS, seed=SEED)
-    client = shop.client()
-    assert killed
-    assert faults(seen, client.all_of("/v1/pets"), client.all_of(ORDERS)) == []
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
+def test_killed_processes_lose_and_repeat_no_write(engine: str, tmp_path: Path):
+    outcome = kills.play(engine, Run(KILLS, random.Random(engine), tmp_path))
+    assert outcome.is_good, outcome

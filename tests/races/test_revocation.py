@@ -10,8 +10,8 @@ from petstore import clock, create_app
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests.clients import Answer, Client
-from tests.crowds import together
+from tests.harness.clients import Answer, Client
+from tests.harness.crowds import at_once
 from tests.races.conftest import Service
 
 PLENTY = Plan("enterprise", 100_000, 100_000)
@@ -23,7 +23,7 @@ REFUSED = {401, 429}  # 429 after too many invalid keys from one address
 KeyOf = Callable[[Plan], str]
 
 
-def ask(service: Service, key: str) -> list[Answer]:
+def send(service: Service, key: str) -> list[Answer]:
     """Send each request over a new connection, so that any worker may answer."""
     answers = []
     for url in islice(cycle(service.urls), REQUESTS):
@@ -53,37 +53,37 @@ def test_a_revoked_key_is_refused_by_every_worker(
     service: Service, key_of: KeyOf, flask: Callable[..., str]
 ):
     key = key_of(PLENTY)
-    assert statuses(ask(service, key)) == {200}
+    assert statuses(send(service, key)) == {200}
     flask("keys", "revoke", key[:16])
-    assert statuses(ask(service, key)) <= REFUSED
+    assert statuses(send(service, key)) <= REFUSED
 
 
 def test_rotation_without_grace_replaces_the_key_at_once(
     service: Service, key_of: KeyOf, flask: Callable[..., str]
 ):
     key = key_of(PLENTY)
-    assert statuses(ask(service, key)) == {200}
+    assert statuses(send(service, key)) == {200}
     successor = flask("keys", "rotate", key[:16], "--grace", "0")
-    assert statuses(ask(service, key)) <= REFUSED
-    assert statuses(ask(service, successor)) == {200}
+    assert statuses(send(service, key)) <= REFUSED
+    assert statuses(send(service, successor)) == {200}
 
 
 def test_a_lowered_plan_is_enforced_by_every_worker(
     service: Service, key_of: KeyOf, flask: Callable[..., str]
 ):
     key = key_of(PLENTY)
-    assert statuses(ask(service, key)) == {200}
+    assert statuses(send(service, key)) == {200}
     project = Key.by_prefix(key[:16]).project
     numbers = ("--per-minute", "100000", "--per-day", str(REQUESTS))
     flask("projects", "change", project.slug, *numbers)
-    assert statuses(ask(service, key)) == {429}
+    assert statuses(send(service, key)) == {429}
 
 
 def test_a_banned_key_is_refused_by_every_worker(service: Service, key_of: KeyOf):
     key = key_of(PLENTY)
-    assert statuses(ask(service, key)) == {200}
+    assert statuses(send(service, key)) == {200}
     Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms() + clock.MS_PER_DAY)
-    codes = {answer.json["code"] for answer in ask(service, key)}
+    codes = {answer.json["code"] for answer in send(service, key)}
     assert codes == {"api_key_banned"}
 
 
@@ -103,7 +103,7 @@ def test_a_key_expires_on_every_worker_at_the_same_moment(
         return answers
 
     urls = islice(cycle(service.urls), READERS)
-    shares = together([lambda url=url: read(url) for url in urls])
+    shares = at_once(read, urls)
     answers = [answer for share in shares for answer in share]
     assert 200 in statuses(answers)
     late = [answer for answer in answers if answer.sent_at >= expires_at]

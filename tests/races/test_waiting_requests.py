@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from petstore.database import open_databases
 from petstore.settings import read_settings
-from tests import databases, servers
-from tests.clients import ORDERS
-from tests.races.shops import Shop, at_once
+from petstore.storage.database import open_databases
+from tests.harness import databases, servers
+from tests.harness.clients import ORDERS
+from tests.races.shops import Shop, race
 
 CLIENTS = 12
 IDLE_SECONDS, BLOCKED_SECONDS = 1, 1.5
@@ -38,12 +38,12 @@ def test_waiting_requests_outlast_the_keep_alive_timeout(
     [pet] = clients[0].add_pets(1)
     path = race_stores["sqlite"].removeprefix("sqlite:///")
     with closing(sqlite3.connect(path, check_same_thread=False)) as blocker:
-        at_once(clients, lambda _, client: client.ask("GET", ORDERS))
+        race(clients, lambda _, client: client.send("GET", ORDERS))
         blocker.execute("BEGIN IMMEDIATE")
         release = threading.Timer(BLOCKED_SECONDS, blocker.rollback)
         release.start()
-        outcomes = at_once(
-            clients, lambda _, client: client.ask("POST", ORDERS, {"petId": pet})
+        outcomes = race(
+            clients, lambda _, client: client.send("POST", ORDERS, {"petId": pet})
         )
         release.join()
     assert outcomes == [201] + ["pet_not_available"] * (CLIENTS - 1)

@@ -1,26 +1,28 @@
 """Fixtures that run the service under gunicorn, and raw connections to it."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
-from petstore.database import open_databases
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests import databases, servers
-from tests.edge.wire import Wire
+from petstore.storage.database import open_databases
+from tests.harness import databases, servers
+from tests.harness.wire import Wire
 
 IDLE = "--keep-alive 2"  # seconds; short enough for a test to wait for its end
 PLENTY = Plan("enterprise", 10**6, 10**6)
 
 Serve = Callable[..., servers.Gunicorn]
+APP = "tests.server.large_file:app"
 
 
 @pytest.fixture(scope="session")
-def edge_environ(new_database: Callable[[str], str]) -> dict[str, str]:
+def server_environ(new_database: Callable[[str], str]) -> dict[str, str]:
     """Settings for a service whose database is not emptied by other tests."""
     return {
         "DATABASE_URL": new_database("sqlite"),
@@ -31,27 +33,28 @@ def edge_environ(new_database: Callable[[str], str]) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def service(
-    edge_environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    server_environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[servers.Gunicorn]:
     """A service shared by all tests that do not disrupt it."""
-    with servers.gunicorn(tmp_path_factory.mktemp("gunicorn"), edge_environ) as service:
+    directory = tmp_path_factory.mktemp("gunicorn")
+    with servers.gunicorn(directory, server_environ, APP) as service:
         yield service
-    assert "Traceback" not in service.log.read_text()
+    assert tracebacks(service.log) == []
 
 
 @pytest.fixture
-def serve(edge_environ: dict[str, str], tmp_path: Path) -> Iterator[Serve]:
+def serve(server_environ: dict[str, str], tmp_path: Path) -> Iterator[Serve]:
     """Return a function that starts a service with these options and settings."""
-    with serving(edge_environ, tmp_path) as serve:
+    with serving(server_environ, tmp_path) as serve:
         yield serve
 
 
 @pytest.fixture(scope="module")
 def serve_all(
-    edge_environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    server_environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Serve]:
     """Like `serve`, but the services run for all tests of a module."""
-    with serving(edge_environ, tmp_path_factory.mktemp("gunicorn")) as serve:
+    with serving(server_environ, tmp_path_factory.mktemp("gunicorn")) as serve:
         yield serve
 
 
@@ -60,19 +63,29 @@ def serving(environ: dict[str, str], directory: Path) -> Iterator[Serve]:
     """Yield a function that starts services, which stop when the block ends."""
     with ExitStack() as stack:
 
-        def serve(options: str = "", **settings: str) -> servers.Gunicorn:
+        def serve(
+            options: str = "", limits: dict | None = None, **settings: str
+        ) -> servers.Gunicorn:
+            if limits:
+                options += " --config tests/server/limited.py"
+                settings["TEST_LIMITS"] = json.dumps(limits)
             own = environ | settings | {"GUNICORN_CMD_ARGS": f"{IDLE} {options}"}
-            return stack.enter_context(servers.gunicorn(directory, own))
+            return stack.enter_context(servers.gunicorn(directory, own, APP))
 
         yield serve
     for log in directory.glob("gunicorn-*.log"):
-        assert "Traceback" not in log.read_text()
+        assert tracebacks(log) == []
+
+
+def tracebacks(log: Path) -> list[str]:
+    """Return the lines of a log that hold a traceback."""
+    return [line for line in log.read_text().splitlines() if "Traceback" in line]
 
 
 @pytest.fixture
-def key(edge_environ: dict[str, str]) -> Iterator[str]:
+def key(server_environ: dict[str, str]) -> Iterator[str]:
     """A key of a new project with ample limits."""
-    open_databases(read_settings(edge_environ))
+    open_databases(read_settings(server_environ))
     yield Key.issue(Project.add("Shelter", None, PLENTY))
     databases.close()
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.edge.wire import Wire, chunks, get, post
+from tests.harness.wire import Wire, chunks, get, post
 
 PET = json.dumps({"name": "Rex", "categoryId": 7}).encode()
 CHUNKED = "Transfer-Encoding: chunked"

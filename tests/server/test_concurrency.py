@@ -3,12 +3,13 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 
 import pytest
 
-from petstore import waiting
-from petstore.waiting import wait
-from tests.workers import run_requests
+from petstore.server import concurrency
+from petstore.server.concurrency import await_result
+from tests.harness.workers import run_requests
 
 
 async def later(seconds: float, result: str) -> str:
@@ -19,8 +20,8 @@ async def later(seconds: float, result: str) -> str:
 def test_other_calls_continue_while_one_waits():
     story = []
     run_requests(
-        lambda: story.append(wait(later(0.02, "slow"))),
-        lambda: story.append(wait(later(0, "quick"))),
+        lambda: story.append(await_result(later(0.02, "slow"))),
+        lambda: story.append(await_result(later(0, "quick"))),
         lambda: story.append("at once"),
     )
     assert story == ["at once", "quick", "slow"]
@@ -28,9 +29,25 @@ def test_other_calls_continue_while_one_waits():
 
 def test_call_that_does_not_wait_needs_no_task():
     async def main() -> None:
-        assert waiting.start(lambda: None) is None
+        assert concurrency.start(lambda: None) is None
 
     asyncio.run(main())
+
+
+def test_call_sees_no_context_variable_of_the_one_before():
+    variable: ContextVar[str] = ContextVar("variable", default="unset")
+    story = []
+
+    def call() -> None:
+        story.append(variable.get())
+        variable.set("of the one before")
+
+    async def main() -> None:
+        for _ in range(3):
+            concurrency.start(call)
+
+    asyncio.run(main())
+    assert story == ["unset"] * 3
 
 
 def test_awaited_exception_is_raised_in_the_call():
@@ -39,8 +56,8 @@ def test_awaited_exception_is_raised_in_the_call():
 
     def call() -> None:
         with pytest.raises(ZeroDivisionError):
-            wait(fail())
-        story.append(wait(later(0, "went on")))
+            await_result(fail())
+        story.append(await_result(later(0, "went on")))
 
     story = []
     run_requests(call)
@@ -49,14 +66,14 @@ def test_awaited_exception_is_raised_in_the_call():
 
 def test_failed_call_does_not_affect_later_calls():
     def fail() -> None:
-        wait(later(0, ""))
+        await_result(later(0, ""))
         raise ZeroDivisionError
 
     async def main() -> None:
         for _ in range(3):
             with pytest.raises(ZeroDivisionError):
-                await waiting.start(fail)
-        await waiting.start(lambda: story.append(wait(later(0, "went on"))))
+                await concurrency.start(fail)
+        await concurrency.start(lambda: story.append(await_result(later(0, "went on"))))
 
     story = []
     asyncio.run(main())
@@ -67,7 +84,7 @@ def test_many_concurrent_calls_get_their_own_results():
     results = []
 
     def call(number: int) -> Callable[[], None]:
-        return lambda: results.append((number, wait(later(0, str(number)))))
+        return lambda: results.append((number, await_result(later(0, str(number)))))
 
     for _ in range(3):
         run_requests(*(call(number) for number in range(200)))
@@ -75,20 +92,20 @@ def test_many_concurrent_calls_get_their_own_results():
 
 
 @pytest.mark.parametrize("awaitable", [later(0, "done"), later(0.01, "done")])
-def test_wait_blocks_outside_an_event_loop(awaitable: Awaitable[str]):
-    assert not waiting.can_await()
-    assert wait(awaitable) == "done"
+def test_await_result_blocks_outside_an_event_loop(awaitable: Awaitable[str]):
+    assert not concurrency.can_await()
+    assert await_result(awaitable) == "done"
 
 
 def test_background_call_does_not_block_the_caller():
     ended = threading.Event()
-    waiting.start_in_background(ended.set)
+    concurrency.start_in_background(ended.set)  # from another thread
     assert ended.wait(5)
 
     def call() -> None:
-        waiting.start_in_background(story.append, "beside")
+        concurrency.start_in_background(story.append, "beside")
         story.append("first")
-        wait(later(0.01, ""))
+        await_result(later(0.01, ""))
 
     story = []
     run_requests(call)

@@ -1,15 +1,16 @@
 """Connections that expire while the client still has a response to read."""
 
 import asyncio
-import math
+import gc
 import socket
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
 import pytest
 import uvloop
 
-from petstore.edge.connection import Connection
+from petstore.server.connection import Connection
 
 BODY = b"x" * 50_000
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -63,12 +64,38 @@ async def receive_all(client: socket.socket) -> bytes:
 def test_client_gets_time_to_read_the_last_response(sent: bytes):
     async def play() -> None:
         async with asked(sent) as (server, client):
-            assert server.connection.deadline < math.inf
+            assert server.connection.is_waiting_for_client
             if sent != CLOSE:  # which is closing: it would be aborted
                 server.connection.expire()
             assert (await receive_all(client)).endswith(BODY)
 
     uvloop.run(play())
+
+
+HALF = b"POST / HTTP/1.1\r\nHost: x\r\n"
+ENDED = {
+    "a request": GET,
+    "half a head": HALF,
+    "half a body": HALF + b"Content-Length: 60000\r\n\r\n" + b"x" * 59_999,
+    "half a chunk": HALF + b"Transfer-Encoding: chunked\r\n\r\nffff\r\n",
+    "nothing readable": b"BAD\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("sent", ENDED.values(), ids=ENDED.keys())
+def test_closed_connection_is_freed_without_the_garbage_collector(sent: bytes):
+    async def play() -> None:
+        async with asked(sent) as (server, client):
+            connection = weakref.ref(server.connection)
+            client.close()
+            await asyncio.sleep(0.05)
+            assert connection() is None
+
+    gc.disable()
+    try:
+        uvloop.run(play())
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("sent", [GET, CLOSE, b"BAD\r\n\r\n"])

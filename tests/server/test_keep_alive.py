@@ -1,21 +1,16 @@
 """Persistent connections: reuse, pipelining, closing, upgrades and idle timeout."""
 
-import time
+import socket
 
 import pytest
 
-from tests.edge.wire import Wire, chunks, get, post
+from tests.harness.servers import Gunicorn
+from tests.harness.wire import Wire, chunks, get, post
 
 NO_KEY = "none"
-BUNDLE = "/docs/swagger-ui/swagger-ui-bundle.js"
+LARGE_FILE = "/large-file"
 PET = b'{"name": "Rex", "categoryId": 7}'
 UPGRADE = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c")
-
-
-def test_connection_is_reused_for_further_requests(wire: Wire, key: str):
-    for _ in range(3):
-        answer = wire.send(get(key)).answer()
-        assert (answer.status, answer.headers["Connection"]) == (200, "keep-alive")
 
 
 @pytest.mark.parametrize(
@@ -42,8 +37,8 @@ def test_pipelined_requests_are_answered_in_order(wire: Wire, key: str):
     assert [pet["id"] for pet in wire.answer().json] == ids
 
 
-@pytest.mark.parametrize("count", [20, 2000])
-def test_each_pipelined_request_gets_its_own_response(wire: Wire, key: str, count: int):
+def test_each_pipelined_request_gets_its_own_response(wire: Wire, key: str):
+    count = 500
     wire.send(b"".join(get(key, f"X-Request-ID: mine-{i}") for i in range(count)))
     answers = [wire.answer() for _ in range(count)]
     assert {answer.status for answer in answers} == {200}
@@ -78,7 +73,7 @@ def test_head_has_the_headers_of_get_and_no_body(wire: Wire, key: str):
     assert wire.send(get(key)).answer().status == 200
 
 
-@pytest.mark.parametrize("path", ["/v1/pets", "/docs", BUNDLE])
+@pytest.mark.parametrize("path", ["/v1/pets", "/docs", LARGE_FILE])
 def test_no_header_is_repeated(wire: Wire, key: str, path: str):
     wire.send(get(key, path=path))
     assert wire.line() == "HTTP/1.1 200 OK"
@@ -91,15 +86,10 @@ def test_empty_line_before_a_request_is_ignored(wire: Wire, key: str):
     assert [wire.answer().status, wire.answer().status] == [200, 200]
 
 
-def test_half_closed_client_gets_its_responses(wire: Wire, key: str):
-    wire.send(get(key) * 20).socket.shutdown(1)
+@pytest.mark.parametrize("rest", [b"", b"GET /v1/pets HTTP/1.1\r\nHost:"])
+def test_half_closed_client_gets_its_responses(wire: Wire, key: str, rest: bytes):
+    wire.send(get(key) * 20 + rest).socket.shutdown(socket.SHUT_WR)
     assert {wire.answer().status for _ in range(20)} == {200}
-    assert wire.is_closed()
-
-
-def test_half_close_within_a_request_closes_the_connection(wire: Wire, key: str):
-    wire.send(get(key) + get(key)[:40]).socket.shutdown(1)
-    assert wire.answer().status == 200
     assert wire.is_closed()
 
 
@@ -126,13 +116,12 @@ def test_header_with_an_underscore_is_dropped(wire: Wire, key: str):
     assert wire.answer().status == 200
 
 
-def test_partly_sent_request_outlasts_the_idle_timeout(wire: Wire, key: str):
+def test_idle_connection_is_closed_and_a_partly_sent_request_is_not(
+    wire: Wire, service: Gunicorn, key: str
+):
     wire.send(get(key) + get(key)[:40])
     assert wire.answer().status == 200
-    time.sleep(3)  # longer than the keep-alive timeout
+    with Wire(service.url) as idle:
+        assert idle.send(get(key)).answer().status == 200
+        assert idle.is_closed()
     assert wire.send(get(key)[40:]).answer().status == 200
-
-
-def test_idle_connection_is_closed(wire: Wire, key: str):
-    assert wire.send(get(key)).answer().status == 200
-    assert wire.is_closed()

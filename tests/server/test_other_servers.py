@@ -13,36 +13,45 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests import servers
-from tests.clients import Answer
-from tests.services import Service, issue_key, serving
+from tests.harness import servers
+from tests.harness.clients import Answer
+from tests.harness.services import Service, issue_key, serving
 
 REX = {"name": "Rex", "categoryId": 7}
-SERVERS = ("sync", "gthread", "flask run")
+# Each kind with one engine: they reach the engine in the same way.
+SERVERS = {"sync": "sqlite", "gthread": "postgresql", "flask run": "sqlite"}
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=SERVERS)
+def server(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
 def environ(
-    request: pytest.FixtureRequest, new_database: Callable[[str], str]
+    server: str, request: pytest.FixtureRequest, new_database: Callable[[str], str]
 ) -> dict[str, str]:
     """Settings for SQLite alone, or for PostgreSQL with Redis."""
-    environ = {"DATABASE_URL": new_database(request.param), "WEB_CONCURRENCY": "1"}
-    if request.param == "postgresql":
+    environ = {
+        "DATABASE_URL": new_database(SERVERS[server]),
+        "WEB_CONCURRENCY": "1",
+    }
+    if SERVERS[server] == "postgresql":
         environ["REDIS_URL"] = request.getfixturevalue("redis_server")
     return environ
 
 
-@pytest.fixture(scope="module", params=SERVERS)
+@pytest.fixture(scope="module")
 def running(
-    request: pytest.FixtureRequest,
+    server: str,
     environ: dict[str, str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Service]:
-    if request.param == "flask run":
+    if server == "flask run":
         with flask_run(environ) as url:
             yield Service(SimpleNamespace(url=url), issue_key(environ))
     else:
-        options = ("--worker-class", request.param, "--threads", "4")
+        options = ("--worker-class", server, "--threads", "4")
         directory = tmp_path_factory.mktemp("gunicorn")
         with serving(directory, environ, *options) as service:
             yield service
@@ -77,22 +86,22 @@ def seen(answer: Answer) -> tuple[int, str | None]:
 
 
 def test_valid_requests_get_the_usual_responses(service: Service):
-    made = service.ask(body=REX, Idempotency_Key="once")
-    again = service.ask(body=REX, Idempotency_Key="once")
+    made = service.send(body=REX, Idempotency_Key="once")
+    again = service.send(body=REX, Idempotency_Key="once")
     assert (made.status, again.content) == (201, made.content)
     assert again.headers["Idempotent-Replayed"] == "true"
-    assert service.ask().json == [made.json]
-    assert int(service.ask().headers["X-RateLimit-Remaining"]) > 0
-    order = service.ask("/v1/store/orders", {"petId": made.json["id"]})
+    assert service.send().json == [made.json]
+    assert int(service.send().headers["X-RateLimit-Remaining"]) > 0
+    order = service.send("/v1/store/orders", {"petId": made.json["id"]})
     assert order.status == 201
 
 
 def test_invalid_requests_get_the_usual_errors(service: Service):
-    assert seen(service.ask(Authorization="")) == (401, "missing_api_key")
-    assert seen(service.ask("/v1/pets/77")) == (404, "not_found")
-    assert seen(service.ask(method="DELETE")) == (405, "method_not_allowed")
-    assert seen(service.ask(body={})) == (400, "invalid_request")
-    assert seen(service.ask(body="x" * 70_000)) == (413, "body_too_large")
+    assert seen(service.send(Authorization="")) == (401, "missing_api_key")
+    assert seen(service.send("/v1/pets/77")) == (404, "not_found")
+    assert seen(service.send(method="DELETE")) == (405, "method_not_allowed")
+    assert seen(service.send(body={})) == (400, "invalid_request")
+    assert seen(service.send(body="x" * 70_000)) == (413, "body_too_large")
 
 
 def test_chunked_body_over_the_limit_gets_413(service: Service):
@@ -117,14 +126,14 @@ def send_in_chunks(service: Service, *chunks: bytes) -> int:
 
 def test_paths_outside_the_api_are_served(service: Service):
     for path in ("/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"):
-        assert service.ask(path).status == 200
-    assert service.ask("/readyz").json == {"status": "ok", "counters": "ok"}
+        assert service.send(path).status == 200
+    assert service.send("/readyz").json == {"status": "ok", "counters": "ok"}
 
 
 def test_concurrent_requests_are_all_answered(service: Service):
     with ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(service.ask, body=REX) for _ in range(24)]
-        assert len({each.result().json["id"] for each in asked}) == 24
+        pending = [pool.submit(service.send, body=REX) for _ in range(24)]
+        assert len({each.result().json["id"] for each in pending}) == 24
 
 
 def test_application_imports_no_server():

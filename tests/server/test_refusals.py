@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from tests.answers import RATE_LIMIT_HEADERS
-from tests.edge.wire import Answer, Wire, chunks, get, post
-from tests.servers import Gunicorn
+from tests.harness.answers import RATE_LIMIT_HEADERS
+from tests.harness.servers import Gunicorn
+from tests.harness.wire import Answer, Wire, chunks, get, post
 
 PET = b'{"name": "Rex", "categoryId": 7}'
 KEY = "none"
-HEAD = 64 * 1024
+HEAD = 16 * 1024
 
 
 def error_of(answer: Answer) -> tuple[int, str]:
@@ -33,9 +33,13 @@ UNREADABLE = {
     "a version that nobody speaks": b"GET /v1/pets HTTP/1.9\r\nHost: x\r\n\r\n",
     "HTTP/2 without its preface": b"GET /v1/pets HTTP/2.0\r\nHost: x\r\n\r\n",
     "line feeds alone": b"GET /v1/pets HTTP/1.1\nHost: x\n\n",
+    "five empty lines": b"\r\n" * 5 + get(KEY),
+    "nothing but empty lines": b"\r\n" * HEAD,
     "no host": b"GET /v1/pets HTTP/1.1\r\n\r\n",
     "two hosts": get(KEY, "Host: y"),
     "a host that is none": b"GET /v1/pets HTTP/1.1\r\nHost: a b/c\r\n\r\n",
+    "a host without its bracket": b"GET /v1/pets HTTP/1.1\r\nHost: [::1\r\n\r\n",
+    "two idempotency keys": get(KEY, "Idempotency-Key: a", "Idempotency-Key: b"),
     "an address without a host": b"GET http:///v1/pets HTTP/1.1\r\nHost: x\r\n\r\n",
     "an address beside no host": b"GET http://x/v1/pets HTTP/1.1\r\n\r\n",
     "an address with a user": b"GET http://y@x/v1 HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -108,10 +112,20 @@ def test_chunks_in_http_1_0_are_refused(wire: Wire):
         get(KEY, "X" * HEAD + ": a"),
         get(KEY, *["X: y"] * 99),
         get(KEY, *["X_Y: z"] * 99),
+        get(KEY, "Content-Type: " + ";" * 201),
+        get(KEY, "If-None-Match: " + '"",' * 201),
+        get(KEY, *["Cookie: ;;;;"] * 51),
         get(KEY, *["X: y"] * 20_000)[:-2],
-        b"\r\n" * HEAD,
     ],
-    ids=["value", "target", "name", "count", "dropped", "endless", "empty lines"],
+    ids=[
+        "value",
+        "target",
+        "name",
+        "count",
+        "dropped",
+        *("semicolons", "commas", "repeated"),
+        "endless",
+    ],
 )
 def test_too_large_or_too_many_headers_get_431(wire: Wire, sent: bytes):
     assert error_of(wire.send(sent).answer()) == (431, "headers_too_large")

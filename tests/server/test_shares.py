@@ -8,10 +8,10 @@ from contextlib import ExitStack
 
 import psutil
 
-from tests.edge.test_restarts import workers
-from tests.edge.wire import Wire, get
-from tests.servers import Gunicorn
-from tests.torture.waiting import wait_until
+from tests.harness.servers import Gunicorn
+from tests.harness.waiting import wait_until
+from tests.harness.wire import Wire, get
+from tests.server.test_restarts import workers
 
 CONNECTIONS = 32
 
@@ -27,9 +27,8 @@ def test_burst_of_connections_is_spread_over_two_workers(
 
 
 def test_burst_of_connections_is_accepted_before_many_requests_are_served(
-    serve: Callable[..., Gunicorn], key: str
+    service: Gunicorn, key: str
 ):
-    service = serve()
     [worker] = workers(service, 1)
     requests = 20  # on each connection, sent without waiting for responses
     with ExitStack() as stack:

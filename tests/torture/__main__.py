@@ -1,7 +1,7 @@
 """Run fault campaigns: `make torture`, or `python -m tests.torture --seed 7 NAME …`.
 
 Each campaign prints a line with its results; the exit code is 1 if a promise was
-broken. All servers are started on loopback. The campaigns take about half an hour, or
+broken. All servers are started on loopback. The campaigns take about 45 minutes, or
 a few minutes with `--short`, which runs a few trials of each.
 """
 
@@ -28,23 +28,21 @@ def main() -> int:
     if unknown := set(chosen.names) - set(names):
         arguments.error(f"no campaign is named {unknown.pop()}; there are {names}")
     outcomes = [
-        _played(campaign, chosen.seed, chosen.trials or _trials(campaign, chosen.short))
+        _played(campaign, chosen)
         for campaign in CAMPAIGNS
         if campaign.name in (chosen.names or names)
     ]
     return not all(outcome.is_good for outcome in outcomes)
 
 
-def _trials(campaign: Campaign, is_short: bool) -> int:
-    return campaign.trials_when_short if is_short else campaign.trials
-
-
-def _played(campaign: Campaign, seed: int, trials: int) -> Outcome:
-    dice = random.Random(f"{seed} {campaign.name}")
+def _played(campaign: Campaign, chosen: argparse.Namespace) -> Outcome:
+    own_trials = campaign.trials_when_short if chosen.short else campaign.trials
+    trials = chosen.trials or own_trials
+    dice = random.Random(f"{chosen.seed} {campaign.name}")
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="petstore-torture-") as directory:
         try:
-            outcome = campaign.play(Run(trials, dice, Path(directory)))
+            outcome = campaign.play(Run(trials, dice, Path(directory), chosen.short))
         except AssertionError as error:
             outcome = Outcome(faults=[str(error)])
     figures = "  ".join(f"{name} {value:g}" for name, value in outcome.figures.items())

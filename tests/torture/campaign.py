@@ -4,7 +4,13 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median, quantiles
 from typing import NamedTuple
+
+# What limits of time are multiplied by, and what a p99 may grow by, in the short form:
+# it runs on machines that are busy or slow, and is too short for a precise p99.
+SHORT_TIMES = 4
+SHORT_NOISE_MS = 250.0
 
 
 @dataclass(frozen=True)
@@ -14,6 +20,11 @@ class Run:
     trials: int
     dice: random.Random
     directory: Path
+    is_short: bool = False
+
+    def limit(self, seconds: float) -> float:
+        """Return a limit of time, which is longer in the short form."""
+        return seconds * SHORT_TIMES if self.is_short else seconds
 
 
 @dataclass
@@ -30,6 +41,29 @@ class Outcome:
     def is_good(self) -> bool:
         """Whether every promise was kept."""
         return not (self.faults or self.lost or self.duplicated)
+
+    def compare(
+        self, run: Run, before: list[float], during: list[float], bound: "Bound"
+    ) -> None:
+        """Compare the median p99s, in ms, of rounds without and with a disturbance."""
+        without, disturbed = median(before), median(during)
+        noise_ms = max(bound.noise_ms, SHORT_NOISE_MS * run.is_short)
+        if disturbed > bound.times * without + noise_ms:
+            self.faults.append(f"p99 was {without:.1f} ms, and then {disturbed:.1f} ms")
+        self.figures["p99_ms"] = round(without, 1)
+        self.figures["p99_with_them_ms"] = round(disturbed, 1)
+
+
+def p99(values: list[float]) -> float:
+    """Return the 99th percentile."""
+    return quantiles(values, n=100)[98]
+
+
+class Bound(NamedTuple):
+    """How much a p99 may grow; differences below `noise_ms` are the machine's."""
+
+    times: float
+    noise_ms: float
 
 
 class Campaign(NamedTuple):

@@ -1,7 +1,7 @@
 """All campaigns, in the order in which they are run."""
 
+from tests.torture import floods, hostile_tenants, mutations
 from tests.torture.campaign import Campaign
-from tests.torture.clients import CLIENTS
 from tests.torture.kills import KILLS
 from tests.torture.migrations import MIGRATIONS
 from tests.torture.outages import OUTAGES
@@ -14,7 +14,10 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     *POWER,
     *OUTAGES,
     *RESTARTS,
-    *CLIENTS,
+    Campaign("half-sent requests", 500, 100, floods.hold_half_requests),
+    Campaign("mutated requests", 1_000_000, 20_000, mutations.play),
+    Campaign("hostile tenants", 20_000, 1_000, hostile_tenants.play),
+    *floods.FLOODS,
     *QUOTAS,
     *MIGRATIONS,
 )

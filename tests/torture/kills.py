@@ -6,28 +6,30 @@ from functools import partial
 import psutil
 from peewee import fn
 
-from petstore.database import open_databases
 from petstore.models.projects import Project
 from petstore.quotas.stores.database import Usage
 from petstore.settings import read_settings
-from tests import databases
-from tests.clients import Client
-from tests.services import issue_key
+from petstore.storage.database import open_databases
+from tests.harness import databases
+from tests.harness.clients import Client
+from tests.harness.servers import PATIENCE
+from tests.harness.services import issue_key
+from tests.harness.waiting import wait_until
 from tests.torture.campaign import Campaign, Outcome, Run
 from tests.torture.stage import Host, damage, database
-from tests.torture.waiting import wait_until
 from tests.torture.writers import Ledger, writing
 
 MASTERS = 0.1  # share of the kills
 WRITES = range(1, 40)  # answered between two kills
 
 
-def _kills(engine: str, run: Run) -> Outcome:
+def play(engine: str, run: Run) -> Outcome:
+    """Kill workers and masters while clients write; judge what is left."""
     outcome = Outcome()
     with ExitStack() as stack:
         url = stack.enter_context(database(engine, run))
         environ = {"DATABASE_URL": url}
-        host = stack.enter_context(Host(run.directory, environ))
+        host = stack.enter_context(Host(run.directory, environ, *PATIENCE))
         key = issue_key(environ)  # of a new project, so that its usage can be checked
         with writing(lambda: Client(host.url, key), "rex") as ledger:
             recoveries = [_kill(run, host, ledger) for _ in range(run.trials)]
@@ -71,6 +73,6 @@ def _miscounts(environ: dict[str, str], ledger: Ledger) -> list[str]:
 
 
 KILLS = tuple(
-    Campaign(f"kills on {engine}", 300, 10, partial(_kills, engine))
+    Campaign(f"kills on {engine}", 300, 10, partial(play, engine))
     for engine in ("sqlite", "postgresql")
 )

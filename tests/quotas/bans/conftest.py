@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from petstore.models.projects import Plan, Project
-from tests.clocks import Clock
+from tests.harness.clocks import Clock
 from tests.quotas.requests import PETS
 
 BAN_AFTER = 3

@@ -7,15 +7,21 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from petstore import clock as service_clock
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from tests.clocks import NOON_MS, Clock
+from tests.harness.clocks import START_MS, Clock
 from tests.quotas.bans.conftest import BAN_SECONDS, GoOn
-from tests.quotas.requests import PETS, ask, remaining, retry_after
+from tests.quotas.requests import (
+    DAY_END_MS,
+    PETS,
+    on_one_store,
+    remaining,
+    retry_after,
+    send,
+)
 
-MINUTE_MS = NOON_MS - 10_000  # the start of a minute
-DAY_END_MS = service_clock.instant_ms(2027, 3, 18)
+pytestmark = on_one_store
+MINUTE_MS = START_MS - 10_000  # the start of a minute
 EXCEEDED = "rate_limit_exceeded"
 BANNED = "api_key_banned"
 
@@ -24,7 +30,7 @@ def test_banned_key_gets_its_own_error_code(banned: TestResponse):
     assert banned.status_code == 429
     assert banned.json == {
         "code": BANNED,
-        "message": "This API key is banned for a while, for going on after 429; "
+        "message": "This API key is banned for a while, for not waiting after 429; "
         "wait 90 seconds.",
         "status": 429,
     }
@@ -62,7 +68,7 @@ def test_requests_during_a_ban_neither_count_nor_extend_it(
     assert remaining(client.get(PETS)) == (0, 998)
 
 
-@pytest.mark.parametrize("second", [0, 10, 40, 55])
+@pytest.mark.parametrize("second", [10, 55])
 def test_retry_after_covers_the_ban_and_a_used_up_minute(
     client: FlaskClient,
     client_of: Callable[[str], FlaskClient],
@@ -75,9 +81,9 @@ def test_retry_after_covers_the_ban_and_a_used_up_minute(
     other = client_of(Key.issue(project))
     go_on(0, 0, 1, 1, 1)
     clock.move(seconds=BAN_SECONDS - 1)
-    assert ask(other) == [200]
+    assert send(other) == [200]
     clock.move(seconds=retry_after(client.get(PETS)))
-    assert ask(client) == [200]
+    assert send(client) == [200]
 
 
 def test_retry_after_covers_the_ban_and_a_used_up_day(
@@ -100,17 +106,17 @@ def test_other_keys_of_the_project_are_not_banned(
     other = client_of(Key.issue(project))
     assert other.get(PETS).json["code"] == EXCEEDED
     clock.move(seconds=60)
-    assert ask(other) == [200]
+    assert send(other) == [200]
 
 
 def test_an_unbanned_key_is_served_at_once(
     app: Flask, client: FlaskClient, key: str, banned: TestResponse, clock: Clock
 ):
     clock.move(seconds=60)
-    assert ask(client) == [429]
+    assert send(client) == [429]
     result = app.test_cli_runner().invoke(args=["keys", "unban", key[:16]])
     assert (result.exit_code, result.output) == (0, "")
-    assert ask(client) == [200]
+    assert send(client) == [200]
 
 
 def test_rotated_key_inherits_the_ban(
@@ -124,7 +130,7 @@ def test_rotated_key_inherits_the_ban(
     successor = client_of(result.output.strip())
     assert successor.get(PETS).json["code"] == BANNED
     clock.move(seconds=retry_after(banned))
-    assert ask(successor) == [200]
+    assert send(successor) == [200]
 
 
 def test_key_list_shows_the_ban_until_it_ends(

@@ -9,11 +9,11 @@ from flask.testing import FlaskClient
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests.clocks import NOON_MS, Clock
+from tests.harness.clocks import START_MS, Clock
 from tests.quotas.bans.conftest import GoOn
-from tests.quotas.requests import PETS, ask
+from tests.quotas.requests import PETS, send
 
-MINUTE_MS = NOON_MS - 10_000  # the start of a minute
+MINUTE_MS = START_MS - 10_000  # the start of a minute
 EXCEEDED = "rate_limit_exceeded"
 BANNED = "api_key_banned"
 
@@ -71,7 +71,7 @@ def test_refusals_are_counted_per_key(
     project: Project,
     clock: Clock,
 ):
-    ask(client)
+    send(client)
     other = client_of(Key.issue(project))
     for sender in [client, other] * 3:
         clock.move(seconds=1)
@@ -79,7 +79,7 @@ def test_refusals_are_counted_per_key(
 
 
 def test_unauthenticated_clients_are_never_banned(stranger: FlaskClient, clock: Clock):
-    ask(stranger, 60)
+    send(stranger, 60)
     for _ in range(10):
         clock.move(seconds=1)
         assert stranger.get(PETS).json["code"] == EXCEEDED

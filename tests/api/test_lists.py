@@ -1,0 +1,250 @@
+"""Every list: order, `limit`, `after`, filters, the Link header (RFC 8288) and HEAD."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import EnvironBuilder, TestResponse, run_wsgi_app
+
+from petstore.models import orders, pets
+from petstore.models.categories import Category
+from petstore.models.orders import OrderTable
+from petstore.models.pets import PetTable
+from petstore.models.projects import Project
+from tests.harness.answers import INVALID, errors_of
+from tests.harness.databases import of_one_engine
+
+INT64_MAX = 2**63 - 1
+LIMIT = "limit: must be an integer from 1 to 100"
+AFTER = f"after: must be an integer from 0 to {INT64_MAX}"
+NO_INTEGERS = [
+    *["", "x", "-1", "+5", "%2B5", "%205", "5%20", "5%0A", "5%00", "05", "00"],
+    *["5.0", "5e0", "0x5", "5_0", "5,6", "null", "%FF"],
+    *["%D9%A5", "%EF%BC%95", "%C2%B2"],  # digits of other scripts, SUPERSCRIPT TWO
+    *["9223372036854775808", "18446744073709551617", "9" * 5000],
+]
+
+
+class List(NamedTuple):
+    """A list, and a function that adds rows with the given ids and a status."""
+
+    path: str
+    add: Callable[..., None]
+    statuses: tuple[str, ...] = ()
+
+
+def add_pets(project: Project, ids: list[int], status: str = "sold") -> None:
+    row = {"project": project, "name": "Rex", "category_id": 7, "status": status}
+    PetTable.insert_many([row | {"id": each} for each in ids]).execute()
+
+
+def add_orders(project: Project, ids: list[int], status: str = "placed") -> None:
+    # The rows bypass the rules: one animal has several open orders.
+    pet = PetTable.create(project=project, name="Rex", category_id=7, status="sold")
+    row = {"project": project, "pet": pet, "status": status}
+    row |= {"created_ms": 0, "updated_ms": 0}
+    OrderTable.insert_many([row | {"id": each} for each in ids]).execute()
+
+
+def add_categories(project: Project, ids: list[int]) -> None:
+    for each in ids:
+        Category.ensure(project.id, each)
+
+
+PETS = List("/v1/pets", add_pets, pets.STATUSES)
+ORDERS = List("/v1/store/orders", add_orders, orders.STATUSES)
+CATEGORIES = List("/v1/categories", add_categories)
+every_list = pytest.mark.parametrize(
+    "rows", [PETS, ORDERS, CATEGORIES], ids=["pets", "orders", "categories"]
+)
+with_statuses = pytest.mark.parametrize("rows", [PETS, ORDERS], ids=["pets", "orders"])
+
+
+def ids(answer: TestResponse) -> list[int]:
+    assert answer.status_code == 200
+    return [row["id"] for row in answer.json]
+
+
+def pages(client: FlaskClient, address: str | None) -> list[list[int]]:
+    """Return the ids on each page, following the links from the address."""
+    found = []
+    while address:
+        answer = client.get(address)
+        found.append(ids(answer))
+        link = re.fullmatch('<([^>]*)>; rel="next"', answer.headers.get("Link", ""))
+        assert bool(link) == ("Link" in answer.headers)
+        address = link and link[1]
+    return found
+
+
+@every_list
+def test_list_of_a_new_project_is_empty(client: FlaskClient, rows: List):
+    answer = client.get(rows.path)
+    assert (answer.status_code, answer.json) == (200, [])
+    assert answer.content_type == "application/json"
+    assert "Link" not in answer.headers
+
+
+@every_list
+def test_limit_defaults_to_20(client: FlaskClient, project: Project, rows: List):
+    rows.add(project, [*range(1, 102)])
+    lengths = {"": 20, "?limit=1": 1, "?limit=100": 100}
+    found = {query: ids(client.get(f"{rows.path}{query}")) for query in lengths}
+    assert found == {query: [*range(1, lengths[query] + 1)] for query in lengths}
+
+
+@every_list
+def test_next_links_visit_each_row_once(
+    client: FlaskClient, project: Project, rows: List
+):
+    present = [1, 2, 5, 2**53 + 1, INT64_MAX - 1, INT64_MAX]
+    rows.add(project, present)
+    for limit in (1, 2, 3, 5, 6, 7, 100):
+        expected = [present[n : n + limit] for n in range(0, 6, limit)]
+        assert pages(client, f"{rows.path}?limit={limit}") == expected
+
+
+@every_list
+def test_rows_of_another_project_are_not_listed(
+    client: FlaskClient, project: Project, rival: Project, rows: List
+):
+    rows.add(rival, [1, 3, 5])
+    rows.add(project, [2, 4])
+    rows.add(rival, [6])
+    assert pages(client, f"{rows.path}?limit=1") == [[2], [4]]
+
+
+@every_list
+def test_list_continues_after_any_id(client: FlaskClient, project: Project, rows: List):
+    rows.add(project, [1, 5, 9])
+    expected = {0: [1, 5, 9], 1: [5, 9], 4: [5, 9], 5: [9], 9: [], INT64_MAX: []}
+    found = {after: pages(client, f"{rows.path}?after={after}") for after in expected}
+    assert found == {after: [expected[after]] for after in expected}
+
+
+@every_list
+def test_head_answers_like_get_without_the_body(
+    client: FlaskClient, project: Project, rows: List
+):
+    rows.add(project, [1, 2, 3])
+    got, head = (
+        client.open(f"{rows.path}?limit=2", method=method) for method in ("GET", "HEAD")
+    )
+    assert (head.status_code, head.data) == (200, b"")
+    for name in ("Content-Length", "Link"):
+        assert head.headers[name] == got.headers[name]
+    left = [int(each.headers["X-RateLimit-Remaining"]) for each in (got, head)]
+    assert left[1] == left[0] - 1
+
+
+@with_statuses
+def test_status_parameter_filters_the_rows(
+    client: FlaskClient, project: Project, rows: List
+):
+    for n, status in enumerate(rows.statuses, start=1):
+        rows.add(project, [n, n + 3, n + 6], status)
+    found = [
+        pages(client, f"{rows.path}?status={status}&limit=2")
+        for status in rows.statuses
+    ]
+    assert found == [[[n, n + 3], [n + 6]] for n in (1, 2, 3)]
+
+
+@of_one_engine
+@with_statuses
+def test_the_link_is_absolute_and_keeps_every_other_parameter(
+    client: FlaskClient, project: Project, rows: List
+):
+    status = rows.statuses[0]
+    rows.add(project, [*range(1, 22)], status)
+    queries = {
+        f"status={status}&after=0&limit=2": f"status={status}&limit=2&after=2",
+        "limit=1": "limit=1&after=1",
+        "": "after=20",
+    }
+    for query, following in queries.items():
+        link = client.get(f"{rows.path}?{query}").headers["Link"]
+        assert link == f'<http://localhost{rows.path}?{following}>; rel="next"'
+
+
+@of_one_engine
+@pytest.mark.parametrize(
+    ("sent", "named"),
+    [
+        ("pets.example:8443", "pets.example:8443"),
+        ("[::1]:8000", "[::1]:8000"),
+        ("pet_store:8000", "pet_store:8000"),
+        ("xn--a.example", "xn--a.example"),
+        ('x>; rel="last"', "x%3E;%20rel=%22last%22"),
+        (None, "192.0.2.1:8000"),
+    ],
+)
+def test_link_uses_the_host_of_the_request(
+    app: Flask, key: str, project: Project, sent: str | None, named: str
+):
+    add_pets(project, [1, 2])
+    # Flask's test client parses the host itself and rejects some of these.
+    headers = {"Authorization": f"Bearer {key}"} | ({"Host": sent} if sent else {})
+    environ = EnvironBuilder("/v1/pets?limit=1", headers=headers).get_environ()
+    if not sent:  # in HTTP/1.0
+        del environ["HTTP_HOST"]
+        environ |= {"SERVER_NAME": "192.0.2.1", "SERVER_PORT": "8000"}
+    _, _, answered = run_wsgi_app(app, environ)
+    address = f"http://{named}/v1/pets?limit=1&after=1"
+    assert answered["Link"] == f'<{address}>; rel="next"'
+
+
+@of_one_engine
+@pytest.mark.parametrize(("name", "fault"), [("limit", LIMIT), ("after", AFTER)])
+def test_parameter_other_than_an_int64_is_refused(
+    client: FlaskClient, name: str, fault: str
+):
+    def send(literal: str) -> TestResponse:
+        answer = client.get(f"/v1/pets?{name}={literal}")
+        assert answer.json["message"] == fault
+        return answer
+
+    assert errors_of(send, NO_INTEGERS) == dict.fromkeys(NO_INTEGERS, INVALID)
+
+
+@of_one_engine
+@every_list
+def test_limit_outside_1_to_100_is_refused(client: FlaskClient, rows: List):
+    paths = [f"{rows.path}?limit={limit}" for limit in (0, 101, 1000, INT64_MAX)]
+    assert errors_of(client.get, paths) == dict.fromkeys(paths, INVALID)
+
+
+QUERIES_AT_FAULT = {
+    "status=": {"status"},
+    "status=lost": {"status"},
+    "status=SOLD": {"status"},
+    "status=sold%20": {"status"},
+    "status=sold,pending": {"status"},
+    "colour=red": {"colour"},
+    "Limit=5": {"Limit"},
+    "limit%00=5": {"limit\\u0000"},
+    "limit[]=5": {"limit[]"},
+    "limit": {"limit"},
+    "offset=5&page=2": {"offset", "page"},
+    "limit=5&limit=5": {"limit"},
+    "status=sold&status=sold": {"status"},
+    "colour=red&colour=red": {"colour"},
+    "limit=0&after=x&status=lost&q": {"after", "q", "limit", "status"},
+}
+
+
+@of_one_engine
+@every_list
+def test_invalid_unknown_and_repeated_parameters_are_named(
+    client: FlaskClient, rows: List
+):
+    named = {}
+    for query in QUERIES_AT_FAULT:
+        answer = client.get(f"{rows.path}?{query}")
+        assert answer.status_code == 400
+        faults = answer.json["message"].split("; ")
+        named[query] = {fault.split(": ")[0] for fault in faults}
+    assert named == QUERIES_AT_FAULT

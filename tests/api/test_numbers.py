@@ -1,0 +1,72 @@
+"""Parameters, members and fields are refused by their number alone."""
+
+import json
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.harness.databases import of_one_engine
+from tests.server.test_costs import counted_calls
+
+pytestmark = of_one_engine
+REX = {"name": "Rex", "categoryId": 7}
+
+
+def post(client: FlaskClient, body: str) -> str:
+    """Post a body that is refused, and return the message."""
+    answer = client.post("/v1/pets", data=body, content_type="application/json")
+    assert answer.status_code == 400
+    return answer.json["message"]
+
+
+def test_20_unknown_parameters_are_named(client: FlaskClient):
+    names = [f"p{number}" for number in range(20)]
+    message = client.get(f"/v1/pets?{'&'.join(names)}").json["message"]
+    assert all(f"{name}: " in message for name in names)
+
+
+@pytest.mark.parametrize("path", ["/v1/pets/7", "/v1/store/orders", "/v1/categories"])
+def test_parameters_are_counted_at_every_operation(client: FlaskClient, path: str):
+    answer = client.get(f"{path}?{'&' * 20}")
+    assert answer.json["message"] == "query: must have at most 20 parameters"
+
+
+MANY = {
+    "members": json.dumps({str(number): 1 for number in range(101)}),
+    "one member": "{" + '"a":1,' * 100 + '"a":1}',
+    "nested": '{"name":'
+    + json.dumps([{str(number): 1} for number in range(101)])
+    + "}",
+    "nested and repeated": '{"name":{' + '"a":{},' * 100 + '"a":{}}}',
+}
+
+
+@pytest.mark.parametrize("body", MANY.values(), ids=MANY.keys())
+def test_more_than_100_members_are_refused(client: FlaskClient, body: str):
+    assert post(client, body) == "body: must have at most 100 members"
+
+
+@pytest.mark.parametrize("name", [":" * 200, '":' * 66, '\\":' * 60, "{}[]," * 40])
+def test_members_within_a_text_are_not_counted(client: FlaskClient, name: str):
+    assert client.post("/v1/pets", json=REX | {"name": name}).json["name"] == name
+
+
+@pytest.mark.parametrize("unit", ['"a":1,', '"a":{},', '"\\u0041":"\\"",'])
+def test_members_cost_nothing_by_their_number(client: FlaskClient, unit: str):
+    def calls(count: int) -> int:
+        with counted_calls() as calls:
+            post(client, "{" + unit * count + '"a":1}')
+        return len(calls)
+
+    calls(200)  # what is imported at the first use
+    assert calls(4000) < calls(200) + 500
+
+
+def test_parameters_cost_nothing_by_their_number(client: FlaskClient):
+    def calls(count: int) -> int:
+        with counted_calls() as calls:
+            assert client.get(f"/v1/pets?{'a&' * count}").status_code == 400
+        return len(calls)
+
+    calls(30)
+    assert calls(8000) < calls(30) + 500

@@ -1,0 +1,134 @@
+"""flask projects delete: all of a project goes, and nothing of another one."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import peewee
+import pytest
+from click.testing import Result
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore.api.last_used import last_used
+from petstore.models.callers import Caller
+from petstore.models.domains import Domain
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.models.sessions import Session
+from petstore.quotas.stores.database import Strike
+from petstore.storage.database import BaseModel, CounterModel
+from tests.cli.outputs import failure, refusal, text_of
+from tests.harness.clocks import Clock
+from tests.harness.load import load
+from tests.harness.services import serving
+
+NOT_OF_A_PROJECT = {"Secret"}
+# 429 is for those who go on without a key that works.
+STATUSES_WHILE_DELETED = {200, 201, 401, 429, 503}
+
+
+@pytest.fixture
+def delete(flask: Callable) -> Callable[..., Result]:
+    return lambda *arguments: flask("projects", "delete", *arguments)
+
+
+def fill(client: FlaskClient, project: Project, clock: Clock) -> None:
+    """Add at least one row of the project to every table."""
+    pet = {"name": "Rex", "categoryId": 1}
+    first = client.post("/v1/pets", json=pet, headers={"Idempotency-Key": "1"})
+    client.post("/v1/store/orders", json={"petId": first.json["id"]})
+    Domain.add(project, "pets.example.org")
+    Key.issue(project, is_limited=True)
+    Session.begin(Caller.by_prefix(Key.all_by_id(project)[0].prefix))
+    project.change_plan(Plan("enterprise", 1, 9))
+    for _ in range(3):
+        client.get("/v1/pets")
+        clock.move(seconds=2)
+    last_used.flush()
+
+
+def rows() -> dict[str, list[dict]]:
+    """Return the rows of each table."""
+    tables = [*BaseModel.__subclasses__(), *CounterModel.__subclasses__()]
+    return {table.__name__: list(table.select().dicts()) for table in tables}
+
+
+def test_every_table_loses_its_rows_and_the_other_project_keeps_them(
+    delete: Callable,
+    client: FlaskClient,
+    rival_client: FlaskClient,
+    project: Project,
+    rival: Project,
+    clock: Clock,
+):
+    fill(rival_client, rival, clock)
+    before = rows()
+    fill(client, project, clock)
+    grown = {name for name, found in rows().items() if found != before[name]}
+    assert grown == before.keys() - NOT_OF_A_PROJECT
+    assert text_of(delete("shelter", "--yes")) == ""
+    after = rows()
+    assert [each["slug"] for each in after["Project"]] == ["rival"]
+    assert {each["project"] for each in after["Key"]} == {rival.id}
+    unchanged = before.keys() - {"Project", "Key"}
+    assert {name: after[name] for name in unchanged} == {
+        name: before[name] for name in unchanged
+    }
+
+
+def test_keys_stop_on_the_next_request(delete: Callable, client: FlaskClient):
+    assert client.get("/v1/pets").status_code == 200
+    delete("shelter", "--yes")
+    answer = client.get("/v1/pets")
+    assert (answer.status_code, answer.json["code"]) == (401, "invalid_api_key")
+
+
+def test_deletion_is_asked_for_first(app: Flask, project: Project):
+    runner = app.test_cli_runner()
+    arguments = ["projects", "delete", project.slug]
+    assert runner.invoke(args=arguments, input="n\n").exit_code == 1
+    assert runner.invoke(args=arguments, input="").exit_code == 1
+    assert Project.by_slug(project.slug)
+    result = runner.invoke(args=arguments, input="y\n")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "Delete Shelter (shelter)" in result.stderr
+    assert not Project.by_slug(project.slug)
+
+
+def test_unknown_slug_is_refused(delete: Callable, project: Project):
+    assert refusal(delete("x", "--yes")) == "There is no project 'x'."
+
+
+def test_failed_deletion_deletes_nothing(
+    delete: Callable,
+    client: FlaskClient,
+    project: Project,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    fill(client, project, clock)
+    before = rows()
+
+    def fail(*_: object, **__: object) -> None:
+        raise peewee.OperationalError("no more")
+
+    monkeypatch.setattr(Project, "delete_instance", fail)
+    failure(delete("shelter", "--yes"))
+    assert rows() == before
+    assert Strike.select().exists()
+
+
+def test_requests_under_way_are_answered_while_their_project_is_deleted(
+    environ: dict[str, str], delete: Callable, tmp_path: Path
+):
+    with serving(tmp_path, environ | {"WEB_CONCURRENCY": "2"}) as service:
+        with load(
+            service.url, [service.key] * 4, adds=True, pause_seconds=0
+        ) as clients:
+            clients.run(0.5)
+            assert text_of(delete("shelter", "--yes")) == ""
+            clients.run(0.2)
+        assert clients.statuses() <= STATUSES_WHILE_DELETED
+        assert clients.answers[-1].status in (401, 429)
+        assert "internal_error" not in service.gunicorn.log.read_text()
+    assert not Project.select().exists()

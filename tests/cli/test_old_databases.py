@@ -1,0 +1,147 @@
+"""flask migrate on databases that already hold rows."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from peewee import DatabaseError, IntegrityError
+from playhouse.migrations import Runner
+
+from petstore.models.keys import Key
+from petstore.models.orders import Order, OrderTable
+from petstore.models.pets import Pet, PetNotAvailable
+from petstore.models.projects import Project
+from petstore.models.sessions import Session
+from petstore.settings import read_settings
+from petstore.storage import migrator
+from petstore.storage.database import data, open_databases
+from tests.harness import databases
+
+STEPS = Path(migrator.__file__).parent / "migrations"
+SHELTER = 1
+NEW = {"slug": "new", "name": "New", "created_ms": 0}
+
+
+@pytest.fixture
+def migrated_to(unmigrated_url: str) -> Iterator[Callable[[str], None]]:
+    """A function that migrates to a step, and adds two projects."""
+
+    def migrated_to(step: str) -> None:
+        Runner(data.obj, str(STEPS), table_name="migration").up(step)
+        insert(
+            "project (slug, name, plan, per_minute, per_day, created_ms) VALUES"
+            " ('shelter', 'S', 'free', NULL, NULL, 0),"
+            " ('rival', 'R', 'enterprise', 7, 70, 0)"
+        )
+
+    open_databases(read_settings({"DATABASE_URL": unmigrated_url}))
+    yield migrated_to
+    databases.close()
+
+
+def insert(row: str) -> None:
+    data.execute_sql(f"INSERT INTO {row}")
+
+
+@pytest.fixture
+def pets(migrated_to: Callable[[str], None]) -> list[Pet]:
+    """An animal of each status, added before there were orders."""
+    migrated_to("0002_replies")
+    statuses = ("available", "pending", "sold")
+    return [
+        Pet.add(SHELTER, name="Rex", category_id=7, status=status)
+        for status in statuses
+    ]
+
+
+def test_existing_animals_are_kept_and_can_be_ordered(pets: list[Pet]):
+    assert migrator.migrate()[0] == "0003_orders"
+    assert [Pet.find(SHELTER, pet.id) for pet in pets] == pets
+    order = Order.place(SHELTER, pets[0].id)
+    assert Order.complete(SHELTER, order.id).status == "completed"
+    for pet in pets:
+        with pytest.raises(PetNotAvailable):
+            Order.place(SHELTER, pet.id)
+
+
+def test_id_of_a_deleted_order_is_not_reused(pets: list[Pet]):
+    migrator.migrate()
+    order = Order.place(SHELTER, pets[0].id)
+    Pet.release(SHELTER, pets[0].id, "available")
+    OrderTable.delete().execute()
+    assert Order.place(SHELTER, pets[0].id).id > order.id
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"project": SHELTER, "pet": 99, "status": "placed"},
+        {"project": 99, "pet": 1, "status": "placed"},
+        {"project": SHELTER, "pet": 1, "status": "sold"},
+        {"project": SHELTER, "pet": 1, "status": None},
+    ],
+)
+def test_database_rejects_invalid_orders(pets: list[Pet], row: dict):
+    migrator.migrate()
+    with pytest.raises(IntegrityError):
+        OrderTable.create(**row, created_ms=0, updated_ms=0)
+
+
+def test_failed_step_is_applied_again(pets: list[Pet]):
+    data.execute_sql("CREATE TABLE pet_order (id bigint)")
+    with pytest.raises(DatabaseError):
+        migrator.migrate()
+    data.execute_sql("DROP TABLE pet_order")
+    assert migrator.migrate()[0] == "0003_orders"
+
+
+@pytest.fixture
+def old(migrated_to: Callable[[str], None]) -> None:
+    """A key with a session, before ended keys were deleted and plans were free."""
+    migrated_to("0007_turns")
+    insert("api_key (project_id, prefix, digest, created_ms) VALUES (1, 'p', '', 0)")
+    insert("session (digest, key_id, ends_ms) VALUES ('d', 1, 5)")
+
+
+@pytest.mark.usefixtures("old")
+def test_sessions_go_on_until_their_key_is_deleted():
+    migrator.migrate()
+    [session] = Session.select()
+    assert (session.digest, session.key_id, session.ends_ms) == ("d", 1, 5)
+    Key.delete().execute()
+    assert Session.select().count() == 0
+
+
+@pytest.mark.usefixtures("old")
+def test_projects_are_kept_and_another_plan_is_allowed():
+    with pytest.raises(IntegrityError):
+        Project.create(plan="team", **NEW)
+    assert "0010_plans" in migrator.migrate()
+    columns = (Project.slug, Project.plan, Project.per_minute, Project.per_day)
+    assert list(Project.select(*columns).order_by(Project.id).tuples()) == [
+        ("shelter", "free", None, None),
+        ("rival", "enterprise", 7, 70),
+    ]
+    Project.create(plan="team", **NEW)
+    assert Project.by_slug("new").plan == "team"
+
+
+@pytest.mark.usefixtures("old")
+def test_constraints_of_projects_and_their_last_id_are_kept():
+    migrator.migrate()
+    for limit in ("per_minute", "per_day"):
+        with pytest.raises(IntegrityError):
+            Project.create(plan="enterprise", **{limit: 1}, **NEW)
+    with pytest.raises(IntegrityError):  # a key refers to it
+        Project.delete().where(Project.slug == "shelter").execute()
+    Project.delete().where(Project.slug == "rival").execute()
+    assert Project.create(plan="free", **NEW).id >= 3
+
+
+@pytest.mark.usefixtures("old")
+@pytest.mark.parametrize("unmigrated_url", ["sqlite"], indirect=True)
+def test_sqlite_finds_its_file_intact():
+    migrator.migrate()
+    databases.close()
+    assert data.execute_sql("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert data.execute_sql("PRAGMA foreign_key_check").fetchall() == []

@@ -1,0 +1,26 @@
+"""A form has at most 20 fields and 64 KiB, and is UTF-8."""
+
+from petstore.web.routing import FORM
+from tests.dashboard.browser import Browser
+
+KEYS = "/dashboard/keys"
+
+
+def test_form_of_more_than_20_fields_is_refused(browser: Browser):
+    fields = {f"field{number}": "x" for number in range(21)}
+    answer = browser.submit(KEYS, **fields)
+    assert answer.status_code == 400
+    assert "at most 20 fields" in answer.text
+
+
+def test_oversized_form_gets_a_413_page(browser: Browser):
+    answer = browser.submit(KEYS, label="x" * 70_000)
+    assert (answer.status_code, answer.mimetype) == (413, "text/html")
+
+
+def test_form_that_is_not_utf_8_is_refused(browser: Browser):
+    path = "/dashboard/animals"
+    form = f"csrf_token={browser.token(path)}&name=%FF&categoryId=1&status=available"
+    answer = browser.client.post(path, data=form, content_type=FORM)
+    assert answer.status_code == 400
+    assert "must be UTF-8" in answer.text

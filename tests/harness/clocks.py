@@ -1,0 +1,73 @@
+"""A frozen clock that tests move, shared by the service and its stores."""
+
+from collections.abc import Callable
+
+import psycopg
+import redis
+from peewee import SQL
+
+from petstore import clock
+from petstore.quotas.stores import RedisStorage
+from petstore.quotas.stores.redis_clients import Script
+from petstore.storage.engines.postgresql import Postgresql
+
+# Each test begins at 12:00:10 UTC, ten seconds into a minute.
+START_MS = clock.instant_ms(2027, 3, 17) + 12 * 60 * clock.MS_PER_MINUTE + 10_000
+
+
+# In front of a script, this makes TIME return what a `Clock` has stored.
+LUA_CLOCK = """
+local real = redis
+local redis = {call = function(command, ...)
+  local now = command == 'TIME' and real.call('GET', 'test_clock')
+  if not now then return real.call(command, ...) end
+  return {math.floor(now / 1000), now % 1000 * 1000}
+end}
+"""
+
+
+def make_stores_movable() -> None:
+    """Make the stores read the time from the table or the key that a `Clock` sets."""
+    Postgresql.now_ms = SQL("(SELECT now_ms FROM test_clock)")
+    RedisStorage.count_script = Script.of(LUA_CLOCK + RedisStorage.count_script.text)
+
+
+class Clock:
+    """The current time of the service and of its stores."""
+
+    def __init__(self) -> None:
+        self.now_ms = START_MS
+        self._listeners: list[Callable[[int], None]] = []
+
+    def tell_postgresql(self, connection: psycopg.Connection) -> None:
+        """Keep the clock of a database in step with this one."""
+
+        def tell(now_ms: int) -> None:
+            with connection.transaction():
+                connection.execute("DELETE FROM test_clock")
+                connection.execute("INSERT INTO test_clock VALUES (%s)", (now_ms,))
+
+        self._tell(tell)
+
+    def tell_redis(self, url: str) -> None:
+        """Keep the clock of a Redis in step with this one."""
+
+        def tell(now_ms: int) -> None:
+            with redis.from_url(url) as client:
+                client.set("test_clock", now_ms)
+
+        self._tell(tell)
+
+    def move(self, *, seconds: float = 0, days: float = 0) -> None:
+        """Advance the clock."""
+        self.set_ms(self.now_ms + int(seconds * 1000) + int(days * clock.MS_PER_DAY))
+
+    def set_ms(self, now_ms: int) -> None:
+        """Set the clock, in milliseconds since the epoch."""
+        self.now_ms = now_ms
+        for tell in self._listeners:
+            tell(now_ms)
+
+    def _tell(self, tell: Callable[[int], None]) -> None:
+        self._listeners.append(tell)
+        tell(self.now_ms)

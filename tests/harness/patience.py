@@ -1,0 +1,29 @@
+"""Time limits of the service that are long enough for a busy machine.
+
+Tests of exact counts need them: a slow store must not be taken for an unavailable one.
+"""
+
+from dataclasses import replace
+
+from petstore.server import timeouts
+
+SECONDS = 20.0
+PATIENT = replace(
+    timeouts.LIMITS,
+    request_seconds=SECONDS,
+    hit_seconds=SECONDS,
+    hit_tries=int(SECONDS / timeouts.LIMITS.retry_seconds),
+    redis_server_seconds=SECONDS,
+    lock_seconds=SECONDS,
+    short_lock_seconds=SECONDS,
+    server_statement_seconds=SECONDS,
+    idle_transaction_seconds=SECONDS,
+    statement_seconds=SECONDS,
+    stalled_checks=int(SECONDS / timeouts.LIMITS.check_seconds),
+    busy_seconds=SECONDS,
+)
+
+
+def be_patient() -> None:
+    """Apply the limits to this process."""
+    timeouts.LIMITS = PATIENT

@@ -1,0 +1,26 @@
+"""A browser without JavaScript that visits a running service over the network."""
+
+import re
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, build_opener
+
+TOKEN = re.compile('name="csrf_token" value="([^"]+)"')
+
+
+class Visitor:
+    """A browser that is signed in with a key."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self._url = f"{url}/dashboard"
+        self._opener = build_opener(HTTPCookieProcessor())
+        self.submit("/sign-in", on="/sign-in", key=key)
+
+    def get(self, path: str) -> str:
+        """Return a page of the dashboard."""
+        return self._opener.open(self._url + path).read().decode()
+
+    def submit(self, path: str, *, on: str, **fields: str) -> str:
+        """Submit a form of the page `on`, and return the page that follows."""
+        form = fields | {"csrf_token": TOKEN.search(self.get(on))[1]}
+        content = urlencode(form).encode()
+        return self._opener.open(self._url + path, content).read().decode()

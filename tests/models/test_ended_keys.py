@@ -1,0 +1,149 @@
+"""Keys that have ended: few are kept, and none makes anything slower."""
+
+from collections.abc import Callable
+
+import pytest
+
+from petstore.models import keys
+from petstore.models.callers import Caller
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from petstore.models.sessions import Session
+from petstore.storage.database import data
+from tests.harness.clocks import START_MS, Clock
+from tests.harness.statements import Statement
+
+MANY = 40_000
+AT_ONCE = 20_000  # within the time limit of a statement
+MOST = 3
+
+
+def issue_and_revoke(project: Project, count: int = 1) -> list[str]:
+    """Issue keys that end at once; return their prefixes."""
+    prefixes = [Key.issue(project)[:16] for _ in range(count)]
+    for prefix in prefixes:
+        Key.by_prefix(prefix).revoke()
+    return prefixes
+
+
+def ended(project: Project) -> list[str]:
+    return [key.prefix for key in Key.listed(project.id, "ended")]
+
+
+def test_100_ended_keys_are_kept_for_30_days():
+    assert keys.MAX_ENDED_KEYS == 100
+    assert keys.KEEP_ENDED_MS == 30 * 24 * 3_600_000
+
+
+def test_the_newest_ended_keys_are_kept(
+    project: Project, clock: Clock, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(keys, "MAX_ENDED_KEYS", MOST)
+    working = Key.issue(project)[:16]
+    prefixes = []
+    for _ in range(MOST + 3):
+        prefixes += issue_and_revoke(project)
+        clock.move(seconds=1)
+    assert ended(project) == prefixes[: -MOST - 1 : -1]
+    Key.issue(project)
+    assert Key.select().where(Key.project == project).count() == MOST + 2
+    assert Key.by_prefix(working).state == "active"
+
+
+def test_ended_keys_are_kept_for_30_days(project: Project, clock: Clock):
+    prefixes = issue_and_revoke(project, 2)
+    clock.move(days=29.9)
+    assert ended(project) == prefixes[::-1]
+    clock.move(days=0.1)
+    assert ended(project) == Key.all_by_id(project) == []
+    Key.issue(project)
+    assert Key.select().where(Key.project == project).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("expires", "grace", "state"),
+    [(60, 30, "retired"), (30, 60, "expired"), (30, None, "expired")],
+)
+def test_key_counts_as_ended_from_its_first_end(
+    project: Project, clock: Clock, expires: int, grace: int | None, state: str
+):
+    key = Key.by_prefix(Key.issue(project, expires_ms=START_MS + expires * 1000)[:16])
+    if grace is not None:
+        key.rotate(grace)
+    clock.move(seconds=29)
+    assert key.prefix not in ended(project)
+    clock.move(seconds=1)
+    assert key.prefix in ended(project)
+    assert Key.by_prefix(key.prefix).state == state
+
+
+def test_key_that_another_hosts_clock_revoked_does_not_work(
+    project: Project, key: str, clock: Clock
+):
+    Key.update(revoked_ms=clock.now_ms + 5000).execute()
+    assert Caller.of(key) is None
+
+
+def test_another_projects_ended_keys_are_kept(
+    project: Project, rival: Project, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(keys, "MAX_ENDED_KEYS", 1)
+    prefixes = issue_and_revoke(rival, 2)
+    issue_and_revoke(project, 3)
+    assert Key.select().where(Key.prefix.in_(prefixes)).count() == 2
+
+
+def test_sessions_go_with_their_key(
+    project: Project, key: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(keys, "MAX_ENDED_KEYS", 0)
+    Session.begin(Caller.of(key))
+    Key.by_prefix(key[:16]).revoke()
+    Key.issue(project)
+    assert Session.select().count() == 0
+
+
+WORK = {
+    "list working": lambda p: Key.listed(p.id, "working"),
+    "list ended": lambda p: Key.listed(p.id, "ended"),
+    "issue": lambda p: Key.issue(p, is_limited=True),
+}
+
+
+@pytest.fixture
+def cost_of(statements: list[Statement], project: Project) -> Callable[[str], int]:
+    """A function that returns what the queries of an operation read."""
+
+    def cost_of(name: str) -> int:
+        statements.clear()
+        WORK[name](project)
+        repeatable = [s for s in statements if not s.sql.startswith("INSERT")]
+        return sum(statement.cost() for statement in repeatable)
+
+    return cost_of
+
+
+def insert_ended(owners: list[Project], first: int, count: int) -> None:
+    """Insert keys that have ended, one each millisecond."""
+    for owner in owners:
+        data.execute_sql(
+            "WITH RECURSIVE n (n) AS (SELECT"
+            f" {first} UNION ALL SELECT n + 1 FROM n WHERE n < {first + count - 1})"
+            " INSERT INTO api_key (project_id, prefix, digest, created_ms, retires_ms)"
+            f" SELECT {owner.id}, '{owner.id}-' || n, '', 1, {START_MS} - n FROM n"
+        )
+
+
+def test_history_makes_nothing_dearer(
+    project: Project, rival: Project, cost_of: Callable[[str], int]
+):
+    for _ in range(10):
+        Key.issue(project)
+    insert_ended([project, rival], 1, 1000)
+    before = {name: cost_of(name) for name in WORK}
+    for first in range(1001, MANY, AT_ONCE):
+        insert_ended([project, rival], first, AT_ONCE)
+    data.execute_sql("ANALYZE api_key")
+    after = {name: cost_of(name) for name in WORK}
+    for name in WORK:
+        assert after[name] <= 2 * before[name]

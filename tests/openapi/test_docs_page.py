@@ -1,0 +1,120 @@
+"""The API reference at /docs, which loads nothing from other hosts."""
+
+from html.parser import HTMLParser
+
+import pytest
+from flask.testing import FlaskClient
+
+POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data:",
+    "connect-src": "'self'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+}
+
+
+class Page(HTMLParser):
+    """The resources that a page loads, and its inline styles and handlers."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.html = html
+        self.loads: list[str] = []
+        self.inline: list[str] = []
+        self.ids: list[str] = []
+        self.fragments: list[str] = []
+        self.fields: list[dict[str, str | None]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        attributes = dict(attrs)
+        if tag in ("script", "img"):
+            self.loads.append(attributes.get("src", ""))
+        if tag == "link":
+            self.loads.append(attributes["href"])
+        if tag == "a" and "#" in attributes["href"]:
+            self.fragments.append(attributes["href"].partition("#")[2])
+        if tag == "input":
+            self.fields.append(attributes)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.inline += [name for name in attributes if name.startswith(("on", "style"))]
+        self.inline += [tag] if tag == "style" else []
+
+
+@pytest.fixture(scope="module")
+def page(reader: FlaskClient) -> Page:
+    answer = reader.get("/docs")
+    assert answer.content_type == "text/html; charset=utf-8"
+    return Page(answer.text)
+
+
+def policy_of(client: FlaskClient, path: str) -> dict[str, str]:
+    header = client.get(path, buffered=True).headers["Content-Security-Policy"]
+    return dict(part.strip().split(" ", 1) for part in header.split(";"))
+
+
+def test_page_loads_only_local_resources(reader: FlaskClient, page: Page):
+    paths = [load.partition("?v=")[0] for load in page.loads]
+    own = ["/docs/static/docs.css", "/docs/static/docs.js"]
+    assert paths == ["data:,", "/static/theme.css", *own]
+    for path in page.loads[1:]:
+        answer = reader.get(path, buffered=True)
+        assert answer.status_code == 200
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert page.inline == []
+
+
+def test_page_has_a_section_for_each_operation(page: Page, operations: dict):
+    assert operations.keys() <= set(page.ids)
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_each_link_within_the_page_leads_somewhere(page: Page):
+    assert len(page.fragments) > 40
+    assert set(page.fragments) <= set(page.ids)
+
+
+def test_page_does_not_fill_in_an_idempotency_key(page: Page):
+    fields = [field for field in page.fields if field["name"] == "Idempotency-Key"]
+    assert len(fields) == 2
+    assert not any("value" in field for field in fields)
+
+
+def test_headers_of_every_response_are_described_once(page: Page):
+    assert page.html.count("X-RateLimit-Remaining") == 1
+
+
+def test_host_of_the_request_is_escaped(reader: FlaskClient):
+    answer = reader.get("/docs", headers={"Host": "a'b&c.example"})
+    assert "a'b&c" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["", "/static/docs.css", "/static/nothing.js"])
+def test_policy_allows_only_the_same_origin(reader: FlaskClient, path: str):
+    assert policy_of(reader, f"/docs{path}") == POLICY
+
+
+def test_policy_allows_calls_to_the_configured_servers(
+    environ: dict[str, str], request: pytest.FixtureRequest
+):
+    environ["PETSTORE_PRODUCTION_URL"] = "https://api.example.org/a/v1"
+    environ["PETSTORE_STAGING_URL"] = "http://s.example.org:8080/v1"
+    policy = policy_of(request.getfixturevalue("stranger"), "/docs")
+    allowed = "'self' https://api.example.org http://s.example.org:8080"
+    assert policy == POLICY | {"connect-src": allowed}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/docs/", "/docs/page.py", "/docs/templates/docs.html"),
+        *("/docs/static/../page.py", "/docs/static/%2e%2e/page.py"),
+        *("/docs/static/..%2fguide.md", "/docs/guide.md"),
+    ],
+)
+def test_other_paths_below_docs_are_not_found(reader: FlaskClient, path: str):
+    assert reader.get(path).status_code == 404

@@ -1,0 +1,42 @@
+"""Sessions of one project share its limit of new keys, over all workers."""
+
+import re
+from itertools import cycle, islice
+
+from petstore import clock
+from petstore.models.keys import MAX_KEYS_PER_HOUR, Key
+from petstore.models.limited_actions import LimitedAction
+from petstore.models.projects import Plan, Project
+from tests.harness.crowds import at_once
+from tests.harness.visitors import Visitor
+from tests.races.conftest import Service, of_both_engines
+
+SESSIONS = 6
+ATTEMPTS = 4  # of each session
+LEFT = 10
+
+
+@of_both_engines
+def test_sessions_at_once_get_as_many_keys_as_an_hour_allows(
+    service: Service, key_of: object
+):
+    project = Project.add("Shelter", None, Plan("free"))
+    key = Key.issue(project)
+
+    for number in range(MAX_KEYS_PER_HOUR - LEFT):
+        LimitedAction.create(
+            project=project,
+            action="issue_key",
+            subject=f"{number}",
+            done_ms=clock.now_ms(),
+        )
+
+    def issue_some(url: str) -> int:
+        visitor = Visitor(url, key)
+        pages = [visitor.submit("/keys", on="/keys") for _ in range(ATTEMPTS)]
+        return sum(bool(re.search(r"pet_[0-9A-Za-z]{48}", page)) for page in pages)
+
+    urls = islice(cycle(service.urls), SESSIONS)
+    shown = at_once(issue_some, urls)
+    assert sum(shown) == LEFT
+    assert Key.select().where(Key.project == project).count() == LEFT + 1

@@ -1,0 +1,90 @@
+"""What strangers send costs little, counted in calls of functions."""
+
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from petstore.errors import ErrorResponse
+from petstore.server.request import RequestReader
+from petstore.server.timeouts import LIMITS
+from tests.harness.wire import get, post
+
+KIB = 1024
+CHUNKED = post("none", "Transfer-Encoding: chunked")
+LETTERS = CHUNKED + b"ffff\r\n" + b"x" * 65_000
+SHAPES = {
+    "blank lines": b"\r\n" * 32 * KIB,
+    "line feeds": b"\n" * 64 * KIB,
+    "blank lines in a chunk": CHUNKED + b"ffff\r\n" + b"\r\n" * 32_000,
+    "ends in a chunk": CHUNKED + b"ffff\r\n" + b"0\r\n\r\n" * 13_000,
+    "blank lines as chunks": CHUNKED + b"2\r\n\r\n\r\n" * 9_000,
+    "tiny chunks": CHUNKED + b"1\r\nx\r\n" * 10_000,
+    "chunks with an extension": CHUNKED + b"1;a\r\nx\r\n" * 8_000,
+    "one long extension": CHUNKED + b"1;" + b"a" * 64_000,
+    "trailers": CHUNKED + b"0\r\n" + b"a:b\r\n" * 12_000,
+    "a long header": get("none", "X: " + ";" * 60 * KIB),
+    "a long header without an end": get("none", "X: " + ";" * 60 * KIB)[:-2],
+    "many parts": get("none", "Cookie: " + ";" * 16_000),
+    "many headers": get("none", *["a:"] * 15_000),
+    "many headers without an end": get("none", *["a:"] * 15_000)[:-2],
+}
+
+
+def calls_of_a_read(sent: bytes) -> int:
+    """Return how many functions one callback of the event loop calls, at most."""
+    reader, most = RequestReader({}), 0
+    while sent and not reader.is_complete:
+        with counted_calls() as calls:
+            try:
+                sent = sent[reader.read(sent) :]
+            except ErrorResponse:
+                sent = b""
+        most = max(most, len(calls))
+    return most
+
+
+@contextmanager
+def counted_calls() -> Iterator[list[str]]:
+    calls: list[str] = []
+    gc.disable()  # the collector may call functions of libraries
+    sys.setprofile(
+        lambda _frame, event, _: event[-4:] == "call" and calls.append(event)
+    )
+    try:
+        yield calls
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_64_kib_of_anything_are_read_in_a_bounded_number_of_pieces(shape: str):
+    assert calls_of_a_read(SHAPES[shape]) < 12 * LIMITS.pieces
+
+
+@pytest.mark.parametrize("shape", ["blank lines in a chunk", "ends in a chunk"])
+def test_line_breaks_in_a_chunk_cost_what_letters_cost(shape: str):
+    assert calls_of_a_read(SHAPES[shape]) == calls_of_a_read(LETTERS)
+
+
+@pytest.mark.parametrize("shape", ["blank lines", "a long header", "many headers"])
+def test_what_is_refused_by_its_size_is_not_looked_at(shape: str):
+    assert calls_of_a_read(SHAPES[shape]) < 50
+
+
+def test_closed_readers_leave_nothing_to_the_garbage_collector():
+    gc.collect()
+    gc.disable()
+    try:
+        for sent in (b"G", LETTERS[:9000], *SHAPES.values()):
+            reader = RequestReader({})
+            with suppress(ErrorResponse):
+                reader.read(sent)
+            reader.close()
+            del reader
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -1,0 +1,110 @@
+"""Slow clients do not block others, and time out."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+import psutil
+import pytest
+
+from tests.harness.servers import Gunicorn
+from tests.harness.waiting import wait_until
+from tests.harness.wire import Wire, get, post
+
+CROWD = 300
+# Less than the usual deadlines of 10 s and 30 s.
+CLOSED_WITHIN_SECONDS = 8
+MANY = 200  # responses of 48 KB, more than the system buffers for a client
+
+
+@pytest.fixture(scope="module")
+def impatient(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
+    """A service with deadlines of 1 s to receive a request and to send a response."""
+    deadlines = {"request_seconds": 1.0, "send_seconds": 1.0, "linger_seconds": 0.5}
+    return serve_all(limits=deadlines)
+
+
+@contextmanager
+def connected(service: Gunicorn, *sent: bytes) -> Iterator[list[Wire]]:
+    """Yield a connection for each of these that has sent it."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(Wire(service.url)).send(each) for each in sent]
+
+
+@pytest.fixture
+def halves(key: str) -> list[bytes]:
+    """Requests of which a part is missing."""
+    whole = post(key, "Content-Length: 32")
+    chunked = post(key, "Transfer-Encoding: chunked")
+    begun = [b"", whole[:7], whole[:40], whole]
+    return [*begun, whole + b'{"name": "Rex"', chunked + b"20\r\n{"]
+
+
+def is_served(service: Gunicorn, key: str) -> bool:
+    with Wire(service.url) as honest:
+        return honest.send(get(key)).answer().status == 200
+
+
+def test_half_sent_requests_do_not_block_other_clients(
+    service: Gunicorn, key: str, halves: list[bytes]
+):
+    with connected(service, *halves * (CROWD // len(halves))):
+        assert all(is_served(service, key) for _ in range(20))
+
+
+def test_half_sent_requests_are_answered_once_complete(service: Gunicorn, key: str):
+    whole = get(key)
+    with connected(service, *[whole[:40]] * CROWD) as wires:
+        for wire in wires:
+            wire.send(whole[40:])
+        assert {wire.answer().status for wire in wires} == {200}
+
+
+def test_incomplete_requests_time_out(impatient: Gunicorn, halves: list[bytes]):
+    started = time.monotonic()
+    with connected(impatient, *halves) as wires:
+        for wire in wires:
+            assert wire.is_closed()
+            assert 0.9 < time.monotonic() - started < CLOSED_WITHIN_SECONDS
+
+
+def test_trickled_bytes_do_not_extend_the_deadline(impatient: Gunicorn, key: str):
+    started = time.monotonic()
+    with Wire(impatient.url) as wire:
+        wire.send(get(key)[:-2]).socket.settimeout(0.1)
+        while time.monotonic() - started < CLOSED_WITHIN_SECONDS:
+            wire.send(b"x")
+            with suppress(TimeoutError):
+                assert wire.is_closed()
+                return
+    pytest.fail("it goes on waiting")
+
+
+def test_client_that_reads_nothing_blocks_no_other_and_is_dropped(
+    impatient: Gunicorn, key: str
+):
+    with Wire(impatient.url, receive_buffer=4096) as slow:
+        slow.send(get(key, path="/openapi.json") * MANY)
+        assert all(is_served(impatient, key) for _ in range(5))
+        wait_until(lambda: not has_client(impatient, slow))
+        with pytest.raises((AssertionError, ConnectionResetError)):
+            read_all(slow)
+
+
+def read_all(wire: Wire) -> None:
+    for _ in range(MANY):
+        assert wire.answer().status == 200
+
+
+def has_client(service: Gunicorn, wire: Wire) -> bool:
+    """Return whether the service still holds its end of the connection."""
+    [worker] = psutil.Process(service.process.pid).children()
+    ours = wire.socket.getsockname()[1]
+    return any(c.raddr and c.raddr.port == ours for c in worker.net_connections())
+
+
+def test_slow_reader_gets_every_response(impatient: Gunicorn, key: str):
+    with Wire(impatient.url, receive_buffer=4096) as slow:
+        slow.send(get(key, path="/openapi.json") * MANY)
+        time.sleep(0.5)
+        read_all(slow)

@@ -1,0 +1,12 @@
+"""The limits are checked for their order."""
+
+from dataclasses import replace
+
+import pytest
+
+from petstore.server.timeouts import LIMITS
+
+
+def test_limits_in_the_wrong_order_are_refused():
+    with pytest.raises(ValueError, match="head_bytes"):
+        replace(LIMITS, head_bytes=LIMITS.buffer_bytes + 1)

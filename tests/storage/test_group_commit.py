@@ -1,0 +1,145 @@
+"""Group commit: which requests share a COMMIT, and what ends it early."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from petstore.storage.engines.group_commit import GroupCommit
+from tests.harness.workers import run_requests
+
+
+class Connection(sqlite3.Connection):
+    """A connection that counts its commits and can be made to fail."""
+
+    commits = 0
+    fails_at = "never"
+
+    def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
+        """Run a statement."""
+        if sql.startswith(self.fails_at):
+            raise sqlite3.OperationalError("disk I/O error")
+        self.commits += sql == "COMMIT"
+        return super().execute(sql, *values)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A database with an empty table."""
+    file = tmp_path / "test.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE pet (id INTEGER)")
+    return file
+
+
+@pytest.fixture
+def connections() -> list[Connection]:
+    """The connections that the group commit has opened."""
+    return []
+
+
+@pytest.fixture
+def group(file: Path, connections: list[Connection]) -> Iterator[GroupCommit]:
+    def connect() -> Connection:
+        connection = sqlite3.connect(
+            file, factory=Connection, isolation_level=None, check_same_thread=False
+        )
+        connections.append(connection)
+        return connection
+
+    group = GroupCommit(connect)
+    yield group
+    group.close()
+
+
+def insert(group: GroupCommit, number: int) -> None:
+    shared = group.begin()
+    shared.connection.execute("INSERT INTO pet VALUES (?)", (number,))
+    shared.commit()
+
+
+def ids(file: Path) -> list[int]:
+    with closing(sqlite3.connect(file)) as connection:
+        return [row for (row,) in connection.execute("SELECT id FROM pet ORDER BY id")]
+
+
+def test_requests_that_come_together_share_a_commit(
+    group: GroupCommit, connections: list[Connection], file: Path
+):
+    run_requests(*(partial(insert, group, number) for number in range(4)))
+    assert [connection.commits for connection in connections] == [1]
+    assert ids(file) == [0, 1, 2, 3]
+
+
+def test_rolled_back_request_does_not_undo_the_others(group: GroupCommit, file: Path):
+    def fail() -> None:
+        shared = group.begin()
+        shared.connection.execute("INSERT INTO pet VALUES (2)")
+        shared.rollback()
+
+    run_requests(partial(insert, group, 1), fail)
+    assert ids(file) == [1]
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_request_that_cannot_be_rolled_back_is_never_committed(
+    group: GroupCommit, file: Path, is_alone: bool
+):
+    def fail() -> None:
+        shared = group.begin()
+        shared.connection.execute("INSERT INTO pet VALUES (2)")
+        shared.connection.fails_at = "ROLLBACK"
+        shared.rollback()
+
+    def lose() -> None:
+        with pytest.raises(sqlite3.OperationalError):
+            insert(group, 1)
+
+    run_requests(*([] if is_alone else [lose]), fail, partial(insert, group, 3))
+    assert ids(file) == [3]
+
+
+def test_request_that_cannot_be_released_is_never_committed(
+    group: GroupCommit, file: Path
+):
+    def fail() -> None:
+        shared = group.begin()
+        shared.connection.execute("INSERT INTO pet VALUES (2)")
+        shared.connection.fails_at = "RELEASE"
+        with pytest.raises(sqlite3.OperationalError):
+            shared.commit()
+
+    run_requests(fail, partial(insert, group, 3))
+    assert ids(file) == [3]
+
+
+def test_failed_commit_is_rolled_back(group: GroupCommit, file: Path):
+    def fail() -> None:
+        shared = group.begin()
+        shared.connection.execute("INSERT INTO pet VALUES (2)")
+        shared.connection.fails_at = "COMMIT"
+        with pytest.raises(sqlite3.OperationalError):
+            shared.commit()
+        insert(group, 3)
+
+    run_requests(fail)
+    assert ids(file) == [3]
+
+
+def test_transaction_that_sqlite_has_ended_is_not_committed_later(
+    group: GroupCommit, file: Path
+):
+    def lose() -> None:
+        with pytest.raises(sqlite3.OperationalError):
+            insert(group, 1)
+
+    def meet_a_disk_error() -> None:
+        shared = group.begin()
+        shared.connection.execute("ROLLBACK")  # as SQLite does on a full disk
+        shared.rollback()
+
+    run_requests(lose, meet_a_disk_error, partial(insert, group, 3))
+    assert ids(file) == [3]

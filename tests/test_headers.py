@@ -1,0 +1,49 @@
+"""Headers that every answer has, whatever its path, status and type."""
+
+import pytest
+from flask.testing import FlaskClient
+
+PATHS = [
+    "/",
+    "/v1/pets",
+    "/v1//pets",
+    "/nowhere",
+    "/docs",
+    "/openapi.json",
+    "/healthz",
+    "/metrics",
+    "/dashboard",
+    "/dashboard/sign-in",
+]
+FROM_PROXY = {"X-Forwarded-Proto": "https"}
+each_path = pytest.mark.parametrize("path", PATHS)
+
+
+@pytest.fixture
+def environ(environ: dict[str, str], request: pytest.FixtureRequest) -> dict[str, str]:
+    """Settings with as many trusted proxies as the test asks for."""
+    return environ | {"PETSTORE_TRUSTED_PROXIES": str(getattr(request, "param", 0))}
+
+
+@each_path
+def test_each_answer_has_an_id_and_nosniff_once(stranger: FlaskClient, path: str):
+    headers = stranger.get(path).headers
+    assert headers.getlist("X-Content-Type-Options") == ["nosniff"]
+    assert len(headers.getlist("X-Request-ID")) == 1
+
+
+@each_path
+@pytest.mark.parametrize("environ", [1], indirect=True)
+def test_answers_over_tls_of_a_trusted_proxy_forbid_plain_http(
+    stranger: FlaskClient, path: str
+):
+    headers = stranger.get(path, headers=FROM_PROXY).headers
+    assert headers.getlist("Strict-Transport-Security") == ["max-age=31536000"]
+
+
+@pytest.mark.parametrize(
+    ("environ", "sent"), [(0, FROM_PROXY), (1, {})], indirect=["environ"]
+)
+def test_other_answers_do_not(stranger: FlaskClient, sent: dict[str, str]):
+    headers = stranger.get("/v1/pets", headers=sent).headers
+    assert "Strict-Transport-Security" not in headers
