@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench torture e2e lint
+.PHONY: help run test bench cost torture e2e lint
 
 help: ## Show this help
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -14,29 +14,30 @@ run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000); the first run adds a 
 	@if [ -n "$$($(BIN)/flask projects list | tail -n +2)" ]; then \
 		echo "Keys: $(BIN)/flask keys list; a new one: $(BIN)/flask keys create"; \
 	else \
-		$(BIN)/flask projects create demo > /dev/null && \
+		key=$$($(BIN)/flask demo) && \
 		echo "Try it:" && \
-		echo "  curl -H 'Authorization: Bearer $$($(BIN)/flask keys create)'" \
-			"http://127.0.0.1:$(PORT)/v1/pets"; \
+		echo "  curl -H 'Authorization: Bearer $$key' http://127.0.0.1:$(PORT)/v1/pets"; \
 	fi
 	@echo "API reference: http://127.0.0.1:$(PORT)/docs"
 	@echo "Dashboard:     http://127.0.0.1:$(PORT)/dashboard (sign in with the key)"
 	@PORT=$(PORT) exec $(BIN)/gunicorn --bind 127.0.0.1:$(PORT) wsgi:app
 
+# The tests start many processes, which would each compile the code again without the
+# bytecode that this variable forbids to write.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/test.stamp ## Run all tests against SQLite, PostgreSQL and Redis
 	$(BIN)/pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 bench: $(VENV)/test.stamp ## Run the benchmarks of docs/performance.md (needs wrk)
 	$(BIN)/python -m benchmarks.measure
-	$(BIN)/python -m benchmarks.measure --store postgresql-alone \
-		list "list of one project" create "create in one project"
-	$(BIN)/python -m benchmarks.mixed
+	$(BIN)/python -m benchmarks.measure --store postgresql-alone list create
 	$(BIN)/python -m benchmarks.latency
-	$(BIN)/python -m benchmarks.layers
-	$(BIN)/python -m benchmarks.growth
 	$(BIN)/python -m benchmarks.footprint
 
-torture: $(VENV)/test.stamp ## Run the fault injection campaigns (about half an hour)
+cost: $(VENV)/test.stamp ## Count what a request costs (needs valgrind; ten minutes)
+	$(BIN)/python -m benchmarks.cost
+
+torture: $(VENV)/test.stamp ## Run the fault injection campaigns (about 45 minutes)
 	$(BIN)/python -m tests.torture
 
 DEBIAN_PACKAGES := chromium caddy nginx-light pebble pgbouncer postgresql prometheus \
@@ -56,10 +57,12 @@ lint: $(VENV)/test.stamp ## Check formatting, style and types
 	$(BIN)/mypy
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/run.stamp: requirements.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@echo "Installing the $$(grep -c == requirements.txt) packages of requirements.txt" \
+		"into $(VENV); this takes up to a minute, once ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
 $(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt

@@ -8,14 +8,14 @@ Needs wrk. The services are started on loopback, on migrated databases.
 import time
 
 from benchmarks.rounds import options, print_heads, print_row, spread
-from benchmarks.stage import Stage, ask, stage
+from benchmarks.stage import Stage, send, stage
 from benchmarks.tenants import settle
 from benchmarks.wrk import Case, run
 
 
 def main() -> None:
     """Print a line for each store."""
-    chosen = options(__doc__, rounds=3, seconds=3)
+    chosen = options(__doc__, rounds=3)
     print_heads("Store", "Seconds to the first answer", "MiB of a worker")
     for store in chosen.stores:
         with stage(store) as place:
@@ -24,13 +24,13 @@ def main() -> None:
                 *(_start(place, key, chosen.seconds) for _ in range(chosen.rounds)),
                 strict=True,
             )
-            print_row(store, spread(starts), spread(sizes, 0))
+            print_row(store, spread(min(starts), starts), spread(min(sizes), sizes, 0))
 
 
 def _start(place: Stage, key: str, seconds: int) -> tuple[float, float]:
     started = time.perf_counter()
     server = place.service()
-    ask(server, key)
+    send(server, key)
     answered = time.perf_counter()
     for what in ("list", "create"):
         run(server, Case(what), seconds)

@@ -1,12 +1,11 @@
 -- The requests that wrk sends; each differs from the one before.
 --
---   wrk -s requests.lua URL -- WHAT TENANTS SEED [RATE ARRIVALS]
+--   wrk -s requests.lua URL -- WHAT TENANTS SEED [RATE]
 --
 -- TENANTS is a file with a line for each key: the key, the first and the last id of its
 -- project's animals, and the step from one to the next. Without a RATE, each connection
 -- sends a request as soon as the previous one is answered. With a RATE, that many
--- requests are due per second, "evenly" spaced or at "random" times, and the next free
--- connection sends each of them.
+-- requests are due per second, evenly spaced, and the next free connection sends each.
 
 local ffi = require("ffi")
 ffi.cdef([[
@@ -31,14 +30,11 @@ local function send(tenant, method, path, body)
   return wrk.format(method, path, tenant.headers, body)
 end
 
--- A page that is full if one animal in `one_in` matches the filter.
-local function page(least, most, one_in, filter)
-  return function()
-    local tenant, limit = tenants[any(#tenants)], any(least, most)
-    local last = tenant.last - limit * one_in * tenant.step
-    local path = "/v1/pets?limit=%d&after=%d%s"
-    return send(tenant, "GET", path:format(limit, any(tenant.first - 1, last), filter))
-  end
+local function list()
+  local tenant, limit = tenants[any(#tenants)], any(18, 22)
+  local last = tenant.last - limit * tenant.step
+  local path = "/v1/pets?limit=%d&after=%d"
+  return send(tenant, "GET", path:format(limit, any(tenant.first - 1, last)))
 end
 
 local function get()
@@ -61,21 +57,19 @@ local function order()
   return send(tenant, "POST", "/v1/store/orders", ('{"petId": %d}'):format(pet))
 end
 
-local function either(one, other)
+local function one_in(count, one, other)
   return function()
-    return any(2) == 1 and one() or other()
+    return any(count) == 1 and one() or other()
   end
 end
 
-local list = page(18, 22, 1, "")
 local asks = {
   list = list,
-  ["long list"] = page(96, 100, 1, ""),
-  ["list by status"] = page(18, 22, 3, "&status=pending"),
   get = get,
   create = create,
-  read = either(list, get),
-  write = either(create, order),
+  read = one_in(2, list, get),
+  write = one_in(2, create, order),
+  mixed = one_in(10, create, get),
 }
 
 local function now()
@@ -84,18 +78,17 @@ local function now()
   return tonumber(time.seconds) + tonumber(time.nanoseconds) / 1e9
 end
 
-local function keep_to(rate, arrivals)
+local function keep_to(rate)
   local due
   function delay()
     due = due or now() -- wrk connects before it first calls this function
-    local gaps = arrivals == "random" and -math.log(1 - any()) or 1
-    due = due + gaps / rate
+    due = due + 1 / rate
     return math.max(0, math.floor((due - now()) * 1000 + 0.5))
   end
 end
 
 function init(arguments)
-  local what, file, seed, rate, arrivals = unpack(arguments)
+  local what, file, seed, rate = unpack(arguments)
   for line in io.lines(file) do
     local key, first, last, step = line:match("(%S+) (%d+) (%d+) (%d+)")
     table.insert(tenants, {
@@ -109,7 +102,7 @@ function init(arguments)
   math.randomseed(tonumber(seed))
   ask = assert(asks[what], what)
   if rate then
-    keep_to(tonumber(rate), arrivals)
+    keep_to(tonumber(rate))
   end
 end
 

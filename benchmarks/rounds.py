@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Iterable
-from statistics import median
 from typing import TypeVar
 
 from benchmarks.stage import STORES, USUAL_STORES
@@ -11,13 +10,20 @@ Run = TypeVar("Run")
 
 
 def options(
-    description: str, cases: Iterable[str] = (), *, rounds: int = 7, seconds: int = 1
+    description: str,
+    cases: Iterable[str] = (),
+    *,
+    rounds: int = 15,
+    seconds: int = 1,
+    flags: Iterable[str] = (),
 ) -> argparse.Namespace:
     """Parse the common options: the stores, the cases, the rounds and their length."""
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--seconds", type=int, default=seconds, help="of each run")
     parser.add_argument("--store", choices=STORES)
+    for flag in flags:
+        parser.add_argument(flag, action="store_true")
     if cases:
         parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(cases))
     chosen = parser.parse_args()
@@ -36,11 +42,11 @@ def interleave(runs: dict[str, Callable[[], Run]], rounds: int) -> list[dict[str
     return [{name: runs[name]() for name in order} for order in orders]
 
 
-def spread(values: Iterable[float], digits: int = 2) -> str:
-    """Format the median, the lowest and the highest of the values."""
+def spread(least_disturbed: float, values: Iterable[float], digits: int = 2) -> str:
+    """Format the least disturbed value, and the lowest and the highest of all."""
     values = list(values)
     low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
-    return f"{median(values):.{digits}f} ({low} to {high})"
+    return f"{least_disturbed:.{digits}f} ({low} to {high})"
 
 
 def print_heads(*heads: str) -> None:

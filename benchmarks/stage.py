@@ -17,11 +17,10 @@ import psutil
 import psycopg
 import redis
 
-from tests import servers
+from tests.harness import servers
 
 USUAL_STORES = ("sqlite", "postgresql")  # the latter with Redis
 STORES = (*USUAL_STORES, "postgresql-alone")
-EDGE = ("--config", os.devnull, "--worker-class", "petstore.edge.worker.EdgeWorker")
 # The fastest workers for the baseline; more threads are no faster.
 BASELINE = {
     "sqlite": ("--worker-class", "gthread", "--threads", "4"),
@@ -68,30 +67,27 @@ class Stage(NamedTuple):
     stack: contextlib.ExitStack
     stores: dict[str, psutil.Process]  # the servers of the stores, by name
 
-    def service(self, workers: int = 1) -> Server:
-        """Start the service as it runs in production."""
-        environ = self.environ | {"WEB_CONCURRENCY": str(workers)}
-        running = servers.gunicorn(self.directory, environ)
-        running = self.stack.enter_context(running)
-        process = psutil.Process(running.process.pid)
-        return Server(f"service, {workers} workers", running.url, process, self)
+    def without_proxies(self) -> "Stage":
+        """Return the stage for clients that connect directly."""
+        direct = self.environ | {"PETSTORE_TRUSTED_PROXIES": "0"}
+        return self._replace(environ=direct)
+
+    def service(self) -> Server:
+        """Start the service as it runs in production, with one worker."""
+        return self.start("service", "gunicorn", "wsgi:app")
 
     def baseline(self) -> Server:
         """Start the baseline under gunicorn's own workers."""
-        return self.yardstick("baseline", "--config", os.devnull, *BASELINE[self.store])
+        options = ["--config", os.devnull, "--no-control-socket", *BASELINE[self.store]]
+        app = "benchmarks.yardsticks.baseline:app"
+        return self.start("baseline", "gunicorn", *options, app)
 
-    def yardstick(self, name: str, *options: str, **environ: str) -> Server:
-        """Start a yardstick under gunicorn with these options."""
+    def start(self, name: str, *command: str, **environ: str) -> Server:
+        """Start gunicorn with `python -m` and this command."""
         port = servers.free_port()
-        command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}"]
-        command += [
-            *options,
-            "--no-control-socket",
-            f"benchmarks.yardsticks.{name}:app",
-        ]
-        with (self.directory / f"{name}.log").open("a") as log:
+        with (self.directory / f"{name or 'all'}.log").open("a") as log:
             process = subprocess.Popen(
-                command,
+                [sys.executable, "-m", *command, "--bind", f"127.0.0.1:{port}"],
                 cwd=servers.ROOT,
                 env=os.environ | self.environ | {"WEB_CONCURRENCY": "1"} | environ,
                 stdout=log,
@@ -99,8 +95,8 @@ class Stage(NamedTuple):
             )
         self.stack.callback(servers.stop, process)
         servers.wait_for_port(port, process)
-        servers.wait_for_answer(f"http://127.0.0.1:{port}")
         url = f"http://127.0.0.1:{port}"
+        servers.wait_for_answer(url)
         return Server(name, url, psutil.Process(process.pid), self)
 
     def sql(self, statement: str) -> list[tuple]:
@@ -136,7 +132,7 @@ def _processes(environ: dict[str, str]) -> dict[str, psutil.Process]:
     return found
 
 
-def ask(server: Server, key: str, path: str = "", pet: dict | None = None) -> Any:
+def send(server: Server, key: str, path: str = "", pet: dict | None = None) -> Any:
     """Send GET, or POST if there is a pet; return the status, headers and body."""
     body = None if pet is None else json.dumps(pet).encode()
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}

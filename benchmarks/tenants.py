@@ -8,18 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.stage import Stage
-from petstore.database import open_databases
-from petstore.models.credentials import ALPHABET, new_key
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
-from tests import databases
+from petstore.storage.database import open_databases
+from tests.harness import databases
 
 PROJECTS = 50
 ANIMALS = 200  # per project
 CATEGORIES = 20  # per project
-PAGE = 22 * 3  # animals; one in three has the status of a list by status
-STRANGERS = 5_000
 AMPLE = 10**9
 # SQL for both engines.
 NUMBERS = (
@@ -57,18 +54,8 @@ def settle(place: Stage, animals: int = ANIMALS) -> list[Tenant]:
         place.sql("ANALYZE")  # PostgreSQL does this by itself, but not at once
     ranges = place.sql(RANGES)
     tenants = [Tenant(key, *ids) for key, ids in zip(keys, ranges, strict=True)]
-    page = PAGE * PROJECTS
-    mistyped = [key[:-1] + _another(key[-1]) for key in _unknown_keys()]
-    crowds = {
-        "tenants": tenants,
-        "one tenant": tenants[:1],
-        "at the first page": [t._replace(last=t.first + page) for t in tenants],
-        "at the last page": [t._replace(first=t.last - page) for t in tenants],
-        "mistyped": map(Tenant, mistyped),
-        "unknown": map(Tenant, _unknown_keys()),
-    }
-    for name, crowd in crowds.items():
-        write(place.directory / name, crowd)
+    write(place.directory / "tenants", tenants)
+    write(place.directory / "one tenant", tenants[:1])
     return tenants
 
 
@@ -86,11 +73,3 @@ def issue_keys(place: Stage, name: str, per_day: int) -> list[str]:
 def write(file: Path, tenants: list[Tenant]) -> None:
     """Write the file of tenants that requests.lua reads."""
     file.write_text("".join(f"{' '.join(map(str, each))}\n" for each in tenants))
-
-
-def _unknown_keys() -> list[str]:
-    return [new_key() for _ in range(STRANGERS)]
-
-
-def _another(character: str) -> str:
-    return ALPHABET[ALPHABET.index(character) - 1]

@@ -46,6 +46,14 @@ INSERT = (
     "INSERT INTO pet (project_id, name, category_id, status)"
     f" VALUES ({PARAM}, {PARAM}, {PARAM}, {PARAM}) RETURNING id"
 )
+MOVE = (
+    "UPDATE pet SET status = 'pending'"
+    f" WHERE project_id = {PARAM} AND id = {PARAM} AND status = 'available'"
+)
+ORDER = (
+    "INSERT INTO pet_order (project_id, pet_id, status, created_ms, updated_ms)"
+    f" VALUES ({PARAM}, {PARAM}, 'placed', {PARAM}, {PARAM}) RETURNING id"
+)
 COUNTS = (
     "CREATE TABLE IF NOT EXISTS baseline_usage (subject TEXT PRIMARY KEY,"
     " minute INTEGER, minute_hits INTEGER, day INTEGER, day_hits INTEGER)"
@@ -222,3 +230,30 @@ def get_pet(database, project, pet_id):
     if row is None:
         return error(404, "not_found", "There is no such animal.")
     return Response(orjson.dumps(pet(row)), content_type="application/json")
+
+
+@app.post("/v1/store/orders")
+@authenticated
+def place_order(database, project):
+    try:
+        pet_id = orjson.loads(request.get_data())["petId"]
+    except (ValueError, KeyError, TypeError):
+        return error(400, "invalid_request", "petId is needed")
+    now_ms = int(time.time() * 1000)
+    database.execute("BEGIN IMMEDIATE" if IS_SQLITE else "BEGIN")
+    try:
+        moved = database.execute(MOVE, (project, pet_id)).rowcount
+        values = (project, pet_id, now_ms, now_ms)
+        rows = database.execute(ORDER, values).fetchall() if moved else []
+        database.execute("COMMIT")
+    except Exception:
+        database.execute("ROLLBACK")
+        raise
+    if not rows:
+        return error(409, "pet_not_available", "The animal is not available.")
+    placed = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now_ms / 1000))
+    [[order_id]] = rows
+    made = {"id": order_id, "petId": pet_id, "status": "placed", "createdAt": placed}
+    headers = {"Location": f"/v1/store/orders/{order_id}"}
+    body = orjson.dumps(made | {"updatedAt": placed})
+    return Response(body, 201, headers, content_type="application/json")

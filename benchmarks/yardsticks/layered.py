@@ -6,9 +6,8 @@ from petstore import clock, create_app
 from petstore.models.callers import Caller
 from petstore.models.pets import Pet
 from petstore.quotas import limiter_of
-from petstore.quotas.plans import quota_of
-from petstore.quotas.subjects import subject_of
-from petstore.quotas.windows import Claim, Tally, decide
+from petstore.quotas.quotas import quota_of
+from petstore.quotas.windows import Counts, Decision
 
 LAYERS = ("hooks", "key", "quota", "query")
 CALLER = Caller(
@@ -23,14 +22,13 @@ CALLER = Caller(
     per_minute=None,
     per_day=None,
 )
-CLAIM = Claim(subject_of(CALLER, None), quota_of(CALLER))
-DECISION = decide(CLAIM, Tally(True, (1, 1), clock.now_ms()), banned_until_ms=0)
+DECISION = Decision.of(quota_of(CALLER), Counts(True, 1, 1, clock.now_ms()))
 
 app = create_app()
 real = LAYERS[: LAYERS.index(os.environ["LAYER"]) + 1]
 if "key" not in real:
     Caller.of = lambda key: CALLER
 if "quota" not in real:
-    limiter_of(app).take = lambda caller, address: DECISION
+    limiter_of(app).count = lambda caller, address: DECISION
 if "query" not in real:
     Pet.page = lambda *project, **page: []

@@ -1,0 +1,24 @@
+"""gunicorn.conf.py without what a worker does every half second.
+
+On a slow machine, a request would take more of it.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from petstore.server import timeouts
+from tests.harness.patience import PATIENT
+
+SECONDS = 3600.0
+
+timeouts.LIMITS = replace(
+    PATIENT,
+    tick_seconds=SECONDS,
+    linger_seconds=SECONDS,
+    request_seconds=SECONDS,
+    send_seconds=SECONDS,
+)
+
+exec(Path("gunicorn.conf.py").read_text(encoding="utf-8"))
+
+timeout = 0  # the master does not wait for a sign of life
