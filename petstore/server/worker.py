@@ -68,7 +68,6 @@ class EventLoopWorker(Worker):
             await warm_up_task
         self._publish()
         for listener in self.sockets:
-            listener.setblocking(False)
             self._watch(listener)
         self._tick(self._loop.time())
         if not self.alive:  # stopped before the loop ran

@@ -12,6 +12,7 @@ import pytest
 
 from tests.harness.load import Load, load
 from tests.harness.servers import Gunicorn
+from tests.harness.waiting import wait_until
 from tests.harness.wire import PATIENCE_SECONDS, Wire, get, post
 
 CLIENTS = 4  # of each kind
@@ -117,6 +118,25 @@ def test_shutdown_finishes_requests_and_closes_idle_connections(
         answer = begun.send(BODY[5:]).answer()
         assert (answer.status, answer.headers["Connection"]) == (201, "close")
     assert service.process.wait(20) == 0
+
+
+def test_worker_that_is_still_starting_stops(serve: Callable[..., Gunicorn]):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        url = f"redis://127.0.0.1:{port}"
+        service = serve(limits={"hit_seconds": 3.0}, REDIS_URL=url)
+        old = workers(service, 1)
+        service.process.send_signal(signal.SIGTTIN)
+        (new,) = set(workers(service, 2)) - set(old)
+        starting = psutil.Process(new)
+        wait_until(lambda: port in ports_connected_to(starting))
+        starting.terminate()
+        workers(service, 2, without=[new])
+    assert "Worker exiting" in service.log.read_text()
+
+
+def ports_connected_to(process: psutil.Process) -> set[int]:
+    return {c.raddr.port for c in process.net_connections() if c.raddr}
 
 
 def test_busy_client_does_not_prevent_shutdown(
