@@ -10,7 +10,7 @@ import peewee
 
 from petstore.server import timeouts
 from petstore.storage.engines.connection import FAILURES, Connection
-from petstore.storage.engines.queues import Semaphore, WaitQueue
+from petstore.storage.engines.queues import WaitQueue
 
 
 class Pool:
@@ -21,15 +21,15 @@ class Pool:
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self._connect = connect
-        self._idle: list[Connection] = []
+        self._idle: WaitQueue[Connection] = WaitQueue(has_timeout=has_timeout)
         self._count = 0  # idle or in use
-        self._queue: WaitQueue[Connection] = WaitQueue(has_timeout=has_timeout)
         self._is_connecting = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._retry_at = 0.0
-        self._writers: dict[Connection, Semaphore] = {}
-        # The weak references drop a semaphore when no request of its key is left.
-        self._semaphores: WeakValueDictionary[Hashable, Semaphore] = (
+        # Each connection that writes, and the queue to which its permit returns.
+        self._writers: dict[Connection, WaitQueue[None]] = {}
+        # The permits of each key; a queue goes with the last request of its key.
+        self._permits: WeakValueDictionary[Hashable, WaitQueue[None]] = (
             WeakValueDictionary()
         )
 
@@ -44,16 +44,16 @@ class Pool:
         Otherwise requests that wait for a lock of one project could take all
         connections. There is no such limit for the key None.
         """
-        semaphore = self._semaphores.get(key) or Semaphore(timeouts.LIMITS.writes)
+        permits = self._permits.get(key) or WaitQueue([None] * timeouts.LIMITS.writes)
         if key is not None:
-            self._semaphores[key] = semaphore
-        await semaphore.acquire()
+            self._permits[key] = permits
+        await permits.get()
         try:
             connection = await self.acquire()
         except BaseException:
-            semaphore.release()
+            permits.put(None)
             raise
-        self._writers[connection] = semaphore
+        self._writers[connection] = permits
         return connection
 
     async def acquire(self) -> Connection:
@@ -61,31 +61,30 @@ class Pool:
 
         Raises `peewee.OperationalError` if none is available in time.
         """
-        while self._idle:
-            connection = self._idle.pop()
+        while self._idle.items:
+            connection = self._idle.items.pop()
             if connection.is_idle:
                 return connection
             self._drop(connection)
         if time.monotonic() < self._retry_at:
             raise peewee.OperationalError("no connection a moment ago")
         self._connect_if_needed()
-        return await self._queue.wait()
+        return await self._idle.get()
 
     def release(self, connection: Connection) -> None:
         """Return a connection to the pool, for the next request that waits.
 
         A connection that is not idle is closed, so its transaction is rolled back.
         """
-        if semaphore := self._writers.pop(connection, None):
-            semaphore.release()
+        if permits := self._writers.pop(connection, None):
+            permits.put(None)
         if connection.is_idle:
-            if not self._queue.wake_first(connection):
-                self._idle.append(connection)
+            self._idle.put(connection)
             return
         if connection.is_uncertain:
             self._back_off()  # an available server would have cancelled the statement
         self._drop(connection)
-        if self._queue.has_waiters:
+        if self._idle.has_waiters:
             self._connect_if_needed()
 
     async def close(self) -> None:
@@ -95,8 +94,8 @@ class Pool:
             await asyncio.wait(self._tasks)
 
     def _drop_idle(self) -> None:
-        while self._idle:
-            self._drop(self._idle.pop())
+        while self._idle.items:
+            self._drop(self._idle.items.pop())
 
     def _drop(self, connection: Connection) -> None:
         self._count -= 1
@@ -119,15 +118,15 @@ class Pool:
         try:
             connection = await self._connect()
         except peewee.OperationalError as error:
-            self._is_connecting = False
             if self._count == 0:
                 self._back_off()
-                self._queue.fail_all(error)
+                self._idle.fail_all(error)
             return
-        self._is_connecting = False
+        finally:
+            self._is_connecting = False
         self._count += 1
         self.release(connection)
-        if self._queue.has_waiters:
+        if self._idle.has_waiters:
             self._connect_if_needed()
 
     def _start(self, coroutine: Coroutine[None, None, None]) -> None:

@@ -1,10 +1,8 @@
-"""A wait queue and a semaphore that time out only while nobody is served.
-
-Both are used in the event loop only.
-"""
+"""A wait queue that times out only while nobody is served."""
 
 import asyncio
 from collections import deque
+from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 import peewee
@@ -19,12 +17,13 @@ class Busy(peewee.OperationalError):
 
 
 class WaitQueue(Generic[Item]):
-    """A first-in, first-out queue of requests that wait for an item.
+    """Lends items to requests, which wait first-in, first-out while there are none.
 
-    Without a timeout, they wait forever.
+    Without a timeout, they wait forever. It is used in one event loop only.
     """
 
-    def __init__(self, *, has_timeout: bool = True) -> None:
+    def __init__(self, items: Iterable[Item] = (), *, has_timeout: bool = True) -> None:
+        self.items = list(items)  # that nobody uses
         self._has_timeout = has_timeout
         self._waiters: deque[asyncio.Future[Item]] = deque()
         self._served = 0
@@ -32,58 +31,36 @@ class WaitQueue(Generic[Item]):
     @property
     def has_waiters(self) -> bool:
         """Whether any request is waiting."""
-        return any(not waiter.done() for waiter in self._waiters)
+        return bool(self._waiters)
 
-    async def wait(self) -> Item:
-        """Wait for an item and return it.
+    async def get(self) -> Item:
+        """Return the item that was put back last, or wait for one.
 
         Raises `Busy` if nobody in the queue was served during `stalled_checks`.
         """
+        if self.items:
+            return self.items.pop()
         waiter = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
         limits, stalled_checks, served = timeouts.LIMITS, 0, self._served
         while not waiter.done():
             if stalled_checks >= limits.stalled_checks and self._has_timeout:
-                waiter.cancel()
+                self._waiters.remove(waiter)
                 raise Busy("others keep the database busy")
             await asyncio.wait([waiter], timeout=limits.check_seconds)
             stalled_checks = stalled_checks + 1 if served == self._served else 0
             served = self._served
         return waiter.result()
 
-    def wake_first(self, item: Item) -> bool:
-        """Pass an item to the first waiting request; return False if there is none."""
+    def put(self, item: Item) -> None:
+        """Pass an item to the first waiting request, or keep it for the next one."""
         self._served += 1
-        while self._waiters:
-            waiter = self._waiters.popleft()
-            if not waiter.done():
-                waiter.set_result(item)
-                return True
-        return False
+        if self._waiters:
+            self._waiters.popleft().set_result(item)
+        else:
+            self.items.append(item)
 
     def fail_all(self, error: Exception) -> None:
         """Raise an error in all waiting requests."""
         while self._waiters:
-            waiter = self._waiters.popleft()
-            if not waiter.done():
-                waiter.set_exception(error)
-
-
-class Semaphore:
-    """Lets at most `count` requests go on at a time."""
-
-    def __init__(self, count: int) -> None:
-        self._free = count
-        self._queue: WaitQueue[None] = WaitQueue()
-
-    async def acquire(self) -> None:
-        """Wait for a permit; raises what `WaitQueue.wait` raises."""
-        if self._free:
-            self._free -= 1
-        else:
-            await self._queue.wait()
-
-    def release(self) -> None:
-        """Give back the permit."""
-        if not self._queue.wake_first(None):
-            self._free += 1
+            self._waiters.popleft().set_exception(error)
