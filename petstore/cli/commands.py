@@ -9,6 +9,7 @@ import click
 import peewee
 from flask.cli import AppGroup
 
+from petstore.models import RuleError
 from petstore.storage import migrator, opened_databases
 
 # Python decodes the bytes of an argument that is not UTF-8 to lone surrogates.
@@ -74,6 +75,8 @@ def _errors_in_one_line() -> Iterator[None]:
     except click.UsageError as error:
         error.ctx = None  # with its context, click would print the usage as well
         raise click.UsageError(" ".join(error.format_message().split())) from None
+    except RuleError as error:
+        raise click.UsageError(str(error)) from None
     except migrator.NotMigrated as error:
         raise click.ClickException(str(error)) from None
     except peewee.DatabaseError as error:

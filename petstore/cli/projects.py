@@ -8,14 +8,7 @@ from petstore.cli.commands import Group
 from petstore.cli.completion import complete_slug, did_you_mean, slugs
 from petstore.cli.output import echo_list, format_instant, json_option
 from petstore.models.plans import FREE, PLANS
-from petstore.models.projects import (
-    SLUG,
-    LimitsFixed,
-    LimitsMissing,
-    Plan,
-    Project,
-    SlugTaken,
-)
+from petstore.models.projects import SLUG, Plan, Project
 from petstore.quotas.deletion import delete_project
 from petstore.quotas.quotas import quota_of
 from petstore.schemas.fields import name_error
@@ -57,10 +50,7 @@ def create(
         raise click.UsageError(
             "--slug must have 1 to 63 characters of a-z, 0-9 and inner hyphens."
         )
-    try:
-        project = Project.add(name, slug, _plan(plan or FREE, per_minute, per_day))
-    except SlugTaken:
-        raise click.UsageError(f"--slug {slug} is taken by another project.") from None
+    project = Project.add(name, slug, Plan(plan or FREE, per_minute, per_day))
     click.echo(project.slug)
 
 
@@ -107,7 +97,7 @@ def change(
     if stays and project.has_own_limits and (per_minute or per_day):
         project.change_limits(per_minute=per_minute, per_day=per_day)
     else:
-        project.change_plan(_plan(plan or project.plan, per_minute, per_day))
+        project.change_plan(Plan(plan or project.plan, per_minute, per_day))
 
 
 @projects.command()
@@ -138,17 +128,3 @@ def find_project(slug: str) -> Project:
             f"There is no project {slug!r}.{did_you_mean(slug, slugs())}"
         )
     return project
-
-
-def _plan(name: str, per_minute: int | None, per_day: int | None) -> Plan:
-    try:
-        return Plan(name, per_minute, per_day)
-    except LimitsMissing:
-        raise click.UsageError(
-            f"The plan {name} needs --per-minute and --per-day."
-        ) from None
-    except LimitsFixed:
-        raise click.UsageError(
-            f"The plan {name} has fixed limits; "
-            f"--per-minute and --per-day go with {CUSTOM}."
-        ) from None

@@ -41,9 +41,7 @@ def issue_key(label: str | None, days: int | None) -> ResponseReturnValue:
         return _show_once(
             Key.issue(g.project, is_limited=True, label=label, expires_ms=expires_ms)
         )
-    except TooManyKeys as error:
-        return go_to(LIST, f"{error}. Revoke one first.", "bad")
-    except TooManyNewKeys as error:
+    except (TooManyKeys, TooManyNewKeys) as error:
         return go_to(LIST, str(error), "bad")
 
 
@@ -61,12 +59,7 @@ def rotate_key(prefix: str, grace: int) -> ResponseReturnValue:
     try:
         key = Key.find(g.caller.project_id, prefix)
         return _show_once(key.rotate(grace, is_limited=True))
-    except KeyNotActive:
-        return _back_to(prefix, "The key was revoked or rotated before.", "bad")
-    except TooManyKeys as error:
-        advice = "Revoke one first, or let the old key end now."
-        return _back_to(prefix, f"{error}. {advice}", "bad")
-    except TooManyNewKeys as error:
+    except (KeyNotActive, TooManyKeys, TooManyNewKeys) as error:
         return _back_to(prefix, str(error), "bad")
 
 

@@ -40,13 +40,18 @@ class NoSuchKey(RuleError):
 
 
 class KeyNotActive(RuleError):
-    """The key was revoked or rotated before, or has expired."""
+    """The key no longer works, or has a successor."""
+
+    text = "The key {} is revoked, expired or rotated already."
 
 
 class TooManyKeys(RuleError):
     """The project has as many keys that work as it may have."""
 
-    text = "The project has {} keys that work, which is the limit"
+    text = (
+        "The project has {} keys that work, which is the limit. Revoke one first, or "
+        "rotate one without a grace."
+    )
 
 
 class TooManyNewKeys(RuleError):
@@ -222,7 +227,7 @@ class Key(BaseModel):
             retired = Key.update(retires_ms=now + grace_seconds * clock.MS_PER_SECOND)
             is_active = Key.retires_ms.is_null() & Key.works_at(now)
             if not retired.where(Key.id == self.id, is_active).execute():
-                raise KeyNotActive
+                raise KeyNotActive(self.prefix)
             old = Key.get_by_id(self.id)
             old._emit("key_rotated")
             return Key._add(

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from dataclasses import asdict, dataclass
 from functools import reduce
 from operator import or_
 from typing import Self
@@ -29,38 +30,38 @@ Columns = dict[str, str | int | None]
 class SlugTaken(RuleError):
     """Another project has that slug."""
 
-
-class UnknownPlan(RuleError):
-    """There is no plan of that name."""
+    text = "The slug {} is taken by another project."
 
 
 class LimitsMissing(RuleError):
     """A project on such a plan needs limits of its own."""
 
+    text = "The plan {} needs a limit per minute and a limit per day."
+
 
 class LimitsFixed(RuleError):
     """The limits of the plan are the same for all projects."""
 
+    text = "The limits of the plan {} are fixed."
 
+
+@dataclass(frozen=True)
 class Plan:
-    """A plan, with the two limits of a project on a plan that has none itself."""
+    """A plan, with the two limits of a project on a plan that has none itself.
 
-    def __init__(
-        self, name: str, per_minute: int | None = None, per_day: int | None = None
-    ) -> None:
-        """Raises `UnknownPlan`, `LimitsMissing` and `LimitsFixed`."""
-        if name not in PLANS:
-            raise UnknownPlan
-        limits = [n for n in (per_minute, per_day) if n is not None]
-        if not PLANS[name].quota and len(limits) < 2:
-            raise LimitsMissing
-        if PLANS[name].quota and limits:
-            raise LimitsFixed
-        self.columns: Columns = {
-            "plan": name,
-            "per_minute": per_minute,
-            "per_day": per_day,
-        }
+    Raises `LimitsMissing` and `LimitsFixed`.
+    """
+
+    plan: str
+    per_minute: int | None = None
+    per_day: int | None = None
+
+    def __post_init__(self) -> None:
+        limits = [n for n in (self.per_minute, self.per_day) if n is not None]
+        if not PLANS[self.plan].quota and len(limits) < 2:
+            raise LimitsMissing(self.plan)
+        if PLANS[self.plan].quota and limits:
+            raise LimitsFixed(self.plan)
 
 
 class Project(BaseModel):
@@ -89,11 +90,11 @@ class Project(BaseModel):
                         name=name,
                         slug=_numbered(base, attempt),
                         created_ms=clock.now_ms(),
-                        **plan.columns,
+                        **asdict(plan),
                     )
             except IntegrityError:
                 if slug:
-                    raise SlugTaken from None
+                    raise SlugTaken(slug) from None
                 attempt += 1
 
     @classmethod
@@ -118,16 +119,15 @@ class Project(BaseModel):
 
     def change_plan(self, plan: Plan) -> None:
         """Change the plan, from the next request on."""
-        self._change(plan.columns)
+        self._change(asdict(plan))
 
     def change_limits(
         self, *, per_minute: int | None = None, per_day: int | None = None
     ) -> None:
         """Change one or both limits of a project that has its own; None leaves one."""
         limits = {"per_minute": per_minute, "per_day": per_day}
-        columns: Columns = {"plan": self.plan}
-        columns |= {name: limit for name, limit in limits.items() if limit is not None}
-        self._change(columns, Project.plan == self.plan)
+        given = {name: limit for name, limit in limits.items() if limit is not None}
+        self._change({"plan": self.plan, **given}, Project.plan == self.plan)
 
     def remove(self) -> None:
         """Delete the project and everything that refers to it, in one transaction."""

@@ -50,7 +50,7 @@ def test_a_slug_can_be_given(flask: Callable, slug: str):
 
 def test_a_given_slug_that_is_taken_is_refused(flask: Callable, project: Project):
     result = flask("projects", "create", "Other", "--slug", "shelter")
-    assert refusal(result) == "--slug shelter is taken by another project."
+    assert refusal(result) == "The slug shelter is taken by another project."
     assert Project.select().count() == 1
 
 

@@ -1,9 +1,6 @@
 """Plans are data: the table in petstore/models/plans.py is all that names them."""
 
-import pytest
-
 from petstore.models.plans import PLANS
-from petstore.models.projects import Plan, UnknownPlan
 from petstore.quotas.quotas import Quota
 
 
@@ -20,8 +17,3 @@ def test_policy_names_both_windows_with_their_lengths():
     assert Quota.parse("60/minute;1000/day").policy == (
         '"minute";q=60;w=60, "day";q=1000;w=86400'
     )
-
-
-def test_unknown_plan_is_refused():
-    with pytest.raises(UnknownPlan):
-        Plan("team")
