@@ -27,6 +27,17 @@ def test_invalid_setting_stops_the_start_with_a_one_line_error(start: Callable):
 
 
 @both
+def test_unknown_option_of_the_database_is_refused(
+    start: Callable, postgresql_server: str
+):
+    ended = start({"DATABASE_URL": f"{postgresql_server}&bogus=1"})
+    assert ended.returncode == 1
+    line = ended.stderr.splitlines()[-1]
+    assert line.startswith("Error: DATABASE_URL: ")
+    assert "bogus" in line
+
+
+@both
 def test_unreachable_database_is_reported_without_its_password(start: Callable):
     ended = start({"DATABASE_URL": f"postgresql://u:{PASSWORD}@127.0.0.1:1/d"})
     assert ended.returncode == 1

@@ -4,7 +4,7 @@ import peewee
 
 from petstore import clock
 from petstore.cli.checks.results import Result
-from petstore.cli.checks.settings import database_text
+from petstore.cli.checks.settings import url_text
 from petstore.cli.commands import in_one_line
 from petstore.settings import Settings
 from petstore.storage import data, migrator, opened_databases
@@ -15,7 +15,7 @@ MAX_DIFFERENCE_MS = 2 * clock.MS_PER_SECOND
 
 def check_database(settings: Settings) -> Result:
     """Check that it answers, that its version is supported, and that it is migrated."""
-    text = database_text(settings.database_url)
+    text = url_text(settings.database_url)
     if data.file and not data.file.exists():
         # Opening it would create it.
         return "wrong", f"{text} does not exist; run `flask migrate`"

@@ -4,7 +4,7 @@ import asyncio
 import ssl
 
 from petstore.cli.checks.results import Result
-from petstore.cli.checks.settings import redis_text
+from petstore.cli.checks.settings import url_text
 from petstore.quotas.stores.redis_clients import UNAVAILABLE, Info, client_at
 from petstore.server import await_result
 from petstore.settings import Settings
@@ -18,7 +18,7 @@ def check_redis(settings: Settings) -> Result:
     """Check that every server answers and evicts no counters."""
     if settings.redis_url is None:
         return "ok", "no REDIS_URL: the database counts the requests"
-    text = redis_text(settings.redis_url)
+    text = url_text(settings.redis_url)
     try:
         servers = await_result(_server_info(settings.redis_url))
     except TimeoutError:

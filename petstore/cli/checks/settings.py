@@ -1,8 +1,7 @@
 """Checks of the settings: their values without secrets, and the versions."""
 
-from collections.abc import Callable
+import re
 from typing import Any
-from urllib.parse import urlsplit
 
 from petstore.cli.checks.results import Result
 from petstore.settings import (
@@ -12,7 +11,6 @@ from petstore.settings import (
     unknown_settings,
     version,
 )
-from petstore.settings.urls import postgresql_parts
 
 
 def check_version(_settings: Settings) -> Result:
@@ -42,32 +40,13 @@ def changed_settings(settings: Settings) -> dict[str, str]:
 
 
 def _text(field: str, value: Any) -> str:
-    if field in SECRETS:
-        return SECRETS[field](value)
+    if field == "secret_key":
+        return "set"
+    if field in ("database_url", "redis_url"):
+        return url_text(value)
     return ",".join(map(str, value)) if type(value) is tuple else str(value)
 
 
-def database_text(url: str) -> str:
-    """Return the URL of a database without its password."""
-    if url.startswith("sqlite:"):
-        return url
-    parts = postgresql_parts(url)
-    user = f"{parts['user']}@" if "user" in parts else ""
-    port = f":{parts['port']}" if "port" in parts else ""
-    mode = f"?sslmode={parts['sslmode']}" if "sslmode" in parts else ""
-    return f"postgresql://{user}{parts.get('host', '')}{port}/{parts['dbname']}{mode}"
-
-
-def redis_text(url: str) -> str:
-    """Return the URL of Redis without user and password."""
-    parts = urlsplit(url)
-    servers = parts.netloc.rpartition("@")[2]
-    return parts._replace(netloc=servers).geturl()
-
-
-# How the settings that contain a secret are shown.
-SECRETS: dict[str, Callable[[str], str]] = {
-    "database_url": database_text,
-    "redis_url": redis_text,
-    "secret_key": lambda _key: "set",
-}
+def url_text(url: str) -> str:
+    """Return the URL of a store without its user, password and options."""
+    return re.sub("://[^/]*@", "://", url.partition("?")[0])
