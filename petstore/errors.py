@@ -1,103 +1,12 @@
-"""Every error that a client can see: its status and its code.
+"""Every error that a client can see: its code, its status and its message.
 
 Nothing here knows Flask; `petstore.web.error_handlers` turns these into responses.
 """
 
 from collections.abc import Mapping
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 MAX_BODY_BYTES = 64 * 1024
-
-# Every code, with the status of its responses.
-STATUSES = {
-    "invalid_request": 400,
-    "missing_api_key": 401,
-    "invalid_api_key": 401,
-    "not_found": 404,
-    "method_not_allowed": 405,
-    "pet_not_available": 409,
-    "order_closed": 409,
-    "idempotency_key_in_use": 409,
-    "operation_removed": 410,
-    "body_too_large": 413,
-    "unsupported_media_type": 415,
-    "unknown_host": 421,
-    "idempotency_key_reused": 422,
-    "rate_limit_exceeded": 429,
-    "api_key_banned": 429,
-    "headers_too_large": 431,
-    "internal_error": 500,
-    "service_unavailable": 503,
-}
-# A message that the service really sends, by code, for the documentation.
-EXAMPLES = {
-    "invalid_request": "name: must have 1 to 200 characters; categoryId: is required",
-    "missing_api_key": (
-        "An API key is needed: send the header Authorization: Bearer <API_KEY>."
-    ),
-    "invalid_api_key": (
-        "This API key is not valid here: it is mistyped, revoked or expired, or "
-        "the host is not its project's."
-    ),
-    "not_found": "There is no animal 42.",
-    "method_not_allowed": (
-        "This path does not take that method; the Allow header lists those it takes."
-    ),
-    "pet_not_available": "The animal 42 is not available.",
-    "order_closed": "The order 7 is closed.",
-    "idempotency_key_in_use": (
-        "The first request with this Idempotency-Key is still running."
-    ),
-    "operation_removed": "This operation was removed on 2030-12-05; use /v1/pets.",
-    "body_too_large": (
-        f"The body is too large; it must have at most {MAX_BODY_BYTES:,} bytes."
-    ),
-    "unsupported_media_type": (
-        "The body must be JSON, sent with Content-Type: application/json."
-    ),
-    "unknown_host": "No project of this service answers at this host.",
-    "idempotency_key_reused": (
-        "This Idempotency-Key was used with another body; take a new key."
-    ),
-    "rate_limit_exceeded": "Free allows 60 requests a minute; wait 50 seconds.",
-    "api_key_banned": (
-        "This API key is banned for a while, for not waiting after 429; "
-        "wait 300 seconds."
-    ),
-    "headers_too_large": "The headers are too large.",
-    "internal_error": (
-        "The server has failed; report 5aaa09a2f8784ea3b0fc8df968690986 to its "
-        "operators."
-    ),
-    "service_unavailable": (
-        "The database does not answer at the moment; please try again."
-    ),
-}
-# The codes of errors that Flask or Werkzeug raise, by status.
-CODES = {
-    STATUSES[code]: code
-    for code in (
-        "invalid_request",
-        "not_found",
-        "method_not_allowed",
-        "body_too_large",
-        "internal_error",
-        "service_unavailable",
-    )
-}
-# What these errors say instead of Werkzeug's text, by status.
-MESSAGES = {
-    404: (
-        "There is no such path. There are /v1/pets, /v1/store/orders and "
-        "/v1/categories, with the ids of what they list; see /docs."
-    ),
-    405: EXAMPLES["method_not_allowed"],
-    413: EXAMPLES["body_too_large"],
-}
-
-# The headers of a 401 (RFC 6750 section 3), without a key and with an invalid one.
-NO_KEY = {"WWW-Authenticate": 'Bearer realm="petstore"'}
-INVALID_TOKEN = {"WWW-Authenticate": 'Bearer realm="petstore", error="invalid_token"'}
 
 SHOWN_MEMBERS = 20
 SHOWN_NAME_LENGTH = 80
@@ -106,27 +15,105 @@ SHOWN_NAME_LENGTH = 80
 # could not read.
 UNREADABLE = "petstore.unreadable"
 
+NO_HEADERS: Mapping[str, str] = {}
+RETRY_AFTER_A_SECOND = {"Retry-After": "1"}
+
+
+class Kind(NamedTuple):
+    """What the errors with one code have in common."""
+
+    status: int
+    message: str  # with `{}` for each value that the error is raised with
+    example: tuple[Any, ...] = ()  # such values, for the documentation
+    headers: Mapping[str, str] = NO_HEADERS
+
+    @property
+    def example_message(self) -> str:
+        """A message for the documentation."""
+        return self.message.format(*self.example)
+
+
+ERRORS = {
+    "invalid_request": Kind(
+        400, "{}", ("name: must have 1 to 200 characters; categoryId: is required",)
+    ),
+    # The headers of a 401 are those of RFC 6750 section 3.
+    "missing_api_key": Kind(
+        401,
+        "An API key is needed: send the header Authorization: Bearer <API_KEY>.",
+        headers={"WWW-Authenticate": 'Bearer realm="petstore"'},
+    ),
+    "invalid_api_key": Kind(
+        401,
+        "This API key is not valid here: it is mistyped, revoked or expired, or the "
+        "host is not its project's.",
+        headers={"WWW-Authenticate": 'Bearer realm="petstore", error="invalid_token"'},
+    ),
+    "not_found": Kind(404, "{}", ("There is no animal 42.",)),
+    "method_not_allowed": Kind(
+        405,
+        "This path does not take that method; the Allow header lists those it takes.",
+    ),
+    "pet_not_available": Kind(409, "The animal {} is not available.", (42,)),
+    "order_closed": Kind(409, "The order {} is closed.", (7,)),
+    "idempotency_key_in_use": Kind(
+        409,
+        "The first request with this Idempotency-Key is still running.",
+        headers=RETRY_AFTER_A_SECOND,
+    ),
+    "operation_removed": Kind(
+        410, "This operation was removed on {}; use {}.", ("2030-12-05", "/v1/pets")
+    ),
+    "body_too_large": Kind(
+        413, f"The body is too large; it must have at most {MAX_BODY_BYTES:,} bytes."
+    ),
+    "unsupported_media_type": Kind(
+        415, "The body must be JSON, sent with Content-Type: application/json."
+    ),
+    "unknown_host": Kind(421, "No project of this service answers at this host."),
+    "idempotency_key_reused": Kind(
+        422, "This Idempotency-Key was used with another body; take a new key."
+    ),
+    "rate_limit_exceeded": Kind(
+        429, "{}; wait {}.", ("Free allows 60 requests a minute", "50 seconds")
+    ),
+    "api_key_banned": Kind(
+        429,
+        "This API key is banned for a while, for not waiting after 429; wait {}.",
+        ("300 seconds",),
+    ),
+    "headers_too_large": Kind(431, "{}", ("The headers are longer than 16 KiB.",)),
+    "internal_error": Kind(
+        500,
+        "The server has failed; report {} to its operators.",
+        ("5aaa09a2f8784ea3b0fc8df968690986",),
+    ),
+    "service_unavailable": Kind(
+        503,
+        "{}; please try again.",
+        ("The database does not answer at the moment",),
+        headers=RETRY_AFTER_A_SECOND,
+    ),
+}
+
 
 class ErrorResponse(Exception):
     """An error as a client sees it, raised instead of returning a response."""
 
-    code: str
-
-    def __init__(self, message: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.headers = headers or {}
-
-    @property
-    def status(self) -> int:
-        """The status of the response."""
-        return STATUSES[self.code]
+    def __init__(
+        self, code: str, *values: object, headers: Mapping[str, str] = NO_HEADERS
+    ) -> None:
+        """Take the values of the code's message, and headers of this error alone."""
+        super().__init__(ERRORS[code].message.format(*values))
+        self.code = code
+        self.headers = headers
 
 
 class InvalidRequest(ErrorResponse):
     """The body, a parameter or a header cannot be accepted as it is."""
 
-    code = "invalid_request"
+    def __init__(self, fault: str) -> None:
+        super().__init__("invalid_request", fault)
 
     @classmethod
     def of_members(cls, errors: Mapping[str, list[str]]) -> Self:
@@ -141,66 +128,6 @@ class InvalidRequest(ErrorResponse):
         if len(errors) > SHOWN_MEMBERS:
             shown.append(f"and {len(errors) - SHOWN_MEMBERS} more")
         return cls("; ".join(shown))
-
-
-class MissingKey(ErrorResponse):
-    """No API key was sent."""
-
-    code = "missing_api_key"
-
-
-class InvalidKey(ErrorResponse):
-    """A key was sent that is unknown, mistyped, revoked or expired."""
-
-    code = "invalid_api_key"
-
-
-class OperationRemoved(ErrorResponse):
-    """The removal date of the operation has passed (specification section 9)."""
-
-    code = "operation_removed"
-
-
-class UnsupportedMediaType(ErrorResponse):
-    """The body is not application/json."""
-
-    code = "unsupported_media_type"
-
-
-class UnknownHost(ErrorResponse):
-    """No project answers at the host of the request."""
-
-    code = "unknown_host"
-
-
-class IdempotencyKeyReused(ErrorResponse):
-    """The key was used before, with another body."""
-
-    code = "idempotency_key_reused"
-
-
-class RateLimitExceeded(ErrorResponse):
-    """A window of the quota is used up (specification section 8)."""
-
-    code = "rate_limit_exceeded"
-
-
-class KeyBanned(ErrorResponse):
-    """The key is banned for a while because it went on after refusals."""
-
-    code = "api_key_banned"
-
-
-class HeadersTooLarge(ErrorResponse):
-    """The headers of the request are too many or too long."""
-
-    code = "headers_too_large"
-
-
-class ServiceUnavailable(ErrorResponse):
-    """The database does not answer."""
-
-    code = "service_unavailable"
 
 
 def _printable(name: str) -> str:

@@ -8,7 +8,7 @@ import click
 import pytest
 from flask import Flask
 
-from petstore.errors import STATUSES
+from petstore.errors import ERRORS
 from petstore.models.plans import PLANS
 from petstore.settings import Setting, described_settings, read_settings
 from petstore.storage import migrator
@@ -73,7 +73,7 @@ def code_in(cell: str) -> list[str]:
 def test_each_error_code_is_documented_with_its_status():
     rows = rows_of("api.md", "Errors")
     told = {(int(row[0]), code) for row in rows for code in code_in(row[1])}
-    assert told == {(status, code) for code, status in STATUSES.items()}
+    assert told == {(error.status, code) for code, error in ERRORS.items()}
 
 
 def test_table_of_settings_is_made_from_their_description():

@@ -4,7 +4,7 @@ from flask import Request
 
 from petstore.api.last_used import last_used
 from petstore.domains import host_routing
-from petstore.errors import INVALID_TOKEN, NO_KEY, InvalidKey, MissingKey
+from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
 from petstore.web.routing import current_g
 
@@ -20,19 +20,10 @@ def identify(request: Request) -> None:
 
 
 def require_key(request: Request) -> None:
-    """Raise 401 without a valid key (RFC 6750 section 3)."""
-    if current_g().caller:
-        return
-    if _bearer_token(request):
-        raise InvalidKey(
-            "This API key is not valid here: it is mistyped, revoked or expired, "
-            "or the host is not its project's.",
-            INVALID_TOKEN,
-        )
-    raise MissingKey(
-        "An API key is needed: send the header Authorization: Bearer <API_KEY>.",
-        NO_KEY,
-    )
+    """Raise 401 without a valid key."""
+    if not current_g().caller:
+        is_sent = _bearer_token(request)
+        raise ErrorResponse("invalid_api_key" if is_sent else "missing_api_key")
 
 
 def _bearer_token(request: Request) -> str:

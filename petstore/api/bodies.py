@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from werkzeug.http import parse_options_header
 
-from petstore.errors import InvalidRequest, UnsupportedMediaType
+from petstore.errors import ErrorResponse, InvalidRequest
 from petstore.web.routing import current_request
 
 NOT_JSON = "body: must be JSON in UTF-8, with numbers up to 1.8e308"
@@ -39,9 +39,7 @@ def read_object() -> Members:
     request = current_request()
     media_type, charset = _parse_content_type(request.environ.get("CONTENT_TYPE", ""))
     if media_type != "application/json" or request.environ.get("HTTP_CONTENT_ENCODING"):
-        raise UnsupportedMediaType(
-            "The body must be JSON, sent with Content-Type: application/json."
-        )
+        raise ErrorResponse("unsupported_media_type")
     if charset not in CHARSETS:
         raise InvalidRequest(NOT_UTF8)
     body = request.get_data(cache=False)

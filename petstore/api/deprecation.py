@@ -9,7 +9,7 @@ from flask import Response
 
 from petstore import clock
 from petstore.api.contract import Operation
-from petstore.errors import OperationRemoved
+from petstore.errors import ErrorResponse
 from petstore.web.routing import current_g
 
 
@@ -36,10 +36,8 @@ def deprecated(
             g.headers += headers.items()
             g.is_deprecated = True
             if clock.now_ms() >= removed_ms:
-                raise OperationRemoved(
-                    f"This operation was removed on {clock.rfc3339(removed_ms)[:10]}; "
-                    f"use {successor}."
-                )
+                removed = clock.rfc3339(removed_ms)[:10]
+                raise ErrorResponse("operation_removed", removed, successor)
             return operation(**arguments)
 
         # A function may have any attribute.

@@ -10,7 +10,7 @@ import orjson
 from flask import Response, g, request
 
 from petstore.api.contract import Operation
-from petstore.errors import IdempotencyKeyReused, InvalidRequest
+from petstore.errors import ErrorResponse, InvalidRequest
 from petstore.models import Conflict
 from petstore.models.stored_responses import Attempt, StoredResponse
 from petstore.server import timeouts
@@ -73,9 +73,7 @@ def _carry_out(operation: Operation, arguments: dict[str, Any]) -> Response:
 
 def _replay(stored: StoredResponse, attempt: Attempt) -> Response:
     if bytes(stored.fingerprint) != attempt.fingerprint:
-        raise IdempotencyKeyReused(
-            "This Idempotency-Key was used with another body; take a new key."
-        )
+        raise ErrorResponse("idempotency_key_reused")
     headers = {"Idempotent-Replayed": "true"}
     if stored.location:
         headers["Location"] = stored.location

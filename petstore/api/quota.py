@@ -2,7 +2,7 @@
 
 from flask import Request
 
-from petstore.errors import KeyBanned, RateLimitExceeded
+from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
 from petstore.quotas.limiter import Limiter
 from petstore.quotas.windows import Decision
@@ -26,25 +26,18 @@ def headers(limiter: Limiter, request: Request) -> list[tuple[str, str]]:
     return decision.headers()
 
 
-def _refusal(
-    decision: Decision, caller: Caller | None
-) -> RateLimitExceeded | KeyBanned:
+def _refusal(decision: Decision, caller: Caller | None) -> ErrorResponse:
     seconds = decision.retry_after_seconds
-    wait = f"wait {_quantity(seconds, 'second')}."
+    wait = _quantity(seconds, "second")
     headers = {"Retry-After": str(seconds)}
     if decision.is_banned:
-        return KeyBanned(
-            f"This API key is banned for a while, for not waiting after 429; {wait}",
-            headers,
-        )
+        return ErrorResponse("api_key_banned", wait, headers=headers)
     who = "Without a valid API key, an address may send"
     if caller:
         who = f"{caller.plan.capitalize()} allows"
     limit = decision.tightest.limit
-    requests = _quantity(limit.amount, "request")
-    return RateLimitExceeded(
-        f"{who} {requests} a {limit.GRANULARITY.name}; {wait}", headers
-    )
+    allowed = f"{who} {_quantity(limit.amount, 'request')} a {limit.GRANULARITY.name}"
+    return ErrorResponse("rate_limit_exceeded", allowed, wait, headers=headers)
 
 
 def _quantity(number: int, noun: str) -> str:

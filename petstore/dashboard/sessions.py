@@ -12,7 +12,7 @@ from petstore import quotas
 from petstore.dashboard.formats import duration
 from petstore.dashboard.navigation import PREFIX, STATIC, go_to, is_dashboard_path
 from petstore.domains import host_routing
-from petstore.errors import RateLimitExceeded
+from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
 from petstore.models.projects import Project
 from petstore.models.sessions import LASTS_MS, Secret, Session, digest_of
@@ -104,12 +104,12 @@ def recognise() -> bool:
     return True
 
 
-def too_many(decision: Decision, reason: str) -> RateLimitExceeded:
+def too_many(decision: Decision, reason: str) -> ErrorResponse:
     """Return the failure for a request that a limit refuses."""
     seconds = decision.retry_after_seconds
-    return RateLimitExceeded(
-        f"{reason}; wait {duration(seconds)}.", {"Retry-After": str(seconds)}
-    )
+    headers = {"Retry-After": str(seconds)}
+    wait = duration(seconds)
+    return ErrorResponse("rate_limit_exceeded", reason, wait, headers=headers)
 
 
 def _wanted_page() -> str | None:

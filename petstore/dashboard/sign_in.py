@@ -14,6 +14,7 @@ from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.navigation import PREFIX, go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.domains import host_routing
+from petstore.errors import ERRORS
 from petstore.models.callers import Caller
 from petstore.models.events import emit
 
@@ -92,5 +93,5 @@ def _reject(caller: Caller | None) -> ResponseReturnValue:
     emit("sign_in_failed", level, address=request.remote_addr)
     if not failed.is_granted:
         raise sessions.too_many(failed, FAILED)
-    challenge = {"WWW-Authenticate": 'Bearer realm="petstore"'}
-    return sign_in(Form(errors={"key": WRONG})), 401, challenge
+    refusal = ERRORS["missing_api_key"]
+    return sign_in(Form(errors={"key": WRONG})), refusal.status, refusal.headers

@@ -8,7 +8,7 @@ from flask import Flask, Response, g, request
 
 from petstore.domains.names import suffixes
 from petstore.domains.verifier import Verifier
-from petstore.errors import UnknownHost
+from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
 from petstore.models.domains.hosts import Host
 from petstore.settings import Settings
@@ -56,7 +56,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         if path.startswith("/dashboard/"):
             return None
         if host is None:
-            raise UnknownHost("No project of this service answers at this host.")
+            raise ErrorResponse("unknown_host")
         return _redirect(host.moved_to) if host.moved_to else None
 
 

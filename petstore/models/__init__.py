@@ -6,16 +6,20 @@ model for every row would make a list of 20 animals 15 per cent slower. The othe
 are Peewee models.
 """
 
+from petstore.errors import ERRORS
+
 
 class RuleError(Exception):
     """A rule does not allow what was asked for. The text tells the caller why."""
 
-    # The code of the error in `petstore.errors.STATUSES`, if a request can meet it.
-    code: str | None = None
-    text = ""  # with `{}` for each value that the error is raised with
+    code: str | None = None  # of `petstore.errors.ERRORS`, if a request can meet it
+    # With `{}` for each value that the error is raised with; if empty, the message of
+    # the code.
+    text = ""
 
     def __init__(self, *values: object) -> None:
-        super().__init__(self.text.format(*values))
+        text = self.text or (ERRORS[self.code].message if self.code else "")
+        super().__init__(text.format(*values))
 
 
 class Conflict(RuleError):

@@ -40,7 +40,6 @@ class OrderClosed(Conflict):
     """The order was completed or cancelled before."""
 
     code = "order_closed"
-    text = "The order {} is closed."
 
 
 class Order(NamedTuple):

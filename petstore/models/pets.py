@@ -36,7 +36,6 @@ class PetNotAvailable(Conflict):
     """The animal is pending or sold."""
 
     code = "pet_not_available"
-    text = "The animal {} is not available."
 
 
 class Pet(NamedTuple):

@@ -27,7 +27,6 @@ class StillRunning(RuleError):
     """The first request with the key has not ended in time."""
 
     code = "idempotency_key_in_use"
-    text = "The first request with this Idempotency-Key is still running."
 
 
 class Attempt(NamedTuple):

@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import fields
 
-from petstore.errors import EXAMPLES, STATUSES
+from petstore.errors import ERRORS
 from petstore.openapi.headers import references
 from petstore.schemas.fields import Choice, Integer, StrictSchema
 
@@ -34,7 +34,7 @@ class ErrorSchema(StrictSchema):
     """Error: what went wrong, for a machine and for a person."""
 
     code = Choice(
-        tuple(STATUSES),
+        tuple(ERRORS),
         required=True,
         metadata={"description": "For machines."},
     )
@@ -54,9 +54,11 @@ def responses() -> dict[int, dict[str, Any]]:
 
 def _response(status: int) -> dict[str, Any]:
     examples = {
-        code: {"value": {"code": code, "message": message, "status": status}}
-        for code, message in EXAMPLES.items()
-        if STATUSES[code] == status
+        code: {
+            "value": {"code": code, "message": error.example_message, "status": status}
+        }
+        for code, error in ERRORS.items()
+        if error.status == status
     }
     return {
         "description": DESCRIPTIONS[status],

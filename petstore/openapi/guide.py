@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from petstore.errors import EXAMPLES, STATUSES
+from petstore.errors import ERRORS
 from petstore.models.plans import PLANS
 from petstore.quotas.quotas import Quota
 
@@ -55,8 +55,8 @@ def _table_of_plans() -> str:
 
 def _table_of_errors() -> str:
     rows = [
-        (str(STATUSES[code]), f"`{code}`", message)
-        for code, message in EXAMPLES.items()
+        (str(error.status), f"`{code}`", error.example_message)
+        for code, error in ERRORS.items()
     ]
     return _table(("Status", "Code", "A message"), rows)
 

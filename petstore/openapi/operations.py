@@ -8,7 +8,7 @@ from flask import Flask
 from marshmallow import Schema
 from werkzeug.routing import Rule
 
-from petstore.errors import STATUSES
+from petstore.errors import ERRORS
 from petstore.openapi.components import list_of
 from petstore.openapi.guide import link
 from petstore.openapi.headers import IDEMPOTENCY_KEY, references
@@ -102,7 +102,7 @@ def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
         *(WITH_BODY if contract.body else ()),
         *(WITH_IDEMPOTENCY_KEY if method == "POST" else ()),
         *(WITH_DEPRECATION if hasattr(view, "deprecation") else ()),
-        *(STATUSES[error.code] for error in contract.rule_errors),
+        *(ERRORS[error.code].status for error in contract.rule_errors),
     }
     successes = {str(status): _success(method, view) for status in contract.statuses}
     failures = {str(status): f"Failure{status}" for status in sorted(statuses)}

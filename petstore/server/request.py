@@ -13,7 +13,7 @@ from httptools import (
     parse_url,
 )
 
-from petstore.errors import MAX_BODY_BYTES, HeadersTooLarge, InvalidRequest
+from petstore.errors import MAX_BODY_BYTES, ErrorResponse, InvalidRequest
 from petstore.server import timeouts
 
 # A chunk with one byte of data takes six bytes. A body that is longer than this
@@ -75,7 +75,7 @@ class RequestReader:
         The rest belongs to the next request, or is read by the next call: it takes at
         most `LIMITS.pieces` of a body at once.
 
-        Raises `InvalidRequest` or `HeadersTooLarge` if the request is refused.
+        Raises `ErrorResponse` if the request is refused.
         """
         position = 0
         try:
@@ -110,7 +110,8 @@ class RequestReader:
         self._bytes_read += end - start
         limit = timeouts.LIMITS.head_bytes
         if self._bytes_read > limit:
-            raise HeadersTooLarge(f"The headers are longer than {limit // 1024} KiB.")
+            excess = f"The headers are longer than {limit // 1024} KiB."
+            raise ErrorResponse("headers_too_large", excess)
         self._feed(data[start:end])
         if is_end != self._has_head:  # the parser found another end
             raise InvalidRequest("The request has a head without a clear end.")
@@ -217,7 +218,8 @@ class RequestReader:
         self._header_count += 1
         limits = timeouts.LIMITS
         if self._header_count > limits.headers:
-            raise HeadersTooLarge(f"There are more than {limits.headers} headers.")
+            excess = f"There are more than {limits.headers} headers."
+            raise ErrorResponse("headers_too_large", excess)
         if self._has_head:
             return
         key = _cgi_name(name)
@@ -227,9 +229,8 @@ class RequestReader:
             value = self._environ[key].encode("latin-1") + b"," + value
         limit = limits.header_parts
         if len(value) > limit and value.count(b",") + value.count(b";") > limit:
-            raise HeadersTooLarge(
-                f"A header has more than {limit} commas and semicolons."
-            )
+            excess = f"A header has more than {limit} commas and semicolons."
+            raise ErrorResponse("headers_too_large", excess)
         if key:
             self._environ[key] = value.strip(b" \t").decode("latin-1")
 

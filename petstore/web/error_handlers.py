@@ -1,19 +1,23 @@
 """The one place where an exception becomes a response.
 
 Models raise a subclass of `RuleError` when a rule does not allow something. It carries
-its code, and `petstore.errors.STATUSES` has the status of each code.
+its code, and `petstore.errors.ERRORS` has the status of each code.
 """
 
-from collections.abc import Callable
-from http import HTTPStatus
+from collections.abc import Callable, Mapping
 
 import orjson
 import peewee
 from flask import Flask, Response, current_app, g, request
 from werkzeug.exceptions import HTTPException
 
-from petstore import errors
-from petstore.errors import CODES, MESSAGES, STATUSES, UNREADABLE, ErrorResponse
+from petstore.errors import (
+    ERRORS,
+    NO_HEADERS,
+    UNREADABLE,
+    ErrorResponse,
+    InvalidRequest,
+)
 from petstore.models import RuleError
 from petstore.models.events import emit
 from petstore.models.projects import Project
@@ -21,10 +25,17 @@ from petstore.storage import data
 from petstore.web.responses import JsonResponse
 from petstore.web.routing import current_request
 
-RETRY_AFTER_SECONDS = 1
-
-# What a client may send again after RETRY_AFTER_SECONDS.
-TEMPORARY = ("idempotency_key_in_use", "service_unavailable")
+# What an error of Flask or Werkzeug is here, by its status. Their others are invalid
+# requests.
+HTTP_ERRORS = {
+    404: ErrorResponse(
+        "not_found",
+        "There is no such path. There are /v1/pets, /v1/store/orders and "
+        "/v1/categories, with the ids of what they list; see /docs.",
+    ),
+    405: ErrorResponse("method_not_allowed"),
+    413: ErrorResponse("body_too_large"),
+}
 
 Page = Callable[[int, str], Response]
 
@@ -47,15 +58,12 @@ def show_as_pages(app: Flask, is_page: Callable[[str], bool], page: Page) -> Non
 
 def answer_error(error: ErrorResponse) -> Response:
     """Return the response that the error stands for."""
-    return _response(error.status, error.code, error.message, error.headers)
+    return _response(error.code, str(error), error.headers)
 
 
 def answer_rule_error(error: RuleError) -> Response:
     """Return the response to a rule's error; one without a code is a bug."""
-    if error.code is None:
-        return _answer_bug(error)
-    headers = _retry_after() if error.code in TEMPORARY else {}
-    return _response(STATUSES[error.code], error.code, str(error), headers)
+    return _response(error.code, str(error)) if error.code else _answer_bug(error)
 
 
 def _raise_if_unreadable() -> None:
@@ -66,19 +74,13 @@ def _raise_if_unreadable() -> None:
 
 def _answer_database_error(error: peewee.PeeweeException) -> Response:
     if isinstance(error, peewee.IntegrityError) and _is_project_deleted():
-        return answer_error(
-            errors.InvalidKey("Its project is deleted.", errors.INVALID_TOKEN)
-        )
+        return answer_error(ErrorResponse("invalid_api_key"))
     if not data.is_outage(error):
         return _answer_bug(error)
     emit("database_error", reason=str(error))
     data.recover(error)
-    return answer_error(
-        errors.ServiceUnavailable(
-            "The database does not answer at the moment; please try again.",
-            _retry_after(),
-        )
-    )
+    away = "The database does not answer at the moment"
+    return answer_error(ErrorResponse("service_unavailable", away))
 
 
 def _is_project_deleted() -> bool:
@@ -87,31 +89,33 @@ def _is_project_deleted() -> bool:
     return bool(caller) and Project.get_or_none(id=caller.project_id) is None
 
 
-def _retry_after() -> dict[str, str]:
-    return {"Retry-After": str(RETRY_AFTER_SECONDS)}
-
-
 def _answer_http_exception(error: HTTPException) -> Response:
     status = error.code or 500
-    code = CODES.get(status, CODES[400] if status < 500 else CODES[500])
-    message = MESSAGES.get(status) or error.description or HTTPStatus(status).phrase
+    if status >= 500:
+        return _answer_bug(error)
+    fault = InvalidRequest(error.description or error.name)
+    shown = HTTP_ERRORS.get(status, fault)
     headers = dict(error.get_headers())
     del headers["Content-Type"]
     if "Allow" in headers:
         headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
-    return _response(status, code, message, headers)
+    return _response(shown.code, str(shown), headers, status)
 
 
 def _answer_bug(error: Exception) -> Response:
     current_app.logger.error("internal_error", exc_info=error)
-    message = f"The server has failed; report {g.request_id} to its operators."
-    return _response(500, CODES[500], message, {})
+    return answer_error(ErrorResponse("internal_error", g.request_id))
 
 
 def _response(
-    status: int, code: str, message: str, headers: dict[str, str]
+    code: str,
+    message: str,
+    headers: Mapping[str, str] = NO_HEADERS,
+    status: int | None = None,
 ) -> Response:
     g.error_code = code
+    status = status or ERRORS[code].status
+    headers = {**ERRORS[code].headers, **headers}
     for is_page, page in current_app.extensions["error_pages"]:
         if is_page(request.path):
             response: Response = page(status, message)
