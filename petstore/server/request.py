@@ -10,7 +10,6 @@ from httptools import (
     HttpParserError,
     HttpParserUpgrade,
     HttpRequestParser,
-    parse_url,
 )
 
 from petstore.errors import MAX_BODY_BYTES, ErrorResponse, InvalidRequest
@@ -20,10 +19,9 @@ from petstore.server import timeouts
 # consists of chunk extensions.
 MAX_CHUNKED_BYTES = 6 * (MAX_BODY_BYTES + 1)
 
-SCHEMES = (b"http", b"https")
 BLANK_LINE = b"\r\n\r\n"  # ends a head
-CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}(?=[;\r])")
-MAX_SIZE_LINE_BYTES = 17  # the digits and the next byte; the parser judges the rest
+MAX_SIZE_DIGITS = 16  # of a chunk
+ABSOLUTE_TARGET = re.compile(rb"(?i:https?)://([^/:][^/]*)(/.*)?")
 HOST = re.compile(  # RFC 3986 section 3.2, without user information
     r"(\[[0-9a-z._~!$&'()*+,;=%:-]+\]|[0-9a-z._~!$&'()*+,;=%-]*)(:[0-9]*)?",
     re.IGNORECASE,
@@ -33,6 +31,7 @@ SINGLE_HEADERS = {
     "HTTP_HOST": "Host",
     "HTTP_IDEMPOTENCY_KEY": "Idempotency-Key",
 }
+CGI_NAMES = ("CONTENT_TYPE", "CONTENT_LENGTH")  # the others begin with `HTTP_`
 
 
 class RequestReader:
@@ -49,25 +48,21 @@ class RequestReader:
         self._begin()
 
     def _begin(self) -> None:
+        self.has_begun = False
         self.is_complete = False  # the application can be called
         self.is_last = False  # the connection is closed after it
         self.has_skipped_body = False  # because it is too large
         self.expects_continue = False
-        self._environ: dict[str, Any] = {}
+        self._environ = self._base_environ.copy()
         self._url = b""
         self._header_count = 0
-        self._has_head = self._is_chunked = self._has_last_chunk = False
+        self._has_head = self._is_chunked = False
         self._blank_bytes = 0  # before the request
         self._bytes_read = 0  # of the head, then of the body with its chunk headers
         self._bytes_left = 0  # of a body with a Content-Length, or of a chunk
         self._tail = b""  # the last three bytes of the head: BLANK_LINE may be split
-        self._size_line = b""  # the part that has arrived
+        self._size_line = b""  # its beginning, as far as it has arrived
         self._body = bytearray()
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether a part of a request has been read."""
-        return bool(self._blank_bytes or self._bytes_read or self._has_head)
 
     def read(self, data: bytes) -> int:
         """Read the current request, and return how many bytes of the data were read.
@@ -77,6 +72,7 @@ class RequestReader:
 
         Raises `ErrorResponse` if the request is refused.
         """
+        self.has_begun = True
         position = 0
         try:
             if not self._has_head:
@@ -129,14 +125,11 @@ class RequestReader:
 
     def _find_blank_line(self, data: bytes, start: int) -> tuple[int, bool]:
         """Return how far the head goes in the data, and whether it ends there."""
-        if self._tail:
-            found = (self._tail + data[start : start + 3]).find(BLANK_LINE)
-            if found >= 0:
-                return start + found + len(BLANK_LINE) - len(self._tail), True
-        found = data.find(BLANK_LINE, start)
+        head = self._tail + data[start:]
+        found = head.find(BLANK_LINE)
         if found >= 0:
-            return found + len(BLANK_LINE), True
-        self._tail = (self._tail + data[max(start, len(data) - 3) :])[-3:]
+            return start + found + len(BLANK_LINE) - len(self._tail), True
+        self._tail = head[-3:]
         return len(data), False
 
     def _read_body(self, data: bytes, start: int) -> int:
@@ -147,38 +140,17 @@ class RequestReader:
             if self._bytes_left:
                 end = min(start + self._bytes_left, len(data))
                 self._bytes_left -= end - start
-            else:
-                end = self._read_line(data, start)
+            else:  # a line between chunks, perhaps a part of it
+                end = data.find(b"\n", start) + 1 or len(data)
+                line = self._size_line + data[start:end]
+                self._size_line = line[: MAX_SIZE_DIGITS + 1]
             self._bytes_read += end - start
             if self._bytes_read > MAX_CHUNKED_BYTES:
                 self._skip_body()
-            if not self.has_skipped_body:
+            else:
                 self._feed(data[start:end])
             start = end
         return start
-
-    def _read_line(self, data: bytes, start: int) -> int:
-        """Read a line between chunks, perhaps a part of it; return where it ends."""
-        found = data.find(b"\n", start)
-        end = len(data) if found < 0 else found + 1
-        if not self._has_last_chunk:
-            line = (self._size_line + data[start:end])[:MAX_SIZE_LINE_BYTES]
-            self._size_line = line if found < 0 else b""
-            if found >= 0:
-                self._begin_chunk(line)
-        return end
-
-    def _begin_chunk(self, size_line: bytes) -> None:
-        digits = CHUNK_SIZE.match(size_line)
-        if not digits:
-            raise InvalidRequest("The request is not valid HTTP: Invalid chunk size.")
-        size = int(digits[0], 16)
-        if size + len(self._body) > MAX_BODY_BYTES:
-            self._skip_body()
-        elif size:
-            self._bytes_left = size + len(b"\r\n")
-        else:
-            self._has_last_chunk = True
 
     def _feed(self, piece: bytes) -> None:
         try:
@@ -199,30 +171,31 @@ class RequestReader:
         self._parser.feed_data(f"POST / HTTP/1.1\r\n{framing}\r\n\r\n".encode())
 
     def on_message_begin(self) -> None:
-        """Start the environ; called by httptools."""
+        """Check that no other request has ended; called by httptools."""
         if self.is_complete:
             raise InvalidRequest("The request does not end where it should.")
-        if not self._has_head:
-            self._environ = self._base_environ.copy()
 
     def on_url(self, url: bytes) -> None:
         """Collect a piece of the request target; called by httptools."""
-        if not self._has_head:
-            self._url += url
+        self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Add a header to the environ; called by httptools.
 
-        Trailers, the headers that follow a chunked body, are ignored.
+        Trailers, the headers that follow a chunked body, are ignored. So are headers
+        with `_`: in the environ they would look like those with a hyphen, which a proxy
+        may have set.
         """
         self._header_count += 1
         limits = timeouts.LIMITS
         if self._header_count > limits.headers:
             excess = f"There are more than {limits.headers} headers."
             raise ErrorResponse("headers_too_large", excess)
-        if self._has_head:
+        if self._has_head or b"_" in name:
             return
-        key = _cgi_name(name)
+        key = name.decode("ascii").upper().replace("-", "_")
+        if key not in CGI_NAMES:
+            key = f"HTTP_{key}"
         if key in self._environ:
             if single := SINGLE_HEADERS.get(key):
                 raise InvalidRequest(f"The request has more than one {single} header.")
@@ -231,8 +204,7 @@ class RequestReader:
         if len(value) > limit and value.count(b",") + value.count(b";") > limit:
             excess = f"A header has more than {limit} commas and semicolons."
             raise ErrorResponse("headers_too_large", excess)
-        if key:
-            self._environ[key] = value.strip(b" \t").decode("latin-1")
+        self._environ[key] = value.strip(b" \t").decode("latin-1")
 
     def on_headers_complete(self) -> None:
         """Check the head and complete the environ; called by httptools.
@@ -257,38 +229,44 @@ class RequestReader:
         """Collect a piece of the body; called by httptools."""
         self._body += piece
 
+    def on_chunk_header(self) -> None:
+        """Find out where the chunk ends; called by httptools once its size is valid."""
+        digits = self._size_line.partition(b";")[0].rstrip()
+        if len(digits) > MAX_SIZE_DIGITS:
+            raise InvalidRequest("The size of a chunk has too many digits.")
+        self._size_line = b""
+        size = int(digits, 16)
+        if size + len(self._body) > MAX_BODY_BYTES:
+            self._skip_body()
+        elif size:
+            self._bytes_left = size + len(b"\r\n")
+
     def on_message_complete(self) -> None:
         """Mark the request as complete; called by httptools."""
-        if not self.is_complete and self._is_chunked:
+        if self._is_chunked:
             self._environ["CONTENT_LENGTH"] = str(len(self._body))
         self.is_complete = True
         if not self._parser.should_keep_alive():
             self.is_last = True
 
     def _set_target(self) -> None:
-        """Set path, query and the host of an absolute target (RFC 9112 section 3.2)."""
+        """Set path, query and the host of an absolute target (RFC 9112 section 3.2).
+
+        That host takes precedence over the Host header.
+        """
         path, _, query = self._url.partition(b"?")
         if not path.startswith(b"/") and path != b"*":
-            path = self._split_absolute_target(path)
+            absolute = ABSOLUTE_TARGET.fullmatch(path)
+            if not absolute:
+                raise InvalidRequest("The request target is not a valid URL.")
+            self._environ["HTTP_HOST"] = absolute[1].decode("latin-1")
+            self._require_host()
+            path = absolute[2] or b"/"
         if b"%" in path:
             path = unquote_to_bytes(path)
         self._environ["RAW_URI"] = self._url.decode("latin-1")
         self._environ["PATH_INFO"] = path.decode("latin-1")
         self._environ["QUERY_STRING"] = query.decode("latin-1")
-
-    def _split_absolute_target(self, target: bytes) -> bytes:
-        try:
-            url = parse_url(target)
-        except HttpParserError:
-            url = None
-        if not url or (url.schema or b"").lower() not in SCHEMES or url.userinfo:
-            raise InvalidRequest("The request target is not a valid URL.")
-        # The host of an absolute target takes precedence over the Host header
-        # (RFC 9112 section 3.2.2).
-        origin = target[: len(target) - len(url.path or b"")]
-        self._environ["HTTP_HOST"] = origin.partition(b"//")[2].decode("latin-1")
-        self._require_host()
-        return url.path or b"/"
 
     def _require_host(self) -> None:
         host = self._environ.get("HTTP_HOST")
@@ -322,15 +300,3 @@ class RequestReader:
         self._environ["CONTENT_LENGTH"] = str(max(self._bytes_left, MAX_BODY_BYTES + 1))
         self._bytes_left = 0
         self.is_complete = self.is_last = self.has_skipped_body = True
-
-
-def _cgi_name(name: bytes) -> str | None:
-    """Return the name of a header in the environ (RFC 3875 section 4.1).
-
-    Return None if the header contains `_`: in the environ it would look like the header
-    with a hyphen, which a proxy may have set.
-    """
-    key = name.decode("ascii").upper().replace("-", "_")
-    if b"_" in name:
-        return None
-    return key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"

@@ -43,6 +43,7 @@ def test_request_may_arrive_in_small_pieces(wire: Wire, key: str):
         b"0x20\r\n" + PET + b"\r\n0\r\n\r\n",
         b"2_0\r\n" + PET + b"\r\n0\r\n\r\n",
         b" 20\r\n" + PET + b"\r\n0\r\n\r\n",
+        b"0" * 17 + b"20\r\n" + PET + b"\r\n0\r\n\r\n",
         b"20;a\rb\r\n" + PET + b"\r\n0\r\n\r\n",
         b"20\r\n" + PET + b"XX0\r\n\r\n",
         b"20\n" + PET + b"\n0\n\n",
