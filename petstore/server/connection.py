@@ -24,8 +24,7 @@ class State(enum.Enum):
     """What a connection is doing."""
 
     READING = enum.auto()  # a request, or waiting for one
-    RESPONDING = enum.auto()
-    DRAINING = enum.auto()  # the client has to read before the response has ended
+    RESPONDING = enum.auto()  # until the client has read enough of the response
     LINGERING = enum.auto()  # the last response was sent; whatever comes is discarded
     CLOSING = enum.auto()  # when the rest of the response has been sent
 
@@ -41,7 +40,7 @@ class Connection(asyncio.BufferedProtocol):
         self._received = b""
         self._has_eof = False  # the client has closed its side
         self._flow = FlowControl()
-        self._next_state = State.READING  # after the current response
+        self._is_last = False  # whether the current response is the last one
         self._task: asyncio.Task[None] | None = None
         self.deadline: float | None
         self._enter(State.READING, timeouts.LIMITS.request_seconds)
@@ -70,15 +69,13 @@ class Connection(asyncio.BufferedProtocol):
     def expire(self) -> None:
         """Close the connection because its deadline has passed.
 
-        If a response is still in the buffers, the client gets `send_seconds` for it,
-        unless it has had that time already.
+        The client gets `send_seconds` for what is still in the buffers, unless it has
+        had that time already.
         """
-        is_sending = self._transport.get_write_buffer_size() > 0
-        had_time = self._flow.is_paused or self._state is State.CLOSING
-        if is_sending and not had_time:
-            self._close()
-        else:
+        if self._flow.is_paused or self._state is State.CLOSING:
             self.abort()
+        else:
+            self._close()
 
     def shorten_deadline(self, seconds: float) -> None:
         """Set the deadline of an idle connection to at most that many seconds."""
@@ -122,7 +119,8 @@ class Connection(asyncio.BufferedProtocol):
         Called by the event loop when the client has closed its side.
         """
         self._has_eof = True
-        if self._state is State.READING and not self._received:
+        is_waiting = self._state is State.READING and not self._received
+        if is_waiting or self._state is State.LINGERING:
             self._close()
         return True
 
@@ -136,8 +134,6 @@ class Connection(asyncio.BufferedProtocol):
         self._flow.resume()
         if self._state is State.RESPONDING:
             self._enter(State.RESPONDING, None)
-        elif self._state is State.DRAINING:
-            self._loop.call_soon(self._end_response)
 
     def _enter(self, state: State, seconds: float | None) -> None:
         """Change the state; `seconds` is how long the client has to end it.
@@ -174,12 +170,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._received = self._received[count:]
         if self._reader.is_complete:
-            if not self._reader.is_last:
-                self._next_state = State.READING
-            elif self._reader.has_skipped_body:
-                self._next_state = State.LINGERING
-            else:
-                self._next_state = State.CLOSING
+            self._is_last = self._reader.is_last
             self._respond(self._reader.pop_environ())
         elif self._reader.expects_continue:
             self._reader.expects_continue = False
@@ -190,7 +181,7 @@ class Connection(asyncio.BufferedProtocol):
 
         The response is then logged and counted like every other.
         """
-        self._next_state = State.LINGERING
+        self._is_last = True
         placeholder = {
             "REQUEST_METHOD": "GET",
             "PATH_INFO": "/v1",
@@ -206,9 +197,7 @@ class Connection(asyncio.BufferedProtocol):
         self._enter(State.RESPONDING, None)
         self._worker.count_request()
         is_stopping = self._worker.is_stopping and not self._received
-        is_last = is_stopping or not self._worker.keep_alive_seconds
-        if is_last and self._next_state is State.READING:
-            self._next_state = State.LINGERING
+        self._is_last |= is_stopping or not self._worker.keep_alive_seconds
         self._task = concurrency.start(self._write_response, environ)
         if self._task:
             self._task.add_done_callback(self._end_response)
@@ -216,13 +205,13 @@ class Connection(asyncio.BufferedProtocol):
             self._finish_response()
 
     def _write_response(self, environ: dict[str, Any]) -> None:
-        response = Response(environ, is_last=self._next_state is not State.READING)
+        response = Response(environ, is_last=self._is_last)
         try:
             for piece in response.pieces(self._worker.application):
-                self._flow.drain()
                 if self._transport.is_closing():  # the client has gone
                     return
                 self._transport.write(piece)
+                self._flow.drain()
         except Exception:
             self._worker.log.exception("unexpected failure of a connection")
             self.abort()
@@ -233,20 +222,16 @@ class Connection(asyncio.BufferedProtocol):
         self._read_next()
 
     def _finish_response(self) -> None:
-        """Prepare for the next request once the client has read the response."""
+        """Prepare for the next request, or end the connection."""
         if self._transport.is_closing():
             return
-        if self._flow.is_paused:
-            self._enter(State.DRAINING, timeouts.LIMITS.send_seconds)
-        elif self._next_state is State.READING:
+        if not self._is_last:
             self._enter(State.READING, self._worker.keep_alive_seconds)
             self._worker.mark_idle(self)
-        elif not self._has_eof and (
-            self._received or self._next_state is State.LINGERING
-        ):
-            self._linger()
-        else:
+        elif self._has_eof:
             self._close()
+        else:
+            self._linger()
 
     def _close(self) -> None:
         self._enter(State.CLOSING, timeouts.LIMITS.send_seconds)

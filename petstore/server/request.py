@@ -51,7 +51,6 @@ class RequestReader:
         self.has_begun = False
         self.is_complete = False  # the application can be called
         self.is_last = False  # the connection is closed after it
-        self.has_skipped_body = False  # because it is too large
         self.expects_continue = False
         self._environ = self._base_environ.copy()
         self._url = b""
@@ -299,4 +298,4 @@ class RequestReader:
         self._body.clear()
         self._environ["CONTENT_LENGTH"] = str(max(self._bytes_left, MAX_BODY_BYTES + 1))
         self._bytes_left = 0
-        self.is_complete = self.is_last = self.has_skipped_body = True
+        self.is_complete = self.is_last = True
