@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import gc
-import itertools
 import os
 import resource
 import signal
@@ -158,16 +157,17 @@ class EventLoopWorker(Worker):
             balancing.publish(self.age, self._connection_count)
 
     def _abort_oldest(self) -> bool:
-        idle = (
-            c
-            for c in self._connections
-            if c.is_waiting_for_client and not c.is_write_paused
-        )
-        slow = (c for c in self._connections if c.is_write_paused)
-        oldest = next(itertools.chain(idle, slow), None)
-        if oldest:
-            oldest.abort()
-        return oldest is not None
+        """Close the connection that has waited longest for its client, if there is one.
+
+        A client that still has a response to read comes last.
+        """
+        for is_reading in (False, True):
+            for connection in self._connections:
+                is_waiting = connection.is_waiting_for_client
+                if is_waiting and connection.is_write_paused is is_reading:
+                    connection.abort()
+                    return True
+        return False
 
     def _tick(self, due: float) -> None:
         self.notify()
@@ -216,6 +216,4 @@ def _usable_descriptors(spare: int) -> int:
     """Raise the limit of file descriptors; return how many connections may use."""
     _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-    if limit == resource.RLIM_INFINITY:
-        limit = 1 << 20
     return max(1, limit - spare)
