@@ -3,6 +3,8 @@
 import pytest
 from flask.testing import FlaskClient
 
+from tests.harness.databases import of_one_engine
+
 PATHS = [
     "/",
     "/v1/pets",
@@ -16,6 +18,7 @@ PATHS = [
     "/dashboard/sign-in",
 ]
 FROM_PROXY = {"X-Forwarded-Proto": "https"}
+pytestmark = of_one_engine
 each_path = pytest.mark.parametrize("path", PATHS)
 
 
@@ -30,6 +33,11 @@ def test_each_answer_has_an_id_and_nosniff_once(stranger: FlaskClient, path: str
     headers = stranger.get(path).headers
     assert headers.getlist("X-Content-Type-Options") == ["nosniff"]
     assert len(headers.getlist("X-Request-ID")) == 1
+
+
+@pytest.mark.parametrize("path", ["/v1/pets", "/v1/pets?limit=0", "/v1//pets"])
+def test_answers_of_the_api_are_not_cached(client: FlaskClient, path: str):
+    assert client.get(path).headers.getlist("Cache-Control") == ["no-store"]
 
 
 @each_path

@@ -63,7 +63,7 @@ def test_scheme_ignores_case_and_extra_spaces(
 
 
 @of_one_engine
-def test_malformed_key_is_invalid(stranger: FlaskClient, key: str):
+def test_malformed_or_unknown_key_is_invalid(stranger: FlaskClient, key: str):
     def send(token: str) -> TestResponse:
         sent = {"HTTP_AUTHORIZATION": f"Bearer {token}"}
         answer = stranger.get("/v1/pets", environ_overrides=sent)
@@ -73,23 +73,11 @@ def test_malformed_key_is_invalid(stranger: FlaskClient, key: str):
         return answer
 
     tokens = [
-        *[
-            "x",
-            "pet_",
-            "schl\xfcssel",
-            "x" * 7000,
-            f"{key}x",
-            f'"{key}"',
-            f"{key} {key}",
-        ],
-        *[f"{key},{key}", f"{key}, Bearer {key}", f"{key}\xa0", f"{key}\x00"],
-        *[mistyped(key), key.lower(), key.upper()],
+        *["x", "pet_", new_key(), "schl\xfcssel", "x" * 7000, f"{key}x", f'"{key}"'],
+        *[f"{key} {key}", f"{key},{key}", f"{key}, Bearer {key}", f"{key}\xa0"],
+        *[f"{key}\x00", mistyped(key), key.lower(), key.upper()],
     ]
     assert errors_of(send, tokens) == dict.fromkeys(tokens, WRONG)
-
-
-def test_a_key_that_was_never_issued_is_invalid(client_of: Callable, key: str):
-    assert error_of(client_of(new_key()).get("/v1/pets")) == WRONG
 
 
 def test_key_with_only_a_matching_prefix_is_invalid(client: FlaskClient, key: str):

@@ -1,10 +1,8 @@
-"""OPTIONS and HEAD on every path, and cross-origin requests (CORS)."""
+"""Cross-origin requests: what pages of other origins may send and read (CORS)."""
 
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.quotas.stores.database import Usage
-from tests.harness.answers import NOT_FOUND, error_of
 from tests.harness.databases import of_one_engine
 
 pytestmark = of_one_engine
@@ -19,14 +17,6 @@ PREFLIGHT = {
     "Access-Control-Request-Method": "POST",
     "Access-Control-Request-Headers": "authorization,content-type,idempotency-key",
 }
-METHODS = [
-    ("/v1/pets", "GET, HEAD, OPTIONS, POST"),
-    ("/v1/pets/1", "GET, HEAD, OPTIONS"),
-    ("/v1/store/orders", "GET, HEAD, OPTIONS, POST"),
-    ("/v1/store/orders/1", "GET, HEAD, OPTIONS, PATCH"),
-    ("/v1/categories", "GET, HEAD, OPTIONS"),
-    ("/v1/categories/1", "OPTIONS, PUT"),
-]
 
 
 def words(header: str) -> list[str]:
@@ -36,37 +26,6 @@ def words(header: str) -> list[str]:
 @pytest.fixture
 def some_origins(environ: dict[str, str]) -> None:
     environ["PETSTORE_CORS_ORIGINS"] = f"{PAGE},http://localhost:3000"
-
-
-@pytest.mark.parametrize(("path", "methods"), METHODS)
-def test_options_lists_the_methods_without_a_key(
-    stranger: FlaskClient, path: str, methods: str
-):
-    answer = stranger.options(path)
-    assert answer.status_code == 204
-    assert answer.headers["Allow"] == methods
-    assert answer.data == b""
-
-
-def test_options_on_an_unknown_path_is_not_found(stranger: FlaskClient):
-    assert error_of(stranger.options("/v1/cats", headers=PREFLIGHT)) == NOT_FOUND
-
-
-@pytest.mark.parametrize("headers", [{}, PREFLIGHT])
-def test_options_does_not_count_against_the_quota(
-    client: FlaskClient, stranger: FlaskClient, headers: dict
-):
-    for caller in (client, stranger):
-        assert caller.options("/v1/pets", headers=headers).status_code == 204
-    assert not Usage.select().exists()
-    assert client.get("/v1/pets").headers["X-RateLimit-Remaining"] == "999"
-
-
-def test_options_shows_the_rate_limit_of_the_address(stranger: FlaskClient):
-    stranger.get("/v1/pets")
-    answer = stranger.options("/v1/pets")
-    assert answer.headers["X-RateLimit-Limit"] == "60"
-    assert answer.headers["X-RateLimit-Remaining"] == "59"
 
 
 def test_preflight_lists_allowed_methods_and_headers(stranger: FlaskClient):
@@ -118,27 +77,3 @@ class TestConfiguredOrigins:
         answer = client.get("/v1/pets")
         assert answer.status_code == 200
         assert "Access-Control-Allow-Origin" not in answer.headers
-
-
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/v1/pets/2", 404),
-        ("/v1/categories/7", 405),
-    ],
-)
-def test_head_answers_like_get_without_the_body(
-    client: FlaskClient, path: str, status: int
-):
-    client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
-    got, head = client.get(path), client.head(path)
-    assert (got.status_code, head.status_code) == (status, status)
-    assert head.data == b""
-    for name in ("Content-Type", "Content-Length", "Link", "Deprecation", "Allow"):
-        assert head.headers.get(name) == got.headers.get(name)
-
-
-def test_head_needs_a_key(stranger: FlaskClient):
-    answer = stranger.head("/v1/pets")
-    assert answer.status_code == 401
-    assert answer.headers["X-RateLimit-Remaining"] == "59"

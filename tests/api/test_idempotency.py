@@ -42,11 +42,6 @@ def test_retry_gets_the_stored_response(client: FlaskClient):
     assert PetTable.select().count() == 1
 
 
-def test_different_keys_create_different_pets(client: FlaskClient):
-    ids = {post(client, key).json["id"] for key in ("a", "b", "A")}
-    assert len(ids) == 3
-
-
 @of_one_engine
 @pytest.mark.parametrize("name", ["~", '"', "a" * 255, PRINTABLE])
 def test_key_may_be_up_to_255_visible_ascii_characters(client: FlaskClient, name: str):
@@ -112,7 +107,8 @@ def test_another_path_may_use_the_same_key(client: FlaskClient):
 
 
 def test_each_key_replays_its_own_response(client: FlaskClient):
-    answers = {key: post(client, key).data for key in ("a", "b")}
+    answers = {key: post(client, key).data for key in ("a", "b", "A")}
+    assert len(set(answers.values())) == 3
     assert {key: post(client, key).data for key in answers} == answers
 
 

@@ -1,6 +1,5 @@
 """The time of the last use of a key is written a moment later."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from petstore.storage.database import open_databases
 from tests.harness import databases
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.services import serving
+from tests.harness.waiting import wait_until
 
 
 def last_used_ms(key: str) -> int | None:
@@ -50,8 +50,5 @@ def test_running_worker_writes_its_notes(
     with serving(tmp_path, environ, "--worker-class", worker) as service:
         assert service.send().is_served
         open_databases(read_settings(environ))
-        deadline = time.monotonic() + 30
-        while last_used_ms(service.key) is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: last_used_ms(service.key))
     databases.close()

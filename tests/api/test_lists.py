@@ -1,4 +1,4 @@
-"""Every list: order, `limit`, `after`, filters, the Link header (RFC 8288) and HEAD."""
+"""Every list: order, `limit`, `after`, filters and the Link header (RFC 8288)."""
 
 import re
 from collections.abc import Callable
@@ -123,21 +123,6 @@ def test_list_continues_after_any_id(client: FlaskClient, project: Project, rows
     expected = {0: [1, 5, 9], 1: [5, 9], 4: [5, 9], 5: [9], 9: [], INT64_MAX: []}
     found = {after: pages(client, f"{rows.path}?after={after}") for after in expected}
     assert found == {after: [expected[after]] for after in expected}
-
-
-@every_list
-def test_head_answers_like_get_without_the_body(
-    client: FlaskClient, project: Project, rows: List
-):
-    rows.add(project, [1, 2, 3])
-    got, head = (
-        client.open(f"{rows.path}?limit=2", method=method) for method in ("GET", "HEAD")
-    )
-    assert (head.status_code, head.data) == (200, b"")
-    for name in ("Content-Length", "Link"):
-        assert head.headers[name] == got.headers[name]
-    left = [int(each.headers["X-RateLimit-Remaining"]) for each in (got, head)]
-    assert left[1] == left[0] - 1
 
 
 @with_statuses

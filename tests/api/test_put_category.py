@@ -85,11 +85,3 @@ def test_invalid_body_changes_nothing(client: FlaskClient):
         answer = client.put(f"{CATEGORIES}/7", data=body, headers=JSON)
         assert (answer.status_code, answer.json["message"]) == (400, fault)
     assert client.get(CATEGORIES).json == [{"id": 7, "name": "Dogs"}]
-
-
-@of_one_engine
-def test_other_methods_are_not_allowed(client: FlaskClient):
-    for method in ("GET", "POST", "PATCH", "DELETE"):
-        answer = client.open(f"{CATEGORIES}/7", method=method)
-        assert answer.status_code == 405
-        assert answer.headers["Allow"] == "OPTIONS, PUT"

@@ -15,6 +15,8 @@ RATE_LIMIT_HEADERS = {
     "RateLimit",
     "RateLimit-Policy",
 }
+# What differs between two responses to the same request.
+PER_REQUEST = {"X-Request-ID", "X-RateLimit-Remaining", "RateLimit"}
 
 
 def error_of(answer: TestResponse) -> tuple[int, str]:
@@ -38,3 +40,10 @@ def errors_of(
     cases that are answered otherwise.
     """
     return {case: error_of(send(case)) for case in cases}
+
+
+def seen(answer: TestResponse) -> tuple[int, str, dict[str, str]]:
+    """Return what a client sees of a response, without ids and counts."""
+    _, _, asked = answer.request.path.rpartition("/")
+    headers = {n: value for n, value in answer.headers.items() if n not in PER_REQUEST}
+    return answer.status_code, answer.text.replace(asked, "ID"), headers

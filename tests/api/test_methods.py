@@ -1,0 +1,59 @@
+"""OPTIONS, HEAD and the methods that a path does not have."""
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.harness.answers import NOT_FOUND, error_of, seen
+from tests.harness.databases import of_one_engine
+
+pytestmark = of_one_engine
+PREFLIGHT = {"Origin": "https://x.example", "Access-Control-Request-Method": "POST"}
+
+
+@pytest.mark.parametrize(
+    ("path", "methods", "other"),
+    [
+        ("/v1/pets", "GET, HEAD, OPTIONS, POST", "DELETE"),
+        ("/v1/pets/1", "GET, HEAD, OPTIONS", "BREW"),
+        ("/v1/store/orders", "GET, HEAD, OPTIONS, POST", "PUT"),
+        ("/v1/store/orders/1", "GET, HEAD, OPTIONS, PATCH", "TRACE"),
+        ("/v1/categories", "GET, HEAD, OPTIONS", "POST"),
+        ("/v1/categories/7", "OPTIONS, PUT", "GET"),
+    ],
+)
+def test_options_and_405_list_the_methods_of_a_path(
+    client: FlaskClient, stranger: FlaskClient, path: str, methods: str, other: str
+):
+    options, refused = stranger.options(path), client.open(path, method=other)
+    assert (options.status_code, options.data) == (204, b"")
+    assert error_of(refused) == (405, "method_not_allowed")
+    assert options.headers["Allow"] == refused.headers["Allow"] == methods
+
+
+@pytest.mark.parametrize("headers", [{}, PREFLIGHT])
+def test_options_on_an_unknown_path_is_not_found(stranger: FlaskClient, headers: dict):
+    assert error_of(stranger.options("/v1/cats", headers=headers)) == NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/v1/pets?limit=1", 200),
+        ("/v1/pets/1", 200),
+        ("/v1/store/orders", 200),
+        ("/v1/store/orders/1", 200),
+        ("/v1/categories", 200),
+        ("/v1/pets/3", 404),
+        ("/v1/categories/7", 405),
+    ],
+)
+@pytest.mark.usefixtures("order")
+def test_head_answers_like_get_without_the_body(
+    client: FlaskClient, path: str, status: int
+):
+    client.post("/v1/pets", json={"name": "Mia", "categoryId": 7})  # for a Link header
+    got, head = (client.open(path, method=method) for method in ("GET", "HEAD"))
+    assert (got.status_code, head.status_code, head.data) == (status, status, b"")
+    assert seen(got)[2] == seen(head)[2]
+    left = [int(each.headers["X-RateLimit-Remaining"]) for each in (got, head)]
+    assert left[1] == left[0] - 1
