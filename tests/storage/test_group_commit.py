@@ -61,6 +61,11 @@ def insert(group: GroupCommit, number: int) -> None:
     shared.commit()
 
 
+def lose(group: GroupCommit) -> None:
+    with pytest.raises(sqlite3.OperationalError):
+        insert(group, 1)
+
+
 def ids(file: Path) -> list[int]:
     with closing(sqlite3.connect(file)) as connection:
         return [row for (row,) in connection.execute("SELECT id FROM pet ORDER BY id")]
@@ -94,11 +99,9 @@ def test_request_that_cannot_be_rolled_back_is_never_committed(
         shared.connection.fails_at = "ROLLBACK"
         shared.rollback()
 
-    def lose() -> None:
-        with pytest.raises(sqlite3.OperationalError):
-            insert(group, 1)
-
-    run_requests(*([] if is_alone else [lose]), fail, partial(insert, group, 3))
+    run_requests(
+        *([] if is_alone else [partial(lose, group)]), fail, partial(insert, group, 3)
+    )
     assert ids(file) == [3]
 
 
@@ -112,7 +115,20 @@ def test_request_that_cannot_be_released_is_never_committed(
         with pytest.raises(sqlite3.OperationalError):
             shared.commit()
 
-    run_requests(fail, partial(insert, group, 3))
+    run_requests(partial(lose, group), fail, partial(insert, group, 3))
+    assert ids(file) == [3]
+
+
+def test_request_whose_transaction_sqlite_has_ended_is_never_committed(
+    group: GroupCommit, file: Path
+):
+    def go_on() -> None:
+        shared = group.begin()
+        shared.connection.execute("ROLLBACK")  # as SQLite does on a full disk
+        with pytest.raises(sqlite3.OperationalError):
+            shared.commit()
+
+    run_requests(go_on, partial(insert, group, 3))
     assert ids(file) == [3]
 
 
@@ -132,14 +148,10 @@ def test_failed_commit_is_rolled_back(group: GroupCommit, file: Path):
 def test_transaction_that_sqlite_has_ended_is_not_committed_later(
     group: GroupCommit, file: Path
 ):
-    def lose() -> None:
-        with pytest.raises(sqlite3.OperationalError):
-            insert(group, 1)
-
     def meet_a_disk_error() -> None:
         shared = group.begin()
         shared.connection.execute("ROLLBACK")  # as SQLite does on a full disk
         shared.rollback()
 
-    run_requests(lose, meet_a_disk_error, partial(insert, group, 3))
+    run_requests(partial(lose, group), meet_a_disk_error, partial(insert, group, 3))
     assert ids(file) == [3]

@@ -54,8 +54,8 @@ class Writer(threading.Thread):
 class SharedTransaction:
     """A transaction that requests join until its COMMIT starts.
 
-    Each request has a savepoint of its own. It awaits nothing until `commit` or
-    `rollback`, so no other request can write into its savepoint.
+    A request awaits nothing until `commit` or `rollback`, so no other request can write
+    in between. It has a savepoint of its own, unless the others have written nothing.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -69,8 +69,9 @@ class SharedTransaction:
         self._has_writes = False
 
     def join(self) -> None:
-        """Begin the savepoint of a request."""
-        self.connection.execute("SAVEPOINT request")
+        """Begin the savepoint of a request, if there are writes to be kept."""
+        if self._has_writes:
+            self.connection.execute("SAVEPOINT request")
 
     def commit(self) -> None:
         """Wait until the writes of the request are on the disk.
@@ -78,7 +79,10 @@ class SharedTransaction:
         Raises `sqlite3.OperationalError` if the COMMIT fails.
         """
         try:
-            self.connection.execute("RELEASE request")
+            if self._has_writes:
+                self.connection.execute("RELEASE request")
+            elif not self.connection.in_transaction:
+                raise sqlite3.OperationalError("the transaction was rolled back")
         except sqlite3.Error as error:
             self._end(error)
             raise
@@ -91,9 +95,10 @@ class SharedTransaction:
     def rollback(self) -> None:
         """Undo the writes of the request, but not those of other requests."""
         try:
-            self.connection.execute("ROLLBACK TO request")
-            self.connection.execute("RELEASE request")
-            if not self._has_writes:
+            if self._has_writes:
+                self.connection.execute("ROLLBACK TO request")
+                self.connection.execute("RELEASE request")
+            else:
                 self.connection.execute("ROLLBACK")
         except sqlite3.Error as error:
             # After some errors (a full disk) SQLite has rolled back by itself. If it
