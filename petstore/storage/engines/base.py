@@ -62,18 +62,17 @@ class RequestDatabase(Database):
     file: Path | None = None  # that contains the data, without a server
 
     def __init__(self, database: str, **options: Any) -> None:
-        self._states: ContextVar[Any] = ContextVar("state")
+        self._states: ContextVar[Any] = ContextVar("state", default=None)
         super().__init__(database, thread_safe=False, **options)
 
     @property
     def _state(self) -> Any:
         # Peewee keeps one state for each thread; here each request needs its own.
-        try:
-            return self._states.get()
-        except LookupError:
+        state = self._states.get()
+        if state is None:
             state = self._state_class()
             self._states.set(state)
-            return state
+        return state
 
     @_state.setter
     def _state(self, state: object) -> None:
@@ -112,12 +111,13 @@ class RequestDatabase(Database):
 
     def _enter_transaction(self, transaction: Any) -> None:
         """Begin to use a transaction, which on PostgreSQL is its connection."""
-        self._state.conn, self._state.closed = transaction, False
+        state = self._state
+        state.conn, state.closed = transaction, False
         # A transaction whose rollback has failed may have left its callbacks.
-        self._state.commit_callbacks.clear()
+        state.commit_callbacks.clear()
 
     def _leave_transaction(self) -> Any:
         """Stop using the transaction, and return it."""
-        transaction, self._state.conn = self._state.conn, None
-        self._state.closed = True
+        state = self._state
+        transaction, state.conn, state.closed = state.conn, None, True
         return transaction

@@ -174,8 +174,10 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     def connection(self) -> sqlite3.Connection:
         """Return the connection of the transaction, or else of the thread."""
-        transaction = self._state.conn
-        return transaction.connection if transaction else self._thread_connection()
+        state = self._states.get()  # none if there was no transaction
+        if state and state.conn:
+            return state.conn.connection
+        return self._thread_connection()
 
     def begin(self, lock_type: str = "IMMEDIATE") -> None:
         """Begin a transaction; raises `peewee.OperationalError` if the file is gone."""
