@@ -1,6 +1,6 @@
 """/v1/categories: list and name the categories of the animals."""
 
-from flask import Blueprint, g
+from flask import Blueprint
 
 from petstore.api.contract import Contract, Result
 from petstore.api.paging import page
@@ -19,21 +19,21 @@ bp = Blueprint("categories", __name__, url_prefix=f"{API_PREFIX}/categories")
 
 @bp.get("")
 @Contract(query=CategoryQuery(), returns=CategorySchema(many=True))
-def list_categories(limit: int, after: int = BEFORE_ALL) -> Result:
+def list_categories(project_id: int, limit: int, after: int = BEFORE_ALL) -> Result:
     """List categories.
 
     They are in ascending order of `id`.
     """
-    rows = Category.page(g.caller.project_id, after=after, limit=limit + 1)
+    rows = Category.page(project_id, after=after, limit=limit + 1)
     return page(rows, limit)
 
 
 @bp.put("/<id:category_id>")
 @Contract(body=CategoryChangeSchema(), returns=CategorySchema(), statuses=(200, 201))
-def put_category(category_id: int, name: str | None) -> Result:
+def put_category(project_id: int, category_id: int, name: str | None) -> Result:
     """Name a category.
 
     A category that does not exist is created.
     """
-    category, is_new = Category.rename(g.caller.project_id, category_id, name)
+    category, is_new = Category.rename(project_id, category_id, name)
     return Result(category, is_created=is_new)

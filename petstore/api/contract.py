@@ -16,7 +16,7 @@ from petstore.models import RuleError
 from petstore.schemas.dumping import dumper_of
 from petstore.schemas.fields import StrictSchema
 from petstore.web.responses import JsonResponse
-from petstore.web.routing import current_request
+from petstore.web.routing import current_g, current_request
 
 Operation = Callable[..., Response]
 
@@ -37,6 +37,7 @@ class Result:
         return 201 if self.is_created else 200
 
 
+# Takes the id of the project first, then what query, body and path contain.
 View = Callable[..., Result]
 
 
@@ -70,7 +71,7 @@ class Contract:
             if self.body:
                 members = read_object()
                 arguments |= _load(self.body, members, members.repeated)
-            result = view(**arguments)
+            result = view(current_g().caller.project_id, **arguments)
             return JsonResponse(
                 orjson.dumps(dump(result.value)), result.status, result.headers
             )
@@ -97,17 +98,17 @@ def _load(
     """
     loaded: dict[str, Any] = {}
     faults: dict[str, Any] = {}
-    names = {each.data_key or name: name for name, each in schema.load_fields.items()}
-    for name, argument in names.items():
+    members = dict(members)
+    for argument, each in schema.load_fields.items():
+        name = each.data_key or argument
         try:
-            value = schema.load_fields[argument].deserialize(members.get(name, missing))
+            value = each.deserialize(members.pop(name, missing))
         except ValidationError as error:
             faults[name] = error.messages
         else:
             if value is not missing:
                 loaded[argument] = value
-    unknown = [schema.error_messages["unknown"]]
-    faults |= {name: unknown for name in members if name not in names}
+    faults |= {name: [schema.error_messages["unknown"]] for name in members}
     faults |= {name: ["must not be repeated"] for name in repeated}
     if faults:
         raise InvalidRequest.of_members(faults)

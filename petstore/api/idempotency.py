@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 import orjson
-from flask import Response, g, request
+from flask import Response, g
 
 from petstore.api.contract import Operation
 from petstore.errors import ErrorResponse, InvalidRequest
@@ -17,6 +17,7 @@ from petstore.server import timeouts
 from petstore.storage import data
 from petstore.web.error_handlers import answer_rule_error
 from petstore.web.responses import JsonResponse
+from petstore.web.routing import current_request
 
 HEADER = "Idempotency-Key"
 
@@ -50,7 +51,8 @@ def idempotent(operation: Operation) -> Operation:
 
 
 def _read_attempt() -> Attempt | None:
-    header = request.headers.get(HEADER)
+    request = current_request()
+    header = request.environ.get("HTTP_IDEMPOTENCY_KEY")
     if header is None:
         return None
     is_quoted = len(header) > 1 and header[0] == header[-1] == '"'

@@ -1,6 +1,6 @@
 """/v1/store/orders: place, list, get and close orders."""
 
-from flask import Blueprint, g
+from flask import Blueprint
 
 from petstore.api.contract import Contract, Result
 from petstore.api.idempotency import idempotent
@@ -24,12 +24,14 @@ bp = Blueprint("orders", __name__, url_prefix=ORDERS)
 
 @bp.get("")
 @Contract(query=OrderQuery(), returns=OrderSchema(many=True))
-def list_orders(limit: int, after: int, status: str | None = None) -> Result:
+def list_orders(
+    project_id: int, limit: int, after: int, status: str | None = None
+) -> Result:
     """List orders.
 
     They are in ascending order of `id`; with `status`, only those with that status.
     """
-    rows = Order.page(g.caller.project_id, after=after, limit=limit + 1, status=status)
+    rows = Order.page(project_id, after=after, limit=limit + 1, status=status)
     return page(rows, limit)
 
 
@@ -42,28 +44,28 @@ def list_orders(limit: int, after: int, status: str | None = None) -> Result:
     rule_errors=(PetNotAvailable,),
     links={"getOrder": ORDER_ID, "updateOrder": ORDER_ID},
 )
-def create_order(pet_id: int) -> Result:
+def create_order(project_id: int, pet_id: int) -> Result:
     """Place an order.
 
     The animal must be `available`; it is `pending` from then on. Of several clients
     that order one animal at the same time, exactly one gets it.
     """
-    order = Order.place(g.caller.project_id, pet_id)
+    order = Order.place(project_id, pet_id)
     return Result(order, {"Location": f"{ORDERS}/{order.id}"}, is_created=True)
 
 
 @bp.get("/<id:order_id>")
 @Contract(returns=OrderSchema())
-def get_order(order_id: int) -> Result:
+def get_order(project_id: int, order_id: int) -> Result:
     """Get an order."""
-    return Result(Order.find(g.caller.project_id, order_id))
+    return Result(Order.find(project_id, order_id))
 
 
 @bp.patch("/<id:order_id>")
 @Contract(body=OrderChangeSchema(), returns=OrderSchema(), rule_errors=(OrderClosed,))
-def update_order(order_id: int, status: str) -> Result:
+def update_order(project_id: int, order_id: int, status: str) -> Result:
     """Close an order.
 
     `completed` makes the animal `sold`, `cancelled` makes it `available` again.
     """
-    return Result(CLOSE[status](g.caller.project_id, order_id))
+    return Result(CLOSE[status](project_id, order_id))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Blueprint, g
+from flask import Blueprint
 
 from petstore import clock
 from petstore.api.contract import Contract, Result
@@ -22,12 +22,14 @@ bp = Blueprint("pets", __name__, url_prefix=PETS)
 
 @bp.get("")
 @Contract(query=PetQuery(), returns=PetSchema(many=True))
-def list_pets(limit: int, after: int, status: str | None = None) -> Result:
+def list_pets(
+    project_id: int, limit: int, after: int, status: str | None = None
+) -> Result:
     """List animals.
 
     They are in ascending order of `id`; with `status`, only those with that status.
     """
-    rows = Pet.page(g.caller.project_id, after=after, limit=limit + 1, status=status)
+    rows = Pet.page(project_id, after=after, limit=limit + 1, status=status)
     return page(rows, limit)
 
 
@@ -39,12 +41,12 @@ def list_pets(limit: int, after: int, status: str | None = None) -> Result:
     statuses=(201,),
     links={"getPet": {"petId": "$response.body#/id"}},
 )
-def create_pet(**members: Any) -> Result:
+def create_pet(project_id: int, **members: Any) -> Result:
     """Add an animal.
 
     Its category is created when an animal first names it.
     """
-    pet = Pet.add(g.caller.project_id, **members)
+    pet = Pet.add(project_id, **members)
     return Result(pet, {"Location": _location(pet.id)}, is_created=True)
 
 
@@ -56,12 +58,12 @@ def create_pet(**members: Any) -> Result:
     documentation="/docs#getPet",
 )
 @Contract(returns=PetSchema())
-def get_pet(pet_id: int) -> Result:
+def get_pet(project_id: int, pet_id: int) -> Result:
     """Get an animal.
 
     List animals with the filter `status` instead.
     """
-    return Result(Pet.find(g.caller.project_id, pet_id))
+    return Result(Pet.find(project_id, pet_id))
 
 
 def _location(pet_id: int) -> str:
