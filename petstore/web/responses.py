@@ -25,12 +25,12 @@ class ServiceResponse(Response):
 class JsonResponse(ServiceResponse):
     """A response with a complete JSON body, which needs no correction."""
 
-    default_mimetype = None
-
     def __init__(
         self, body: bytes, status: int = 200, headers: Mapping[str, str] = NO_HEADERS
     ) -> None:
-        super().__init__([body], status, headers)
+        super().__init__([body], status, content_type="application/json")
+        for name, value in headers.items():
+            self.headers.add(name, value)
         self.body = body
 
     @property
@@ -43,9 +43,8 @@ class JsonResponse(ServiceResponse):
     ) -> tuple[Iterable[bytes], str, list[Header]]:
         """Return body, status and headers without Werkzeug's corrections."""
         headers = [
-            ("Content-Type", "application/json"),
-            ("Content-Length", str(len(self.body))),
             *self.headers.to_wsgi_list(),
+            ("Content-Length", str(len(self.body))),
             *current_g().get("headers", []),
         ]
         body = () if environ["REQUEST_METHOD"] == "HEAD" else (self.body,)
