@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from petstore.cli import check, data, demo, domains, keys, migrate, projects, usage
+from petstore.cli import checks, data, demo, domains, keys, migrate, projects, usage
 from petstore.cli.commands import CommandLine
 from petstore.settings import Settings
 
@@ -18,7 +18,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         domains.domains,
         usage.usage,
         data.data,
-        check.check,
+        checks.check,
         demo.demo,
     ):
         app.cli.add_command(command)

@@ -149,22 +149,27 @@ class Key(BaseModel):
         )
 
     @classmethod
-    def _ended(cls, project_id: int, ends_by_ms: int) -> "ModelSelect[Self]":
-        """Return a query for the ids of keys that ended by then, the last one first."""
+    def _ended(cls, project_id: int, now: int) -> "ModelSelect[Self]":
+        """Return a query for the ids of ended keys that are kept."""
         ends = cls._ends()
         return (
             cls.select(cls.id)
-            .where(cls.project == project_id, ends <= ends_by_ms)
+            .where(cls.project == project_id, ends <= now, ends > now - KEEP_ENDED_MS)
             .order_by(ends.desc(), cls.id.desc())
+            .limit(MAX_ENDED_KEYS)
         )
 
     @classmethod
     def _delete_ended(cls, project_id: int, now: int) -> None:
         """Delete a few of the ended keys that are not kept, with their sessions."""
-        surplus = cls._ended(project_id, now).offset(MAX_ENDED_KEYS)
-        for ended in (surplus, cls._ended(project_id, now - KEEP_ENDED_MS)):
-            few = data.skip_locked(ended.limit(DELETED_AT_ONCE))
-            cls.delete().where(cls.id.in_(few)).execute()
+        is_surplus = cls.id.not_in(cls._ended(project_id, now))
+        few = (
+            cls.select(cls.id)
+            .where(cls.project == project_id, cls._ends() <= now, is_surplus)
+            .order_by(cls._ends())
+            .limit(DELETED_AT_ONCE)
+        )
+        cls.delete().where(cls.id.in_(data.skip_locked(few))).execute()
 
     @classmethod
     def by_prefix(cls, prefix: str) -> Self | None:
@@ -189,11 +194,8 @@ class Key(BaseModel):
     @classmethod
     def listed(cls, project_id: int, status: str) -> list[Self]:
         """Return keys of the project, newest first, by a status of `STATUSES`."""
-        now = clock.now_ms()
-        found = cls._working(project_id, now)
-        if status == "ended":
-            is_kept = cls._ends() > now - KEEP_ENDED_MS
-            found = cls._ended(project_id, now).where(is_kept).limit(MAX_ENDED_KEYS)
+        select = cls._ended if status == "ended" else cls._working
+        found = select(project_id, clock.now_ms())
         return list(cls.select().where(cls.id.in_(found)).order_by(cls.id.desc()))
 
     @property
@@ -272,11 +274,4 @@ class Key(BaseModel):
                 cls.update(last_used_ms=instant).where(cls.id == key_id).execute()
 
 
-Key.add_index(
-    SQL(
-        "CREATE INDEX api_key_ends ON api_key (project_id, "
-        "(COALESCE(revoked_ms,"
-        " CASE WHEN retires_ms < expires_ms THEN retires_ms"
-        " ELSE COALESCE(expires_ms, retires_ms) END, 9223372036854775807)), id)"
-    )
-)
+Key.add_index(Key.project, Key._ends(), Key.id, name="api_key_ends")

@@ -1,5 +1,7 @@
 """Helpers that close, empty and inspect the databases of this process."""
 
+import re
+
 import peewee
 import psycopg
 import pytest
@@ -59,12 +61,17 @@ def _shape_of(database: peewee.Database) -> Shape:
     return {
         table: (
             database.get_columns(table),
-            sorted(database.get_indexes(table)),
+            sorted(map(_plain, database.get_indexes(table))),
             sorted(database.get_foreign_keys(table)),
         )
         for table in database.get_tables()
         if not table.endswith("migration") and not table.startswith("sqlite_")
     }
+
+
+def _plain(index: peewee.IndexMetadata) -> peewee.IndexMetadata:
+    # SQLite keeps the text that has made an index, however it was quoted.
+    return index._replace(sql=re.sub('[ "()]', "", index.sql or ""))
 
 
 # For tests of what is refused before the database is used: one engine is enough.

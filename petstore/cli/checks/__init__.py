@@ -1,9 +1,10 @@
-"""What an operator should look at, before the service starts and at any time.
-
-`flask check` runs `CHECKS`; gunicorn logs `startup_warnings`.
-"""
+"""flask check, and what gunicorn warns of when it starts."""
 
 from collections.abc import Iterable
+
+import click
+from flask import current_app
+from flask.cli import with_appcontext
 
 from petstore.cli.checks.database import check_clock, check_database, check_files
 from petstore.cli.checks.network import (
@@ -14,6 +15,8 @@ from petstore.cli.checks.network import (
 )
 from petstore.cli.checks.redis import check_redis, refused_certificate
 from petstore.cli.checks.settings import check_settings, check_version
+from petstore.cli.commands import Command
+from petstore.cli.output import echo_json, json_option
 from petstore.settings import Settings, unknown_settings
 
 CHECKS = {
@@ -26,6 +29,23 @@ CHECKS = {
     "proxies": check_proxies,
     "hosts": check_hosts,
 }
+
+
+@click.command(cls=Command)
+@json_option
+@with_appcontext
+def check(*, as_json: bool) -> None:
+    """Check the settings, the stores and the network, and say what to do."""
+    settings = current_app.extensions["settings"]
+    results = [(name, *run(settings)) for name, run in CHECKS.items()]
+    if as_json:
+        names = ("check", "status", "message")
+        echo_json(dict(zip(names, result, strict=True)) for result in results)
+    else:
+        for name, status, message in results:
+            click.echo(f"{name:<9} {status:<8} {message}")
+    if any(status == "wrong" for _, status, _ in results):
+        raise click.exceptions.Exit(1)
 
 
 def startup_warnings(
