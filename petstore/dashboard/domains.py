@@ -10,7 +10,7 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.domains.names import normalised, readable
 from petstore.domains.verifier import Busy, Verifier, verifier_of
 from petstore.models.domains import Domain, DomainNotAllowed
-from petstore.models.domains.proofs import TooManyNewDomains
+from petstore.models.domains.checks import TooManyNewDomains
 
 bp = pages_blueprint("domains", __name__, "/settings/domains")
 bp.add_app_template_filter(readable)

@@ -10,15 +10,16 @@ from petstore import clock
 from petstore.domains.certificates import fetch_certificate
 from petstore.domains.dns import DnsResult, check_dns
 from petstore.domains.records import RequiredRecords
-from petstore.models.domains import Domain
+from petstore.models.domains import Domain, DomainToken
 from petstore.models.domains.checks import (
     CHECK_AFTER_MS,
+    TooManyNewDomains,
     claim_due,
+    prove,
     record_certificate,
+    record_finding,
     record_handshake,
 )
-from petstore.models.domains.proofs import TooManyNewDomains, prove, record_finding
-from petstore.models.domains.tokens import DomainToken
 from petstore.models.projects import Project
 from petstore.server import await_result, start_in_background
 from petstore.settings.addresses import Address

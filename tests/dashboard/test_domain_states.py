@@ -3,7 +3,7 @@
 import pytest
 
 from petstore.models.domains import Domain
-from petstore.models.domains.proofs import record_finding
+from petstore.models.domains.checks import record_finding
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from tests.dashboard.browser import Browser

@@ -6,8 +6,7 @@ import pytest
 from flask import Flask
 
 from petstore.domains.verifier import Verifier
-from petstore.models.domains import Domain
-from petstore.models.domains.tokens import DomainToken
+from petstore.models.domains import Domain, DomainToken
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from tests.dashboard.browser import Browser, words

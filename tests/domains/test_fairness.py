@@ -9,8 +9,7 @@ import dns.message
 import pytest
 
 from petstore.domains.verifier import Busy, Verifier
-from petstore.models.domains import Domain
-from petstore.models.domains.tokens import LOCK_MS, DomainToken
+from petstore.models.domains import LOCK_MS, Domain, DomainToken
 from petstore.models.projects import Plan, Project
 from tests.harness.clocks import Clock
 from tests.harness.crowds import at_once

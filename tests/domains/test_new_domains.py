@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from petstore.models.domains import Domain
-from petstore.models.domains.proofs import TooManyNewDomains, prove
+from petstore.models.domains.checks import TooManyNewDomains, prove
 from petstore.models.projects import Project
 from tests.dashboard.browser import Browser
 from tests.harness.clocks import Clock

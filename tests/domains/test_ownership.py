@@ -3,10 +3,9 @@
 import pytest
 
 from petstore.models import domains
-from petstore.models.domains import Domain, DomainNotAllowed, NoSuchDomain
+from petstore.models.domains import Domain, DomainNotAllowed, DomainToken, NoSuchDomain
+from petstore.models.domains.checks import prove, record_finding
 from petstore.models.domains.hosts import Host
-from petstore.models.domains.proofs import prove, record_finding
-from petstore.models.domains.tokens import DomainToken
 from petstore.models.projects import Plan, Project
 from tests.domains.test_hosts import Own
 from tests.harness.clocks import Clock

@@ -5,8 +5,7 @@ from flask.testing import FlaskClient
 
 from petstore.domains.verifier import Verifier
 from petstore.models.domains import Domain
-from petstore.models.domains.checks import record_handshake
-from petstore.models.domains.proofs import prove
+from petstore.models.domains.checks import prove, record_handshake
 from petstore.models.projects import Plan, Project
 from tests.domains.test_hosts import Own
 from tests.harness.background import finish_background

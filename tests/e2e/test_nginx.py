@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from petstore.models.domains import Domain
-from petstore.models.domains.proofs import prove
+from petstore.models.domains.checks import prove
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings

@@ -8,7 +8,7 @@ from flask import Flask
 
 from petstore.domains.verifier import Verifier
 from petstore.models.domains import Domain
-from petstore.models.domains.proofs import prove
+from petstore.models.domains.checks import prove
 from petstore.models.projects import Project
 from tests.harness.dns_server import DnsServer, dns_server
 from tests.harness.tls_proxy import TlsProxy, tls_proxy

@@ -7,8 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.domains import Domain
-from petstore.models.domains.checks import record_certificate
-from petstore.models.domains.proofs import prove
+from petstore.models.domains.checks import prove, record_certificate
 from petstore.models.projects import Project
 from tests.harness.servers import ROOT
 

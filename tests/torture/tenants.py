@@ -7,9 +7,8 @@ from typing import Any
 import requests
 
 from petstore.models.categories import Category, CategoryTable
-from petstore.models.domains import Domain
-from petstore.models.domains.proofs import prove
-from petstore.models.domains.tokens import DomainToken
+from petstore.models.domains import Domain, DomainToken
+from petstore.models.domains.checks import prove
 from petstore.models.keys import Key
 from petstore.models.orders import Order, OrderTable
 from petstore.models.pets import Pet, PetTable

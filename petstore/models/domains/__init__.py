@@ -1,5 +1,6 @@
 """Domains of projects: added, verified, made the primary one, removed."""
 
+import secrets
 from typing import Any, Self
 
 from peewee import (
@@ -15,13 +16,16 @@ from peewee import (
 
 from petstore import clock
 from petstore.models import RuleError
-from petstore.models.domains.tokens import DomainToken
 from petstore.models.events import emit_after_commit
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, data
 
 MAX_DOMAINS = 100  # of one project
 MISDIRECTED_AFTER_MS = 7 * clock.MS_PER_DAY
+TOKEN_BYTES = 20
+# Longer than a check takes: the lock of a process that was killed ends by itself. The
+# clocks of several hosts may differ by seconds.
+LOCK_MS = 15 * clock.MS_PER_SECOND
 
 
 class NoSuchDomain(RuleError):
@@ -35,6 +39,44 @@ class DomainNotAllowed(RuleError):
     """The domain cannot be added."""
 
     text = "{}"
+
+
+class DomainToken(BaseModel):
+    """The token of a project, made when it adds its first domain."""
+
+    project = ForeignKeyField(Project, primary_key=True)
+    token = TextField()
+    locked_until_ms = BigIntegerField(null=True)
+
+    @classmethod
+    def ensure(cls, project: Project) -> None:
+        """Make a token unless the project has one."""
+        insert = cls.insert(project=project, token=secrets.token_hex(TOKEN_BYTES))
+        insert.on_conflict_ignore().execute()
+
+    @classmethod
+    def of(cls, project: Project) -> str:
+        """Return the token of a project that has added a domain."""
+        return cls.get_by_id(project.id).token
+
+    @classmethod
+    def acquire_lock(cls, project_id: int) -> int | None:
+        """Lock the project for a check of one of its domains; return when it ends.
+
+        Return None while another request, in any process, has locked it.
+        """
+        now = clock.now_ms()
+        is_free = cls.locked_until_ms.is_null() | (cls.locked_until_ms <= now)
+        update = cls.update(locked_until_ms=now + LOCK_MS)
+        is_locked = update.where(cls.project == project_id, is_free).execute()
+        return now + LOCK_MS if is_locked else None
+
+    @classmethod
+    def release_lock(cls, project_id: int, locked_until_ms: int) -> None:
+        """Release the lock that `acquire_lock` returned."""
+        cls.update(locked_until_ms=None).where(
+            cls.project == project_id, cls.locked_until_ms == locked_until_ms
+        ).execute()
 
 
 class Domain(BaseModel):

@@ -1,19 +1,31 @@
-"""Checks of domains: which are due, and what certificate was found."""
+"""Checks of domains: which are due, what DNS proves, what certificate was found."""
 
 from typing import NamedTuple
 
-from peewee import Expression, fn
+from peewee import Expression, IntegrityError, fn
 
 from petstore import clock
-from petstore.models.domains import Domain
+from petstore.models import RuleError
+from petstore.models.domains import Domain, NoSuchDomain
+from petstore.models.limited_actions import LimitedAction
 from petstore.models.plans import PLANS_WITH_DOMAINS
 from petstore.models.projects import Project
+from petstore.storage import data
 
 CHECK_AFTER_MS = 60 * clock.MS_PER_MINUTE
 # Seldom enough for the limits of any certificate authority.
 RETRY_AFTER_MS = 15 * clock.MS_PER_MINUTE
 # A handshake without a result for this long belonged to a process that has ended.
 GIVE_UP_AFTER_MS = 3 * clock.MS_PER_MINUTE
+
+
+class TooManyNewDomains(RuleError):
+    """The project has proved as many new domains as it may in a day."""
+
+    text = (
+        "The project has verified {} new domains today, which is the limit. "
+        "The next day begins at 00:00 UTC."
+    )
 
 
 class CertificateSummary(NamedTuple):
@@ -38,6 +50,37 @@ def claim_due(project: Project | None = None) -> Domain | None:
         return None
     domains = Domain.select(Domain, Project).join(Project)
     return next(iter(domains.where(Domain.id.in_(claimed))), None)
+
+
+def prove(domain: Domain, finding: str, *, most_new: int) -> None:
+    """Give the domain to its project, and take it from the project that had it.
+
+    A project proves at most `most_new` names for the first time in a UTC day. Raises
+    `TooManyNewDomains`, and `NoSuchDomain` when the domain was removed meanwhile.
+    """
+    while True:
+        try:
+            with data.writing(domain.project_id):
+                data.lock_until_commit(domain.project_id)
+                _count_if_new(domain, most_new)
+                losers, is_new = _take_over(domain), _verify(domain, finding)
+            break
+        except IntegrityError:  # another project has proved it at the same time
+            continue
+    for loser in losers:
+        domain.emit("domain_taken_over", loser=loser)
+    if is_new:
+        domain.emit("domain_verified")
+
+
+def record_finding(domain: Domain, finding: str, *, is_proved: bool) -> None:
+    """Store what DNS says, and since when it has pointed elsewhere.
+
+    The domain stays with the project that owns it.
+    """
+    now = clock.now_ms()
+    since = None if is_proved else fn.COALESCE(Domain.misdirected_since_ms, now)
+    domain.change(checked_ms=now, finding=finding, misdirected_since_ms=since)
 
 
 def record_handshake(domain: Domain) -> None:
@@ -79,3 +122,46 @@ def _is_due(now: int) -> Expression:
 def _is_served() -> Expression:
     entitled = Project.select(Project.id).where(Project.plan.in_(PLANS_WITH_DOMAINS))
     return Domain.verified_ms.is_null(False) & Domain.project.in_(entitled)
+
+
+def _count_if_new(domain: Domain, most: int) -> None:
+    was_proved = Domain.verified_ms.is_null(False) | Domain.lost_ms.is_null(False)
+    if Domain.select().where(Domain.id == domain.id, was_proved).exists():
+        return
+    today_ms = clock.now_ms() // clock.MS_PER_DAY * clock.MS_PER_DAY
+    if not LimitedAction.record(
+        domain.project_id, "prove_domain", domain.name, since_ms=today_ms, most=most
+    ):
+        raise TooManyNewDomains(most)
+
+
+def _take_over(domain: Domain) -> list[str]:
+    """Take the domain from other projects; return their slugs."""
+    update = Domain.update(
+        verified_ms=None,
+        is_chosen=False,
+        lost_ms=clock.now_ms(),
+        certificate_requested_ms=None,
+        certificate_issuer=None,
+        certificate_expires_ms=None,
+        certificate_fault=None,
+    ).where(
+        Domain.name == domain.name,
+        Domain.project != domain.project_id,
+        Domain.verified_ms.is_null(False),
+    )
+    rows = list(update.returning(Domain.project))
+    return [Project.get_by_id(row.project_id).slug for row in rows]
+
+
+def _verify(domain: Domain, finding: str) -> bool:
+    """Mark the domain as verified; return whether it was not before."""
+    now = clock.now_ms()
+    columns = {"checked_ms": now, "finding": finding, "misdirected_since_ms": None}
+    is_new = domain.change(
+        Domain.verified_ms.is_null(), verified_ms=now, lost_ms=None, **columns
+    )
+    # The row is gone, so raising must roll back what was taken from other projects.
+    if not is_new and not domain.change(**columns):
+        raise NoSuchDomain
+    return is_new
