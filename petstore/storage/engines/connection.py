@@ -1,9 +1,7 @@
 """A connection to PostgreSQL whose results and errors are those of Peewee."""
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
-from itertools import count
 from typing import Any
 
 import asyncpg
@@ -29,7 +27,8 @@ ERRORS: dict[str, type[peewee.PeeweeException]] = {
     "58": peewee.OperationalError,  # the system of the server has failed
 }
 
-_SLOT = re.compile(r"(?<!:):(\w+)")  # not a cast, as in now()::text
+# Of Peewee (%s), or a slot (:name), but neither a cast (now()::text) nor a time (9:30).
+_PLACEHOLDER = re.compile(r"%s|(?<!:):([a-z]\w*)")
 # What asyncpg raises; a TimeoutError is an OSError. InternalClientError is what follows
 # if the server has said that it ends a connection, and has not closed it yet.
 FAILURES = (
@@ -52,17 +51,21 @@ class Connection(asyncpg.Connection):
         """Whether neither a transaction nor a statement is under way."""
         return not (self.is_uncertain or self.is_closed() or self.is_in_transaction())
 
-    async def run(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
-        """Run a statement and return its result; raises errors of Peewee."""
-        sql, returns_rows = _translate(sql)
+    async def run(self, sql: str, parameters: Any = ()) -> Rows:
+        """Run a statement and return its result; raises errors of Peewee.
+
+        Parameters are a sequence, or a dictionary for a statement with slots.
+        """
+        sql, keys, returns_rows = _translate(sql)
+        values = [parameters[key] for key in keys]
         self.is_uncertain = True
         try:
             if returns_rows:
-                records = await self.fetch(sql, *parameters)
+                records = await self.fetch(sql, *values)
                 names = list(zip(records[0].keys())) if records else []
                 rows = Rows(records, names, len(records))
             else:
-                rows = Rows([], [], _count(await self.execute(sql, *parameters)))
+                rows = Rows([], [], _count(await self.execute(sql, *values)))
         except FAILURES as error:
             raise self._as_peewee_error(error) from error
         self.is_uncertain = False
@@ -111,24 +114,17 @@ async def connect(
 
 
 @lru_cache(timeouts.LIMITS.prepared_statements)
-def _translate(sql: str) -> tuple[str, bool]:
-    """Return SQL of Peewee with $1 for its first %s, and whether it returns rows."""
-    numbers = count(1)
-    numbered = re.sub("%s", lambda _: f"${next(numbers)}", sql)
-    return numbered, bool(_ROWS.match(sql))
+def _translate(sql: str) -> tuple[str, list[Any], bool]:
+    """Return SQL with $1 for its first placeholder, and whether it returns rows.
 
-
-@lru_cache(timeouts.LIMITS.prepared_statements)
-def number_slots(sql: str) -> tuple[str, list[str]]:
-    """Return SQL with $1 for its first slot, and the name of each slot."""
-    names: list[str] = []
+    Also return the key of each parameter: the name of a slot, or the number of a %s.
+    """
+    keys: dict[str | int, str] = {}
 
     def number(found: re.Match[str]) -> str:
-        if found[1] not in names:
-            names.append(found[1])
-        return f"${names.index(found[1]) + 1}"
+        return keys.setdefault(found[1] or len(keys), f"${len(keys) + 1}")
 
-    return _SLOT.sub(number, sql), names
+    return _PLACEHOLDER.sub(number, sql), list(keys), bool(_ROWS.match(sql))
 
 
 def _count(status: str) -> int:

@@ -21,11 +21,7 @@ from peewee import (
 from petstore.clock import MS_PER_SECOND
 from petstore.server import await_result, timeouts
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows
-from petstore.storage.engines.connection import (
-    Connection,
-    connect,
-    number_slots,
-)
+from petstore.storage.engines.connection import Connection, connect
 from petstore.storage.engines.pool import Pool
 from petstore.storage.engines.queues import Busy
 from petstore.storage.queries import Row
@@ -204,11 +200,6 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         values = {"ids": f"{table}_id_seq", "last": last}
         self.fetch("SELECT setval(:ids, :last)", values)
 
-    def fetch(self, sql: str, values: dict[str, Any]) -> list[Row]:
-        """Run a statement with named values and return all its rows."""
-        numbered, names = number_slots(sql)
-        return self.execute_sql(numbered, [values[name] for name in names]).fetchall()
-
     def insert(self, sql: str, values: dict[str, Any]) -> int:
         """Insert at most one row with named values; return its id, 0 without a row."""
         rows = self.fetch(sql, values)  # Peewee has added RETURNING
@@ -227,7 +218,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             return await_result(connection.run(sql, params or ()))
         return await_result(self._run_alone(sql, params or ()))
 
-    async def _run_alone(self, sql: str, params: Sequence[Any]) -> Rows:
+    async def _run_alone(self, sql: str, params: Any) -> Rows:
         pool = self._open_pool()
         connection = await pool.acquire()
         try:
