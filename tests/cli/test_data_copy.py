@@ -13,6 +13,7 @@ from petstore.models.keys import Key
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from petstore.models.sessions import Secret, Session
+from petstore.quotas.stores.database import Usage
 from petstore.storage import migrator, tables
 from petstore.storage.database import (
     BaseModel,
@@ -21,6 +22,7 @@ from petstore.storage.database import (
     databases_at,
     opened_databases,
 )
+from petstore.storage.tables import COPIED_AT_ONCE
 from petstore.storage.transfer import table_groups
 from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, printed, refusal
@@ -89,6 +91,18 @@ def test_rows_are_copied_unchanged_and_ids_are_not_reused(
         assert target.data.last_id(table._meta.table_name) == last
 
 
+def test_more_rows_than_fit_into_a_statement_are_copied(
+    flask: Callable, unmigrated_url: str, target: Databases
+):
+    row = {"served": 1, "refused": 0, "minute": 0, "minute_served": 1, "hit_ms": 0}
+    row |= {"last_day": 0, "is_granted": True}
+    keys = [{"subject": f"{n % 7}", "day": n} for n in range(COPIED_AT_ONCE)]
+    for some in (keys, [key | {"subject": "x"} for key in keys]):
+        Usage.insert_many([row | key for key in some]).execute()
+    printed(flask("data", "copy", unmigrated_url))
+    assert contents(target) == contents(opened_databases())
+
+
 @of_sqlite
 @to_postgresql
 def test_copy_under_load_is_a_snapshot_with_the_next_id(
@@ -121,9 +135,11 @@ def test_target_that_is_not_empty_is_refused(
     )
 
 
-def test_source_database_is_refused_as_the_target(flask: Callable, database_url: str):
+def test_source_database_is_refused_as_the_target(
+    flask: Callable, project: Project, database_url: str
+):
     assert refusal(flask("data", "copy", database_url)) == (
-        "Cannot copy there: it is the database of this service itself."
+        "Cannot copy there: it is not empty: there are rows in project."
     )
 
 

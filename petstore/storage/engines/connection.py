@@ -37,7 +37,7 @@ FAILURES = (
     asyncpg.InternalClientError,
     OSError,
 )
-_ROWS = re.compile(r"\s*(SELECT|WITH|SHOW|FETCH|EXPLAIN)\b|.*\bRETURNING\b", re.DOTALL)
+_ROWS = re.compile(r"\s*(SELECT|WITH|SHOW|EXPLAIN)\b|.*\bRETURNING\b", re.DOTALL)
 
 
 class Connection(asyncpg.Connection):
@@ -70,13 +70,6 @@ class Connection(asyncpg.Connection):
             raise self._as_peewee_error(error) from error
         self.is_uncertain = False
         return rows
-
-    async def copy(self, table: str, columns: list[str], rows: list[Any]) -> None:
-        """Insert rows in bulk; raises errors of Peewee."""
-        try:
-            await self.copy_records_to_table(table, columns=columns, records=rows)
-        except FAILURES as error:
-            raise self._as_peewee_error(error) from error
 
     def _as_peewee_error(self, error: Exception) -> peewee.PeeweeException:
         """Return the error as Peewee's; note whether the statement has ended."""

@@ -1,22 +1,12 @@
 """PostgreSQL behind Peewee's interface."""
 
 import asyncio
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from itertools import islice
 from typing import Any
 
 import peewee
-from peewee import (
-    SQL,
-    ColumnBase,
-    Database,
-    Expression,
-    NodeList,
-    Select,
-    Tuple,
-    fn,
-)
+from peewee import SQL, ColumnBase, Expression, NodeList, Select, Tuple, fn
 
 from petstore.clock import MS_PER_SECOND
 from petstore.server import await_result, timeouts
@@ -24,16 +14,11 @@ from petstore.storage.engines.base import Pairs, RequestDatabase, Rows
 from petstore.storage.engines.connection import Connection, connect
 from petstore.storage.engines.pool import Pool
 from petstore.storage.engines.queues import Busy
-from petstore.storage.queries import Row
 
-# Any fixed number: a lock that is taken through one connection is found through another
-# only if both lead to the same database.
-SAME_DATABASE_LOCK = -2
 _VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
 
 # Writers wait for each other instead of failing, whatever the default of the role is.
 ISOLATION = "READ COMMITTED"
-COPIED_AT_ONCE = 1000  # rows
 
 
 class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
@@ -156,36 +141,12 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         """Return a text whose bytes are compared, whatever the language."""
         return NodeList((text, SQL('COLLATE "C"')))
 
-    def is_same(self, other: Database) -> bool:
-        """Return whether both are the same database, perhaps under two names."""
-        if not isinstance(other, Postgresql):
-            return False
-        with self.atomic(), other.atomic():
-            self.lock_until_commit(SAME_DATABASE_LOCK)
-            query = f"SELECT pg_try_advisory_xact_lock({SAME_DATABASE_LOCK})"
-            return not other.fetch(query, {})[0][0]
-
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Read everything as it is at one moment, without blocking writers."""
         with self.atomic():
             self.execute_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield
-
-    def rows_of(self, table: str, select: str) -> Iterator[Row]:
-        """Return the rows of a table, some at a time; to be called in a transaction."""
-        self.execute_sql(f"DECLARE {table}_rows NO SCROLL CURSOR FOR {select}")
-        fetch = f"FETCH {COPIED_AT_ONCE} FROM {table}_rows"
-        while rows := self.execute_sql(fetch).fetchall():
-            yield from rows
-
-    def insert_all(self, table: str, columns: list[str], rows: Iterable[Row]) -> int:
-        """Insert complete rows in bulk; return how many there were."""
-        copied, rows = 0, iter(rows)
-        while batch := list(islice(rows, COPIED_AT_ONCE)):
-            await_result(self._state.conn.copy(table, columns, batch))
-            copied += len(batch)
-        return copied
 
     def last_id(self, table: str) -> int:
         """Return the last id that was assigned, even to a deleted row; 0 for none."""

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 from operator import and_
@@ -18,7 +18,7 @@ from petstore.storage.engines import files
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows, as_peewee_errors
 from petstore.storage.engines.busy import is_busy, retry_while_busy
 from petstore.storage.engines.group_commit import GroupCommit
-from petstore.storage.queries import Row, slot
+from petstore.storage.queries import slot
 
 Result = TypeVar("Result")
 
@@ -233,32 +233,9 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         """Return whether another user of the machine may read one of the files."""
         return files.is_readable_by_others(self.database)
 
-    def is_same(self, other: peewee.Database) -> bool:
-        """Return whether both are the same database, perhaps under two names."""
-        if not isinstance(other, Sqlite):
-            return False
-        have_both = self.file.exists() and other.file.exists()
-        return have_both and self.file.samefile(other.file)
-
     def snapshot(self) -> AbstractContextManager[Any]:
         """Read everything as it is at one moment, without blocking writers."""
         return self.atomic("DEFERRED")
-
-    def rows_of(self, _table: str, select: str) -> Iterator[Row]:
-        """Return the rows of a table, one at a time; to be called in a snapshot."""
-        cursor = self.connection().cursor()
-        with as_peewee_errors:
-            # `yield from` would also close the cursor, perhaps after its connection.
-            for row in cursor.execute(select):  # noqa: UP028
-                yield row
-
-    def insert_all(self, table: str, columns: list[str], rows: Iterable[Row]) -> int:
-        """Insert complete rows in bulk; return how many there were."""
-        marks = ", ".join("?" * len(columns))
-        into = f'INSERT INTO "{table}" ({", ".join(columns)})'
-        with as_peewee_errors:
-            cursor = self.connection().executemany(f"{into} VALUES ({marks})", rows)
-        return max(0, cursor.rowcount)  # -1 where there was none
 
     def last_id(self, table: str) -> int:
         """Return the last id that was assigned, even to a deleted row; 0 for none."""
