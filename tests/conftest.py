@@ -38,15 +38,21 @@ hypothesis.settings.register_profile(
     "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("busy")
-# The folders with the longest files, so that no file is left to run alone at the end.
-FIRST = ("server", "faults", "ops", "cli")
+# The folders whose files take longest, so that none is left to run alone at the end.
+FIRST = ("races", "server", "faults", "ops", "cli")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the files that take longest first."""
+    """Start what takes longest first; a file, or all races, run in one process."""
     root = Path(__file__).parent
     rank = {root / name: number for number, name in enumerate(FIRST)}
     items.sort(key=lambda item: rank.get(item.path.parent, len(FIRST)))
+    for item in items:
+        # The races share services, which every process would start again.
+        shared = root / "races" in item.path.parents
+        group = item.path.parent if shared else item.path
+        item.add_marker(pytest.mark.xdist_group(str(group.relative_to(root))))
 
 
 @pytest.fixture(scope="session")

@@ -1,27 +1,24 @@
 """Quotas and orders are exact behind PgBouncer in transaction mode."""
 
+import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import cycle, islice
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from petstore.models.keys import Key
-from petstore.models.projects import Plan, Project
-from petstore.settings import read_settings
-from petstore.storage.database import open_databases
 from tests.e2e.pooler import pgbouncer
-from tests.harness import databases, servers
-from tests.harness.clients import ORDERS
-from tests.harness.crowds import send_at_once
-from tests.harness.services import serving
+from tests.harness import servers
+from tests.harness.clients import ORDERS, Client
+from tests.harness.crowds import race
+from tests.harness.services import issue_key, serving
 from tests.harness.waiting import wait_until
-from tests.races.shops import Shop, race
+from tests.torture.quotas import burst
 
-CLIENTS, TRIALS, LIMIT = 64, 5, 40
+CLIENTS, TRIALS = 32, 5
 REX = {"name": "Rex", "categoryId": 7}
 LOCK_WAITS = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
@@ -55,38 +52,29 @@ def instances(
         yield [first, second]
 
 
-@pytest.fixture
-def opened(environ: dict[str, str]) -> Iterator[None]:
-    """Open the same database in this process."""
-    open_databases(read_settings(environ))
-    yield
-    databases.close()
-
-
-@pytest.mark.usefixtures("opened")
 @pytest.mark.parametrize("trial", range(TRIALS))
-def test_exactly_the_limit_is_served(instances: list[servers.Gunicorn], trial: int):
-    project = Project.add(f"Exact {trial}", None, Plan("enterprise", 10**6, LIMIT))
-    urls = cycle(instance.url for instance in instances)
-    answers = send_at_once(islice(urls, CLIENTS), Key.issue(project))
-    statuses = sorted(answer.status for answer in answers)
-    assert statuses == [200] * LIMIT + [429] * (CLIENTS - LIMIT)
-
-
-@pytest.mark.usefixtures("opened")
-def test_only_one_of_concurrent_orders_for_an_animal_succeeds(
-    instances: list[servers.Gunicorn],
+def test_exactly_the_limit_is_served(
+    environ: dict[str, str], instances: list[servers.Gunicorn], trial: int
 ):
-    shop = Shop.open(instances[0])
-    clients = [shop.client() for _ in range(CLIENTS // 2)]
-    for pet in clients[0].add_pets(TRIALS):
-        outcomes = race(
-            clients,
-            lambda _, client, pet=pet: client.send("POST", ORDERS, {"petId": pet}),
-        )
-        assert outcomes == [201] + ["pet_not_available"] * (len(clients) - 1)
-        assert [order["status"] for order in shop.orders_of(pet)] == ["placed"]
-    shop.close()
+    urls = [instance.url for instance in instances]
+    assert burst(random.Random(trial), environ, urls) == []
+
+
+def test_only_one_of_concurrent_orders_for_an_animal_succeeds(
+    environ: dict[str, str], instances: list[servers.Gunicorn]
+):
+    key = issue_key(environ)
+    with ExitStack() as stack:
+        clients = [
+            stack.enter_context(Client(instance.url, key))
+            for instance in instances * (CLIENTS // 2)
+        ]
+        for pet in clients[0].add_pets(TRIALS):
+            order = ("POST", ORDERS, {"petId": pet})
+            outcomes = race(clients, [order] * CLIENTS)
+            assert outcomes == [201] + ["pet_not_available"] * (CLIENTS - 1)
+        orders = clients[0].all_of(ORDERS)
+    assert [order["status"] for order in orders] == ["placed"] * TRIALS
 
 
 def test_no_database_or_internal_error_was_logged(instances: list[servers.Gunicorn]):

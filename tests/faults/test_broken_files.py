@@ -2,24 +2,18 @@
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.faults.conftest import Serve
-from tests.faults.counting import add, get
-from tests.harness import databases, servers
+from tests.harness import servers
 from tests.harness.waiting import wait_until
 
 PAGE_BYTES = 4096
-
-
-@pytest.fixture
-def key(issue: Callable) -> str:
-    return issue()[1]
+REX = {"name": "Rex", "categoryId": 7}
 
 
 @pytest.mark.parametrize("suffix", ["", ".counters"])
@@ -44,77 +38,70 @@ def test_startup_fails_if_database_cannot_be_opened():
     )
 
 
-def test_corrupt_table_returns_503_until_restored(
-    serve: Serve, key: str, tmp_path: Path
-):
+def test_corrupt_table_returns_503_until_restored(serve: Serve, tmp_path: Path):
     with damaged(tmp_path / "petstore.db", "pet"):
         service = serve(WEB_CONCURRENCY="1")
-        answer = get(service, key)
+        answer = service.send()
         assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
-        assert "malformed" in service.log.read_text()
-        servers.stop(service.process)
-    assert add(serve(WEB_CONCURRENCY="1"), key).status == 201
+        assert "malformed" in service.gunicorn.log.read_text()
+        service.gunicorn.stop()
+    assert serve(WEB_CONCURRENCY="1").send(body=REX).status == 201
 
 
-def test_corrupt_counters_do_not_fail_requests(serve: Serve, key: str, tmp_path: Path):
+def test_corrupt_counters_do_not_fail_requests(serve: Serve, tmp_path: Path):
     with damaged(tmp_path / "petstore.db.counters", "usage"):
         service = serve(WEB_CONCURRENCY="1")
-        assert add(service, key).status == 201
-        assert get(service, key).status == 200
-        log = service.log.read_text()
-        assert log.count("counters_lost") == 1
-        assert "Traceback" not in log
+        assert service.send(body=REX).status == 201
+        assert service.send().status == 200
+        assert len(service.events("counters_lost")) == 1
+        assert not service.gunicorn.tracebacks()
 
 
-def test_writes_return_503_while_database_file_is_missing(
-    serve: Serve, key: str, tmp_path: Path
-):
+def test_writes_return_503_while_database_file_is_missing(serve: Serve, tmp_path: Path):
     service = serve(WEB_CONCURRENCY="1")
-    add(service, key)
+    service.send(body=REX)
     away = (tmp_path / "petstore.db").rename(tmp_path / "away.db")
-    assert [add(service, key).status for _ in range(9)] == [503] * 9
-    assert get(service, key).status in (200, 503)  # 503 if a new thread must open it
-    assert "the file has been removed" in service.log.read_text()
+    assert [service.send(body=REX).status for _ in range(9)] == [503] * 9
+    assert service.send().status in (200, 503)  # 503 if a new thread must open it
+    assert "the file has been removed" in service.gunicorn.log.read_text()
     away.rename(tmp_path / "petstore.db")
-    assert add(service, key).status == 201
-    assert len(get(service, key).json) == 2
+    assert service.send(body=REX).status == 201
+    assert len(service.send().json) == 2
 
 
 @pytest.mark.parametrize("left", [0, 100, 5000])
 def test_truncated_file_returns_503_until_restored(
-    serve: Serve, key: str, tmp_path: Path, left: int
+    serve: Serve, tmp_path: Path, left: int
 ):
     service = serve(WEB_CONCURRENCY="1")
-    add(service, key)
+    service.send(body=REX)
     file = tmp_path / "petstore.db"
     with closing(sqlite3.connect(file)) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     whole = file.read_bytes()
     os.truncate(file, left)
-    assert [send(service, key).status for send in (get, add) * 3] == [503] * 6
-    assert "Traceback" not in service.log.read_text()
+    assert [service.send(body=body).status for body in (None, REX) * 3] == [503] * 6
+    assert not service.gunicorn.tracebacks()
     file.write_bytes(whole)
-    wait_until(lambda: get(service, key).status == 200)
-    assert add(service, key).status == 201
-    assert len(get(service, key).json) == 2
+    wait_until(lambda: service.send().status == 200)
+    assert service.send(body=REX).status == 201
+    assert len(service.send().json) == 2
 
 
-def test_truncated_wal_keeps_complete_writes(serve: Serve, key: str, tmp_path: Path):
+def test_truncated_wal_keeps_complete_writes(serve: Serve, tmp_path: Path):
     service = serve(WEB_CONCURRENCY="1")
-    added = [add(service, key).json["id"] for _ in range(5)]
-    databases.close()
-    [worker] = psutil.Process(service.process.pid).children()
-    for process in (service.process, worker):
+    added = [service.send(body=REX).json["id"] for _ in range(5)]
+    for process in (service.gunicorn.master, *service.workers):
         process.kill()
         process.wait()
     wal = tmp_path / "petstore.db-wal"
     with wal.open("r+b") as file:
         file.truncate(wal.stat().st_size - 10_000)
-    other = serve(WEB_CONCURRENCY="1")
-    kept = [pet["id"] for pet in get(other, key).json]
+    other = serve(WEB_CONCURRENCY="1", key=service.key)
+    kept = [pet["id"] for pet in other.send().json]
     assert kept == added[: len(kept)]
     assert len(kept) < len(added)
-    assert add(other, key).status == 201
+    assert other.send(body=REX).status == 201
 
 
 @contextmanager

@@ -16,8 +16,8 @@ import pytest
 
 from petstore.server.timeouts import LIMITS
 from petstore.storage.engines.postgresql import Postgresql
-from tests.faults.counting import countdown
 from tests.harness import servers
+from tests.harness.load import countdown
 from tests.harness.services import Service, issue_key, serving
 from tests.harness.waiting import wait_until
 from tests.torture.postgres import Postgres, postgres

@@ -1,28 +1,23 @@
 """Tests for counters in a Redis Cluster, including the loss of a node."""
 
-from collections.abc import Callable, Iterator
+import random
+from collections.abc import Iterator
+from statistics import median
 
 import pytest
 
+from petstore.models.keys import Key
+from petstore.server.timeouts import LIMITS
 from tests.faults.conftest import Serve
-from tests.faults.counting import (
-    countdown,
-    counters_of,
-    events,
-    get,
-    left_from_now,
-    wait_for,
-)
 from tests.harness.clusters import Cluster, cluster
-from tests.harness.crowds import send_at_once, served_by_minute
-from tests.harness.load import load
-from tests.harness.servers import PATIENT, Gunicorn
+from tests.harness.load import countdown, load
+from tests.harness.servers import PATIENCE
+from tests.harness.services import Service, issue_key
 from tests.harness.waiting import wait_until
+from tests.torture.quotas import burst
+from tests.torture.stage import opened
 
-CLIENTS = 24
-LIMIT = 20
 BURST = 120  # redis-py opens 100 connections to a node unless told otherwise
-HUNG_SECONDS = 2
 
 
 @pytest.fixture(scope="module")
@@ -43,86 +38,80 @@ def whole(nodes: Cluster) -> Cluster:
 
 
 @pytest.fixture
-def service(serve: Serve, whole: Cluster) -> Gunicorn:
-    return serve(REDIS_URL=whole.url, **PATIENT)
+def service(serve: Serve, whole: Cluster) -> Service:
+    return serve(*PATIENCE, REDIS_URL=whole.url)
+
+
+@pytest.fixture
+def keys(service: Service) -> list[str]:
+    """Keys of projects whose counters are on all nodes."""
+    return [issue_key(service.gunicorn.environ) for _ in range(6)]
 
 
 def test_two_hosts_serve_exactly_the_limit(
-    serve: Serve, whole: Cluster, issue: Callable
+    service: Service, serve: Serve, whole: Cluster
 ):
-    urls = [serve(REDIS_URL=whole.url, **PATIENT).url for _ in range(2)]
-    urls *= CLIENTS // 2
-    for _ in range(3):
-        _, key = issue(per_minute=LIMIT)
-        for sent, served in served_by_minute(send_at_once(urls, key)):
-            assert served == min(sent, LIMIT)
+    other = serve(*PATIENCE, REDIS_URL=whole.url)
+    for trial in range(3):
+        dice, urls = random.Random(trial), [service.url, other.url]
+        assert burst(dice, service.gunicorn.environ, urls) == []
 
 
-def test_burst_of_hits_is_counted_exactly(
-    serve: Serve, whole: Cluster, issue: Callable
-):
-    urls = [serve(REDIS_URL=whole.url, WEB_CONCURRENCY="1", **PATIENT).url] * BURST
-    _, key = issue(per_minute=LIMIT)
-    for sent, served in served_by_minute(send_at_once(urls, key)):
-        assert served == min(sent, LIMIT)
+def test_burst_of_hits_is_counted_exactly(serve: Serve, whole: Cluster):
+    service = serve(*PATIENCE, REDIS_URL=whole.url, WEB_CONCURRENCY="1")
+    environ, dice = service.gunicorn.environ, random.Random(1)
+    assert burst(dice, environ, [service.url], BURST) == []
 
 
 def test_lost_node_is_an_outage_of_the_store_until_it_returns(
-    service: Gunicorn, whole: Cluster, issue: Callable
+    service: Service, whole: Cluster, keys: list[str]
 ):
-    keys = [issue()[1] for _ in range(6)]  # on all nodes
     with load(service.url, keys, pause_seconds=0.02) as clients:
         for number, node in enumerate(whole.nodes, start=1):
             node.kill()
-            wait_until(lambda: counters_of(service) == "degraded")
+            wait_until(lambda: service.counters == "degraded")
             node.start()
-            wait_for(service, "counters_restored", number)
+            wait_until(lambda n=number: len(service.events("counters_restored")) == n)
             whole.wait_until_whole()
         clients.run(0.5)
-        for key in keys:
-            left = left_from_now(clients, key)
+        for left in map(clients.left_from_now, keys):
             assert left == countdown(left)
     assert clients.statuses() == {200}
-    assert len(events(service, "counters_lost")) == len(whole.nodes)
+    assert len(service.events("counters_lost")) == len(whole.nodes)
 
 
 def test_hung_node_does_not_delay_requests(
-    serve: Serve, whole: Cluster, issue: Callable
+    serve: Serve, whole: Cluster, keys: list[str]
 ):
     service = serve(REDIS_URL=whole.url)
-    keys = [issue()[1] for _ in range(6)]
     with load(service.url, keys, pause_seconds=0.05) as clients:
         clients.run(0.3)
         whole.nodes[1].hang()
-        clients.run(HUNG_SECONDS)
-        whole.nodes[1].go_on()
+        for key in keys:
+            clients.left_from_now(key, 20)
     assert clients.statuses() == {200}
-    assert clients.slowest() < HUNG_SECONDS
+    assert median(answer.seconds for answer in clients.answers) < LIMITS.hit_seconds
 
 
-def test_service_starts_while_cluster_is_down(
-    serve: Serve, whole: Cluster, issue: Callable
-):
-    _, key = issue()
+def test_service_starts_while_cluster_is_down(serve: Serve, whole: Cluster):
     for node in whole.nodes:
         node.kill()
     service = serve(REDIS_URL=whole.url)
-    assert get(service, key).status == 200
+    assert service.send().status == 200
     for node in whole.nodes:
         node.start()
     whole.wait_until_whole()
-    wait_until(lambda: counters_of(service) == "ok")
-    assert "Traceback" not in service.log.read_text()
+    wait_until(lambda: service.counters == "ok")
+    assert not service.gunicorn.tracebacks()
 
 
-def test_counts_are_kept_when_a_slot_migrates(
-    service: Gunicorn, whole: Cluster, issue: Callable
-):
-    project, key = issue()
-    with load(service.url, [key]) as clients:
+def test_counts_are_kept_when_a_slot_migrates(service: Service, whole: Cluster):
+    with opened(service.gunicorn.environ["DATABASE_URL"]):
+        project = Key.by_prefix(service.key[:16]).project_id
+    with load(service.url, [service.key]) as clients:
         clients.run(0.2)
         with whole.moving(f"project:{project}"):
             clients.run(0.3)
         clients.run(0.3)
-    left = clients.left(key)
+    left = clients.left(service.key)
     assert left == countdown(left)

@@ -3,6 +3,7 @@
 import json
 import select
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPMessage
@@ -61,9 +62,14 @@ class Client:
     """
 
     def __init__(
-        self, url: str, key: str, *, timeout_seconds: float = TIMEOUT_SECONDS
+        self,
+        url: str,
+        key: str,
+        *,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        connect: Callable[..., HTTPConnection] = HTTPConnection,
     ) -> None:
-        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=timeout_seconds)
+        self._connection = connect(urlsplit(url).netloc, timeout=timeout_seconds)
         self._headers = {"Authorization": f"Bearer {key}"}
 
     def __enter__(self) -> Self:

@@ -2,9 +2,9 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from tests.harness import databases
@@ -25,6 +25,29 @@ def at_once(function: Callable[[Any], Any], arguments: Iterable[Any]) -> list[An
 
     with ThreadPoolExecutor(len(arguments)) as pool:
         return list(pool.map(run, arguments))
+
+
+@contextmanager
+def going_on(*functions: Callable[[threading.Event], object]) -> Iterator[None]:
+    """Run the functions in threads; they end when the event is set, with the block."""
+    has_ended = threading.Event()
+    with ThreadPoolExecutor(len(functions)) as pool:
+        running = [pool.submit(function, has_ended) for function in functions]
+        try:
+            yield
+        finally:
+            has_ended.set()
+    for each in running:
+        each.result()  # raises what the function has raised
+
+
+def race(clients: list[Client], requests: list[tuple]) -> list[Any]:
+    """Send each client's request at the same moment; return the sorted outcomes."""
+    for client in clients:
+        client.renew()
+    pairs = zip(clients, requests, strict=True)
+    answers = at_once(lambda pair: pair[0].send(*pair[1]), pairs)
+    return sorted((answer.outcome for answer in answers), key=str)
 
 
 def send_at_once(urls: Iterable[str], key: str) -> list[Answer]:

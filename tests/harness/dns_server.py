@@ -2,7 +2,6 @@
 
 import socket
 import socketserver
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -14,6 +13,7 @@ import dns.rdatatype
 import dns.rrset
 
 from petstore.settings.addresses import Address
+from tests.harness.listening import listening
 
 TTL = 60
 Twist = Callable[[dns.message.Message, bool], dns.message.Message | None]
@@ -74,16 +74,8 @@ def dns_server() -> Iterator[DnsServer]:
     udp, tcp = _sockets()
     server = DnsServer(Address(*udp.server_address))
     udp.dns = tcp.dns = server
-    threads = [
-        threading.Thread(target=part.serve_forever, args=(0.01,)) for part in (udp, tcp)
-    ]
-    for thread in threads:
-        thread.start()
-    yield server
-    for part, thread in zip((udp, tcp), threads, strict=True):
-        part.shutdown()
-        thread.join()
-        part.server_close()
+    with listening(udp, tcp):
+        yield server
 
 
 def _sockets() -> tuple[socketserver.BaseServer, socketserver.BaseServer]:

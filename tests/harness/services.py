@@ -15,7 +15,7 @@ from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.harness import databases, servers
-from tests.harness.clients import Answer, Client
+from tests.harness.clients import PETS, Answer, Client
 
 AMPLE = Plan("enterprise", 10**9, 10**9)
 TIMEOUT_SECONDS = 30
@@ -36,7 +36,12 @@ class Service:
     @property
     def workers(self) -> list[psutil.Process]:
         """The worker processes."""
-        return psutil.Process(self.gunicorn.process.pid).children()
+        return self.gunicorn.workers
+
+    @property
+    def counters(self) -> str:
+        """What the service says about its counters: `ok` or `degraded`."""
+        return self.send("/readyz").json["counters"]
 
     def lines(self) -> list[dict[str, Any]]:
         """Return the parsed lines of the service, without those of gunicorn."""
@@ -44,26 +49,40 @@ class Service:
             lines = [json.loads(line) for line in log]
         return [line for line in lines if line["event"] != "gunicorn"]
 
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """Return the parsed lines of the log whose event begins with that name."""
+        # Parsing every line would slow down the tests that run in this process.
+        begin = b'"event":"%s' % name.encode()
+        with self.gunicorn.log.open("rb") as log:
+            return [json.loads(line) for line in log if begin in line]
+
+    def client(self) -> Client:
+        """Return a new client with the key."""
+        return Client(self.url, self.key, timeout_seconds=TIMEOUT_SECONDS)
+
     def send(
         self,
-        path: str = "/v1/pets",
+        path: str = PETS,
         body: object = None,
         *,
         method: str | None = None,
         **headers: str,
     ) -> Answer:
         """Send a GET request, or POST if there is a body, on a new connection."""
-        with Client(self.url, self.key, timeout_seconds=TIMEOUT_SECONDS) as client:
+        with self.client() as client:
             method = method or ("GET" if body is None else "POST")
             return client.send(method, path, body, **headers)
 
 
 @contextmanager
 def serving(
-    directory: Path, environ: dict[str, str], *options: str
+    directory: Path, environ: dict[str, str], *options: str, key: str = ""
 ) -> Iterator[Service]:
-    """Run the service on a migrated database, with extra options for gunicorn."""
-    key = issue_key(environ)
+    """Run the service on a migrated database, with extra options for gunicorn.
+
+    Unless a key is given, one of a new project is issued.
+    """
+    key = key or issue_key(environ)
     environ = environ | {"GUNICORN_CMD_ARGS": shlex.join(options)}
     with servers.gunicorn(directory, environ) as gunicorn:
         yield Service(gunicorn, key)

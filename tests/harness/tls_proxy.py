@@ -1,26 +1,28 @@
 """An in-process TLS server that stands in for the TLS proxy."""
 
 import datetime
-import socket
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from socketserver import BaseRequestHandler, ThreadingTCPServer
 
 import trustme
 
 from petstore.settings.addresses import Address
+from tests.harness.listening import listening
 
 
-class TlsProxy:
+class TlsProxy(ThreadingTCPServer):
     """A TLS server that selects a certificate by SNI and records the names."""
 
     def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handshake)
+        self.address = Address(*self.server_address)
         self.authority = trustme.CA(organization_name="Test Authority")
         self.names: list[str | None] = []
         self.contexts: dict[str, ssl.SSLContext] = {}
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.address = Address(*self.listener.getsockname())
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.sni_callback = self._choose
 
     def issue(
         self,
@@ -35,19 +37,6 @@ class TlsProxy:
         issued.configure_cert(context)
         self.contexts[shown_for or name] = context
 
-    def serve(self) -> None:
-        """Complete TLS handshakes until the listener is closed."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.sni_callback = self._choose
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            connection.settimeout(5)
-            with connection, suppress(OSError):
-                context.wrap_socket(connection, server_side=True).close()
-
     def _choose(
         self, channel: ssl.SSLObject, name: str | None, _: object
     ) -> int | None:
@@ -58,13 +47,16 @@ class TlsProxy:
         return None
 
 
+class _Handshake(BaseRequestHandler):
+    def handle(self) -> None:
+        self.request.settimeout(5)
+        with suppress(OSError):
+            self.server.context.wrap_socket(self.request, server_side=True).close()
+
+
 @contextmanager
 def tls_proxy() -> Iterator[TlsProxy]:
     """Run a proxy for the duration of the block."""
     proxy = TlsProxy()
-    thread = threading.Thread(target=proxy.serve)
-    thread.start()
-    yield proxy
-    proxy.listener.shutdown(socket.SHUT_RDWR)
-    proxy.listener.close()
-    thread.join()
+    with listening(proxy):
+        yield proxy

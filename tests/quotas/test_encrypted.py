@@ -3,6 +3,7 @@
 import socket
 import ssl
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from petstore.quotas.stores import CounterStorage, open_store
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Hit
 from tests.harness import servers
+from tests.harness.listening import listening
 from tests.torture.proxies import Proxy
 
 HIT = Hit(Subject("somebody", 1), quota_of(None))
@@ -28,13 +30,12 @@ class Encrypted(Proxy):
         authority.issue_cert("127.0.0.1").configure_cert(self._context)
         super().__init__(target)
 
-    def _join(self, client: socket.socket) -> None:
-        try:
-            channel = self._context.wrap_socket(client, server_side=True)
-        except ssl.SSLError:
-            client.close()
-            return
-        super()._join(channel)
+    def finish_request(self, client: socket.socket, address: object) -> None:
+        with (
+            suppress(ssl.SSLError),
+            self._context.wrap_socket(client, server_side=True) as channel,
+        ):
+            super().finish_request(channel, address)
 
 
 @pytest.fixture
@@ -42,8 +43,8 @@ def port(tmp_path: Path) -> Iterator[int]:
     with servers.redis(tmp_path, "--requirepass", "p") as url:
         plain = urlsplit(url).port
         network = Encrypted(plain, trustme.CA())
-        yield network.port
-        network.close()
+        with listening(network):
+            yield network.port
 
 
 @pytest.fixture

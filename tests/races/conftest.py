@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import cycle, islice
 
 import pytest
 
@@ -11,6 +12,8 @@ from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.harness import databases, servers
+from tests.harness.clients import Client
+from tests.harness.services import AMPLE
 
 # Stores, number of gunicorn servers, and workers per server.
 DEPLOYMENTS = {
@@ -73,6 +76,19 @@ def service(
             for _ in range(processes)
         ]
         yield Service(gunicorns, environ)
+
+
+@pytest.fixture
+def clients(
+    service: Service, key_of: Callable[[Plan], str]
+) -> Iterator[Callable[[int], list[Client]]]:
+    """A function that returns so many clients of a new project, over all servers."""
+    key = key_of(AMPLE)
+    with ExitStack() as stack:
+        yield lambda count: [
+            stack.enter_context(Client(url, key))
+            for url in islice(cycle(service.urls), count)
+        ]
 
 
 @pytest.fixture

@@ -1,112 +1,85 @@
 """Tests that only one of many concurrent clients can order, close or create."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from petstore.settings import read_settings
-from petstore.storage.database import open_databases
-from tests.harness import databases, servers
-from tests.harness.clients import ORDERS
-from tests.harness.servers import PATIENT
+from tests.harness.clients import ORDERS, PETS, Client
+from tests.harness.crowds import race
 from tests.harness.waiting import wait_until
-from tests.races.shops import Shop, race
+from tests.races.conftest import of_both_engines
 from tests.torture import kills
-from tests.torture.campaign import Outcome, Run
+from tests.torture.campaign import Run
 from tests.torture.writers import writing
 
 CLIENTS, ANIMALS = 32, 5
 WRITES = 400
 KILLS = 4
 
-
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def environ(
-    request: pytest.FixtureRequest, race_stores: dict[str, str]
-) -> dict[str, str]:
-    """The settings of four workers, on each database in turn."""
-    return {
-        "DATABASE_URL": race_stores[request.param],
-        "WEB_CONCURRENCY": "4",
-    } | PATIENT
+Clients = Callable[[int], list[Client]]
 
 
-@pytest.fixture(scope="module")
-def server(
-    environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[servers.Gunicorn]:
-    """The service as it runs in production."""
-    with servers.gunicorn(tmp_path_factory.mktemp("gunicorn"), environ) as server:
-        yield server
+def status_of(client: Client, pet: int) -> str:
+    return client.get(f"{PETS}/{pet}").json["status"]
 
 
-@pytest.fixture
-def shop(server: servers.Gunicorn, environ: dict[str, str]) -> Iterator[Shop]:
-    """A new project for each test."""
-    open_databases(read_settings(environ))
-    shop = Shop.open(server)
-    yield shop
-    shop.close()
-    databases.close()
+def orders_of(client: Client, pet: int) -> list[dict]:
+    return [order for order in client.all_of(ORDERS) if order["petId"] == pet]
 
 
-def test_only_one_of_many_concurrent_orders_succeeds(shop: Shop):
-    clients = [shop.client() for _ in range(CLIENTS)]
-    for pet in clients[0].add_pets(ANIMALS):
-        outcomes = race(
-            clients,
-            lambda _, client, pet=pet: client.send("POST", ORDERS, {"petId": pet}),
-        )
+@of_both_engines
+def test_only_one_of_many_concurrent_orders_succeeds(clients: Clients):
+    first, *others = clients(CLIENTS)
+    for pet in first.add_pets(ANIMALS):
+        order = ("POST", ORDERS, {"petId": pet})
+        outcomes = race([first, *others], [order] * CLIENTS)
         assert outcomes == [201] + ["pet_not_available"] * (CLIENTS - 1)
-        assert shop.status_of(pet) == "pending"
-        assert [order["status"] for order in shop.orders_of(pet)] == ["placed"]
+        assert status_of(first, pet) == "pending"
+        assert [order["status"] for order in orders_of(first, pet)] == ["placed"]
 
 
-def test_only_one_of_many_concurrent_closes_succeeds(shop: Shop):
-    clients = [shop.client() for _ in range(CLIENTS)]
-    for pet in clients[0].add_pets(ANIMALS):
-        order = clients[0].send("POST", ORDERS, {"petId": pet}).json["id"]
-        outcomes = race(
-            clients,
-            lambda number, client, order=order: client.send(
-                "PATCH",
-                f"{ORDERS}/{order}",
-                {"status": ("completed", "cancelled")[number % 2]},
-            ),
-        )
+@of_both_engines
+def test_only_one_of_many_concurrent_closes_succeeds(clients: Clients):
+    first, *others = clients(CLIENTS)
+    for pet in first.add_pets(ANIMALS):
+        path = f"{ORDERS}/{first.post({'petId': pet}, ORDERS).json['id']}"
+        closes = [("PATCH", path, {"status": s}) for s in ("completed", "cancelled")]
+        outcomes = race([first, *others], closes * (CLIENTS // 2))
         assert outcomes == [200] + ["order_closed"] * (CLIENTS - 1)
-        [closed] = shop.orders_of(pet)
-        assert (closed["status"], shop.status_of(pet)) in [
+        [closed] = orders_of(first, pet)
+        assert (closed["status"], status_of(first, pet)) in [
             ("completed", "sold"),
             ("cancelled", "available"),
         ]
 
 
-def test_only_one_of_many_concurrent_puts_creates_a_category(shop: Shop):
-    clients = [shop.client() for _ in range(CLIENTS)]
+@of_both_engines
+def test_only_one_of_many_concurrent_puts_creates_a_category(clients: Clients):
+    first, *others = clients(CLIENTS)
     for category in range(ANIMALS):
-        outcomes = race(
-            clients,
-            lambda number, client, category=category: client.send(
-                "PUT", f"/v1/categories/{category}", {"name": f"No. {number}"}
-            ),
-        )
+        path = f"/v1/categories/{category}"
+        puts = [("PUT", path, {"name": f"No. {n}"}) for n in range(CLIENTS)]
+        outcomes = race([first, *others], puts)
         assert outcomes == [200] * (CLIENTS - 1) + [201]
-    assert len(clients[0].send("GET", "/v1/categories").json) == ANIMALS
+    assert len(first.get("/v1/categories").json) == ANIMALS
 
 
-def test_random_writes_keep_orders_and_animals_consistent(shop: Shop):
-    outcome = Outcome()
-    with writing(shop.client, "rex") as ledger:
+@of_both_engines
+def test_random_writes_keep_orders_and_animals_consistent(
+    clients: Clients, tmp_path: Path
+):
+    run = Run(1, random.Random(1), tmp_path)
+    with writing(lambda: clients(1)[0], "rex") as ledger:
         wait_until(lambda: ledger.answered >= WRITES, "few writes were answered")
-    ledger.judge(shop.client(), outcome)
-    assert outcome.is_good, outcome
+    ledger.judge(clients(1)[0], run)
+    assert run.is_good, run
     assert None not in ledger.statuses
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
 def test_killed_processes_lose_and_repeat_no_write(engine: str, tmp_path: Path):
-    outcome = kills.play(engine, Run(KILLS, random.Random(engine), tmp_path))
-    assert outcome.is_good, outcome
+    run = Run(KILLS, random.Random(engine), tmp_path)
+    kills.play(run, engine)
+    assert run.is_good, run

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
-import psutil
 import pytest
 
 from tests.harness.servers import Gunicorn
@@ -51,7 +50,7 @@ def test_unread_files_do_not_exhaust_descriptors(
 
 
 def test_disconnected_clients_leak_no_descriptors(service: Gunicorn, key: str):
-    [worker] = psutil.Process(service.process.pid).children()
+    [worker] = service.workers
     with Wire(service.url) as wire:
         wire.send(get(key)).answer()
         before = worker.num_fds()

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-import psutil
 import pytest
 
 from tests.harness.servers import Gunicorn
@@ -19,7 +18,7 @@ BUSY = 40
 @pytest.fixture
 def grown(service: Gunicorn, key: str) -> Callable[[], int]:
     """Return a function for the worker's growth in bytes since the test began."""
-    [worker] = psutil.Process(service.process.pid).children()
+    [worker] = service.workers
     for path in ("/healthz", "/v1/pets", LARGE_FILE):
         send(service, key, path)
     before = worker.memory_info().rss

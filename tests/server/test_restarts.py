@@ -1,21 +1,24 @@
 """Reloads, recycled workers and shutdowns lose no request."""
 
+import random
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 from typing import NoReturn
 
 import psutil
 import pytest
 
-from tests.harness.load import Load, load
 from tests.harness.servers import Gunicorn
+from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 from tests.harness.wire import PATIENCE_SECONDS, Wire, get, post
+from tests.torture.campaign import Run
+from tests.torture.restarts import change_under_load
 
-CLIENTS = 4  # of each kind
 SENT = 40
 BODY = b'{"name": "Rex", "categoryId": 7}'
 
@@ -26,59 +29,35 @@ def two(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
     return serve_all(WEB_CONCURRENCY="2")
 
 
-def workers(service: Gunicorn, count: int, without: Sequence[int] = ()) -> list[int]:
-    """Return the workers' PIDs once there are `count`, and none of `without`."""
-    master = psutil.Process(service.process.pid)
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        found = [child.pid for child in master.children()]
-        if len(found) >= count and not set(found) & set(without):
-            return found
-        time.sleep(0.02)
-    raise AssertionError(found)
+def test_replaced_workers_lose_no_request(two: Gunicorn, key: str, tmp_path: Path):
+    run = Run(2, random.Random(1), tmp_path)
+    changes = iter([Gunicorn.reload, change_the_number])
+    change_under_load(run, Service(two, key), lambda service: next(changes)(service))
+    assert run.is_good, run
 
 
-@contextmanager
-def all_served(service: Gunicorn, key: str) -> Iterator[Load]:
-    """Run clients with and without keep-alive, and check that all get 200."""
-    with (
-        load(service.url, [key] * CLIENTS) as kept,
-        load(service.url, [key] * CLIENTS, keeps_alive=False) as renewed,
-    ):
-        yield renewed
-    for clients in (kept, renewed):
-        assert len(clients.answers) > CLIENTS
-        assert clients.statuses() == {200}
-
-
-def test_a_reload_loses_no_request(two: Gunicorn, key: str):
-    with all_served(two, key) as clients:
-        old = workers(two, 2)
-        two.process.send_signal(signal.SIGHUP)
-        workers(two, 2, without=old)
-        clients.run(0.3)
-
-
-def test_changing_the_number_of_workers_loses_no_request(two: Gunicorn, key: str):
-    with all_served(two, key) as clients:
-        for what in (signal.SIGTTIN, signal.SIGTTOU):
-            two.process.send_signal(what)
-            clients.run(0.3)
+def change_the_number(service: Gunicorn) -> None:
+    """Add a worker and end one."""
+    old = service.workers
+    service.master.send_signal(signal.SIGTTIN)
+    service.wait_for_workers(len(old) + 1)
+    service.master.send_signal(signal.SIGTTOU)
+    wait_until(lambda: len(service.workers) == len(old), "no worker ends")
 
 
 def test_a_killed_worker_is_replaced(two: Gunicorn, key: str):
-    killed, *_ = workers(two, 2)
-    psutil.Process(killed).kill()
+    killed, *_ = two.wait_for_workers(2)
+    killed.kill()
     with Wire(two.url) as wire:
         assert wire.send(get(key)).answer().status == 200
-    workers(two, 2, without=[killed])
+    two.wait_for_workers(2, without=[killed])
 
 
 def test_recycled_workers_lose_no_pipelined_request(
     serve: Callable[..., Gunicorn], key: str
 ):
     service = serve("--max-requests 50", WEB_CONCURRENCY="2")
-    old = workers(service, 2)
+    old = service.wait_for_workers(2)
     for _ in old * 2:
         with Wire(service.url) as wire:
             connection = "keep-alive"
@@ -87,7 +66,7 @@ def test_recycled_workers_lose_no_pipelined_request(
                 answers = [wire.answer() for _ in range(10)]
                 assert {answer.status for answer in answers} == {200}
                 connection = answers[-1].headers["Connection"]
-    assert set(workers(service, 2)) != set(old)
+    assert set(service.wait_for_workers(2)) != set(old)
 
 
 def connect_again_and_again(port: int) -> NoReturn:
@@ -114,7 +93,7 @@ def test_shutdown_finishes_requests_and_closes_idle_connections(
         assert unused.is_closed()
         assert used.is_closed()
         with pytest.raises(ConnectionRefusedError):
-            connect_again_and_again(int(service.environ["PORT"]))
+            connect_again_and_again(service.port)
         answer = begun.send(BODY[5:]).answer()
         assert (answer.status, answer.headers["Connection"]) == (201, "close")
     assert service.process.wait(20) == 0
@@ -125,13 +104,12 @@ def test_worker_that_is_still_starting_stops(serve: Callable[..., Gunicorn]):
         port = silent.getsockname()[1]
         url = f"redis://127.0.0.1:{port}"
         service = serve(limits={"hit_seconds": 3.0}, REDIS_URL=url)
-        old = workers(service, 1)
+        [old] = service.wait_for_workers(1)
         service.process.send_signal(signal.SIGTTIN)
-        (new,) = set(workers(service, 2)) - set(old)
-        starting = psutil.Process(new)
+        [starting] = set(service.wait_for_workers(2)) - {old}
         wait_until(lambda: port in ports_connected_to(starting))
         starting.terminate()
-        workers(service, 2, without=[new])
+        service.wait_for_workers(2, without=[starting])
     assert "Worker exiting" in service.log.read_text()
 
 
@@ -160,7 +138,5 @@ def go_on(wire: Wire, key: str, seconds: float) -> None:
 
 def test_worker_ends_when_its_master_is_killed(serve: Callable[..., Gunicorn]):
     service = serve()
-    orphans = [psutil.Process(pid) for pid in workers(service, 1)]
-    service.process.kill()
-    _, alive = psutil.wait_procs(orphans, timeout=10)
-    assert alive == []
+    service.wait_for_workers(1)
+    service.kill()

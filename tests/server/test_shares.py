@@ -1,8 +1,6 @@
 """Bursts of connections are accepted at once and spread over the workers."""
 
 import json
-import os
-import signal
 from collections.abc import Callable
 from contextlib import ExitStack
 
@@ -11,7 +9,6 @@ import psutil
 from tests.harness.servers import Gunicorn
 from tests.harness.waiting import wait_until
 from tests.harness.wire import Wire, get
-from tests.server.test_restarts import workers
 
 CONNECTIONS = 32
 
@@ -29,14 +26,14 @@ def test_burst_of_connections_is_spread_over_two_workers(
 def test_burst_of_connections_is_accepted_before_many_requests_are_served(
     service: Gunicorn, key: str
 ):
-    [worker] = workers(service, 1)
+    [worker] = service.wait_for_workers(1)
     requests = 20  # on each connection, sent without waiting for responses
     with ExitStack() as stack:
-        os.kill(worker, signal.SIGSTOP)
+        worker.suspend()
         wires = [stack.enter_context(Wire(service.url)) for _ in range(CONNECTIONS)]
         for number, wire in enumerate(wires):
             wire.send(get(key, f"X-Request-ID: client-{number}") * requests)
-        os.kill(worker, signal.SIGCONT)
+        worker.resume()
         for wire in wires:
             for _ in range(requests):
                 assert wire.answer().status == 200
@@ -52,9 +49,6 @@ def shares(service: Gunicorn, key: str, count: int) -> list[int]:
         for wire in wires:
             assert wire.send(get(key)).answer().status == 200
         return [
-            sum(
-                c.status == psutil.CONN_ESTABLISHED
-                for c in psutil.Process(pid).net_connections()
-            )
-            for pid in workers(service, 2)
+            sum(c.status == psutil.CONN_ESTABLISHED for c in worker.net_connections())
+            for worker in service.wait_for_workers(2)
         ]

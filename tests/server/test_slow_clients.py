@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-import psutil
 import pytest
 
 from tests.harness.servers import Gunicorn
@@ -98,7 +97,7 @@ def read_all(wire: Wire) -> None:
 
 def has_client(service: Gunicorn, wire: Wire) -> bool:
     """Return whether the service still holds its end of the connection."""
-    [worker] = psutil.Process(service.process.pid).children()
+    [worker] = service.workers
     ours = wire.socket.getsockname()[1]
     return any(c.raddr and c.raddr.port == ours for c in worker.net_connections())
 

@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.torture.campaign import Campaign, Outcome, Run
+from tests.torture.campaign import Campaign, Run
 from tests.torture.campaigns import CAMPAIGNS
 
 
@@ -27,34 +27,35 @@ def main() -> int:
     chosen = arguments.parse_args()
     if unknown := set(chosen.names) - set(names):
         arguments.error(f"no campaign is named {unknown.pop()}; there are {names}")
-    outcomes = [
+    runs = [
         _played(campaign, chosen)
         for campaign in CAMPAIGNS
         if campaign.name in (chosen.names or names)
     ]
-    return not all(outcome.is_good for outcome in outcomes)
+    return not all(run.is_good for run in runs)
 
 
-def _played(campaign: Campaign, chosen: argparse.Namespace) -> Outcome:
+def _played(campaign: Campaign, chosen: argparse.Namespace) -> Run:
     own_trials = campaign.trials_when_short if chosen.short else campaign.trials
     trials = chosen.trials or own_trials
     dice = random.Random(f"{chosen.seed} {campaign.name}")
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="petstore-torture-") as directory:
+        run = Run(trials, dice, Path(directory), chosen.short)
         try:
-            outcome = campaign.play(Run(trials, dice, Path(directory), chosen.short))
+            campaign.play(run)
         except AssertionError as error:
-            outcome = Outcome(faults=[str(error)])
-    figures = "  ".join(f"{name} {value:g}" for name, value in outcome.figures.items())
+            run.faults.append(str(error))
+    figures = "  ".join(f"{name} {value:g}" for name, value in run.figures.items())
     print(
-        f"{campaign.name:24} {outcome.trials:7,} trials  {len(outcome.faults)} faults"
-        f"  {outcome.lost} lost  {outcome.duplicated} duplicated"
+        f"{campaign.name:24} {run.done:7,} trials  {len(run.faults)} faults"
+        f"  {run.lost} lost  {run.duplicated} duplicated"
         f"  {time.monotonic() - started:5.0f} s  {figures}",
         flush=True,
     )
-    for fault in outcome.faults[:10]:
+    for fault in run.faults[:10]:
         print(f"    {fault}")
-    return outcome
+    return run
 
 
 if __name__ == "__main__":

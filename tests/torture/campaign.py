@@ -1,7 +1,7 @@
-"""The types of a fault campaign, its run and its outcome."""
+"""A fault campaign, and a run of it that collects the broken promises."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
@@ -13,25 +13,18 @@ SHORT_TIMES = 4
 SHORT_NOISE_MS = 250.0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Run:
-    """The number of trials, the random generator and the directory of a run."""
+    """The conditions and the results of a run.
+
+    A fault is a text that describes a broken promise.
+    """
 
     trials: int
-    dice: random.Random
-    directory: Path
+    dice: random.Random = field(repr=False)
+    directory: Path = field(repr=False)
     is_short: bool = False
-
-    def limit(self, seconds: float) -> float:
-        """Return a limit of time, which is longer in the short form."""
-        return seconds * SHORT_TIMES if self.is_short else seconds
-
-
-@dataclass
-class Outcome:
-    """The result of a run; each fault is a text that describes a broken promise."""
-
-    trials: int = 0
+    done: int = 0  # trials
     faults: list[str] = field(default_factory=list)
     lost: int = 0
     duplicated: int = 0
@@ -42,14 +35,37 @@ class Outcome:
         """Whether every promise was kept."""
         return not (self.faults or self.lost or self.duplicated)
 
+    def each_trial(self) -> Iterator[int]:
+        """Yield the number of each trial, and count those that were done."""
+        for number in range(self.trials):
+            yield number
+            self.done += 1
+
+    def limit(self, seconds: float) -> float:
+        """Return a limit of time, which is longer in the short form."""
+        return seconds * SHORT_TIMES if self.is_short else seconds
+
+    def require(self, is_kept: object, fault: str) -> None:
+        """Add the fault unless the promise was kept."""
+        if not is_kept:
+            self.faults.append(fault)
+
     def compare(
-        self, run: Run, before: list[float], during: list[float], bound: "Bound"
+        self, rounds: int, play: Callable[[bool], list[float]], bound: "Bound"
     ) -> None:
-        """Compare the median p99s, in ms, of rounds without and with a disturbance."""
-        without, disturbed = median(before), median(during)
-        noise_ms = max(bound.noise_ms, SHORT_NOISE_MS * run.is_short)
-        if disturbed > bound.times * without + noise_ms:
-            self.faults.append(f"p99 was {without:.1f} ms, and then {disturbed:.1f} ms")
+        """Compare the median p99 of rounds without and with a disturbance, in turn.
+
+        `play` runs a round, disturbed or not, and returns its response times.
+        """
+        p99s: dict[bool, list[float]] = {False: [], True: []}
+        for is_disturbed in (False, True) * rounds:
+            p99s[is_disturbed].append(p99(play(is_disturbed)) * 1000)
+        without, disturbed = median(p99s[False]), median(p99s[True])
+        noise_ms = max(bound.noise_ms, SHORT_NOISE_MS * self.is_short)
+        self.require(
+            disturbed <= bound.times * without + noise_ms,
+            f"p99 was {without:.1f} ms, and then {disturbed:.1f} ms",
+        )
         self.figures["p99_ms"] = round(without, 1)
         self.figures["p99_with_them_ms"] = round(disturbed, 1)
 
@@ -72,4 +88,4 @@ class Campaign(NamedTuple):
     name: str
     trials: int
     trials_when_short: int
-    play: Callable[[Run], Outcome]
+    play: Callable[[Run], None]

@@ -14,11 +14,12 @@ from pathlib import Path
 from tests.e2e.front import BASE, Front, caddy
 from tests.e2e.nginx import nginx
 from tests.harness import servers
-from tests.harness.services import Service, serving
+from tests.harness.clients import Client
+from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 from tests.harness.wire import post
-from tests.torture.campaign import Bound, Campaign, Outcome, Run, p99
-from tests.torture.stage import database, migrated_sqlite
+from tests.torture.campaign import Bound, Campaign, Run
+from tests.torture.stage import deployed
 from tests.torture.strangers import Place
 
 LEAST_ROUNDS = 3
@@ -55,84 +56,81 @@ def strangers(place: Place, seed: float) -> Iterator[list[int]]:
         process.wait()
 
 
-class Honest(HTTPConnection):
+class Connection(HTTPConnection):
     """A connection to a place, which is made again when a proxy closes it."""
 
-    place: Place
+    def __init__(self, host: str, *, place: Place, timeout: float) -> None:
+        super().__init__(host, timeout=timeout)
+        self._place = place
 
     def connect(self) -> None:
-        self.sock = self.place.connect()
+        self.sock = self._place.connect()
 
 
-def play(run: Run, engine: str, front: str) -> Outcome:
+def play(run: Run, engine: str, front: str) -> None:
     """Measure the honest client, time and memory, without and with the strangers."""
-    outcome = Outcome(trials=run.trials)
     with ExitStack() as stack:
-        environ = {
-            "DATABASE_URL": stack.enter_context(database(engine, run)),
-            "WEB_CONCURRENCY": "2",
-        }
+        settings = {}
         if engine == "postgresql":
-            environ["REDIS_URL"] = stack.enter_context(servers.redis(run.directory))
+            settings["REDIS_URL"] = stack.enter_context(servers.redis(run.directory))
         if front:
-            environ |= {"PETSTORE_BASE_DOMAIN": BASE, "PETSTORE_TRUSTED_PROXIES": "1"}
-        service = stack.enter_context(serving(run.directory, environ))
+            settings |= {"PETSTORE_BASE_DOMAIN": BASE, "PETSTORE_TRUSTED_PROXIES": "1"}
+        service = stack.enter_context(deployed(run, engine=engine, **settings))
         place = stack.enter_context(FRONTS[front](service, run.directory))
         with strangers(place, run.dice.random()):
-            _read(place, service.key, WARM_UP_SECONDS, outcome)
+            _read(run, place, service.key, WARM_UP_SECONDS)
         workers, memory = service.workers, _memory(service)
-        _flood(run, service, place, outcome)
+        _flood(run, service, place)
         wait_until(
             lambda: _memory(service) < memory + MOST_GROWTH_BYTES, "memory stays used"
         )
-        outcome.figures["growth_mb"] = round((_memory(service) - memory) / 1e6, 1)
-        if set(service.workers) != set(workers):
-            outcome.faults.append("a worker was killed")
-        log = service.gunicorn.log.read_text()
-        outcome.faults += ["a traceback"] * log.count("Traceback")
-    return outcome
+        run.figures["growth_mb"] = round((_memory(service) - memory) / 1e6, 1)
+        run.require(set(service.workers) == set(workers), "a worker was killed")
+        run.faults += service.gunicorn.tracebacks()
+    run.done = run.trials
 
 
-def _flood(run: Run, service: Service, place: Place, outcome: Outcome) -> None:
+def _flood(run: Run, service: Service, place: Place) -> None:
     """Compare rounds without and with the strangers: p99, and CPU of the workers."""
     rounds = max(LEAST_ROUNDS, run.trials // ROUND_SECONDS)
-    p99s: dict[bool, list[float]] = {False: [], True: []}
-    reads, cpu, sent = Counter[bool](), Counter[bool](), 0
-    for is_flooded in (False, True) * rounds:
+    reads, cpu, sent = Counter[bool](), Counter[bool](), []
+
+    def read(is_flooded: bool) -> list[float]:
         cpu[is_flooded] -= _cpu_seconds(service)
         flood = strangers(place, run.dice.random()) if is_flooded else nullcontext([0])
         with flood as sent_bytes:
-            times = _read(place, service.key, run.trials / rounds, outcome)
-        sent += sum(sent_bytes)
+            times = _read(run, place, service.key, run.trials / rounds)
+        sent.extend(sent_bytes)
         cpu[is_flooded] += _cpu_seconds(service)
         reads[is_flooded] += len(times)
-        p99s[is_flooded].append(p99(times))
-    outcome.compare(run, p99s[False], p99s[True], FLOOD_BOUND)
-    assert sent, "the strangers sent nothing"
-    a_read = cpu[False] / reads[False]
-    reads_per_mb = (cpu[True] / a_read - reads[True]) / (sent / 1e6)
-    if reads_per_mb > run.limit(MOST_READS_PER_MB):
-        outcome.faults.append(f"a MB costs as much as {reads_per_mb:.0f} reads")
-    outcome.figures["sent_mb"] = round(sent / 1e6, 1)
-    outcome.figures["reads_per_mb"] = round(reads_per_mb)
+        return times
+
+    run.compare(rounds, read, FLOOD_BOUND)
+    assert sum(sent), "the strangers sent nothing"
+    a_read, sent_mb = cpu[False] / reads[False], sum(sent) / 1e6
+    reads_per_mb = (cpu[True] / a_read - reads[True]) / sent_mb
+    is_cheap = reads_per_mb <= run.limit(MOST_READS_PER_MB)
+    run.require(is_cheap, f"a MB costs as much as {reads_per_mb:.0f} reads")
+    run.figures["sent_mb"] = round(sent_mb, 1)
+    run.figures["reads_per_mb"] = round(reads_per_mb)
 
 
-def hold_half_requests(run: Run) -> Outcome:
+def hold_half_requests(run: Run) -> None:
     """Measure the honest client without and with many half-sent requests, in turn."""
-    outcome = Outcome(trials=run.trials)
-    p99s: dict[bool, list[float]] = {False: [], True: []}
-    environ = {"DATABASE_URL": migrated_sqlite(run.directory), "WEB_CONCURRENCY": "2"}
-    with serving(run.directory, environ) as service, _directly(service, None) as place:
-        _read(place, service.key, WARM_UP_SECONDS, outcome)
-        rounds = max(LEAST_ROUNDS, run.trials // HELD_FOR_A_ROUND)
-        for is_held in (False, True) * rounds:
+    with deployed(run) as service:
+        place = Place(service.gunicorn.port)
+        _read(run, place, service.key, WARM_UP_SECONDS)
+
+        def read(is_held: bool) -> list[float]:
             with _held(place, service.key, run) if is_held else nullcontext([]) as held:
-                times = _read(place, service.key, HELD_SECONDS, outcome)
-                if not all(map(_is_open, held)):
-                    outcome.faults.append("the half-sent requests were not held")
-            p99s[is_held].append(p99(times))
-    outcome.compare(run, p99s[False], p99s[True], HELD_BOUND)
-    return outcome
+                times = _read(run, place, service.key, HELD_SECONDS)
+                are_held = all(map(_is_open, held))
+            run.require(are_held, "the half-sent requests were not held")
+            return times
+
+        rounds = max(LEAST_ROUNDS, run.trials // HELD_FOR_A_ROUND)
+        run.compare(rounds, read, HELD_BOUND)
+    run.done = run.trials
 
 
 @contextmanager
@@ -155,22 +153,14 @@ def _is_open(client: socket.socket) -> bool:
     return True
 
 
-def _read(place: Place, key: str, seconds: float, outcome: Outcome) -> list[float]:
-    """Return the response times of an honest client, in milliseconds."""
-    times = []
-    until = time.monotonic() + seconds
-    with closing(Honest(BASE)) as honest:
-        honest.place = place
+def _read(run: Run, place: Place, key: str, seconds: float) -> list[float]:
+    """Return the response times of an honest client, in seconds."""
+    times, until = [], time.monotonic() + seconds
+    with Client(f"http://{BASE}", key, connect=partial(Connection, place=place)) as own:
         while time.monotonic() < until:
-            started = time.monotonic()
-            honest.request(
-                "GET", "/v1/pets?limit=1", headers={"Authorization": f"Bearer {key}"}
-            )
-            with honest.getresponse() as answer:
-                answer.read()
-            times.append((time.monotonic() - started) * 1000)
-            if answer.status != 200:
-                outcome.faults.append(f"the honest client got {answer.status}")
+            answer = own.get("/v1/pets?limit=1")
+            times.append(answer.seconds)
+            run.require(answer.is_served, f"the honest client got {answer.status}")
             time.sleep(PAUSE_SECONDS)
     return times
 
@@ -185,8 +175,8 @@ def _cpu_seconds(service: Service) -> float:
 
 
 @contextmanager
-def _directly(service: Service, _directory: Path | None) -> Iterator[Place]:
-    yield Place(int(service.url.rpartition(":")[2]))
+def _directly(service: Service, _directory: Path) -> Iterator[Place]:
+    yield Place(service.gunicorn.port)
 
 
 @contextmanager

@@ -1,25 +1,22 @@
 """A campaign in which two projects attack a third, which must not be affected."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack
 
 import requests
 
 from petstore.quotas.stores.database import Usage
-from petstore.settings import read_settings
-from petstore.storage.database import open_databases
-from tests.harness import databases, servers
+from tests.harness import servers
 from tests.harness.clients import Answer
 from tests.harness.dns_server import dns_server
 from tests.harness.load import load
 from tests.torture.attacks import Attacker
-from tests.torture.campaign import Bound, Outcome, Run, p99
-from tests.torture.stage import migrated_sqlite
+from tests.torture.campaign import Bound, Run
+from tests.torture.stage import deployed, opened
 from tests.torture.tenants import BASE, DOMAIN, SECRET, Rows, Tenant, Victim
 
-WORKERS = 2
 NAMES = ("Mallory", "Eve")
 ROUNDS = 3  # of each kind, in turn
 PAUSE_SECONDS = 0.002
@@ -29,67 +26,61 @@ SHOWN = 200
 Client = Callable[[], tuple[requests.Response, set[int]]]
 
 
-def play(run: Run) -> Outcome:
+def play(run: Run) -> None:
     """Let two tenants attack while the victim reads; check that it is unaffected."""
-    outcome = Outcome(trials=run.trials)
-    with _environ(run) as environ, servers.gunicorn(run.directory, environ) as gunicorn:
-        open_databases(read_settings(environ))
-        try:
-            victim = Victim.create()
-            before = victim.rows()
-            url = gunicorn.url.replace("127.0.0.1", BASE)
-            answers = _attack(run, url, victim, outcome)
-            outcome.faults += _changes(before, victim.rows())
-            outcome.faults += _faults_of_quota(victim, answers)
-        finally:
-            databases.close()
-        outcome.faults += ["a traceback"] * gunicorn.log.read_text().count("Traceback")
-    return outcome
-
-
-@contextmanager
-def _environ(run: Run) -> Iterator[dict[str, str]]:
     with dns_server() as nameserver:
         nameserver.put(DOMAIN, "CNAME", f"victim.{BASE}")
-        yield {
-            "DATABASE_URL": migrated_sqlite(run.directory),
-            "WEB_CONCURRENCY": str(WORKERS),
-            **servers.PATIENT,
+        settings = {
             "PETSTORE_BASE_DOMAIN": BASE,
             "PETSTORE_DNS_SERVERS": str(nameserver.address),
             "PETSTORE_TLS_ADDRESS": f"127.0.0.1:{servers.free_port()}",
         }
+        with (
+            deployed(run, *servers.PATIENCE, **settings) as service,
+            opened(service.gunicorn.environ["DATABASE_URL"]),
+        ):
+            victim = Victim.create()
+            before = victim.rows()
+            url = service.url.replace("127.0.0.1", BASE)
+            answers = _attack(run, url, victim)
+            run.faults += _changes(before, victim.rows())
+            run.faults += _faults_of_quota(victim, answers)
+            run.faults += service.gunicorn.tracebacks()
+    run.done = run.trials
 
 
-def _attack(run: Run, url: str, victim: Victim, outcome: Outcome) -> list[Answer]:
-    """Let the tenants behave, then attack; return all answers to the victim."""
+def _attack(run: Run, url: str, victim: Victim) -> list[Answer]:
+    """Let the tenants behave, then attack, in turn; return all answers to the victim.
+
+    Each tenant has its own random generator, since they run concurrently.
+    """
     tenants = [Tenant(url, name) for name in NAMES]
-    # Each has its own random generator, since they run concurrently.
     everybody = [Attacker(t, victim, random.Random(run.dice.random())) for t in tenants]
-    for tenant in tenants:
-        tenant.sign_in()
     share = run.trials // len(tenants) // ROUNDS
     answers: list[Answer] = []
-    p99s: dict[str, list[float]] = {"behave": [], "attack": []}
-    for how in ("behave", "attack") * ROUNDS:
-        clients = [getattr(each, how) for each in everybody]
-        found = _answers(url, victim, clients, share, outcome)
-        p99s[how].append(p99([answer.seconds * 1000 for answer in found]))
-        answers += found
-    for tenant in tenants:
-        tenant.close()
-    outcome.compare(run, p99s["behave"], p99s["attack"], BOUND)
+
+    def read(is_attacked: bool) -> list[float]:
+        clients = [each.attack if is_attacked else each.behave for each in everybody]
+        found = _answers(run, url, victim, clients, share)
+        answers.extend(found)
+        return [answer.seconds for answer in found]
+
+    with ExitStack() as stack:
+        for tenant in tenants:
+            stack.callback(tenant.close)
+            tenant.sign_in()
+        run.compare(ROUNDS, read, BOUND)
     return answers
 
 
 def _answers(
-    url: str, victim: Victim, clients: list[Client], times: int, outcome: Outcome
+    run: Run, url: str, victim: Victim, clients: list[Client], times: int
 ) -> list[Answer]:
     """Return the answers to the victim while the clients send requests."""
 
     def go_on(client: Client) -> None:
         for _ in range(times):
-            outcome.faults += _faults_of(*client(), victim)
+            run.faults += _faults_of(*client(), victim)
 
     with (
         load(url, [victim.key], pause_seconds=PAUSE_SECONDS) as readers,

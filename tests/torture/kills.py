@@ -1,6 +1,7 @@
 """The campaigns that kill workers and masters during writes."""
 
-from contextlib import ExitStack, closing, suppress
+import time
+from contextlib import suppress
 from functools import partial
 
 import psutil
@@ -8,64 +9,56 @@ from peewee import fn
 
 from petstore.models.projects import Project
 from petstore.quotas.stores.database import Usage
-from petstore.settings import read_settings
-from petstore.storage.database import open_databases
-from tests.harness import databases
-from tests.harness.clients import Client
 from tests.harness.servers import PATIENCE
-from tests.harness.services import issue_key
+from tests.harness.services import Service
 from tests.harness.waiting import wait_until
-from tests.torture.campaign import Campaign, Outcome, Run
-from tests.torture.stage import Host, damage, database
+from tests.torture.campaign import Campaign, Run
+from tests.torture.stage import damage, deployed, opened
 from tests.torture.writers import Ledger, writing
 
 MASTERS = 0.1  # share of the kills
 WRITES = range(1, 40)  # answered between two kills
 
 
-def play(engine: str, run: Run) -> Outcome:
+def play(run: Run, engine: str) -> None:
     """Kill workers and masters while clients write; judge what is left."""
-    outcome = Outcome()
-    with ExitStack() as stack:
-        url = stack.enter_context(database(engine, run))
-        environ = {"DATABASE_URL": url}
-        host = stack.enter_context(Host(run.directory, environ, *PATIENCE))
-        key = issue_key(environ)  # of a new project, so that its usage can be checked
-        with writing(lambda: Client(host.url, key), "rex") as ledger:
-            recoveries = [_kill(run, host, ledger) for _ in range(run.trials)]
-        outcome.trials = len(recoveries)
-        outcome.figures["slowest recovery"] = round(max(recoveries), 1)
-        outcome.faults += _miscounts(environ, ledger)
-        with closing(Client(host.url, key)) as client:
-            ledger.judge(client, outcome)
+    # Files that a killed master leaves behind are removed with the directory.
+    settings = {"TMPDIR": str(run.directory)}
+    with deployed(run, *PATIENCE, engine=engine, **settings) as service:
+        with writing(service.client, "rex") as ledger:
+            recoveries = [_kill(run, service, ledger) for _ in run.each_trial()]
+        run.figures["slowest recovery"] = round(max(recoveries), 1)
+        run.faults += _miscounts(service, ledger)
+        with service.client() as client:
+            ledger.judge(client, run)
     if engine == "sqlite":
-        outcome.faults += damage(run.directory)
-    return outcome
+        run.faults += damage(run.directory)
 
 
-def _kill(run: Run, host: Host, ledger: Ledger) -> float:
+def _kill(run: Run, service: Service, ledger: Ledger) -> float:
     """Kill a worker or the master; return the seconds until the next answer."""
     goal = ledger.answered + run.dice.choice(WRITES)
     wait_until(lambda: ledger.answered >= goal, "no write was answered")
+    killed_at = time.monotonic()
     if run.dice.random() < MASTERS:
-        return host.kill_master()
-    with suppress(psutil.NoSuchProcess, IndexError):
-        run.dice.choice(host.workers()).kill()
-    return host.wait_until_it_serves()
+        service.gunicorn.kill()
+        service.gunicorn.start()
+    else:
+        with suppress(psutil.NoSuchProcess, IndexError):
+            run.dice.choice(service.workers).kill()
+    service.gunicorn.wait_until_it_serves()
+    return time.monotonic() - killed_at
 
 
-def _miscounts(environ: dict[str, str], ledger: Ledger) -> list[str]:
+def _miscounts(service: Service, ledger: Ledger) -> list[str]:
     """Return a fault if an answer was not counted, or a request twice."""
-    open_databases(read_settings(environ))
-    try:
+    with opened(service.gunicorn.environ["DATABASE_URL"]):
         latest = Project.select(fn.MAX(Project.id)).scalar()
         counted = (
             Usage.select(fn.SUM(Usage.served))
             .where(Usage.subject == f"project:{latest}")
             .scalar()
         )
-    finally:
-        databases.close()
     sent = len(ledger.statuses)
     if ledger.answered <= counted <= sent:
         return []
@@ -73,6 +66,6 @@ def _miscounts(environ: dict[str, str], ledger: Ledger) -> list[str]:
 
 
 KILLS = tuple(
-    Campaign(f"kills on {engine}", 300, 10, partial(play, engine))
+    Campaign(f"kills on {engine}", 300, 10, partial(play, engine=engine))
     for engine in ("sqlite", "postgresql")
 )

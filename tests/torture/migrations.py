@@ -10,20 +10,18 @@ from typing import Any
 
 from peewee import DatabaseProxy
 
-from petstore.settings import read_settings
-from petstore.storage.database import counters, data, open_databases
+from petstore.storage.database import counters, data
 from tests.harness import databases, servers
-from tests.torture.campaign import Campaign, Outcome, Run
+from tests.torture.campaign import Campaign, Run
 from tests.torture.migrators import LIVES, watched
-from tests.torture.stage import migrate, new_database
+from tests.torture.stage import migrate, new_database, opened
 
 AT_ONCE = 20
 TRIALS = 120  # a few more than a migration has statements
 KILLED = str(-signal.SIGKILL)
 
 
-def _interruptions(engine: str, run: Run) -> Outcome:
-    outcome = Outcome()
+def _interruptions(run: Run, engine: str) -> None:
     with ExitStack() as stack:
         new_url = partial(_new_file, run.directory)
         if engine == "postgresql":
@@ -34,15 +32,12 @@ def _interruptions(engine: str, run: Run) -> Outcome:
                 migrate(url)
             expected = _state(url)
         first = run.dice.randrange(len(statements))
-        for trial in range(run.trials):
+        for trial in run.each_trial():
             # In order, so that a long run covers every statement.
             deaths = _deaths(run, statements[(first + trial) % len(statements)])
             with new_url(f"interrupted_{trial}") as url:
-                outcome.faults += migrate_twice(url, deaths)
-                if _state(url) != expected:
-                    outcome.faults.append(f"other tables, after {deaths}")
-            outcome.trials += 1
-    return outcome
+                run.faults += migrate_twice(url, deaths)
+                run.require(_state(url) == expected, f"other tables, after {deaths}")
 
 
 def _deaths(run: Run, statement: int) -> list[int]:
@@ -74,17 +69,12 @@ def migrate_twice(url: str, deaths: list[int]) -> list[str]:
 
 def _state(url: str) -> list[Any]:
     """Return the tables, their numbers of rows, and the applied migrations."""
-    open_databases(read_settings({"DATABASE_URL": url}))
-    try:
+    histories = ((data, "migration"), (counters, "counter_migration"))
+    with opened(url):
         return [
             (databases.shape_of(database), _rows(database), _history(database, table))
-            for database, table in (
-                (data, "migration"),
-                (counters, "counter_migration"),
-            )
+            for database, table in histories
         ]
-    finally:
-        databases.close()
 
 
 def _rows(database: DatabaseProxy) -> dict[str, int]:
@@ -104,6 +94,6 @@ def _new_file(directory: Path, name: str) -> Iterator[str]:
 
 
 MIGRATIONS = tuple(
-    Campaign(f"migrate on {engine}", TRIALS, 3, partial(_interruptions, engine))
+    Campaign(f"migrate on {engine}", TRIALS, 3, partial(_interruptions, engine=engine))
     for engine in ("sqlite", "postgresql")
 )

@@ -2,7 +2,6 @@
 
 import itertools
 import random
-import re
 import selectors
 import socket
 import time
@@ -12,20 +11,17 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from tests.harness.servers import PATIENCE
-from tests.harness.services import Service, serving
-from tests.harness.waiting import wait_until
-from tests.torture.campaign import Outcome, Run
+from tests.harness.services import Service
+from tests.torture.campaign import Run
 from tests.torture.checks import Sent, faults_of
 from tests.torture.mutants import mutated
 from tests.torture.smuggling import smuggled
-from tests.torture.stage import migrated_sqlite
+from tests.torture.stage import WORKERS, deployed
 
-WORKERS = 2
 AT_ONCE = 24
 LIMIT_SECONDS = 60
 MOST_IN_A_ROW = 16
 SMUGGLED_SHARE = 0.3
-TRACEBACK = re.compile(r"Traceback.{1,3000}", re.DOTALL)
 
 
 @dataclass
@@ -42,34 +38,27 @@ class Exchange:
         return self.received.count(b"\r\nX-Request-ID: ")
 
 
-def play(run: Run) -> Outcome:
+def play(run: Run) -> None:
     """Send mutated requests over many connections at once and check the answers."""
-    outcome = Outcome()
-    environ = {"DATABASE_URL": migrated_sqlite(run.directory)}
-    environ["WEB_CONCURRENCY"] = str(WORKERS)
-    with serving(run.directory, environ, *PATIENCE) as service:
-        wait_until(lambda: len(service.workers) == WORKERS, "no workers")
-        workers = {worker.pid for worker in service.workers}
+    with deployed(run, *PATIENCE) as service:
+        workers = service.gunicorn.wait_for_workers(WORKERS)
         started = time.monotonic()
         silent = 0
         for exchange in _exchanges(service, run):
             sent = exchange.sent
-            outcome.trials += exchange.answers
+            run.done += exchange.answers
             silent += not exchange.received
             for fault in faults_of(sent, bytes(exchange.received)):
-                outcome.faults.append(f"{fault} to {sent.content[-600:]!r}")
+                run.faults.append(f"{fault} to {sent.content[-600:]!r}")
         seconds = time.monotonic() - started
-        if {worker.pid for worker in service.workers} != workers:
-            outcome.faults.append("a worker died")
-        if service.send().status != 200:
-            outcome.faults.append("the service does not serve any more")
-        for found in TRACEBACK.findall(service.gunicorn.log.read_text()):
-            outcome.faults.append(f"in the log: {found}")
-    outcome.figures = {
-        "a_second": round(outcome.trials / seconds),
+        run.require(set(service.workers) == set(workers), "a worker died")
+        is_up = service.send().status == 200
+        run.require(is_up, "the service does not serve any more")
+        run.faults += service.gunicorn.tracebacks()
+    run.figures = {
+        "a_second": round(run.done / seconds),
         "without_answer": silent,
     }
-    return outcome
 
 
 def _exchanges(service: Service, run: Run) -> Iterator[Exchange]:

@@ -1,6 +1,5 @@
 """The campaigns that break the stores behind the service while clients use it."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -8,18 +7,17 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
 
-from tests.faults.counting import countdown
-from tests.harness.clients import PETS, Answer, Client
+from tests.harness.clients import PETS, Answer
 from tests.harness.clusters import Server, cluster, running
-from tests.harness.load import Load, load
+from tests.harness.load import Load, countdown, load
 from tests.harness.servers import free_port
 from tests.harness.services import Service, issue_key, serving
 from tests.harness.waiting import wait_until
-from tests.torture.campaign import Campaign, Outcome, Run
+from tests.torture.campaign import Campaign, Run
 from tests.torture.postgres import Postgres, postgres
 from tests.torture.proxies import Proxy, proxy
 from tests.torture.pulse import pulse
-from tests.torture.stage import migrated_sqlite
+from tests.torture.stage import deployed
 
 CLIENTS = 6  # each with a project of its own
 PAUSE_SECONDS = 0.02
@@ -49,12 +47,12 @@ class Trial(NamedTuple):
 
 
 def _calm_trials(
-    run: Run, outcome: Outcome, service: Service, clients: Load, faults: list[Fault]
+    run: Run, service: Service, clients: Load, faults: list[Fault]
 ) -> Iterator[Trial]:
     """Inject the faults in turn, each followed by some seconds without one."""
-    outcome.figures["calm"] = 0
+    run.figures["calm"] = 0
     with pulse() as beats:
-        for number in range(run.trials):
+        for number in run.each_trial():
             # If the machine stalled, the last outage may end late.
             wait_until(lambda: _is_over(service), "the outage goes on")
             began_at, events = time.monotonic(), len(_events(service))
@@ -63,13 +61,12 @@ def _calm_trials(
             fault.inject()
             back_at = time.monotonic()
             clients.run(run.limit(BACK_WITHIN_SECONDS) + SETTLED_SECONDS)
-            outcome.trials += 1
             if beats.was_calm(began_at):
-                outcome.figures["calm"] += 1
-                outcome.faults += _late(run, clients.since(began_at), fault)
+                run.figures["calm"] += 1
+                run.faults += _late(run, clients.since(began_at), fault)
                 yield Trial(fault, events, back_at)
-    outcome.figures["requests"] = len(clients.answers)
-    outcome.figures["slowest_ms"] = round(clients.slowest() * 1000)
+    run.figures["requests"] = len(clients.answers)
+    run.figures["slowest_ms"] = round(clients.slowest() * 1000)
 
 
 def _late(run: Run, answers: list[Answer], fault: Fault) -> list[str]:
@@ -82,15 +79,12 @@ def _late(run: Run, answers: list[Answer], fault: Fault) -> list[str]:
 
 
 def _events(service: Service) -> list[str]:
-    """Return `lost` or `restored` for each line of the log about the counters."""
-    # Parsing every line would slow down the proxy, which runs in this process.
-    with service.gunicorn.log.open("rb") as log:
-        lines = [json.loads(line) for line in log if b'"event":"counters_' in line]
-    return [line["event"].removeprefix("counters_") for line in lines]
+    """Return each event of the log about the counters."""
+    return [line["event"] for line in service.events("counters_")]
 
 
 def _is_over(service: Service) -> bool:
-    return _events(service)[-1:] in ([], ["restored"])
+    return _events(service)[-1:] in ([], ["counters_restored"])
 
 
 def _away(run: Run) -> None:
@@ -111,7 +105,7 @@ def _drop(run: Run, network: Proxy) -> None:
     network.restore()
 
 
-def counter_outages(run: Run) -> Outcome:
+def counter_outages(run: Run) -> None:
     """Break Redis, and the network in front of it, in each way in turn."""
     redis = Server(free_port(), run.directory / "redis")
     with running(redis), proxy(redis.port) as network:
@@ -119,7 +113,7 @@ def counter_outages(run: Run) -> Outcome:
         targets = [redis, network, network, redis, network]
         url = f"redis://127.0.0.1:{network.port}/0"
         injected = map(partial, faults, [run] * len(faults), targets)
-        return _without_counters(run, url, [Fault(inject) for inject in injected])
+        without_counters(run, url, [Fault(inject) for inject in injected])
 
 
 def _restart(run: Run, redis: Server) -> None:
@@ -147,7 +141,7 @@ def _flap(run: Run, network: Proxy) -> None:
         time.sleep(run.dice.uniform(*FLAP_SECONDS))
 
 
-def lost_cluster_nodes(run: Run) -> Outcome:
+def lost_cluster_nodes(run: Run) -> None:
     """Kill or hang a random node of a Redis Cluster in each trial."""
     with cluster(run.directory) as nodes:
 
@@ -156,36 +150,32 @@ def lost_cluster_nodes(run: Run) -> Outcome:
             nodes.wait_until_whole()
 
         faults = [Fault(partial(lose, how)) for how in (_restart, _hang)]
-        return _without_counters(run, nodes.url, faults)
+        without_counters(run, nodes.url, faults)
 
 
-def _without_counters(run: Run, url: str, faults: list[Fault]) -> Outcome:
-    outcome = Outcome()
-    environ = {"DATABASE_URL": migrated_sqlite(run.directory), "REDIS_URL": url}
-    with ExitStack() as stack:
-        service = stack.enter_context(
-            serving(run.directory, environ | {"WEB_CONCURRENCY": "2"})
-        )
-        keys = [issue_key(environ) for _ in range(CLIENTS)]
-        clients = stack.enter_context(
-            load(service.url, keys, pause_seconds=PAUSE_SECONDS)
-        )
-        for trial in _calm_trials(run, outcome, service, clients, faults):
-            events = _events(service)[trial.events_before :]
-            # A short outage is not logged if every hit was answered in time.
-            if events not in ([], ["lost", "restored"]):
-                outcome.faults.append(f"{events} in the log, {trial.fault.inject}")
-            exact_at = trial.back_at + run.limit(BACK_WITHIN_SECONDS)
-            for left in (clients.left(key, exact_at) for key in keys):
-                if left != countdown(left):
-                    outcome.faults.append(f"not exact again, {trial.fault.inject}")
-    outcome.faults += [f"status {status}" for status in clients.statuses() - {200}]
-    return outcome
+def without_counters(run: Run, url: str, faults: list[Fault]) -> None:
+    """Require that all requests are served, and that counts are exact again."""
+    with deployed(run, REDIS_URL=url) as service:
+        keys = [issue_key(service.gunicorn.environ) for _ in range(CLIENTS)]
+        with load(service.url, keys, pause_seconds=PAUSE_SECONDS) as clients:
+            for trial in _calm_trials(run, service, clients, faults):
+                events = _events(service)[trial.events_before :]
+                # A short outage is not logged if every hit was answered in time.
+                run.require(
+                    events in ([], ["counters_lost", "counters_restored"]),
+                    f"{events} in the log, {trial.fault.inject}",
+                )
+                exact_at = trial.back_at + run.limit(BACK_WITHIN_SECONDS)
+                for left in (clients.left(key, exact_at) for key in keys):
+                    run.require(
+                        left == countdown(left), f"not exact, {trial.fault.inject}"
+                    )
+    run.faults += [f"status {status}" for status in clients.statuses() - {200}]
 
 
-def database_outages(run: Run) -> Outcome:
+def database_outages(run: Run) -> None:
     """Stop PostgreSQL, suspend it, and break its connections, in turn."""
-    outcome, recoveries = Outcome(), [0.0]
+    recoveries = [0.0]
     with ExitStack() as stack:
         server = stack.enter_context(postgres())
         network = stack.enter_context(proxy(server.port))
@@ -200,26 +190,24 @@ def database_outages(run: Run) -> Outcome:
         ]
         keys, pause = [service.key] * CLIENTS, PAUSE_SECONDS
         with load(service.url, keys, adds=True, pause_seconds=pause) as clients:
-            for trial in _calm_trials(run, outcome, service, clients, faults):
+            for trial in _calm_trials(run, service, clients, faults):
                 answers = clients.since(trial.back_at)
                 refused_at = [a.sent_at for a in answers if a.status == 503]
                 recoveries += [sent_at - trial.back_at for sent_at in refused_at]
-        with Client(service.url, service.key) as client:
+        with service.client() as client:
             kept = Counter(pet["name"] for pet in client.all_of(PETS))
-        if "Traceback" in service.gunicorn.log.read_text():
-            outcome.faults.append("a traceback in the log")
-    if max(recoveries) > run.limit(BACK_WITHIN_SECONDS):
-        outcome.faults.append(f"not back after {max(recoveries):.2f} s")
+        run.require(not service.gunicorn.tracebacks(), "a traceback in the log")
+    slowest = max(recoveries)
+    is_back = slowest <= run.limit(BACK_WITHIN_SECONDS)
+    run.require(is_back, f"not back after {slowest:.2f} s")
     refused = [answer for answer in clients.answers if answer.status == 503]
-    if not all(answer.headers["Retry-After"] for answer in refused):
-        outcome.faults.append("503 without Retry-After")
+    says_when = all(answer.headers["Retry-After"] for answer in refused)
+    run.require(says_when, "503 without Retry-After")
     statuses = clients.statuses() - {200, 201, 503}
-    outcome.faults += [f"status {status}" for status in statuses]
-    outcome.lost = sum(not kept[name] for name in clients.added)
-    outcome.duplicated = kept.total() - len(kept)
-    outcome.figures["503s"] = len(refused)
-    outcome.figures["back_after_ms"] = round(max(recoveries) * 1000)
-    return outcome
+    run.faults += [f"status {status}" for status in statuses]
+    run.lost = sum(not kept[name] for name in clients.added)
+    run.duplicated = kept.total() - len(kept)
+    run.figures |= {"503s": len(refused), "back_after_ms": round(slowest * 1000)}
 
 
 def _stop(run: Run, server: Postgres, mode: str) -> None:

@@ -10,21 +10,18 @@ import peewee
 
 from petstore.models.orders import OrderTable
 from petstore.models.pets import PetTable
-from petstore.settings import read_settings
-from petstore.storage.database import open_databases
-from tests.harness import databases
 from tests.harness.clients import ORDERS, PETS, Answer, Client
-from tests.harness.services import issue_key
+from tests.harness.services import issue_key, serving
 from tests.harness.waiting import wait_until
-from tests.torture.campaign import Campaign, Outcome, Run
+from tests.torture.campaign import Campaign, Run
 from tests.torture.disk import Disk, Line, lines
 from tests.torture.recorder import LOG
-from tests.torture.stage import Host, damage, migrate
+from tests.torture.stage import damage, migrate, opened
 from tests.torture.writers import writing
 
 CUTS = 5  # per recording; the next one starts with what the last cut left
 WRITES = 200  # at least, per recording
-RECORDED = "--worker-class tests.torture.recorder.RecordedWorker"
+RECORDED = ("--worker-class", "tests.torture.recorder.RecordedWorker")
 
 Rows = dict[tuple[str, int], str | int]  # by path and id: a name or an animal's id
 
@@ -32,8 +29,8 @@ Rows = dict[tuple[str, int], str | int]  # by path and id: a name or an animal's
 class Witness(Client):
     """A client that adds acknowledged writes to the log."""
 
-    def __init__(self, host: Host, log: Path) -> None:
-        super().__init__(host.url, host.key)
+    def __init__(self, url: str, key: str, log: Path) -> None:
+        super().__init__(url, key)
         self._log = log
 
     def send(self, method: str, path: str, *more: Any, **headers: str) -> Answer:
@@ -45,36 +42,35 @@ class Witness(Client):
         return answer
 
 
-def _power_cuts(run: Run) -> Outcome:
-    outcome = Outcome(figures={"acknowledged": 0, "lines": 0})
-    disk, acknowledged = run.directory / "disk", Rows()
+def _power_cuts(run: Run) -> None:
+    disk, acknowledged, length = run.directory / "disk", Rows(), 0
     disk.mkdir()
-    url = f"sqlite:///{disk / 'petstore.db'}"
-    migrate(url)
-    key = issue_key({"DATABASE_URL": url})
+    environ = {"DATABASE_URL": f"sqlite:///{disk / 'petstore.db'}"}
+    migrate(environ["DATABASE_URL"])
+    key = issue_key(environ)
     for _ in range(0, run.trials, CUTS):
         before = Disk(disk)
-        log = list(lines(_record(run, disk, key)))
+        log = list(lines(_record(run, environ, key)))
         cuts = sorted(run.dice.sample(range(len(log)), CUTS))
         for start, cut in zip([0, *cuts], cuts, strict=False):
             for place, line in log[start:cut]:
                 _play(before, acknowledged, place, line)
             shutil.rmtree(disk)
             before.cut_power(run.dice, disk)
-            _judge(outcome, disk, acknowledged, run.directory / "copy")
-        outcome.figures["lines"] += len(log)
-    outcome.figures["acknowledged"] = len(acknowledged)
-    return outcome
+            _judge(run, disk, acknowledged)
+        length += len(log)
+    run.figures |= {"acknowledged": len(acknowledged), "lines": length}
 
 
-def _record(run: Run, disk: Path, key: str) -> bytes:
+def _record(run: Run, environ: dict[str, str], key: str) -> bytes:
     """Run the service on these files and return its log while it still runs."""
     log = run.directory / "log"
     log.unlink(missing_ok=True)
-    environ = {"DATABASE_URL": f"sqlite:///{disk / 'petstore.db'}", LOG: str(log)}
+    recorded = environ | {LOG: str(log), "WEB_CONCURRENCY": "2"}
+    name = f"{run.dice.random()}"
     with (
-        Host(run.directory, environ, RECORDED, key=key) as host,
-        writing(lambda: Witness(host, log), f"{run.dice.random()}") as ledger,
+        serving(run.directory, recorded, *RECORDED, key=key) as service,
+        writing(lambda: Witness(service.url, key, log), name) as ledger,
     ):
         wait_until(lambda: ledger.answered >= WRITES, "few writes were answered")
         return log.read_bytes()
@@ -89,35 +85,31 @@ def _play(disk: Disk, acknowledged: Rows, place: int, line: Line) -> None:
         disk.play(place, line)
 
 
-def _judge(outcome: Outcome, disk: Path, acknowledged: Rows, copy: Path) -> None:
+def _judge(run: Run, disk: Path, acknowledged: Rows) -> None:
     """Check a copy of the files, since opening a database repairs it."""
-    outcome.trials += 1
+    run.done += 1
+    copy = run.directory / "copy"
     shutil.copytree(disk, copy)
     try:
-        outcome.faults += damage(copy)
+        run.faults += damage(copy)
         found = _rows(copy)
     except (peewee.DatabaseError, sqlite3.DatabaseError) as error:
-        outcome.faults.append(f"cannot be read: {error}")
+        run.faults.append(f"cannot be read: {error}")
         return
     finally:
         shutil.rmtree(copy)
-    outcome.lost += len(acknowledged.items() - found.items())
+    run.lost += len(acknowledged.items() - found.items())
     names = [name for (path, _), name in found.items() if path == PETS]
-    outcome.duplicated += len(names) - len(set(names))
+    run.duplicated += len(names) - len(set(names))
 
 
 def _rows(directory: Path) -> Rows:
-    open_databases(
-        read_settings({"DATABASE_URL": f"sqlite:///{directory}/petstore.db"})
-    )
-    try:
+    with opened(f"sqlite:///{directory}/petstore.db"):
         pets = PetTable.select(PetTable.id, PetTable.name).tuples()
         orders = OrderTable.select(OrderTable.id, OrderTable.pet).tuples()
         return {(PETS, row): name for row, name in pets} | {
             (ORDERS, row): pet for row, pet in orders
         }
-    finally:
-        databases.close()
 
 
 POWER = (Campaign("power cuts on sqlite", 250, 15, _power_cuts),)

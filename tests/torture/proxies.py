@@ -5,85 +5,71 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from socketserver import BaseRequestHandler, ThreadingTCPServer
+
+from tests.harness.listening import listening
 
 CHUNK_BYTES = 65536
 
 
-class Proxy:
+class Proxy(ThreadingTCPServer):
     """A proxy to a local port that can delay, withhold or break connections."""
 
+    request_queue_size = 256
+    daemon_threads = True
+
     def __init__(self, target: int) -> None:
-        self._target = target
-        self._passes = threading.Event()
-        self._passes.set()
-        self._has_ended = False
-        self._sockets: list[socket.socket] = []
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.port = self._listener.getsockname()[1]
-        self.delay: Callable[[], float] = lambda: 0.0
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__(("127.0.0.1", 0), _Connection)
+        self.target = target
+        self.port = self.server_address[1]
+        self.passes = threading.Event()
+        self.sockets: list[socket.socket] = []
+        self.restore()
 
     def drop(self) -> None:
         """Withhold all traffic, without closing connections."""
-        self._passes.clear()
+        self.passes.clear()
 
     def restore(self) -> None:
         """Forward traffic again, including what was withheld."""
-        self.delay = lambda: 0.0
-        self._passes.set()
+        self.delay: Callable[[], float] = lambda: 0.0
+        self.passes.set()
 
     def cut(self) -> None:
         """Break every connection."""
-        for side in self._sockets:
+        for side in list(self.sockets):
             with suppress(OSError):
                 side.shutdown(socket.SHUT_RDWR)
 
-    def close(self) -> None:
-        """Stop the proxy and break every connection."""
-        self._has_ended = True
-        self.restore()
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self.cut()
 
-    def _accept(self) -> None:
-        while not self._has_ended:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._join, args=(client,), daemon=True).start()
+class _Connection(BaseRequestHandler):
+    def handle(self) -> None:
+        self.server.passes.wait()
+        address = ("127.0.0.1", self.server.target)
+        with suppress(OSError), socket.create_connection(address, 5) as target:
+            target.settimeout(None)
+            sides = (self.request, target)
+            for side in sides:
+                side.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.server.sockets += sides
+            back = threading.Thread(target=self._answer, args=(target,), daemon=True)
+            back.start()
+            self._pass_on(self.request, target, lambda: 0.0)
+            back.join()
+            for side in sides:
+                self.server.sockets.remove(side)
 
-    def _join(self, client: socket.socket) -> None:
-        self._passes.wait()
-        try:
-            server = socket.create_connection(("127.0.0.1", self._target), 5)
-        except OSError:
-            client.close()
-            return
-        server.settimeout(None)
-        for side in (client, server):
-            side.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._sockets.append(side)
-        back = threading.Thread(
-            target=self._pass_on, args=(server, client, True), daemon=True
-        )
-        back.start()
-        self._pass_on(client, server, False)
-        back.join()
-        for side in (client, server):
-            self._sockets.remove(side)
-            side.close()
+    def _answer(self, target: socket.socket) -> None:
+        self._pass_on(target, self.request, lambda: self.server.delay())
 
     def _pass_on(
-        self, source: socket.socket, target: socket.socket, is_answer: bool
+        self, source: socket.socket, target: socket.socket, delay: Callable[[], float]
     ) -> None:
         with suppress(OSError):
             while received := source.recv(CHUNK_BYTES):
-                if is_answer and (seconds := self.delay()):
+                if seconds := delay():
                     time.sleep(seconds)
-                self._passes.wait()
+                self.server.passes.wait()
                 target.sendall(received)
         for side in (source, target):
             with suppress(OSError):
@@ -94,7 +80,9 @@ class Proxy:
 def proxy(target: int) -> Iterator[Proxy]:
     """Run a proxy in front of that port for the duration of the block."""
     proxy = Proxy(target)
-    try:
-        yield proxy
-    finally:
-        proxy.close()
+    with listening(proxy):
+        try:
+            yield proxy
+        finally:
+            proxy.restore()
+            proxy.cut()

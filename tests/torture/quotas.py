@@ -2,7 +2,6 @@
 
 import random
 from contextlib import ExitStack
-from functools import partial
 from itertools import cycle, islice
 
 from petstore.models.projects import Plan
@@ -10,7 +9,7 @@ from tests.harness import servers
 from tests.harness.crowds import send_at_once, served_by_minute
 from tests.harness.servers import PATIENCE
 from tests.harness.services import issue_key, serving
-from tests.torture.campaign import Campaign, Outcome, Run
+from tests.torture.campaign import Campaign, Run
 from tests.torture.stage import database
 
 CLIENTS = 64
@@ -26,32 +25,31 @@ DEPLOYMENTS = {
 }
 
 
-def _bursts(
-    engine: str, has_redis: bool, hosts: int, workers: int, run: Run
-) -> Outcome:
-    outcome = Outcome()
+def _bursts(run: Run, engine: str, has_redis: bool, hosts: int, workers: int) -> None:
     with ExitStack() as stack:
         environ = {"DATABASE_URL": stack.enter_context(database(engine, run))}
         if has_redis:
             environ["REDIS_URL"] = stack.enter_context(servers.redis(run.directory))
         environ["WEB_CONCURRENCY"] = str(workers)
-        started = [
-            stack.enter_context(serving(run.directory, environ, *OPTIONS))
+        urls = [
+            stack.enter_context(serving(run.directory, environ, *OPTIONS)).url
             for _ in range(hosts)
         ]
-        urls = [service.url for service in started]
-        for _ in range(run.trials):
-            outcome.faults += burst(run.dice, environ, urls)
-            outcome.trials += 1
-    return outcome
+        for _ in run.each_trial():
+            run.faults += burst(run.dice, environ, urls)
 
 
-def burst(dice: random.Random, environ: dict[str, str], urls: list[str]) -> list[str]:
+def burst(
+    dice: random.Random,
+    environ: dict[str, str],
+    urls: list[str],
+    clients: int = CLIENTS,
+) -> list[str]:
     """Exceed a minute or day limit with concurrent requests; return the faults."""
-    limit = dice.randrange(1, CLIENTS)
+    limit = dice.randrange(1, clients)
     plan = dice.choice([(limit, PLENTY), (PLENTY, limit)])
     key = issue_key(environ, Plan("enterprise", *plan))
-    answers = send_at_once(islice(cycle(urls), CLIENTS), key)
+    answers = send_at_once(islice(cycle(urls), clients), key)
     unexpected = {answer.status for answer in answers} - {200, 429}
     faults = [f"answered {status}" for status in unexpected]
     for sent, served in served_by_minute(answers):
@@ -62,6 +60,6 @@ def burst(dice: random.Random, environ: dict[str, str], urls: list[str]) -> list
 
 
 QUOTAS = tuple(
-    Campaign(f"quota: {name}", 200, 10, partial(_bursts, *deployment))
+    Campaign(f"quota: {name}", 200, 10, lambda run, it=deployment: _bursts(run, *it))
     for name, deployment in DEPLOYMENTS.items()
 )

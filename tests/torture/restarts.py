@@ -1,65 +1,57 @@
 """The campaigns that replace workers and masters under load: no request fails."""
 
-import signal
 from collections.abc import Callable
-from contextlib import ExitStack
 
-from tests.harness.load import Load, load
-from tests.torture.campaign import Campaign, Outcome, Run
-from tests.torture.stage import Host, database
+from tests.harness.load import load
+from tests.harness.servers import Gunicorn
+from tests.harness.services import Service
+from tests.torture.campaign import Campaign, Run
+from tests.torture.stage import deployed
 
 CLIENTS = 4  # with keep-alive, and as many without
 FAREWELL_SECONDS = 0.5
-MAX_REQUESTS = 100
+MAX_REQUESTS = "100"
+
+Change = Callable[[Gunicorn], object]
 
 
-def reload(host: Host) -> None:
-    """Send SIGHUP and wait until all workers have been replaced."""
-    old = host.workers()
-    host.master.send_signal(signal.SIGHUP)
-    host.wait_for_workers(without=old)
-
-
-def recycle(host: Host) -> None:
+def recycle(gunicorn: Gunicorn) -> None:
     """Wait until each worker has reached its number of requests and been replaced."""
-    old = host.workers()
-    host.wait_for_workers(without=old)
+    old = gunicorn.workers
+    gunicorn.wait_for_workers(len(old), without=old)
 
 
-def _under_load(run: Run, change: Callable[[Host], None], *options: str) -> Outcome:
-    outcome = Outcome()
-    with ExitStack() as stack:
-        url = stack.enter_context(database("sqlite", run))
-        host = Host(run.directory, {"DATABASE_URL": url}, *options)
-        stack.enter_context(host)
-        with (
-            load(host.url, [host.key] * CLIENTS) as kept,
-            load(host.url, [host.key] * CLIENTS, keeps_alive=False) as renewed,
-        ):
-            for _ in range(run.trials):
-                renewed.run(run.dice.uniform(0, FAREWELL_SECONDS))
-                change(host)
-                outcome.trials += 1
-            renewed.run(FAREWELL_SECONDS)
+def change_under_load(run: Run, service: Service, change: Change) -> None:
+    """Change the processes while clients send requests, which must all be served."""
+    keys = [service.key] * CLIENTS
+    with (
+        load(service.url, keys) as kept,
+        load(service.url, keys, keeps_alive=False) as renewed,
+    ):
+        for _ in run.each_trial():
+            renewed.run(run.dice.uniform(0, FAREWELL_SECONDS))
+            change(service.gunicorn)
+        renewed.run(FAREWELL_SECONDS)
     for clients, kind in ((kept, "kept alive"), (renewed, "one a connection")):
-        _judge(outcome, clients, kind)
-    return outcome
+        failed = [answer.status for answer in clients.answers if answer.status != 200]
+        run.faults += [f"{kind}: {status or 'no answer'}" for status in failed]
+        run.figures[f"requests {kind}"] = len(clients.answers)
+        run.figures[f"slowest {kind}"] = round(clients.slowest(), 2)
 
 
-def _judge(outcome: Outcome, clients: Load, kind: str) -> None:
-    failed = [answer.status for answer in clients.answers if answer.status != 200]
-    outcome.faults += [f"{kind}: {status or 'no answer'}" for status in failed]
-    outcome.figures[f"requests {kind}"] = len(clients.answers)
-    outcome.figures[f"slowest {kind}"] = round(clients.slowest(), 2)
+def campaign(name: str, change: Change, *options: str) -> Campaign:
+    """Return the campaign of a change, on a service with these options."""
+
+    def play(run: Run) -> None:
+        with deployed(run, *options) as service:
+            service.gunicorn.wait_for_workers(2)
+            change_under_load(run, service, change)
+
+    return Campaign(name, 20, 3, play)
 
 
 RESTARTS = (
-    Campaign("reloads", 20, 3, lambda run: _under_load(run, reload)),
-    Campaign("rolling restarts", 20, 3, lambda run: _under_load(run, Host.replace)),
-    Campaign(
-        "recycled workers",
-        20,
-        3,
-        lambda run: _under_load(run, recycle, f"--max-requests {MAX_REQUESTS}"),
-    ),
+    campaign("reloads", Gunicorn.reload),
+    campaign("rolling restarts", Gunicorn.replace),
+    campaign("recycled workers", recycle, "--max-requests", MAX_REQUESTS),
 )

@@ -1,6 +1,5 @@
 """The projects of a campaign: the victim, and the tenants that attack it."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +15,12 @@ from petstore.models.projects import Project
 from petstore.models.stored_responses import Attempt, StoredResponse
 from petstore.storage.database import data
 from tests.harness.services import AMPLE
+from tests.harness.visitors import TOKEN
 
 SECRET = "Confidential"  # part of every text of the victim
 DOMAIN = "shop.example.org"
 BASE = "localhost"  # the base domain, at which the service listens
 ROWS = 10
-TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 TIMEOUT_SECONDS = 30
 Rows = dict[str, list[tuple]]
 

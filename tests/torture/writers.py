@@ -5,11 +5,12 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from tests.harness.clients import ORDERS, PETS, Answer, Client
-from tests.torture.campaign import Outcome
+from tests.harness.crowds import going_on
+from tests.torture.campaign import Run
 
 WRITERS = 4
 CATEGORIES = 5
@@ -28,11 +29,6 @@ class Write:
     answer: Answer = field(default_factory=Answer)
     status: str = ""  # what an order is asked to become
 
-    @property
-    def is_acknowledged(self) -> bool:
-        """Whether the service said that the change was made."""
-        return self.answer.is_served
-
 
 @dataclass
 class Ledger:
@@ -50,65 +46,49 @@ class Ledger:
         """The number of requests that were answered."""
         return sum(status is not None for status in self.statuses)
 
-    @property
-    def acknowledged(self) -> list[Write]:
-        """The changes that the service said were made."""
-        writes = [*self.pets, *self.orders, *self.closes]
-        return [write for write in writes if write.is_acknowledged]
-
-    def judge(self, client: Client, outcome: Outcome) -> None:
+    def judge(self, client: Client, run: Run) -> None:
         """Compare what was asked for with the final rows of the service."""
         pets, orders = client.all_of(PETS), client.all_of(ORDERS)
-        self._judge_pets(pets, outcome)
-        self._judge_orders(orders, outcome)
-        self._judge_closes(orders, outcome)
-        outcome.faults += _disagreements(pets, orders)
+        _judge_rows(pets, "name", self.pets, run)
+        _judge_rows(orders, "petId", self.orders, run)
+        self._judge_closes(orders, run)
+        run.faults += _disagreements(pets, orders)
         for what, times in Counter(self.surprises).items():
-            outcome.faults.append(f"{times} times {what}")
-        outcome.figures["acknowledged"] = len(self.acknowledged)
-        outcome.figures["unanswered"] = len(self.statuses) - self.answered
+            run.faults.append(f"{times} times {what}")
+        writes = [*self.pets, *self.orders, *self.closes]
+        run.figures["acknowledged"] = sum(write.answer.is_served for write in writes)
+        run.figures["unanswered"] = len(self.statuses) - self.answered
 
-    def _judge_pets(self, pets: list[dict], outcome: Outcome) -> None:
-        found = defaultdict(list)
-        for pet in pets:
-            found[pet["name"]].append(pet)
-        for write in self.pets:
-            there = found.pop(write.subject, [])
-            outcome.duplicated += max(0, len(there) - 1)
-            if write.is_acknowledged:
-                # An order changes the status of its animal later.
-                sent = write.answer.json
-                kept = (pet == sent | {"status": pet["status"]} for pet in there)
-                outcome.lost += not any(kept)
-        outcome.faults += [f"nobody asked for {pets}" for pets in found.values()]
-
-    def _judge_orders(self, orders: list[dict], outcome: Outcome) -> None:
-        kept = {(order["id"], order["petId"]) for order in orders}
-        acknowledged = {
-            (write.answer.json["id"], write.subject)
-            for write in self.orders
-            if write.is_acknowledged
-        }
-        outcome.lost += len(acknowledged - kept)
-        others = Counter(pet for _, pet in kept - acknowledged)
-        unanswered = [w.subject for w in self.orders if w.answer.status is None]
-        outcome.duplicated += (others - Counter(unanswered)).total()
-
-    def _judge_closes(self, orders: list[dict], outcome: Outcome) -> None:
+    def _judge_closes(self, orders: list[dict], run: Run) -> None:
         asked = {(write.subject, write.status) for write in self.closes}
         acknowledged = Counter(
             (write.subject, write.status)
             for write in self.closes
-            if write.is_acknowledged
+            if write.answer.is_served
         )
         closed = {
             (order["id"], order["status"])
             for order in orders
             if order["status"] != "placed"
         }
-        outcome.lost += len(acknowledged.keys() - closed)
-        outcome.duplicated += acknowledged.total() - len(acknowledged)
-        outcome.faults += [f"nobody closed {order}" for order in closed - asked]
+        run.lost += len(acknowledged.keys() - closed)
+        run.duplicated += acknowledged.total() - len(acknowledged)
+        run.faults += [f"nobody closed {order}" for order in closed - asked]
+
+
+def _judge_rows(rows: list[dict], subject: str, writes: list[Write], run: Run) -> None:
+    """Compare the final rows with those that were asked for, by their subjects."""
+    created = {_unchanging(w.answer.json) for w in writes if w.answer.is_served}
+    kept = {_unchanging(row) for row in rows}
+    run.lost += len(created - kept)
+    others = Counter(row[subject] for row in rows if _unchanging(row) not in created)
+    unanswered = Counter(w.subject for w in writes if w.answer.status is None)
+    run.duplicated += (others - unanswered).total()
+
+
+def _unchanging(row: dict) -> tuple:
+    """Return the members of an animal or an order that no later write changes."""
+    return tuple(row.get(name) for name in ("id", "name", "categoryId", "petId"))
 
 
 def _disagreements(pets: list[dict], orders: list[dict]) -> Iterator[str]:
@@ -137,7 +117,6 @@ class Writer:
         while not has_ended.is_set():
             [step] = self._dice.choices(steps, weights=[4, 3, 3, 1])
             step()
-        self._client.close()
 
     def _add(self) -> None:
         name = f"{self._name}-{len(self._ledger.statuses)}"
@@ -166,7 +145,7 @@ class Writer:
 
     def _latest(self, writes: list[Write]) -> int | None:
         """Return the id of one of the rows that were created last."""
-        latest = [w.answer.json["id"] for w in writes[-IN_REACH:] if w.is_acknowledged]
+        latest = [w.answer.json["id"] for w in writes[-IN_REACH:] if w.answer.is_served]
         return self._dice.choice(latest) if latest else None
 
     def _send(
@@ -207,19 +186,12 @@ class Writer:
 @contextmanager
 def writing(new_client: Callable[[], Client], name: str) -> Iterator[Ledger]:
     """Run some writers for the duration of the block; `name` is a prefix of theirs."""
-    ledger, has_ended = Ledger(), threading.Event()
-    threads = [
-        threading.Thread(
-            target=Writer(new_client(), ledger, f"{name}.{number}").write,
-            args=(has_ended,),
-        )
-        for number in range(WRITERS)
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        yield ledger
-    finally:
-        has_ended.set()
-        for thread in threads:
-            thread.join()
+    ledger = Ledger()
+    with ExitStack() as stack:
+        clients = [stack.enter_context(new_client()) for _ in range(WRITERS)]
+        writers = [
+            Writer(client, ledger, f"{name}.{number}").write
+            for number, client in enumerate(clients)
+        ]
+        with going_on(*writers):
+            yield ledger
