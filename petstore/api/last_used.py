@@ -1,7 +1,6 @@
 """When keys were last used: noted during requests, written in the background."""
 
 import asyncio
-import threading
 from contextlib import suppress
 
 import peewee
@@ -20,7 +19,6 @@ class LastUsed:
     """Collects the notes of a process and writes them together."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._used_ms: dict[int, int] = {}
 
     def note(self, caller: Caller) -> None:
@@ -28,29 +26,23 @@ class LastUsed:
         now = clock.now_ms()
         if now - (caller.last_used_ms or 0) < STEP_MS:
             return
-        with self._lock:
-            if not self._used_ms:
-                start_in_background(self._write_later, self._used_ms)
-            self._used_ms[caller.key_id] = now
+        used_ms = self._used_ms  # another thread may flush meanwhile
+        if not used_ms:
+            start_in_background(self._flush_later, used_ms)
+        used_ms[caller.key_id] = now
 
     def flush(self) -> None:
         """Write all notes, before the process ends."""
-        self._write(self._used_ms)
-
-    def _write_later(self, used_ms: dict[int, int]) -> None:
-        await_result(asyncio.sleep(WRITE_AFTER_SECONDS))
-        self._write(used_ms)
-
-    def _write(self, used_ms: dict[int, int]) -> None:
-        with self._lock:
-            if used_ms is self._used_ms:  # else `flush` has written them
-                self._used_ms = {}
-            noted = dict(used_ms)
-            used_ms.clear()
-        if noted:
+        used_ms, self._used_ms = self._used_ms, {}
+        if used_ms:
             # If this fails, the keys are noted again when they are used next.
             with suppress(peewee.DatabaseError):
-                Key.mark_used(noted)
+                Key.mark_used(used_ms)
+
+    def _flush_later(self, used_ms: dict[int, int]) -> None:
+        await_result(asyncio.sleep(WRITE_AFTER_SECONDS))
+        if used_ms is self._used_ms:
+            self.flush()
 
 
 last_used = LastUsed()
