@@ -4,13 +4,14 @@ from flask import Response, current_app, g, render_template, request
 
 from petstore import quotas
 from petstore.clock import MS_PER_DAY, rfc3339
-from petstore.dashboard.chart import Chart
 from petstore.dashboard.pages import pages_blueprint
-from petstore.dashboard.plans import offers_to
 from petstore.models.pets import Pet
+from petstore.models.plans import PLANS
+from petstore.quotas.quotas import Quota, quota_of
 from petstore.quotas.windows import Day, Decision
 
 SHOWN_DAYS = 30
+SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
 
 bp = pages_blueprint("overview", __name__, "")
 
@@ -21,11 +22,14 @@ def overview() -> str:
     """Show how much of its quota the project uses, and what other plans offer."""
     limiter = quotas.limiter_of(current_app)
     quota = limiter.peek(g.caller, None)
+    days = _last_days(quota)
     return render_template(
         "overview.html",
         quota=quota,
-        chart=Chart.of(_last_days(quota)),
-        offers=offers_to(g.caller),
+        days=days,
+        top=scale_end(max(day.served + day.refused for day in days)),
+        plans=PLANS,
+        offers=_offers(),
         is_degraded=limiter.is_down,
         first_call=None if _has_animals() else _first_call(),
     )
@@ -49,6 +53,22 @@ def _last_days(quota: Decision) -> list[Day]:
     today = quota.now_ms // MS_PER_DAY
     days = range(today - SHOWN_DAYS + 1, today + 1)
     return quotas.limiter_of(current_app).history(g.caller.project_id, days)
+
+
+def scale_end(highest: int) -> int:
+    """Return the number at the top of the chart's scale."""
+    power = 1
+    while SCALE_ENDS[-1] * power < highest:
+        power *= 10
+    return next(end * power for end in SCALE_ENDS if end * power >= highest)
+
+
+def _offers() -> dict[str, Quota]:
+    """Return the quota of each plan, unless it is to be agreed upon."""
+    quotas = {
+        name: Quota.parse(terms.quota) for name, terms in PLANS.items() if terms.quota
+    }
+    return quotas | {g.caller.plan: quota_of(g.caller)}
 
 
 def _has_animals() -> bool:

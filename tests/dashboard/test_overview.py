@@ -7,10 +7,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.dashboard.chart import Chart
+from petstore.dashboard.overview import scale_end
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.quotas.windows import Day
 from tests.dashboard.browser import Browser, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
@@ -91,19 +90,21 @@ def test_requests_of_other_projects_are_not_shown(
 
 
 @pytest.mark.parametrize(
-    ("served", "refused", "top"),
-    [
-        (0, 0, 10),
-        (7, 3, 10),
-        (7, 4, 16),
-        (10_000, 2_210, 16_000),
-        (10**12, 1, 16 * 10**11),
-    ],
+    ("highest", "top"),
+    [(0, 10), (10, 10), (11, 16), (12_210, 16_000), (10**12 + 1, 16 * 10**11)],
 )
-def test_chart_scale_fits_the_highest_day(served: int, refused: int, top: int):
-    [bar] = Chart.of([Day(20_000, served, refused)]).bars
-    assert Chart.of([bar.day]).top == top
-    assert bar.served == pytest.approx(served / top * 100, abs=0.01)
+def test_chart_scale_fits_the_highest_day(highest: int, top: int):
+    assert scale_end(highest) == top
+
+
+def test_bars_of_a_day_have_the_heights_of_its_requests(
+    client: FlaskClient, browser: Browser
+):
+    call(client, 5)
+    page = browser.get("/dashboard").text
+    assert 'viewBox="0 0 30 10"' in page
+    assert 'class="served" x="29.14" width="0.72" y="7" height="3"' in page
+    assert 'class="refused" x="29.14" width="0.72" y="5" height="2"' in page
 
 
 def test_used_up_minute_is_named_with_its_end_and_the_other_plans(
