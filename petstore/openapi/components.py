@@ -1,22 +1,108 @@
-"""Schemas that the specification names and that are not objects."""
+"""What operations share in the interface description: headers, failures, lists."""
 
 from typing import Any
 
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
-from marshmallow.fields import Field
+from marshmallow import fields
 
-from petstore.schemas.fields import StrictSchema
+from petstore.errors import ERRORS
+from petstore.schemas.fields import INT64_MAX, Choice, Integer, StrictSchema
 from petstore.schemas.orders import OrderStatus
 from petstore.schemas.paging import MAX_LIMIT
 from petstore.schemas.pets import PetStatus
 
+INT64 = {"type": "integer", "format": "int64", "minimum": 0, "maximum": INT64_MAX}
+
+
+def _integer(description: str, example: int) -> dict[str, Any]:
+    return {"description": description, "schema": INT64, "example": example}
+
+
+def _text(description: str, example: str) -> dict[str, Any]:
+    schema = {"type": "string", "maxLength": 8192, "pattern": "^[ -~]+$"}
+    return {"description": description, "schema": schema, "example": example}
+
+
+ON_EVERY_RESPONSE = {
+    "X-RateLimit-Limit": _integer("The limit that applies.", 60),
+    "X-RateLimit-Remaining": _integer("Requests left in the current window.", 59),
+    "X-RateLimit-Reset": _integer("Unix time at which it resets.", 1795240380),
+    "RateLimit-Policy": _text(
+        "Both windows of the quota (draft-ietf-httpapi-ratelimit-headers-11).",
+        '"minute";q=60;w=60, "day";q=1000;w=86400',
+    ),
+    "RateLimit": _text(
+        "Requests left in both windows, and seconds until each resets.",
+        '"minute";r=59;t=25, "day";r=999;t=65245',
+    ),
+    "X-Request-ID": _text(
+        "The id of the request in the log; a valid one in the request is kept.",
+        "5aaa09a2f8784ea3b0fc8df968690986",
+    ),
+    "Access-Control-Allow-Origin": _text(
+        "The origin whose pages may read the response.", "*"
+    ),
+}
+HEADERS = ON_EVERY_RESPONSE | {
+    "Retry-After": _integer("Seconds after which a retry is served.", 25),
+    "WWW-Authenticate": _text("How to authenticate.", 'Bearer realm="petstore"'),
+    "Location": _text("Where the new resource is found.", "/v1/pets/42"),
+    "Link": _text(
+        "The next page, while more follow (RFC 8288).",
+        '<https://api.example.org/v1/pets?after=42>; rel="next"',
+    ),
+    "Idempotent-Replayed": _text("`true` if an earlier response is repeated.", "true"),
+    "Deprecation": _text(
+        "Since when the operation is deprecated (RFC 9745).", "@1764892800"
+    ),
+    "Sunset": _text(
+        "When the operation will be removed (RFC 8594).",
+        "Thu, 05 Dec 2030 00:00:00 GMT",
+    ),
+}
+DESCRIPTIONS = {
+    400: "The body, a parameter or a header cannot be accepted as it is.",
+    401: "The API key is missing or not valid.",
+    404: "The resource does not exist.",
+    409: "It conflicts with the present state, or with a request that is running.",
+    410: "The operation was removed.",
+    413: "The body is too large.",
+    415: "The body is not application/json.",
+    421: "No project answers at the host of the request.",
+    422: "The Idempotency-Key was used with another body.",
+    429: "The rate limit is exceeded, or the key is banned for a while.",
+    500: "Something failed on the side of the service.",
+    503: "The service cannot answer at the moment.",
+}
+FAILURE_HEADERS = {
+    401: ("WWW-Authenticate",),
+    409: ("Retry-After", "Idempotent-Replayed"),
+    429: ("Retry-After",),
+    503: ("Retry-After",),
+}
 # Enumerations that several schemas share.
 ENUMS = (PetStatus, OrderStatus)
 
 
+class ErrorSchema(StrictSchema):
+    """Error: what went wrong, for a machine and for a person."""
+
+    code = Choice(
+        tuple(ERRORS), required=True, metadata={"description": "For machines."}
+    )
+    message = fields.String(
+        required=True,
+        metadata={"description": "For people.", "maxLength": 10_000, "pattern": "^.+$"},
+    )
+    status = Integer(
+        400, 599, required=True, metadata={"description": "The HTTP status code."}
+    )
+
+
 def add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
-    """Add the lists and enumerations to the components of the description."""
+    """Add everything that operations refer to by name."""
+    spec.components.schema("Error", schema=ErrorSchema)
     for enum in ENUMS:
         choices = list(enum.choices)
         spec.components.schema(enum.__name__, {"type": "string", "enum": choices})
@@ -27,6 +113,18 @@ def add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
             item = _reference(schema.__name__.removesuffix("Schema"))
             many = {"type": "array", "items": item, "maxItems": MAX_LIMIT}
             spec.components.schema(schema.plural, many)
+    for name, header in HEADERS.items():
+        spec.components.header(name, header)
+    for status in DESCRIPTIONS:
+        spec.components.response(f"Failure{status}", _failure(status))
+
+
+def references(*names: str) -> dict[str, Any]:
+    """Return the headers of a response, with those of every response."""
+    return {
+        name: {"$ref": f"#/components/headers/{name}"}
+        for name in (*ON_EVERY_RESPONSE, *names)
+    }
 
 
 def list_of(schema: StrictSchema) -> dict[str, str]:
@@ -35,7 +133,7 @@ def list_of(schema: StrictSchema) -> dict[str, str]:
 
 
 def _refer_to_enum(
-    _converter: object, field: Field[Any], ret: dict[str, Any], **_: object
+    _converter: object, field: fields.Field[Any], ret: dict[str, Any], **_: object
 ) -> dict[str, str]:
     if not isinstance(field, ENUMS):
         return {}
@@ -45,3 +143,19 @@ def _refer_to_enum(
 
 def _reference(name: str) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _failure(status: int) -> dict[str, Any]:
+    bodies = [
+        {"code": code, "message": error.example_message, "status": status}
+        for code, error in ERRORS.items()
+        if error.status == status
+    ]
+    examples = {body["code"]: {"value": body} for body in bodies}
+    return {
+        "description": DESCRIPTIONS[status],
+        "headers": references(*FAILURE_HEADERS.get(status, ())),
+        "content": {
+            "application/json": {"schema": "ErrorSchema", "examples": examples}
+        },
+    }

@@ -9,9 +9,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Flask, Response, current_app, request
 
 from petstore.openapi.components import add_components
-from petstore.openapi.failures import ErrorSchema, responses
 from petstore.openapi.guide import INTRODUCTION, sections
-from petstore.openapi.headers import HEADERS
 from petstore.openapi.operations import operations
 from petstore.schemas.fields import Integer
 from petstore.settings import Settings
@@ -75,12 +73,7 @@ def _describe(app: Flask) -> dict[str, Any]:
     )
     marshmallow.map_to_openapi_type(Integer, "integer", "int64")
     spec.components.security_scheme("apiKey", {"type": "http", "scheme": "bearer"})
-    spec.components.schema("Error", schema=ErrorSchema)
     add_components(spec, marshmallow)
-    for name, header in HEADERS.items():
-        spec.components.header(name, header)
-    for status, response in responses().items():
-        spec.components.response(f"Failure{status}", response)
     for path, methods in operations(app).items():
         spec.path(path, operations=methods)
     return spec.to_dict()

@@ -9,11 +9,9 @@ from marshmallow import Schema
 from werkzeug.routing import Rule
 
 from petstore.errors import ERRORS
-from petstore.openapi.components import list_of
+from petstore.openapi.components import INT64, list_of, references
 from petstore.openapi.guide import link
-from petstore.openapi.headers import IDEMPOTENCY_KEY, references
 from petstore.openapi.samples import samples
-from petstore.schemas.fields import INT64_MAX
 from petstore.schemas.paging import PageQuery
 from petstore.web.routing import API_PREFIX
 
@@ -26,6 +24,18 @@ WITH_IDEMPOTENCY_KEY = (409, 422)
 WITH_DEPRECATION = (410,)
 JSON = "application/json"
 EXAMPLE_ID = "42"
+IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    # No example: a tool that fills it in would send the same key with every request.
+    "description": "A new key of your own for each request that you may have to retry.",
+    "schema": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 255,
+        "pattern": "^[!-~]+$",
+    },
+}
 
 
 def operations(app: Flask) -> dict[str, dict[str, Any]]:
@@ -83,13 +93,12 @@ def _see_also(method: str, view: Any) -> str:
 
 
 def _path_parameter(name: str) -> dict[str, Any]:
-    schema = {"type": "integer", "format": "int64", "minimum": 0, "maximum": INT64_MAX}
     return {
         "name": _camel(name),
         "in": "path",
         "required": True,
         "description": "The id.",
-        "schema": schema,
+        "schema": INT64,
         "example": int(EXAMPLE_ID),
     }
 

@@ -18,9 +18,9 @@ from flask import (
 )
 from markupsafe import Markup
 
+from petstore.openapi.components import ON_EVERY_RESPONSE
 from petstore.openapi.document import describe
 from petstore.openapi.guide import INTRODUCTION, sections
-from petstore.openapi.headers import ON_EVERY_RESPONSE
 from petstore.settings import Settings
 
 bp = Blueprint(
