@@ -28,32 +28,16 @@ def test_free_plan_sees_an_upgrade_notice_instead_of_the_form(
     assert Domain.page(project) == []
 
 
-def test_free_plan_cannot_verify_a_domain(
-    browser: Browser, project: Project, nameserver: DnsServer
+def test_free_plan_cannot_verify_or_choose_a_domain(
+    browser: Browser, project: Project, own: Own, nameserver: DnsServer
 ):
-    domain = Domain.add(project, NAME)
-    project.change_plan(Plan("free"))
-    act(browser, domain, "verify")
-    assert nameserver.queries == []
-
-
-def test_free_plan_cannot_change_the_primary_domain(
-    browser: Browser, project: Project, own: Own
-):
-    own(project, NAME)
-    other = own(project, "other.example.org")
-    project.change_plan(Plan("free"))
-    page = act(browser, other, "primary")
-    assert "The plan Free has no domains" in page
-    assert not Domain.find(project, other.id).is_primary
-
-
-def test_domains_are_shown_as_stopped_after_a_downgrade(
-    browser: Browser, project: Project, own: Own
-):
-    own(project, NAME)
+    _, other = own(project, NAME), own(project, "other.example.org")
     project.change_plan(Plan("free"))
     assert "Stopped by the plan" in browser.get(DOMAINS).text
+    for deed in ("verify", "primary"):
+        assert "The plan Free has no domains" in act(browser, other, deed)
+    assert nameserver.queries == []
+    assert not Domain.find(project, other.id).is_primary
 
 
 def test_lost_domain_is_shown_without_naming_the_new_owner(

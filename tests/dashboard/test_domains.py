@@ -56,13 +56,8 @@ def test_adding_a_domain_shows_the_records_to_create(
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("", "Enter a domain"),
-        ("*.example.org", "wildcard"),
-        ("192.0.2.1", "IP address"),
-        ("co.uk", "public suffix"),
         (f"x.{BASE}", "belongs to this service"),
         ("'\"><script>alert(1)</script>", "the name alone"),
-        ("a\0b", "not a valid domain name"),
         (f"{NAME.upper()}.", "already one of your domains"),
     ],
 )

@@ -6,7 +6,6 @@ from flask.sessions import SecureCookieSessionInterface
 
 from petstore.models.callers import Caller
 from petstore.models.sessions import Secret, Session
-from petstore.settings import read_settings
 from tests.dashboard.browser import Browser
 from tests.harness import statements
 from tests.harness.databases import of_both_engines
@@ -62,7 +61,3 @@ def test_secret_is_generated_once_and_then_read_without_writing(app: Flask):
 def test_secret_is_generated_only_if_none_is_set(visitor: Browser, chosen: str | None):
     visitor.get("/dashboard/sign-in")
     assert Secret.select().count() == (0 if chosen else 1)
-
-
-def test_repr_of_settings_omits_the_secret(environ: dict[str, str], chosen: str | None):
-    assert "chosen" not in repr(read_settings(environ))

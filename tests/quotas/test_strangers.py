@@ -25,11 +25,6 @@ def test_unauthenticated_requests_have_the_free_plan_limits(
     assert remaining(stranger.get(PETS)) == (59, 939)
 
 
-def test_guessing_keys_is_rate_limited(client_of: ClientOf):
-    statuses = [send(client_of(new_key()))[0] for _ in range(62)]
-    assert statuses == [401] * 60 + [429] * 2
-
-
 @pytest.mark.parametrize(
     "authorization",
     ["", "Bearer", "Bearer pet_x", "Basic cGV0OnBldA==", UNKNOWN],
@@ -70,12 +65,6 @@ def test_ipv4_is_counted_by_address_and_ipv6_by_prefix(
     stranger.get(PETS, environ_overrides={"REMOTE_ADDR": one})
     answer = stranger.get(PETS, environ_overrides={"REMOTE_ADDR": other})
     assert remaining(answer) == ((58, 998) if are_one else (59, 999))
-
-
-def test_x_forwarded_for_is_not_trusted(stranger: FlaskClient):
-    for octet in range(3):
-        answer = stranger.get(PETS, headers={"X-Forwarded-For": f"192.0.2.{octet}"})
-    assert remaining(answer) == (57, 997)
 
 
 def test_valid_key_is_served_from_a_rate_limited_address(
