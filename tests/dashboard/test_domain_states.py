@@ -7,9 +7,10 @@ from petstore.models.domains.checks import record_finding
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from tests.dashboard.browser import Browser
-from tests.dashboard.test_domains import DOMAINS, NAME, Own, act, page_of
+from tests.dashboard.test_domains import DOMAINS, act, page_of
 from tests.harness.clocks import Clock
 from tests.harness.dns_server import DnsServer
+from tests.harness.host_fixtures import NAME, Own
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """/dashboard/settings/domains: from adding a domain to its certificate."""
 
-from collections.abc import Callable
-
 import pytest
 from flask import Flask
 
@@ -12,12 +10,10 @@ from petstore.models.projects import Project
 from tests.dashboard.browser import Browser, words
 from tests.harness.background import finish_background
 from tests.harness.dns_server import DnsServer
-from tests.harness.host_fixtures import BASE
+from tests.harness.host_fixtures import BASE, NAME, Own
 from tests.harness.tls_proxy import TlsProxy
 
 DOMAINS = "/dashboard/settings/domains"
-NAME = "shop.example.org"
-Own = Callable[[Project, str], Domain]
 
 
 @pytest.fixture
@@ -157,4 +153,4 @@ def test_another_projects_domain_is_not_found(
     path = page_of(own(project, NAME)) + action
     answer = browser.submit(path, on=DOMAINS) if action else browser.get(path)
     assert answer.status_code == 404
-    assert len(Domain.page(project)) == 1
+    assert (len(Domain.page(project)), Domain.page(rival)) == (1, [])

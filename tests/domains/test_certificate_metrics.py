@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from petstore.models.domains import Domain
 from petstore.models.domains.checks import record_certificate
 from petstore.models.projects import Plan, Project
-from tests.domains.test_hosts import Own
+from tests.harness.host_fixtures import Own
 from tests.ops.samples import Samples
 
 FAILED = "petstore_certificates_failed"

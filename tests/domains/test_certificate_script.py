@@ -15,8 +15,8 @@ from flask import Flask
 
 from petstore.models.domains import Domain
 from petstore.models.projects import Plan, Project
-from tests.domains.test_hosts import Own
 from tests.harness.databases import of_one_engine
+from tests.harness.host_fixtures import NAME, Own
 from tests.harness.servers import ROOT
 
 Done = Callable[..., list[str]]
@@ -28,7 +28,6 @@ try:
 except urllib.error.HTTPError as error:
     print(error.code)
 """
-NAME = "shop.example.org"
 SCRIPT = ROOT / "deploy" / "certificates.sh"
 # The script does not depend on the engine.
 pytestmark = of_one_engine
@@ -79,31 +78,28 @@ def done(address: str, programs: Path, capfd: pytest.CaptureFixture) -> Done:
     return done
 
 
-def test_a_verified_domain_gets_a_certificate(done: Done, project: Project, own: Own):
-    own(project, NAME)
+def test_a_verified_domain_gets_a_certificate(done: Done, shop: Domain):
     assert done() == [f"certonly petstore-{NAME} -d {NAME}"]
 
 
-def test_certificate_of_a_removed_domain_is_deleted(
-    done: Done, project: Project, own: Own
-):
-    own(project, NAME).remove()
+def test_certificate_of_a_removed_domain_is_deleted(done: Done, shop: Domain):
+    shop.remove()
     assert done() == [f"delete petstore-{NAME}"]
 
 
 def test_certificate_is_kept_as_long_as_one_project_owns_the_domain(
-    done: Done, project: Project, rival: Project, own: Own
+    done: Done, project: Project, shop: Domain, rival: Project, own: Own
 ):
-    own(project, NAME).remove()
+    shop.remove()
     own(rival, NAME)
     Domain.add(project, NAME).remove()
     assert set(done()) == {f"certonly petstore-{NAME} -d {NAME}"}
 
 
 def test_nothing_is_done_while_the_service_fails(
-    done: Done, app: Flask, project: Project, own: Own, monkeypatch: pytest.MonkeyPatch
+    done: Done, app: Flask, shop: Domain, monkeypatch: pytest.MonkeyPatch
 ):
-    own(project, NAME).remove()
+    shop.remove()
     monkeypatch.setitem(app.view_functions, "tls.tls_allowed", lambda: 1 / 0)
     assert done() == []
 
@@ -115,7 +111,6 @@ def test_event_text_inside_a_label_is_ignored(done: Done, text: str):
     assert done(line) == []
 
 
-def test_downgrade_deletes_no_certificate(done: Done, project: Project, own: Own):
-    own(project, NAME)
+def test_downgrade_deletes_no_certificate(done: Done, project: Project, shop: Domain):
     project.change_plan(Plan("free"))
     assert done() == []

@@ -12,9 +12,9 @@ import uvloop
 
 from petstore.domains.certificates import Certificate, fetch_certificate
 from petstore.settings.addresses import Address
+from tests.harness.host_fixtures import NAME
 from tests.harness.tls_proxy import TlsProxy
 
-NAME = "shop.example.org"
 Fetch = Callable[[Address, str], Certificate]
 THEN = datetime.datetime(2033, 5, 18, 3, 33, 20, tzinfo=datetime.UTC)
 

@@ -1,7 +1,6 @@
 """A slow DNS server delays only the verification of its own project's domains."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -14,18 +13,12 @@ from petstore.models.projects import Plan, Project
 from tests.harness.clocks import Clock
 from tests.harness.crowds import at_once
 from tests.harness.dns_server import DnsServer
-from tests.harness.host_fixtures import BASE
+from tests.harness.host_fixtures import NAME
+from tests.harness.waiting import wait_until
 
-NAME = "shop.example.org"
 SILENT = 20
 PATIENT_SECONDS = 60  # no silent server may time out on a busy machine
 LOCKED = DomainToken.locked_until_ms.is_null(False)
-
-
-@pytest.fixture
-def domain(project: Project, nameserver: DnsServer) -> Domain:
-    nameserver.put(NAME, "CNAME", f"shelter.{BASE}")
-    return Domain.add(project, NAME)
 
 
 @pytest.fixture
@@ -61,8 +54,7 @@ def verifying(verifier: Verifier, domains: list[Domain]) -> Iterator[list[bool]]
         args=(lambda domain: found.append(verifier.verify(domain)), domains),
     )
     thread.start()
-    while DomainToken.select().where(LOCKED).count() < len(domains):
-        time.sleep(0.005)
+    wait_until(lambda: DomainToken.select().where(LOCKED).count() == len(domains))
     yield found
     thread.join()
 

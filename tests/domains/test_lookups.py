@@ -8,9 +8,8 @@ from flask.testing import FlaskClient
 from petstore.domains.verifier import Verifier
 from petstore.models.projects import Project
 from petstore.storage.database import data
-from tests.domains.test_hosts import Own
 from tests.harness.background import finish_background
-from tests.harness.host_fixtures import BASE
+from tests.harness.host_fixtures import BASE, Own
 from tests.harness.statements import Statement, recorded
 
 Queries = Callable[..., list[Statement]]

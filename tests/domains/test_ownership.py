@@ -7,11 +7,9 @@ from petstore.models.domains import Domain, DomainNotAllowed, DomainToken, NoSuc
 from petstore.models.domains.checks import prove, record_finding
 from petstore.models.domains.hosts import Host
 from petstore.models.projects import Plan, Project
-from tests.domains.test_hosts import Own
 from tests.harness.clocks import Clock
 from tests.harness.crowds import at_once
-
-NAME = "shop.example.org"
+from tests.harness.host_fixtures import NAME, Own
 
 
 def owner() -> int | None:
@@ -157,13 +155,6 @@ def test_each_project_has_one_lasting_token(project: Project, rival: Project):
     assert DomainToken.of(project) == token
     assert DomainToken.of(rival) != token
     assert len(token) == 40
-
-
-def test_domain_of_another_project_is_not_found(project: Project, rival: Project):
-    domain = Domain.add(project, NAME)
-    with pytest.raises(NoSuchDomain):
-        Domain.find(rival, domain.id)
-    assert Domain.page(rival) == []
 
 
 def test_changes_emit_events(project: Project, own: Own, capfd: pytest.CaptureFixture):

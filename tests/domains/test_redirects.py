@@ -5,14 +5,13 @@ from flask.testing import FlaskClient
 
 from petstore.models.domains import Domain
 from petstore.models.projects import Project
-from tests.domains.test_hosts import Own
 from tests.harness.databases import of_one_engine
-from tests.harness.host_fixtures import BASE
+from tests.harness.host_fixtures import BASE, NAME, Own
 
 
 @pytest.fixture
 def domains(project: Project, own: Own) -> list[Domain]:
-    return [own(project, name) for name in ("shop.example.org", "old.example.org")]
+    return [own(project, name) for name in (NAME, "old.example.org")]
 
 
 def location(client: FlaskClient, host: str, path: str = "/v1/pets") -> str | None:
@@ -22,8 +21,8 @@ def location(client: FlaskClient, host: str, path: str = "/v1/pets") -> str | No
 def test_the_first_verified_domain_is_primary(
     client: FlaskClient, domains: list[Domain]
 ):
-    assert location(client, "shop.example.org") is None
-    assert location(client, "old.example.org") == "http://shop.example.org/v1/pets"
+    assert location(client, NAME) is None
+    assert location(client, "old.example.org") == f"http://{NAME}/v1/pets"
 
 
 def test_redirect_is_a_301_with_no_store(client: FlaskClient, domains: list[Domain]):
@@ -72,16 +71,16 @@ def test_redirect_precedes_authentication_and_quotas(
 def test_primary_domain_can_be_changed(client: FlaskClient, domains: list[Domain]):
     assert domains[1].choose()
     assert location(client, "old.example.org") is None
-    assert location(client, "shop.example.org") == "http://old.example.org/v1/pets"
+    assert location(client, NAME) == "http://old.example.org/v1/pets"
     assert domains[0].choose()
-    assert location(client, "shop.example.org") is None
+    assert location(client, NAME) is None
 
 
 def test_unverified_domain_cannot_become_primary(
     client: FlaskClient, project: Project, domains: list[Domain]
 ):
     assert not Domain.add(project, "new.example.org").choose()
-    assert location(client, "shop.example.org") is None
+    assert location(client, NAME) is None
 
 
 def test_next_domain_serves_after_removal_of_the_primary(
@@ -89,7 +88,7 @@ def test_next_domain_serves_after_removal_of_the_primary(
 ):
     domains[1].choose()
     domains[1].remove()
-    assert location(client, "shop.example.org") is None
+    assert location(client, NAME) is None
 
 
 def test_generated_subdomain_does_not_redirect(

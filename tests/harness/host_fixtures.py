@@ -14,6 +14,8 @@ from tests.harness.dns_server import DnsServer, dns_server
 from tests.harness.tls_proxy import TlsProxy, tls_proxy
 
 BASE = "pets.example.net"
+NAME = "shop.example.org"
+Own = Callable[[Project, str], Domain]
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def verifier(app: Flask) -> Verifier:
 
 
 @pytest.fixture
-def own(app: Flask) -> Callable[[Project, str], Domain]:
+def own(app: Flask) -> Own:
     """A function that adds a verified domain to a project."""
 
     def own(project: Project, name: str) -> Domain:
@@ -59,3 +61,9 @@ def own(app: Flask) -> Callable[[Project, str], Domain]:
         return Domain.find(project, domain.id)
 
     return own
+
+
+@pytest.fixture
+def shop(project: Project, own: Own) -> Domain:
+    """The verified domain `NAME` of the project."""
+    return own(project, NAME)
