@@ -30,7 +30,7 @@ class Dns:
         request = urllib.request.Request(
             f"{self.management}/{path}", json.dumps(body).encode()
         )
-        with urllib.request.urlopen(request, timeout=5):
+        with urllib.request.urlopen(request, timeout=30):
             pass
 
 
@@ -110,5 +110,5 @@ def running(
 def _fetch(url: str, root: trustme.CA) -> bytes:
     context = ssl.create_default_context()
     root.configure_trust(context)
-    with urllib.request.urlopen(url, timeout=5, context=context) as answer:
+    with urllib.request.urlopen(url, timeout=30, context=context) as answer:
         return answer.read()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from petstore.models.projects import Plan
 from tests.e2e.authority import Authority, Dns, authority, dns
@@ -15,6 +15,8 @@ from tests.e2e.front import Front, caddy
 from tests.e2e.people import BASE
 from tests.harness import servers
 from tests.harness.services import issue_key
+
+TIMEOUT_MS = 60_000  # of the browser
 
 
 @dataclass
@@ -87,7 +89,8 @@ def page(chromium: Browser) -> Iterator[Page]:
     """A page of somebody who has not been here before."""
     # Unlike the Python clients, the browser does not trust the test's authority.
     context = chromium.new_context(ignore_https_errors=True)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(TIMEOUT_MS)
+    expect.set_options(timeout=TIMEOUT_MS)
     yield context.new_page()
     context.close()
 

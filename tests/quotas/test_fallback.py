@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 
 import pytest
 from flask import Flask
@@ -10,6 +11,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.server import timeouts
 from tests.harness.clocks import Clock
 from tests.harness.clusters import Server, running
 from tests.harness.servers import free_port
@@ -120,6 +122,9 @@ def test_redis_counting_resumes_without_traffic(
 def test_requests_do_not_wait_for_a_hung_redis(client: FlaskClient, redis: Server):
     send(client)
     redis.hang()
-    started = time.monotonic()
-    assert send(client, 3) == [200, 200, 200]
-    assert time.monotonic() - started < 3  # only the first one waits, for a second
+    seconds = []
+    for _ in range(3):
+        started = time.monotonic()
+        assert send(client) == [200]
+        seconds.append(time.monotonic() - started)
+    assert median(seconds) < timeouts.LIMITS.hit_seconds  # only the first one waits

@@ -17,7 +17,7 @@ from tests.races.conftest import Service
 PLENTY = Plan("enterprise", 100_000, 100_000)
 REQUESTS = 40
 READERS = 8
-EXPIRES_AFTER_MS = 1_500
+EXPIRES_AFTER_MS = 2_500
 REFUSED = {401, 429}  # 429 after too many invalid keys from one address
 
 KeyOf = Callable[[Plan], str]

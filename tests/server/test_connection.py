@@ -47,10 +47,16 @@ async def asked(sent: bytes) -> AsyncIterator[tuple[Server, socket.socket]]:
     await loop.connect_accepted_socket(lambda: Connection(server), other)
     with client:
         await loop.sock_sendall(client, sent)
-        await asyncio.sleep(0.05)
+        await settled()
         yield server, client
-    await asyncio.sleep(0.05)
+    await settled()
     assert server.connection is None
+
+
+async def settled() -> None:
+    """Let the event loop read; one pause may pass while the machine stalls."""
+    for _ in range(5):
+        await asyncio.sleep(0.01)
 
 
 async def receive_all(client: socket.socket) -> bytes:
@@ -87,7 +93,7 @@ def test_closed_connection_is_freed_without_the_garbage_collector(sent: bytes):
         async with asked(sent) as (server, client):
             connection = weakref.ref(server.connection)
             client.close()
-            await asyncio.sleep(0.05)
+            await settled()
             assert connection() is None
 
     gc.disable()
@@ -104,7 +110,7 @@ def test_connection_is_aborted_if_the_response_stays_unread(sent: bytes):
             for _ in range(2):
                 if server.connection:
                     server.connection.expire()
-                    await asyncio.sleep(0.05)
+                    await settled()
             assert server.connection is None
             assert len(await receive_all(client)) < len(BODY)
 

@@ -20,6 +20,14 @@ from tests.harness.services import Service, issue_key, serving
 REX = {"name": "Rex", "categoryId": 7}
 # Each kind with one engine: they reach the engine in the same way.
 SERVERS = {"sync": "sqlite", "gthread": "postgresql", "flask run": "sqlite"}
+# `python -m flask` with the time limits of servers.PATIENCE.
+FLASK = """
+from flask.cli import main
+from tests.harness.patience import be_patient
+
+be_patient()
+main()
+"""
 
 
 @pytest.fixture(scope="module", params=SERVERS)
@@ -51,7 +59,7 @@ def running(
         with flask_run(environ) as url:
             yield Service(SimpleNamespace(url=url), issue_key(environ))
     else:
-        options = ("--worker-class", server, "--threads", "4")
+        options = (*servers.PATIENCE, "--worker-class", server, "--threads", "4")
         directory = tmp_path_factory.mktemp("gunicorn")
         with serving(directory, environ, *options) as service:
             yield service
@@ -66,7 +74,7 @@ def service(running: Service, environ: dict[str, str]) -> Service:
 @contextmanager
 def flask_run(environ: dict[str, str]) -> Iterator[str]:
     port = servers.free_port()
-    command = [sys.executable, "-m", "flask", "run", "--port", str(port)]
+    command = [sys.executable, "-c", FLASK, "run", "--port", str(port)]
     process = subprocess.Popen(
         command,
         cwd=servers.ROOT,

@@ -3,7 +3,6 @@
 import asyncio
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -42,10 +41,8 @@ def test_request_that_opens_a_locked_file_blocks_nobody_else(
         story.append("unlocked")
         locked.rollback()
 
-    started = time.monotonic()
     run_requests(read, end_lock)
     assert story == ["unlocked", (0,)]
-    assert time.monotonic() - started < 2 * HELD_SECONDS
 
 
 def test_command_waits_for_a_locked_file_of_counters(
