@@ -2,7 +2,6 @@
 
 from flask import abort, current_app, g, render_template, request
 from flask.typing import ResponseReturnValue
-from markupsafe import Markup, escape
 
 from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.navigation import go_to
@@ -16,12 +15,6 @@ bp = pages_blueprint("domains", __name__, "/settings/domains")
 bp.add_app_template_filter(readable)
 
 NO_DOMAINS = "The plan Free has no domains."
-
-
-@bp.app_template_filter()
-def breakable(name: str) -> Markup:
-    """Let a long name break at its dots."""
-    return escape(name).replace(".", Markup(".<wbr>"))
 
 
 @bp.get("")

@@ -10,7 +10,6 @@ from petstore.dashboard import formats, forms, sessions
 from petstore.dashboard.navigation import PREFIX, is_dashboard_path
 from petstore.errors import ErrorResponse
 from petstore.settings import Settings
-from petstore.web import error_handlers
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -51,7 +50,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     formats.init_app(app)
     app.jinja_env.globals.update(contact=settings.contact)
     app.register_blueprint(bp)
-    error_handlers.show_as_pages(app, is_dashboard_path, _failure_page)
+    app.extensions["error_page"] = _failure_page
 
 
 def pages_blueprint(
@@ -76,7 +75,9 @@ def _add_headers(response: Response) -> Response:
     return response
 
 
-def _failure_page(status: int, message: str) -> Response:
+def _failure_page(status: int, message: str) -> Response | None:
+    if not is_dashboard_path(request.path):
+        return None
     if status in (404, 405):
         _show_menu()
     title = FAILURE_TITLES.get(status) or HTTPStatus(status).phrase

@@ -1,16 +1,50 @@
-"""Checks of a domain in DNS, whose results say what was found and what to change."""
+"""The DNS records of a domain: which are required, and what a check has found."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from petstore.domains.names import is_apex, proof_name
-from petstore.domains.records import RequiredRecords
+from petstore.domains.names import is_apex, proof_name, registered
 from petstore.domains.resolver import NoSuchName, Resolver, Unanswered
 from petstore.settings.addresses import Address
 
+TTL_SECONDS = 3600  # specification section 1
 MAX_CNAMES = 8
 SHOWN_LENGTH = 80
 SHOWN_ADDRESSES = 4
+
+
+class Record(NamedTuple):
+    """A record that the owner of a domain has to create."""
+
+    kind: str
+    name: str
+    value: str
+    ttl: int = TTL_SECONDS
+
+    @property
+    def label(self) -> str:
+        """The name relative to its zone, as most DNS providers ask for it."""
+        zone = registered(self.name)
+        return "@" if self.name == zone else self.name.removesuffix(f".{zone}")
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredRecords:
+    """What DNS has to contain before a domain is verified."""
+
+    name: str
+    target: str  # the project's generated subdomain
+    token: str
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """A CNAME record; for an apex, which cannot have one, ALIAS and TXT."""
+        if not is_apex(self.name):
+            return (Record("CNAME", self.name, self.target),)
+        return (
+            Record("ALIAS or ANAME", self.name, self.target),
+            Record("TXT", proof_name(self.name), self.token),
+        )
 
 
 class DnsResult(NamedTuple):

@@ -8,8 +8,7 @@ from flask import Flask
 
 from petstore import clock
 from petstore.domains.certificates import fetch_certificate
-from petstore.domains.dns import DnsResult, check_dns
-from petstore.domains.records import RequiredRecords
+from petstore.domains.dns import DnsResult, RequiredRecords, check_dns
 from petstore.models.domains import Domain, DomainToken
 from petstore.models.domains.checks import (
     CHECK_AFTER_MS,

@@ -4,11 +4,11 @@ Models raise a subclass of `RuleError` when a rule does not allow something. It 
 its code, and `petstore.errors.ERRORS` has the status of each code.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import orjson
 import peewee
-from flask import Flask, Response, current_app, g, request
+from flask import Flask, Response, current_app, g
 from werkzeug.exceptions import HTTPException
 
 from petstore.errors import (
@@ -37,23 +37,20 @@ HTTP_ERRORS = {
     413: ErrorResponse("body_too_large"),
 }
 
-Page = Callable[[int, str], Response]
-
 
 def init_app(app: Flask) -> None:
-    """Answer every error with the Error body (specification section 7)."""
+    """Answer every error with the Error body (specification section 7).
+
+    The dashboard puts a function in the place of `error_page`, which makes a page of
+    the status and the message of errors at its own paths.
+    """
+    app.extensions["error_page"] = lambda _status, _message: None
     app.before_request(_raise_if_unreadable)
-    app.extensions["error_pages"] = []
     app.register_error_handler(ErrorResponse, answer_error)
     app.register_error_handler(RuleError, answer_rule_error)
     app.register_error_handler(peewee.PeeweeException, _answer_database_error)
     app.register_error_handler(HTTPException, _answer_http_exception)
     app.register_error_handler(Exception, _answer_bug)
-
-
-def show_as_pages(app: Flask, is_page: Callable[[str], bool], page: Page) -> None:
-    """Answer errors at some paths with pages, made from the status and the text."""
-    app.extensions["error_pages"].append((is_page, page))
 
 
 def answer_error(error: ErrorResponse) -> Response:
@@ -116,10 +113,9 @@ def _response(
     g.error_code = code
     status = status or ERRORS[code].status
     headers = {**ERRORS[code].headers, **headers}
-    for is_page, page in current_app.extensions["error_pages"]:
-        if is_page(request.path):
-            response: Response = page(status, message)
-            response.headers.update(headers)
-            return response
+    page: Response | None = current_app.extensions["error_page"](status, message)
+    if page is not None:
+        page.headers.update(headers)
+        return page
     body = orjson.dumps({"code": code, "message": message, "status": status})
     return JsonResponse(body, status, headers)

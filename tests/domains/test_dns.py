@@ -9,8 +9,7 @@ import dns.message
 import dns.rcode
 import pytest
 
-from petstore.domains.dns import DnsResult, check_dns
-from petstore.domains.records import Record, RequiredRecords
+from petstore.domains.dns import DnsResult, Record, RequiredRecords, check_dns
 from petstore.settings.addresses import Address
 from tests.harness.dns_server import DnsServer, rrset
 

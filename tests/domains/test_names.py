@@ -3,8 +3,8 @@
 import pytest
 
 from petstore.domains import names
+from petstore.domains.dns import Record
 from petstore.domains.names import is_apex, normalised, readable
-from petstore.domains.records import Record
 from petstore.models.domains import DomainNotAllowed
 from tests.harness.host_fixtures import BASE
 
