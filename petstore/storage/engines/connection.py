@@ -9,7 +9,11 @@ import peewee
 
 from petstore.server import timeouts
 from petstore.storage.engines.base import Rows
-from petstore.storage.engines.queues import Busy
+
+
+class Busy(peewee.OperationalError):
+    """The database is available, but others keep it busy."""
+
 
 # By SQLSTATE, or by its first two characters. Others are bugs: DatabaseError.
 ERRORS: dict[str, type[peewee.PeeweeException]] = {

@@ -2,15 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable
 from contextlib import suppress
+from typing import Generic, TypeVar
 from weakref import WeakValueDictionary
 
 import peewee
 
 from petstore.server import timeouts
-from petstore.storage.engines.connection import FAILURES, Connection
-from petstore.storage.engines.queues import WaitQueue
+from petstore.storage.engines.connection import FAILURES, Busy, Connection
+
+Item = TypeVar("Item")
 
 
 class Pool:
@@ -84,7 +87,7 @@ class Pool:
         if connection.is_uncertain:
             self._back_off()  # an available server would have cancelled the statement
         self._drop(connection)
-        if self._idle.has_waiters:
+        if self._idle.waiters:
             self._connect_if_needed()
 
     async def close(self) -> None:
@@ -126,7 +129,7 @@ class Pool:
             self._is_connecting = False
         self._count += 1
         self.release(connection)
-        if self._idle.has_waiters:
+        if self._idle.waiters:
             self._connect_if_needed()
 
     def _start(self, coroutine: Coroutine[None, None, None]) -> None:
@@ -139,3 +142,48 @@ async def _close(connection: Connection) -> None:
     """Close a connection, after a statement that was given up is cancelled."""
     with suppress(*FAILURES):
         await connection.close(timeout=timeouts.LIMITS.close_seconds)
+
+
+class WaitQueue(Generic[Item]):
+    """Lends items to requests, which wait first-in, first-out while there are none.
+
+    Without a timeout, they wait forever.
+    """
+
+    def __init__(self, items: Iterable[Item] = (), *, has_timeout: bool = True) -> None:
+        self.items = list(items)  # that nobody uses
+        self._has_timeout = has_timeout
+        self.waiters: deque[asyncio.Future[Item]] = deque()
+        self._served = 0
+
+    async def get(self) -> Item:
+        """Return the item that was put back last, or wait for one.
+
+        Raises `Busy` if nobody in the queue was served during `stalled_checks`.
+        """
+        if self.items:
+            return self.items.pop()
+        waiter = asyncio.get_running_loop().create_future()
+        self.waiters.append(waiter)
+        limits, stalled_checks, served = timeouts.LIMITS, 0, self._served
+        while not waiter.done():
+            if stalled_checks >= limits.stalled_checks and self._has_timeout:
+                self.waiters.remove(waiter)
+                raise Busy("others keep the database busy")
+            await asyncio.wait([waiter], timeout=limits.check_seconds)
+            stalled_checks = stalled_checks + 1 if served == self._served else 0
+            served = self._served
+        return waiter.result()
+
+    def put(self, item: Item) -> None:
+        """Pass an item to the first waiting request, or keep it for the next one."""
+        self._served += 1
+        if self.waiters:
+            self.waiters.popleft().set_result(item)
+        else:
+            self.items.append(item)
+
+    def fail_all(self, error: Exception) -> None:
+        """Raise an error in all waiting requests."""
+        while self.waiters:
+            self.waiters.popleft().set_exception(error)

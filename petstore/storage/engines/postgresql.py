@@ -11,9 +11,8 @@ from peewee import SQL, ColumnBase, Expression, NodeList, Select, Tuple, fn
 from petstore.clock import MS_PER_SECOND
 from petstore.server import await_result, timeouts
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows
-from petstore.storage.engines.connection import Connection, connect
+from petstore.storage.engines.connection import Busy, Connection, connect
 from petstore.storage.engines.pool import Pool
-from petstore.storage.engines.queues import Busy
 
 _VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
 
