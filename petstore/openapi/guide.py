@@ -47,8 +47,8 @@ def link(title: str) -> str:
 def _table_of_plans() -> str:
     rows = []
     for plan, terms in PLANS.items():
-        limits = Quota.parse(terms.quota)[:2] if terms.quota else ()
-        figures = [f"{limit.amount:,}" for limit in limits] or ["its own"] * 2
+        amounts = Quota.parse(terms.quota).amounts if terms.quota else ()
+        figures = [f"{amount:,}" for amount in amounts] or ["its own"] * 2
         rows.append((plan.capitalize(), *figures))
     return _table(("Plan", "Requests per minute", "Requests per day"), rows)
 

@@ -13,20 +13,31 @@ from petstore.models.projects import Project
 class Quota(NamedTuple):
     """A limit of requests a minute and one of requests a day, which hold together."""
 
-    minute: RateLimitItem
-    day: RateLimitItem
+    limits: tuple[RateLimitItem, ...]  # the shortest window first
+    amounts: tuple[int, ...]  # of the limits
     policy: str  # as in the header RateLimit-Policy
+
+    @property
+    def minute(self) -> RateLimitItem:
+        """The limit of requests a minute."""
+        return self.limits[0]
+
+    @property
+    def day(self) -> RateLimitItem:
+        """The limit of requests a day."""
+        return self.limits[-1]
 
     @classmethod
     @functools.lru_cache(1024)
     def parse(cls, text: str) -> Self:
         """Return the quota in the notation of limits, as in `60/minute;1000/day`."""
-        minute, day = parse_many(text)
+        limits = tuple(parse_many(text))
         policies = (
-            f'"{item.GRANULARITY.name}";q={item.amount};w={item.get_expiry()}'
-            for item in (minute, day)
+            f'"{limit.GRANULARITY.name}";q={limit.amount};w={limit.get_expiry()}'
+            for limit in limits
         )
-        return cls(minute, day, ", ".join(policies))
+        amounts = tuple(limit.amount for limit in limits)
+        return cls(limits, amounts, ", ".join(policies))
 
 
 # On the dashboard.

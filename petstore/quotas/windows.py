@@ -78,9 +78,9 @@ class Decision(NamedTuple):
     @classmethod
     def of(cls, quota: Quota, counts: Counts, banned_until_ms: int = 0) -> "Decision":
         """Compare the figures of the store with the limits of the quota."""
-        now_ms = counts.now_ms
-        minute = Window.at(now_ms, quota.minute, MS_PER_MINUTE, counts.minute_served)
-        day = Window.at(now_ms, quota.day, MS_PER_DAY, counts.day_served)
+        now_ms, (per_minute, per_day) = counts.now_ms, quota.limits
+        minute = Window.at(now_ms, per_minute, MS_PER_MINUTE, counts.minute_served)
+        day = Window.at(now_ms, per_day, MS_PER_DAY, counts.day_served)
         return cls(counts.is_granted, quota, minute, day, now_ms, banned_until_ms)
 
     @property

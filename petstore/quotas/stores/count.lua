@@ -1,11 +1,12 @@
 -- Counts a request in the minute and in the day of its subject, or in neither.
 --
 -- KEYS[1]  '<subject>:<day>', the day by the clock of the caller
--- ARGV     limits of a minute and of a day; both '' to read without counting
+-- ARGV     none to read without counting, else
 --          end of the key's ban in ms since 1970, or 0
 --          number of days for which the figures of the day are kept after it
 --          id of the API key whose refusals lead to a ban, or ''
 --          pause in ms after which the next refusal of the key counts
+--          limits of a minute and of a day; none to grant every request
 -- Returns  1 if the request is granted, else 0; the requests served in the minute and in
 --          the day; the time in ms; the refusals that count towards a ban, or 0 if this
 --          request is not one of them
@@ -16,7 +17,6 @@ local MS_PER_MINUTE, MS_PER_DAY = 60000, 86400000
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local per_minute, per_day = tonumber(ARGV[1]), tonumber(ARGV[2])
 
 local subject = string.match(KEYS[1], '^(.*):')
 local day_key = subject .. ':' .. math.floor(now / MS_PER_DAY)
@@ -30,12 +30,14 @@ if tonumber(seen[1]) == minute + 1 then
 end
 local minute_served = tonumber(seen[1]) == minute and tonumber(seen[2]) or 0
 
-if not per_minute then
+if #ARGV == 0 then
   return {0, minute_served, served, counted_at, 0}
 end
 
-local banned_until, kept_ms = tonumber(ARGV[3]), (ARGV[4] + 1) * MS_PER_DAY
-local key, strike_pause = ARGV[5], tonumber(ARGV[6])
+local banned_until, kept_ms = tonumber(ARGV[1]), (ARGV[2] + 1) * MS_PER_DAY
+local key, strike_pause = ARGV[3], tonumber(ARGV[4])
+local per_minute = tonumber(ARGV[5] or math.huge)
+local per_day = tonumber(ARGV[6] or math.huge)
 
 if served == 0 then
   redis.call('HSET', day_key, 'served', 0)

@@ -104,12 +104,13 @@ def _raise(error: peewee.PeeweeException) -> NoReturn:
 
 
 def _count(hit: Hit) -> Counts:
+    per_minute, per_day = hit.quota.amounts
     with counters.writing(hit.subject.name):
         [counts] = _upsert(
             subject=hit.subject.name,
             kept_days=hit.subject.kept_days,
-            per_minute=hit.quota.minute.amount,
-            per_day=hit.quota.day.amount,
+            per_minute=per_minute,
+            per_day=per_day,
             banned_until=hit.banned_until_ms,
             now_ms=clock.now_ms(),
         )

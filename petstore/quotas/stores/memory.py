@@ -8,7 +8,7 @@ from limits.storage import MemoryStorage
 
 from petstore import clock
 from petstore.clock import MS_PER_SECOND
-from petstore.quotas.windows import Counts, Hit
+from petstore.quotas.windows import Counts, Decision, Hit
 
 MAX_WINDOWS = 200_000
 
@@ -30,15 +30,11 @@ class MemoryCounters:
         """Count a request in both windows or in neither; see `CounterStorage`."""
         with self._lock:
             counts = self._counts(hit)
-            is_granted = (
-                counts.now_ms >= hit.banned_until_ms
-                and counts.minute_served < hit.quota.minute.amount
-                and counts.day_served < hit.quota.day.amount
-            )
-            if not is_granted:
+            decision = Decision.of(hit.quota, counts, hit.banned_until_ms)
+            if decision.is_banned or not decision.tightest.remaining:
                 return counts
-            self._increment(hit, hit.quota.minute, counts.now_ms)
-            self._increment(hit, hit.quota.day, counts.now_ms)
+            for limit in hit.quota.limits:
+                self._increment(hit, limit, counts.now_ms)
             return self._counts(hit)._replace(is_granted=True)
 
     def peek(self, hit: Hit) -> Counts:
@@ -48,26 +44,23 @@ class MemoryCounters:
 
     def _counts(self, hit: Hit) -> Counts:
         now_ms = clock.now_ms()
-        minute, day = (
-            self._served(hit, item, now_ms)
-            for item in (hit.quota.minute, hit.quota.day)
-        )
-        return Counts(False, minute, day, now_ms)
+        served = [self._served(hit, limit, now_ms) for limit in hit.quota.limits]
+        return Counts._make((False, *served, now_ms, 0))
 
-    def _served(self, hit: Hit, item: RateLimitItem, now_ms: int) -> int:
+    def _served(self, hit: Hit, limit: RateLimitItem, now_ms: int) -> int:
         # The shares of the other processes count as served.
-        share = max(1, item.amount // self._workers)
-        return item.amount - share + self._storage.get(_key(hit, item, now_ms))
+        share = max(1, limit.amount // self._workers)
+        return limit.amount - share + self._storage.get(_key(hit, limit, now_ms))
 
-    def _increment(self, hit: Hit, item: RateLimitItem, now_ms: int) -> None:
-        is_new = self._storage.incr(_key(hit, item, now_ms), item.get_expiry()) == 1
+    def _increment(self, hit: Hit, limit: RateLimitItem, now_ms: int) -> None:
+        is_new = self._storage.incr(_key(hit, limit, now_ms), limit.get_expiry()) == 1
         self._windows += is_new
         if self._windows > MAX_WINDOWS:  # strangers with many addresses
             self._storage.reset()
             self._windows = 0
 
 
-def _key(hit: Hit, item: RateLimitItem, now_ms: int) -> str:
+def _key(hit: Hit, limit: RateLimitItem, now_ms: int) -> str:
     # A window of limits begins with its first hit, so the key names the aligned one.
-    seconds = item.get_expiry()
+    seconds = limit.get_expiry()
     return f"{hit.subject.name}:{seconds}:{now_ms // (seconds * MS_PER_SECOND)}"

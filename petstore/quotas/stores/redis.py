@@ -14,9 +14,7 @@ from petstore.quotas.windows import Counts, Day, Hit
 from petstore.server import await_result
 
 _FOLDER = Path(__file__).parent
-# Arguments of count.lua: to read without counting, and to grant or refuse one request.
-_NO_LIMITS = ("", "")
-_ONE_REQUEST = (1, 1, 0, 0, "", 0)
+_NO_LIMITS = (0, 0, "", 0)  # arguments of count.lua
 
 
 class RedisStorage(CounterStorage):
@@ -32,17 +30,16 @@ class RedisStorage(CounterStorage):
         """Count a request in both windows or in neither; see `CounterStorage`."""
         return self._run_count(
             hit.subject,
-            hit.quota.minute.amount,
-            hit.quota.day.amount,
             hit.banned_until_ms,
             hit.subject.kept_days,
             "" if hit.key_id is None else hit.key_id,
             STRIKE_PAUSE_MS,
+            *hit.quota.amounts,
         )
 
     def peek(self, subject: Subject) -> Counts:
         """Return the figures without counting; see `CounterStorage`."""
-        return self._run_count(subject, *_NO_LIMITS)
+        return self._run_count(subject)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
         """Return the figures of the days, in one round trip; see `CounterStorage`."""
@@ -55,7 +52,7 @@ class RedisStorage(CounterStorage):
 
         `peek` would not do: a server without memory, or a replica, still answers reads.
         """
-        self._run(self.count_script, _key(subject, ":probe"), *_ONE_REQUEST)
+        self._run(self.count_script, _key(subject, ":probe"), *_NO_LIMITS)
 
     def close(self) -> None:
         """Close the connections."""

@@ -1,6 +1,6 @@
 """The interface of counter stores."""
 
-from abc import ABC, abstractmethod
+from typing import Protocol
 
 from petstore.models import RuleError
 from petstore.quotas.subjects import Subject
@@ -17,14 +17,13 @@ class CountersLocked(RuleError):
     text = "The request could not be counted; please try again."
 
 
-class CounterStorage(ABC):
+class CounterStorage(Protocol):
     """Counters for each subject, one for the minute and one for the day.
 
     Its methods raise `limits.errors.StorageError` while the store is away, and
     `CountersLocked`.
     """
 
-    @abstractmethod
     def count(self, hit: Hit) -> Counts:
         """Count a request in both windows, or in neither if one of them is used up.
 
@@ -32,21 +31,17 @@ class CounterStorage(ABC):
         many are granted as the windows allow.
         """
 
-    @abstractmethod
     def peek(self, subject: Subject) -> Counts:
         """Return the same figures without counting."""
 
-    @abstractmethod
     def history(self, subject: Subject, days: range) -> list[Day]:
         """Return the figures of the days that are known, in any order.
 
         Days are counted from 1970-01-01.
         """
 
-    @abstractmethod
     def probe(self, subject: Subject) -> None:
         """Do nothing if hits of the subject can be counted."""
 
-    @abstractmethod
     def close(self) -> None:
         """Close the connections that belong to the store alone."""
