@@ -101,15 +101,13 @@ class RequestReader:
 
     def _read_head(self, data: bytes) -> int:
         start = 0 if self._bytes_read else self._skip_blank_lines(data)
-        end, is_end = self._find_blank_line(data, start)
+        end = self._end_of_head(data, start)
         self._bytes_read += end - start
         limit = timeouts.LIMITS.head_bytes
         if self._bytes_read > limit:
             excess = f"The headers are longer than {limit // 1024} KiB."
             raise ErrorResponse("headers_too_large", excess)
         self._feed(data[start:end])
-        if is_end != self._has_head:  # the parser found another end
-            raise InvalidRequest("The request has a head without a clear end.")
         return end
 
     def _skip_blank_lines(self, data: bytes) -> int:
@@ -122,14 +120,14 @@ class RequestReader:
             raise InvalidRequest("There are too many empty lines before the request.")
         return start
 
-    def _find_blank_line(self, data: bytes, start: int) -> tuple[int, bool]:
-        """Return how far the head goes in the data, and whether it ends there."""
+    def _end_of_head(self, data: bytes, start: int) -> int:
+        """Return how far the head goes in the data."""
         head = self._tail + data[start:]
         found = head.find(BLANK_LINE)
         if found >= 0:
-            return start + found + len(BLANK_LINE) - len(self._tail), True
+            return start + found + len(BLANK_LINE) - len(self._tail)
         self._tail = head[-3:]
-        return len(data), False
+        return len(data)
 
     def _read_body(self, data: bytes, start: int) -> int:
         """Read some pieces of the body; return where they end."""
@@ -170,7 +168,10 @@ class RequestReader:
         self._parser.feed_data(f"POST / HTTP/1.1\r\n{framing}\r\n\r\n".encode())
 
     def on_message_begin(self) -> None:
-        """Check that no other request has ended; called by httptools."""
+        """Refuse a second request in what was fed; called by httptools.
+
+        Reader and parser would disagree on where the first one ends.
+        """
         if self.is_complete:
             raise InvalidRequest("The request does not end where it should.")
 
