@@ -1,6 +1,7 @@
 """A raw HTTP client that sends bytes exactly as given."""
 
 import socket
+from contextlib import suppress
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -54,6 +55,13 @@ class Wire:
             self._receive()
         content, self._received = self._received[:length], self._received[length:]
         return Answer(status, headers, content)
+
+    def rest(self) -> bytes:
+        """Return all that is received until the service closes the connection."""
+        with suppress(ConnectionResetError):
+            while received := self.socket.recv(65536):
+                self._received += received
+        return self._received
 
     def is_closed(self) -> bool:
         """Return whether the service closes the connection without sending more."""

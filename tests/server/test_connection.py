@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import socket
-import weakref
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
@@ -90,17 +89,29 @@ ENDED = {
 @pytest.mark.parametrize("sent", ENDED.values(), ids=ENDED.keys())
 def test_closed_connection_is_freed_without_the_garbage_collector(sent: bytes):
     async def play() -> None:
-        async with asked(sent) as (server, client):
-            connection = weakref.ref(server.connection)
+        async with asked(sent) as (_, client):
+            gc.collect()
             client.close()
             await settled()
-            assert connection() is None
+            assert gc.collect() == 0
 
     gc.disable()
     try:
         uvloop.run(play())
     finally:
         gc.enable()
+
+
+def test_connection_that_has_ended_closes_when_its_client_does():
+    async def play() -> None:
+        async with asked(CLOSE) as (server, client):
+            await receive_all(client)
+            assert server.connection
+            client.close()
+            await settled()
+            assert server.connection is None
+
+    uvloop.run(play())
 
 
 @pytest.mark.parametrize("sent", [GET, CLOSE, b"BAD\r\n\r\n"])

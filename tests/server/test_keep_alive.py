@@ -30,13 +30,6 @@ def test_error_from_the_application_keeps_the_connection_open(
     assert wire.send(get(key)).answer().status == 200
 
 
-def test_pipelined_requests_are_answered_in_order(wire: Wire, key: str):
-    wire.send((post(key, f"Content-Length: {len(PET)}") + PET) * 20 + get(key))
-    ids = [wire.answer().json["id"] for _ in range(20)]
-    assert ids == sorted(set(ids))
-    assert [pet["id"] for pet in wire.answer().json] == ids
-
-
 def test_each_pipelined_request_gets_its_own_response(wire: Wire, key: str):
     count = 500
     wire.send(b"".join(get(key, f"X-Request-ID: mine-{i}") for i in range(count)))

@@ -69,15 +69,6 @@ def read(parts: list[bytes]) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("number", range(len(READABLE)))
-def test_request_split_in_two_reads_the_same(number: int):
-    sent = READABLE[number] + get(KEY)
-    whole = read([sent])
-    assert len(whole) == 2
-    for cut in range(1, len(sent)):
-        assert read([sent[:cut], sent[cut:]]) == whole
-
-
 @pytest.mark.parametrize("sent", [*READABLE, *UNREADABLE[:5], *UNREADABLE[7:]])
 def test_request_split_into_bytes_reads_the_same(sent: bytes):
     assert read([sent[i : i + 1] for i in range(len(sent))]) == read([sent])

@@ -44,16 +44,12 @@ def is_served(service: Gunicorn, key: str) -> bool:
         return honest.send(get(key)).answer().status == 200
 
 
-def test_half_sent_requests_do_not_block_other_clients(
-    service: Gunicorn, key: str, halves: list[bytes]
+def test_half_sent_requests_block_nobody_and_are_answered_once_complete(
+    service: Gunicorn, key: str
 ):
-    with connected(service, *halves * (CROWD // len(halves))):
-        assert all(is_served(service, key) for _ in range(20))
-
-
-def test_half_sent_requests_are_answered_once_complete(service: Gunicorn, key: str):
     whole = get(key)
     with connected(service, *[whole[:40]] * CROWD) as wires:
+        assert all(is_served(service, key) for _ in range(20))
         for wire in wires:
             wire.send(whole[40:])
         assert {wire.answer().status for wire in wires} == {200}

@@ -1,4 +1,4 @@
-"""Under every server, slow DNS of one project delays no other project."""
+"""In an event loop and in threads, slow DNS of one project delays no other."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -11,43 +11,29 @@ import pytest
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.settings import read_settings
-from petstore.storage.database import open_databases
 from tests.harness import databases
 from tests.harness.dns_server import DnsServer
 from tests.harness.host_fixtures import BASE
 from tests.harness.services import serving
 from tests.harness.visitors import Visitor
-from tests.server.test_other_servers import flask_run
 
 DOMAINS = "/settings/domains"
-OWN: list[str] = []
-GTHREAD = ["--worker-class", "gthread", "--threads", "4"]
-FLASK_RUN = None
+SERVERS = {"sqlite": [], "postgresql": ["--worker-class", "gthread", "--threads", "4"]}
 
 
-@pytest.fixture(
-    params=[("sqlite", OWN), ("postgresql", GTHREAD), ("sqlite", FLASK_RUN)],
-    ids=["own", "gthread", "flask run"],
-)
+@pytest.fixture(params=SERVERS, ids=["own", "gthread"])
 def url(
     request: pytest.FixtureRequest,
     new_database: Callable[[str], str],
     host_settings: dict[str, str],
     tmp_path: Path,
 ) -> Iterator[str]:
-    engine, options = request.param
     environ = host_settings | {
-        "DATABASE_URL": new_database(engine),
+        "DATABASE_URL": new_database(request.param),
         "WEB_CONCURRENCY": "1",
     }
-    if options is None:
-        with flask_run(environ) as url:
-            open_databases(read_settings(environ))
-            yield url
-    else:
-        with serving(tmp_path, environ, *options) as service:
-            yield service.url
+    with serving(tmp_path, environ, *SERVERS[request.param]) as service:
+        yield service.url
     databases.close()
 
 
