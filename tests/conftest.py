@@ -10,6 +10,7 @@ import hypothesis
 import psycopg
 import pytest
 import redis
+from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -203,6 +204,13 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     limiter.close()
     databases.close()
     call_in_loop(databases.close)  # what was opened in the background
+
+
+@pytest.fixture
+def flask(app: Flask) -> Callable[..., Result]:
+    """A function that runs a command in this process and returns its result."""
+    runner = app.test_cli_runner()
+    return lambda *arguments: runner.invoke(args=arguments)
 
 
 @pytest.fixture

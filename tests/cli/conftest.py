@@ -4,18 +4,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from click.testing import Result
-from flask import Flask
 
 from petstore import create_app
 from petstore.settings import read_settings
 from tests.harness import databases
-
-
-@pytest.fixture
-def flask(app: Flask) -> Callable[..., Result]:
-    """Return a function that runs a command and returns its result."""
-    runner = app.test_cli_runner()
-    return lambda *arguments: runner.invoke(args=arguments)
 
 
 @pytest.fixture

@@ -13,9 +13,10 @@ from tests.harness.clocks import Clock
 
 
 @pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """An empty SQLite database; these tests do not depend on the engine."""
-    return sqlite_url
+def database_url(request: pytest.FixtureRequest) -> str:
+    """An empty SQLite database, or another engine's where the test says so."""
+    engine = getattr(request, "param", "sqlite")
+    return request.getfixturevalue(f"{engine}_url")
 
 
 @pytest.fixture

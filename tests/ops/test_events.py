@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from click.testing import Result
-from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore import clock as service_clock
@@ -20,13 +19,6 @@ from tests.harness.servers import ROOT
 
 Told = Callable[[], list[dict[str, Any]]]
 TIME = "2027-03-17T12:00:10.000Z"
-
-
-@pytest.fixture
-def flask(app: Flask) -> Callable[..., Result]:
-    """Return a function that runs a command and returns its result."""
-    runner = app.test_cli_runner()
-    return lambda *arguments: runner.invoke(args=arguments)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
@@ -107,39 +106,3 @@ def test_other_keys_of_the_project_are_not_banned(
     assert other.get(PETS).json["code"] == EXCEEDED
     clock.move(seconds=60)
     assert send(other) == [200]
-
-
-def test_an_unbanned_key_is_served_at_once(
-    app: Flask, client: FlaskClient, key: str, banned: TestResponse, clock: Clock
-):
-    clock.move(seconds=60)
-    assert send(client) == [429]
-    result = app.test_cli_runner().invoke(args=["keys", "unban", key[:16]])
-    assert (result.exit_code, result.output) == (0, "")
-    assert send(client) == [200]
-
-
-def test_rotated_key_inherits_the_ban(
-    app: Flask,
-    client_of: Callable[[str], FlaskClient],
-    key: str,
-    banned: TestResponse,
-    clock: Clock,
-):
-    result = app.test_cli_runner().invoke(args=["keys", "rotate", key[:16]])
-    successor = client_of(result.output.strip())
-    assert successor.get(PETS).json["code"] == BANNED
-    clock.move(seconds=retry_after(banned))
-    assert send(successor) == [200]
-
-
-def test_key_list_shows_the_ban_until_it_ends(
-    app: Flask, key: str, banned: TestResponse, clock: Clock
-):
-    def listed() -> str:
-        return app.test_cli_runner().invoke(args=["keys", "list"]).output
-
-    assert "2027-03-17T12:01:43Z" in listed()
-    clock.move(seconds=BAN_SECONDS)
-    assert key[:16] in listed()
-    assert "2027-03-17T12:01:43Z" not in listed()

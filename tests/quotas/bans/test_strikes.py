@@ -8,7 +8,6 @@ from flask.testing import FlaskClient
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.settings import read_settings
 from tests.harness.clocks import START_MS, Clock
 from tests.quotas.bans.conftest import GoOn
 from tests.quotas.requests import PETS, send
@@ -83,8 +82,3 @@ def test_unauthenticated_clients_are_never_banned(stranger: FlaskClient, clock: 
     for _ in range(10):
         clock.move(seconds=1)
         assert stranger.get(PETS).json["code"] == EXCEEDED
-
-
-def test_default_ban_is_five_minutes_after_ten_refusals():
-    settings = read_settings({})
-    assert (settings.ban_after, settings.ban_seconds) == (10, 300)
