@@ -53,14 +53,13 @@ class Pet(NamedTuple):
         The animals of a project are committed in the order of their ids. A client that
         reads on from the last id it has seen therefore misses none.
         """
-        pet = cls(id=0, **members)  # the database assigns the id
-        values = {"project": project_id, **pet._asdict()}
+        values = {"project": project_id, **members}
         with data.writing(project_id):
             pet_id = _insert_if_category_exists.insert(**values)
             if not pet_id:
-                Category.ensure(project_id, pet.category_id)
+                Category.ensure(project_id, members["category_id"])
                 pet_id = _insert_if_category_exists.insert(**values)
-        return pet._replace(id=pet_id)
+        return cls(pet_id, **members)
 
     @classmethod
     def find(cls, project_id: int, pet_id: int) -> Self:
