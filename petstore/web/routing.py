@@ -19,6 +19,7 @@ from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
 API_PREFIX = "/v1"
 MAX_PARAMETERS = 20  # of a query, and fields of a form
 FORM = "application/x-www-form-urlencoded"
+NO_PATH = "/."  # of any route
 
 # The request and `g` themselves. Flask's proxies, which it declares as the objects that
 # they stand for, cost 10 % of a request.
@@ -89,13 +90,15 @@ class Service(Flask):
         """
         if request is None:
             return super().create_url_adapter(None)
+        # Werkzeug takes //v1/pets for /v1/pets, whatever `merge_slashes` says.
+        is_doubled = request.environ["PATH_INFO"].startswith("//")
         return MapAdapter(
             self.url_map,
             server_name=request.environ.get("HTTP_HOST", ""),
             script_name=request.root_path,
             subdomain="",
             url_scheme=request.scheme,
-            path_info=request.path,
+            path_info=NO_PATH if is_doubled else request.path,
             default_method=request.method,
             query_args=request.query_string.decode("latin-1"),
         )
@@ -124,7 +127,6 @@ def init_app(app: Flask) -> None:
     """Let routes contain ids, and match paths exactly as they are sent."""
     app.url_map.converters["id"] = IdConverter
     app.url_map.merge_slashes = False
-    app.before_request(_reject_doubled_slash)
 
 
 def is_api_path(path: str) -> bool:
@@ -144,10 +146,3 @@ def _refuse_too_many(encoded: bytes, where: str, what: str) -> None:
     """Raise `InvalidRequest` for too many parameters, before any is looked at."""
     if encoded.count(b"&") >= MAX_PARAMETERS:
         raise InvalidRequest(f"{where}: must have at most {MAX_PARAMETERS} {what}")
-
-
-def _reject_doubled_slash() -> None:
-    # Werkzeug takes //v1/pets for /v1/pets, whatever `merge_slashes` says.
-    request = current_request()
-    if request.environ["PATH_INFO"].startswith("//"):
-        request.url_rule, request.routing_exception = None, NotFound()
