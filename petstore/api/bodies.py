@@ -66,7 +66,7 @@ def _parse(body: bytes) -> Any:
         # orjson is strict on encoding, surrogates, NaN and nesting. Repeated members
         # and digits beyond a double only show in the second parse.
         orjson.loads(body)
-        return _decoder.decode(body.decode())
+        return _decoder.raw_decode(body.decode().lstrip())[0]
     except orjson.JSONDecodeError as error:
         raise InvalidRequest(_fault(body, error)) from None
     except (ValueError, ArithmeticError, RecursionError):
