@@ -5,7 +5,6 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
@@ -47,8 +46,10 @@ class Writer(threading.Thread):
                 self.connection.execute("COMMIT")
             except sqlite3.Error as error:
                 failure = error
-            with suppress(RuntimeError):  # the event loop has ended
+            try:
                 self._loop.call_soon_threadsafe(callback, failure)
+            except RuntimeError:  # the event loop has ended
+                return
 
 
 class SharedTransaction:
