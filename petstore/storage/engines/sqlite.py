@@ -177,7 +177,12 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         state = self._states.get()  # none if there was no transaction
         if state and state.conn:
             return state.conn.connection
-        return self._thread_connection()
+        try:
+            return self._threads.connection
+        except AttributeError:
+            with as_peewee_errors:
+                self._threads.connection = self._connect()
+            return self._threads.connection
 
     def begin(self, lock_type: str = "IMMEDIATE") -> None:
         """Begin a transaction; raises `peewee.OperationalError` if the file is gone."""
@@ -186,7 +191,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
             if can_await():
                 self._enter_transaction(self._group_commit.begin())
             else:
-                connection = self._thread_connection()
+                connection = self.connection()
                 self._retry(connection.execute, f"BEGIN {lock_type}")
                 self._enter_transaction(OwnTransaction(connection, self.disconnect))
 
@@ -252,20 +257,15 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
     def _run(self, sql: str, params: Any) -> Rows:
         connection = self.connection()
         try:
-            return _fetch_all(connection.execute(sql, params or ()))
+            cursor = connection.execute(sql, params or ())
+            rows = cursor.fetchall()
         except sqlite3.Error as error:
             with as_peewee_errors:
                 if connection.in_transaction or not is_busy(error):
                     raise
-                return _fetch_all(self._retry(connection.execute, sql, params or ()))
-
-    def _thread_connection(self) -> sqlite3.Connection:
-        try:
-            return self._threads.connection
-        except AttributeError:
-            with as_peewee_errors:
-                self._threads.connection = self._connect()
-            return self._threads.connection
+                cursor = self._retry(connection.execute, sql, params or ())
+                rows = cursor.fetchall()
+        return Rows(rows, cursor.description, cursor.rowcount, cursor.lastrowid)
 
     def _connect(self) -> sqlite3.Connection:
         self._opened.require_unchanged()
@@ -308,8 +308,3 @@ class SqliteCounters(Sqlite):
 def _code_of(error: peewee.PeeweeException) -> int:
     code: int = getattr(error.__context__, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
     return code & 0xFF
-
-
-def _fetch_all(cursor: sqlite3.Cursor) -> Rows:
-    rows = cursor.fetchall()
-    return Rows(rows, cursor.description, cursor.rowcount, cursor.lastrowid)
