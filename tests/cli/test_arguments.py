@@ -18,6 +18,12 @@ from tests.harness.databases import of_one_engine
         (("projcts",), "No such command 'projcts'. Did you mean 'projects'?"),
         (("migrate", "extra"), "Got unexpected extra argument (extra)"),
         (("migrate", "--bogus"), "No such option '--bogus'."),
+        (("keys", "revok"), "No such command 'revok'. Did you mean 'revoke'?"),
+        (("usage", "--day"), "No such option '--day'. Did you mean '--days'?"),
+        (
+            ("keys", "create", "--project", "sheltr"),
+            "There is no project 'sheltr'. Did you mean 'shelter'?",
+        ),
         (("projects",), "Missing command."),
         (("projects", "--bogus"), "No such option '--bogus'."),
         (("projects", "create"), "Missing argument 'NAME'."),
@@ -35,8 +41,15 @@ from tests.harness.databases import of_one_engine
         (("data", "copy"), "Missing argument 'DATABASE_URL'."),
     ],
 )
-def test_parser_errors_are_one_line(flask: Callable, arguments: tuple, message: str):
+@pytest.mark.usefixtures("project")
+def test_refusal_is_one_line(flask: Callable, arguments: tuple, message: str):
     assert refusal(flask(*arguments)) == message
+
+
+@of_one_engine
+def test_mistyped_prefix_is_refused_with_a_suggestion(flask: Callable, key: str):
+    message = refusal(flask("keys", "revoke", key[:15] + "!"))
+    assert message.endswith(f"Did you mean {key[:16]!r}?")
 
 
 def test_commands_wait_as_long_as_connecting_takes(

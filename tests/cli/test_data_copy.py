@@ -6,26 +6,24 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.api.last_used import last_used
-from petstore.models.callers import Caller
 from petstore.models.domains import Domain
-from petstore.models.keys import Key
-from petstore.models.pets import PetTable
+from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
-from petstore.models.sessions import Secret, Session
+from petstore.models.sessions import Secret
 from petstore.quotas.stores.database import Usage
-from petstore.storage import migrator, tables
+from petstore.storage import migrator
 from petstore.storage.database import (
     BaseModel,
     CounterModel,
     Databases,
     databases_at,
-    opened_databases,
 )
 from petstore.storage.tables import COPIED_AT_ONCE
 from petstore.storage.transfer import table_groups
+from tests.cli.contents import contents, fill
 from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, printed, refusal
+from tests.harness.clocks import Clock
 from tests.harness.servers import PATIENCE
 from tests.harness.services import serving
 
@@ -43,31 +41,6 @@ def target(unmigrated_url: str) -> Iterator[Databases]:
     target.close()
 
 
-def contents(databases: Databases) -> dict[str, list[tuple]]:
-    """Return all rows by table."""
-    found = {}
-    for group, database in zip(table_groups(), databases, strict=True):
-        with database.snapshot():
-            for table in group:
-                found[table.__name__] = sorted(tables.read(database, table), key=repr)
-    return found
-
-
-def fill(client: FlaskClient, project: Project) -> None:
-    """Add at least one row to every table but Strike."""
-    for number, name in enumerate(NAMES):
-        body = {"name": name, "categoryId": number}
-        headers = {"Idempotency-Key": str(number)}
-        client.post("/v1/pets", json=body, headers=headers)
-    client.post("/v1/store/orders", json={"petId": 1})
-    Domain.add(project, "pets.example.org")
-    Key.issue(project, is_limited=True)
-    Secret.shared("sessions")
-    Session.begin(Caller.by_prefix(Key.all_by_id(project)[0].prefix))
-    client.put("/v1/categories/1", json={"name": "Cats"})
-    last_used.flush()  # or it would be written while rows are compared
-
-
 def test_every_table_belongs_to_a_copied_group():
     data_tables, counter_tables = table_groups()
     assert set(data_tables) == set(BaseModel.__subclasses__())
@@ -80,15 +53,20 @@ def test_rows_are_copied_unchanged_and_ids_are_not_reused(
     project: Project,
     unmigrated_url: str,
     target: Databases,
+    clock: Clock,
 ):
-    fill(client, project)
-    PetTable.delete().where(PetTable.id > 1).execute()
-    before = contents(opened_databases())
+    for name in NAMES:
+        client.post("/v1/pets", json={"name": name, "categoryId": 1})
+    fill(client, project, clock)
+    Secret.shared("sessions")
+    Pet.add(project.id, name="Last", category_id=1, status="sold")
+    PetTable.delete().where(PetTable.name == "Last").execute()
+    before = contents()
     count = sum(map(len, before.values()))
     assert printed(flask("data", "copy", unmigrated_url)) == f"copied {count} rows"
     assert contents(target) == before
-    assert [name for name, rows in before.items() if not rows] == ["Strike"]
-    for table, last in [(PetTable, len(NAMES)), (Project, 1), (Domain, 1)]:
+    assert all(before.values())
+    for table, last in [(PetTable, len(NAMES) + 2), (Project, 1), (Domain, 1)]:
         assert target.data.last_id(table._meta.table_name) == last
 
 
@@ -101,7 +79,7 @@ def test_more_rows_than_fit_into_a_statement_are_copied(
     for some in (keys, [key | {"subject": "x"} for key in keys]):
         Usage.insert_many([row | key for key in some]).execute()
     printed(flask("data", "copy", unmigrated_url))
-    assert contents(target) == contents(opened_databases())
+    assert contents(target) == contents()
 
 
 @of_sqlite
@@ -182,8 +160,9 @@ def test_failed_copy_leaves_the_target_empty(
     project: Project,
     unmigrated_url: str,
     target: Databases,
+    clock: Clock,
 ):
-    fill(client, project)
-    PetTable.update(name="a\0").where(PetTable.id == 3).execute()
+    fill(client, project, clock)
+    PetTable.update(name="a\0").execute()
     failure(flask("data", "copy", unmigrated_url))
     assert not any(contents(target).values())

@@ -10,14 +10,10 @@ from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.api.last_used import last_used
-from petstore.models.callers import Caller
-from petstore.models.domains import Domain
 from petstore.models.keys import Key
-from petstore.models.projects import Plan, Project
-from petstore.models.sessions import Session
+from petstore.models.projects import Project
 from petstore.quotas.stores.database import Strike
-from petstore.storage.database import BaseModel, CounterModel
+from tests.cli.contents import contents, fill
 from tests.cli.outputs import failure, refusal, text_of
 from tests.harness.clocks import Clock
 from tests.harness.load import load
@@ -34,27 +30,6 @@ def delete(flask: Callable) -> Callable[..., Result]:
     return lambda *arguments: flask("projects", "delete", *arguments)
 
 
-def fill(client: FlaskClient, project: Project, clock: Clock) -> None:
-    """Add at least one row of the project to every table."""
-    pet = {"name": "Rex", "categoryId": 1}
-    first = client.post("/v1/pets", json=pet, headers={"Idempotency-Key": "1"})
-    client.post("/v1/store/orders", json={"petId": first.json["id"]})
-    Domain.add(project, "pets.example.org")
-    Key.issue(project, is_limited=True)
-    Session.begin(Caller.by_prefix(Key.all_by_id(project)[0].prefix))
-    project.change_plan(Plan("enterprise", 1, 9))
-    for _ in range(3):
-        client.get("/v1/pets")
-        clock.move(seconds=2)
-    last_used.flush()
-
-
-def rows() -> dict[str, list[dict]]:
-    """Return the rows of each table."""
-    tables = [*BaseModel.__subclasses__(), *CounterModel.__subclasses__()]
-    return {table.__name__: list(table.select().dicts()) for table in tables}
-
-
 def test_every_table_loses_its_rows_and_the_other_project_keeps_them(
     delete: Callable,
     client: FlaskClient,
@@ -64,18 +39,16 @@ def test_every_table_loses_its_rows_and_the_other_project_keeps_them(
     clock: Clock,
 ):
     fill(rival_client, rival, clock)
-    before = rows()
+    before = contents()
     fill(client, project, clock)
-    grown = {name for name, found in rows().items() if found != before[name]}
+    grown = {name for name, found in contents().items() if found != before[name]}
     assert grown == before.keys() - NOT_OF_A_PROJECT
     assert text_of(delete("shelter", "--yes")) == ""
-    after = rows()
-    assert [each["slug"] for each in after["Project"]] == ["rival"]
-    assert {each["project"] for each in after["Key"]} == {rival.id}
-    unchanged = before.keys() - {"Project", "Key"}
-    assert {name: after[name] for name in unchanged} == {
-        name: before[name] for name in unchanged
-    }
+    after = contents()
+    assert [each.slug for each in Project.select()] == ["rival"]
+    assert {each.project_id for each in Key.select()} == {rival.id}
+    for name in before.keys() - {"Project", "Key"}:
+        assert after[name] == before[name]
 
 
 def test_keys_stop_on_the_next_request(delete: Callable, client: FlaskClient):
@@ -109,14 +82,14 @@ def test_failed_deletion_deletes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ):
     fill(client, project, clock)
-    before = rows()
+    before = contents()
 
     def fail(*_: object, **__: object) -> None:
         raise peewee.OperationalError("no more")
 
     monkeypatch.setattr(Project, "delete_instance", fail)
     failure(delete("shelter", "--yes"))
-    assert rows() == before
+    assert contents() == before
     assert Strike.select().exists()
 
 

@@ -1,7 +1,7 @@
-"""Lists for people: filters, search, both directions, totals, and equal costs."""
+"""Lists for people: filters, search, both directions, and totals."""
 
-from collections.abc import Callable, Iterator
-from itertools import chain, product
+from collections.abc import Callable
+from itertools import chain
 
 import pytest
 
@@ -11,8 +11,6 @@ from petstore.models.lists import MAX_ID, Listed, Part
 from petstore.models.orders import Order
 from petstore.models.pets import NoSuchPet, Pet
 from petstore.models.projects import Project
-from petstore.storage.database import data
-from tests.harness.statements import Statement, recorded
 
 NAMES = ("Rex", "rex", "Ray", "Äffchen", "äffchen", "Rex", "100%", "Zoë", "RE", "Re_x")
 
@@ -139,62 +137,3 @@ def test_orders_are_listed_newest_first(project: Project, pets: list[Pet]):
     pages = walk(lambda part: Order.listed(project.id, part, status="placed"), 1)
     assert pages == [[orders[2].id], [orders[0].id]]
     assert Order.listed(project.id, Part(9)).total == 3
-
-
-# Costs: the same lists with a thousand rows, and with fifteen times as many.
-FEW, TIMES = 1_000, 15
-PARTS = {
-    "first": lambda _: Part(20),
-    "last": lambda _: Part(20, is_last=True),
-    "after the middle": lambda ids: Part(20, after=ids[len(ids) // 2]),
-    "before the middle": lambda ids: Part(20, before=ids[len(ids) // 2]),
-}
-FILTERS = (
-    {},
-    {"status": "sold"},
-    {"category_id": 7},
-    {"name": "rex"},
-    {"name": "REX", "category_id": 8, "status": "pending"},
-)
-LISTS = list(product(PARTS.values(), FILTERS))
-
-
-@pytest.fixture
-def crowds(
-    database_url: str, project: Project, rival: Project, request: pytest.FixtureRequest
-) -> tuple[int, int]:
-    """A project with few and one with many animals, all of one name."""
-    for owner in (*[project] * TIMES, rival):
-        data.execute_sql(
-            "WITH RECURSIVE n (n) AS"
-            f" (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {FEW})"
-            " INSERT INTO pet (project_id, name, category_id, status)"
-            f" SELECT {owner.id}, 'Rex', 7, 'sold' FROM n"
-        )
-    data.execute_sql("ANALYZE pet")
-    if database_url.startswith("postgresql"):
-        # It would also read entries of rows that earlier tests have deleted.
-        request.getfixturevalue("postgresql").execute("VACUUM pet")
-    return rival.id, project.id
-
-
-def statements_of(project_id: int) -> Iterator[list[Statement]]:
-    """Yield the statements that each of the lists runs."""
-    rows = data.execute_sql(f"SELECT id FROM pet WHERE project_id = {project_id}")
-    ids = sorted(row[0] for row in rows.fetchall())
-    for part, filters in LISTS:
-        with recorded() as statements:
-            Pet.listed(project_id, part(ids), **filters)
-        yield statements
-
-
-def test_every_part_costs_the_same_along_an_index(crowds: tuple[int, int]):
-    few, many = (list(statements_of(project)) for project in crowds)
-    for before, after in zip(few, many, strict=True):
-        cost = sum(map(Statement.cost, after))
-        assert cost <= 1.5 * sum(map(Statement.cost, before)) + 5, after
-    for statement in chain(*many):
-        plan = statement.plan()
-        assert "SEARCH" in plan or "Index" in plan
-        for detour in ("SCAN t1", "TEMP B-TREE", "Seq Scan", "Bitmap", "Sort"):
-            assert detour not in plan, statement.sql

@@ -1,0 +1,41 @@
+"""Rows in every table, and what the tables contain."""
+
+from flask.testing import FlaskClient
+
+from petstore.api.last_used import last_used
+from petstore.models.callers import Caller
+from petstore.models.domains import Domain
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.models.sessions import Session
+from petstore.storage import tables
+from petstore.storage.database import Databases, opened_databases
+from petstore.storage.transfer import table_groups
+from tests.harness.clocks import Clock
+
+
+def fill(client: FlaskClient, project: Project, clock: Clock) -> None:
+    """Add at least one row of the project to every table."""
+    pet = {"name": "Rex", "categoryId": 1}
+    first = client.post("/v1/pets", json=pet, headers={"Idempotency-Key": "1"})
+    client.post("/v1/store/orders", json={"petId": first.json["id"]})
+    Domain.add(project, "pets.example.org")
+    Key.issue(project, is_limited=True)
+    Session.begin(Caller.by_prefix(Key.all_by_id(project)[0].prefix))
+    project.change_plan(Plan("enterprise", 1, 9))
+    for _ in range(3):
+        client.get("/v1/pets")
+        clock.move(seconds=2)
+    last_used.flush()  # or it would be written while rows are compared
+
+
+def contents(databases: Databases | None = None) -> dict[str, list[tuple]]:
+    """Return all rows by table."""
+    found = {}
+    for group, database in zip(
+        table_groups(), databases or opened_databases(), strict=True
+    ):
+        with database.snapshot():
+            for table in group:
+                found[table.__name__] = sorted(tables.read(database, table), key=repr)
+    return found
