@@ -30,11 +30,6 @@ def ended(project: Project) -> list[str]:
     return [key.prefix for key in Key.listed(project.id, "ended")]
 
 
-def test_100_ended_keys_are_kept_for_30_days():
-    assert keys.MAX_ENDED_KEYS == 100
-    assert keys.KEEP_ENDED_MS == 30 * 24 * 3_600_000
-
-
 def test_the_newest_ended_keys_are_kept(
     project: Project, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):

@@ -27,19 +27,18 @@ def working(project: Project, clock: Clock) -> int:
     return Key.select().where(Key.project == project, Key.works_at(now)).count()
 
 
-def test_limits_are_100_keys():
+def test_limits_are_100_keys_and_30_days():
     assert keys.MAX_WORKING_KEYS == keys.MAX_KEYS_PER_HOUR == 100
+    assert keys.MAX_ENDED_KEYS == 100
+    assert keys.KEEP_ENDED_MS == 30 * 24 * 3_600_000
 
 
 def test_key_beyond_the_limit_is_refused(
-    own_keys: list[Key], project: Project, clock: Clock
+    own_keys: list[Key], project: Project, rival: Project, clock: Clock
 ):
     with pytest.raises(TooManyKeys, match=f"has {MOST} keys that work"):
         Key.issue(project)
     assert working(project, clock) == MOST
-
-
-def test_another_project_has_its_own_limit(own_keys: list[Key], rival: Project):
     assert Key.issue(rival)
 
 
@@ -74,30 +73,16 @@ def test_rotating_with_grace_needs_room_for_both(
 
 
 @pytest.mark.usefixtures("patience")
-def test_concurrent_issuing_stays_within_the_limit(
-    own_keys: list[Key], project: Project, clock: Clock
-):
-    Key.update(revoked_ms=1).where(Key.project == project).execute()
-
-    def issue(_: int) -> None:
-        with suppress(TooManyKeys):
-            Key.issue(project)
-
-    at_once(issue, range(4 * MOST))
-    assert working(project, clock) == MOST
-
-
-@pytest.mark.usefixtures("patience")
-def test_concurrent_rotation_stays_within_the_limit(
+def test_concurrent_issuing_and_rotation_stay_within_the_limit(
     own_keys: list[Key], project: Project, clock: Clock
 ):
     own_keys[0].revoke()
 
-    def rotate(number: int) -> None:
+    def issue_or_rotate(number: int) -> None:
         with suppress(TooManyKeys, KeyNotActive):
-            own_keys[1 + number % 2].rotate(60)
+            own_keys[number].rotate(60) if number else Key.issue(project)
 
-    at_once(rotate, range(8))
+    at_once(issue_or_rotate, [0, 1, 2] * 3)
     assert working(project, clock) == MOST
 
 
@@ -139,17 +124,3 @@ def test_keys_of_the_command_line_are_not_limited(project: Project):
     for _ in range(MOST + 1):
         Key.issue(project)
     assert issue_limited(project)
-
-
-@pytest.mark.usefixtures("few_an_hour", "patience")
-def test_concurrent_sessions_stay_within_the_limit_of_an_hour(project: Project):
-    rows = [Key.by_prefix(Key.issue(project)[:16]) for _ in range(6)]
-    given = []
-
-    def issue_or_rotate(row: Key | None) -> None:
-        with suppress(TooManyNewKeys):
-            issued = row.rotate(0, is_limited=True) if row else issue_limited(project)
-            given.append(bool(issued))
-
-    at_once(issue_or_rotate, rows + [None] * 6)
-    assert given.count(True) == MOST
