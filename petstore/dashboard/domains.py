@@ -1,6 +1,6 @@
 """/dashboard/settings/domains: the project's own hosts, from DNS to certificate."""
 
-from flask import abort, current_app, g, render_template, request
+from flask import abort, current_app, g, render_template
 from flask.typing import ResponseReturnValue
 
 from petstore.dashboard.forms import EMPTY, Form
@@ -20,10 +20,11 @@ NO_DOMAINS = "The plan Free has no domains."
 @bp.get("")
 def domains(form: Form = EMPTY) -> str:
     """List the domains, with a form to add one."""
-    rows = Domain.page(g.project)
-    _recheck(rows)
     return render_template(
-        "domains.html", domains=rows, verifier=verifier_of(current_app), form=form
+        "domains.html",
+        domains=Domain.page(g.project),
+        verifier=verifier_of(current_app),
+        form=form,
     )
 
 
@@ -43,7 +44,6 @@ def add_domain() -> ResponseReturnValue:
 def domain(domain_id: int) -> str:
     """Show one domain: its DNS records, what DNS says, its certificate."""
     domain, verifier = Domain.find(g.project, domain_id), verifier_of(current_app)
-    _recheck([domain])
     records = verifier.required_records(domain).records if verifier else ()
     return render_template("domain.html", domain=domain, records=records)
 
@@ -56,10 +56,7 @@ def verify_domain(domain_id: int) -> ResponseReturnValue:
         return _back_to(domain, NO_DOMAINS, "bad")
     try:
         is_proved = verifier.verify(domain)
-    except Busy:
-        busy = "DNS is still being asked about another domain. Try again in a moment."
-        return _back_to(domain, busy, "warning")
-    except TooManyNewDomains as error:
+    except (Busy, TooManyNewDomains) as error:
         return _back_to(domain, str(error), "bad")
     if not is_proved:
         return _back_to(domain, "DNS does not point here. See below why.", "bad")
@@ -87,23 +84,11 @@ def remove_domain(domain_id: int) -> ResponseReturnValue:
     return go_to("domains.domains", f"{domain.name} is removed.{effect}")
 
 
-@bp.before_request
-def _refuse_forms_without_base_domain() -> None:
-    if request.method == "POST":
-        _verifier()
-
-
 def _verifier() -> Verifier:
     verifier = verifier_of(current_app)
     if verifier is None:
-        abort(404, "This service has no base domain.")
+        abort(404)
     return verifier
-
-
-def _recheck(shown: list[Domain]) -> None:
-    verifier = verifier_of(current_app)
-    if verifier and any(domain.verified_ms for domain in shown):
-        verifier.recheck_project(g.project)
 
 
 def _back_to(domain: Domain, message: str, kind: str = "good") -> ResponseReturnValue:

@@ -9,9 +9,9 @@ from flask import Flask
 from petstore import clock
 from petstore.domains.certificates import fetch_certificate
 from petstore.domains.dns import DnsResult, RequiredRecords, check_dns
+from petstore.models import RuleError
 from petstore.models.domains import Domain, DomainToken
 from petstore.models.domains.checks import (
-    CHECK_AFTER_MS,
     TooManyNewDomains,
     claim_due,
     prove,
@@ -28,8 +28,10 @@ MAX_RUNNING = 64
 MAX_RUNNING_PER_PROJECT = 4
 
 
-class Busy(Exception):
+class Busy(RuleError):
     """Another domain of the project is being verified."""
+
+    text = "DNS is still being asked about another domain. Try again in a moment."
 
 
 class Verifier:
@@ -77,16 +79,12 @@ class Verifier:
         finally:
             DomainToken.release_lock(domain.project_id, lock)
 
-    def recheck_project(self, project: Project) -> None:
-        """Check, in the background, the project's domains that are due."""
-        self._start(project.id, self._check_all_due, project)
-
     def recheck_due(self) -> None:
-        """Check, once an hour and in the background, all domains that are due."""
+        """Check, once a minute and in the background, all domains that are due."""
         now = clock.now_ms()
         if now >= self._due_ms:
-            self._due_ms = now + CHECK_AFTER_MS
-            self._start(None, self._check_all_due, None)
+            self._due_ms = now + clock.MS_PER_MINUTE
+            self._start(None, self._check_all_due)
 
     def _verify(self, domain: Domain) -> bool:
         result = self._check_dns(domain)
@@ -102,8 +100,8 @@ class Verifier:
         self._start(domain.project_id, self._request_certificate, domain)
         return True
 
-    def _check_all_due(self, project: Project | None) -> None:
-        while domain := claim_due(project):
+    def _check_all_due(self) -> None:
+        while domain := claim_due():
             result = self._check_dns(domain)
             record_finding(domain, result.text, is_proved=result.is_proved)
             if result.is_proved:

@@ -29,11 +29,11 @@ def verify(verifier: Verifier) -> Callable[[Domain], Domain]:
 
 
 @pytest.fixture
-def recheck(verifier: Verifier) -> Callable[[Project], None]:
-    """A function that checks the domains of a project, and waits for the end."""
+def recheck(verifier: Verifier) -> Callable[[], None]:
+    """A function that checks the domains that are due, and waits for the end."""
 
-    def recheck(project: Project) -> None:
-        verifier.recheck_project(project)
+    def recheck() -> None:
+        verifier.recheck_due()
         finish_background(verifier)
 
     return recheck
@@ -84,7 +84,7 @@ def test_failed_certificate_is_retried_after_15_minutes(
     proxy.issue(NAME)
     for seconds, state in ((60, "failed"), (15 * 60, "active")):
         clock.move(seconds=seconds)
-        recheck(domain.project)
+        recheck()
         assert now(domain).certificate == state
 
 
@@ -96,7 +96,7 @@ def test_abandoned_handshake_is_retried(
     assert now(domain).certificate == "issuing"
     proxy.issue(NAME)
     clock.move(seconds=181)
-    recheck(domain.project)
+    recheck()
     assert now(domain).certificate == "active"
 
 
@@ -128,7 +128,8 @@ def test_repeated_checks_query_dns_once_and_only_if_the_plan_has_domains(
     project.change_plan(Plan(plan))
     clock.move(days=1)
     for _ in range(5):
-        recheck(project)
+        clock.move(seconds=60)
+        recheck()
     assert len(nameserver.queries) == queries
 
 

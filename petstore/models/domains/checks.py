@@ -35,14 +35,12 @@ class CertificateSummary(NamedTuple):
     expires_ms: int | None
 
 
-def claim_due(project: Project | None = None) -> Domain | None:
-    """Claim a domain that is due for a check, of the project or of any project.
+def claim_due() -> Domain | None:
+    """Claim a domain that is due for a check.
 
     Of the workers that ask at the same time, one gets the domain.
     """
     due = _is_due(clock.now_ms())
-    if project:
-        due &= Domain.project == project
     first = Domain.select(Domain.id).where(due).order_by(Domain.checked_ms).limit(1)
     claim = Domain.update(checked_ms=clock.now_ms()).where(Domain.id.in_(first), due)
     claimed = [row.id for row in claim.returning(Domain.id)]
@@ -110,8 +108,9 @@ def certificate_summary() -> CertificateSummary:
 
 
 def _is_due(now: int) -> Expression:
-    has_failed = Domain.certificate_fault.is_null(False)
-    is_issuing = ~has_failed & Domain.certificate_issuer.is_null()
+    is_right = Domain.misdirected_since_ms.is_null()
+    has_failed = is_right & Domain.certificate_fault.is_null(False)
+    is_issuing = is_right & ~has_failed & Domain.certificate_issuer.is_null()
     return _is_served() & (
         (Domain.checked_ms < now - CHECK_AFTER_MS)
         | (has_failed & (Domain.checked_ms < now - RETRY_AFTER_MS))
