@@ -202,11 +202,5 @@ def test_body_over_64_kib_is_too_large(client: FlaskClient, excess: bytes):
     assert is_nothing_written()
 
 
-def test_chunked_body_is_read_to_its_end(client: FlaskClient):
-    answer = send_chunked(client, REX)
-    assert answer.status_code == 201
-    assert answer.json["name"] == "Rex"
-
-
 def test_whitespace_around_the_body_is_ignored(client: FlaskClient):
     assert send(client, b"\r\n\t " + REX + b"\n").status_code == 201

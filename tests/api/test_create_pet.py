@@ -48,13 +48,6 @@ def test_an_id_is_never_used_twice(client: FlaskClient):
     assert client.post("/v1/pets", json=REX).json["id"] == first + 1
 
 
-def test_category_is_created_with_its_first_pet(client: FlaskClient):
-    for _ in range(2):
-        client.post("/v1/pets", json=REX)
-    [category] = CategoryTable.select()
-    assert (category.id, category.name) == (7, None)
-
-
 def test_two_projects_may_use_the_same_category_id(
     client: FlaskClient, rival_client: FlaskClient
 ):

@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.quotas.stores.database import Usage
 from petstore.web import proxies
-from tests.harness import servers
 from tests.harness.services import serving
 
 PEER = "10.0.0.1"
@@ -166,22 +164,17 @@ def test_proxies_have_private_addresses():
     assert not any(map(proxies.is_private, public))
 
 
-@pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("environ", [0], indirect=True)
 def test_gunicorn_ignores_forwarded_scheme_and_script_name(
-    environ: dict[str, str], project: Project, tmp_path: Path
+    environ: dict[str, str], tmp_path: Path
 ):
-    for _ in range(2):
-        Pet.add(project.id, name="Rex", category_id=7, status="available")
-    headers = {
-        "Authorization": f"Bearer {Key.issue(project)}",
-        "X-Forwarded-Proto": "https",
-        "X-Forwarded-SSL": "on",
-        "SCRIPT_NAME": "/v1",
-        "Script-Name": "/v1",
-    }
-    with servers.gunicorn(tmp_path, environ) as gunicorn:
-        address = f"{gunicorn.url}/v1/pets?limit=1"
+    headers = {"X-Forwarded-Proto": "https", "X-Forwarded-SSL": "on"}
+    headers |= {"SCRIPT_NAME": "/v1", "Script-Name": "/v1"}
+    with serving(tmp_path, environ) as service:
+        for _ in range(2):
+            service.send(body={"name": "Rex", "categoryId": 7})
+        headers["Authorization"] = f"Bearer {service.key}"
+        address = f"{service.url}/v1/pets?limit=1"
         request = urllib.request.Request(address, headers=headers)
         with urllib.request.urlopen(request) as answer:
             assert len(json.load(answer)) == 1

@@ -30,10 +30,9 @@ def silent(
     set_limits(dns_seconds=PATIENT_SECONDS, dns_server_seconds=PATIENT_SECONDS)
     is_over = threading.Event()
 
-    def twist(answer: dns.message.Message, _is_tcp: bool) -> dns.message.Message:
+    def twist(answer: dns.message.Message, _is_tcp: bool) -> None:
         if "silent" in answer.question[0].name.to_text():
             is_over.wait(PATIENT_SECONDS)
-        return answer
 
     nameserver.twist = twist
     yield is_over

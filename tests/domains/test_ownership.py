@@ -17,12 +17,6 @@ def owner() -> int | None:
     return host and host.project_id
 
 
-def test_project_cannot_add_a_name_twice(project: Project):
-    Domain.add(project, NAME)
-    with pytest.raises(DomainNotAllowed, match="already one of your domains"):
-        Domain.add(project, NAME)
-
-
 def test_free_plan_cannot_add_domains(project: Project):
     project.change_plan(Plan("free"))
     with pytest.raises(DomainNotAllowed, match="plan Pro or above"):

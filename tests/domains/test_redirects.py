@@ -76,13 +76,6 @@ def test_primary_domain_can_be_changed(client: FlaskClient, domains: list[Domain
     assert location(client, NAME) is None
 
 
-def test_unverified_domain_cannot_become_primary(
-    client: FlaskClient, project: Project, domains: list[Domain]
-):
-    assert not Domain.add(project, "new.example.org").choose()
-    assert location(client, NAME) is None
-
-
 def test_next_domain_serves_after_removal_of_the_primary(
     client: FlaskClient, domains: list[Domain]
 ):

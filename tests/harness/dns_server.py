@@ -16,16 +16,20 @@ from petstore.settings.addresses import Address
 from tests.harness.listening import listening
 
 TTL = 60
-Twist = Callable[[dns.message.Message, bool], dns.message.Message | None]
+Twist = Callable[[dns.message.Message, bool], object]
 
 
 class DnsServer:
-    """A DNS server: unknown names do not exist; `twist` may alter each response."""
+    """A DNS server: unknown names do not exist; `twist` may alter each response.
+
+    It is called with the response and whether that goes over TCP.
+    """
 
     def __init__(self, address: Address) -> None:
         self.address = address
         self.records: dict[str, dict[str, list[str]]] = {}
-        self.twist: Twist | None = None
+        self.twist: Twist = lambda answer, is_tcp: None
+        self.is_silent = False
         self.queries: list[tuple[str, str]] = []
 
     def put(self, name: str, kind: str, *values: str) -> None:
@@ -41,9 +45,8 @@ class DnsServer:
         answer = dns.message.make_response(query)
         if not self._fill(answer, name, kind):
             answer.set_rcode(dns.rcode.NXDOMAIN)
-        if self.twist:
-            answer = self.twist(answer, is_tcp)
-        return answer and answer.to_wire()
+        self.twist(answer, is_tcp)
+        return None if self.is_silent else answer.to_wire()
 
     def _fill(self, answer: dns.message.Message, name: str, kind: str) -> bool:
         for _ in range(20):

@@ -224,9 +224,7 @@ def test_sign_in_that_reaches_the_limit_of_failures_is_a_warning(
     assert levels == 9 * ["INFO"] + ["WARNING"]
 
 
-def test_what_libraries_log_is_one_line_on_stderr(
-    capfd: pytest.CaptureFixture[str],
-):
+def test_what_libraries_log_is_one_line_on_stderr(capfd: pytest.CaptureFixture[str]):
     record = {"name": "gunicorn.error", "levelname": "WARNING", "msg": "a\nb"}
     logs.LineHandler().handle(logging.makeLogRecord(record))
     out, err = capfd.readouterr()

@@ -47,7 +47,7 @@ def test_metrics_are_hidden_from_proxied_requests(stranger: FlaskClient, value: 
 
 
 def test_requests_are_counted_by_operation_and_status(
-    client: FlaskClient, grown: Callable[..., float]
+    client: FlaskClient, grown: Callable
 ):
     for _ in range(3):
         client.get("/v1/pets")
@@ -62,9 +62,7 @@ def test_requests_are_counted_by_operation_and_status(
     assert grown(REQUESTS) == 7
 
 
-def test_unknown_paths_add_no_series(
-    stranger: FlaskClient, scrape: Callable[[], Samples]
-):
+def test_unknown_paths_add_no_series(stranger: FlaskClient, scrape: Callable):
     stranger.get("/v1/a")
     before = len(scrape().by(REQUESTS, "operation"))
     for path in ("/v1/b", "/v1/pets/x", "/c?d=e", "/v1/f/g"):
@@ -74,13 +72,13 @@ def test_unknown_paths_add_no_series(
 
 @pytest.mark.parametrize("path", ["/metrics", "/healthz", "/readyz"])
 def test_monitoring_requests_are_not_counted(
-    stranger: FlaskClient, grown: Callable[..., float], path: str
+    stranger: FlaskClient, grown: Callable, path: str
 ):
     stranger.get(path)
     assert grown(REQUESTS) == 0
 
 
-def test_request_duration_is_observed(client: FlaskClient, grown: Callable[..., float]):
+def test_request_duration_is_observed(client: FlaskClient, grown: Callable):
     client.get("/v1/pets")
     duration = "petstore_request_duration_seconds"
     assert grown(f"{duration}_count", operation="list_pets") == 1
@@ -89,7 +87,7 @@ def test_request_duration_is_observed(client: FlaskClient, grown: Callable[..., 
 
 
 def test_refusals_and_bans_are_counted(
-    client: FlaskClient, project: Project, clock: Clock, grown: Callable[..., float]
+    client: FlaskClient, project: Project, clock: Clock, grown: Callable
 ):
     project.change_plan(Plan("enterprise", 1, 10))
     statuses = []
@@ -103,10 +101,7 @@ def test_refusals_and_bans_are_counted(
 
 
 def test_served_and_refused_requests_are_counted_by_plan(
-    client: FlaskClient,
-    stranger: FlaskClient,
-    project: Project,
-    grown: Callable[..., float],
+    client: FlaskClient, stranger: FlaskClient, project: Project, grown: Callable
 ):
     project.change_plan(Plan("enterprise", 2, 10))
     for _ in range(3):
@@ -118,13 +113,13 @@ def test_served_and_refused_requests_are_counted_by_plan(
     assert grown(counted, plan="none", outcome="served") == 1
 
 
-def test_build_is_described(scrape: Callable[[], Samples]):
+def test_build_is_described(scrape: Callable):
     labels = {"version": version.SERVICE, "interface": version.INTERFACE}
     assert scrape().total("petstore_build_info", **labels) == 1
 
 
 def test_deprecated_requests_are_counted_by_project(
-    client: FlaskClient, rival_client: FlaskClient, grown: Callable[..., float]
+    client: FlaskClient, rival_client: FlaskClient, grown: Callable
 ):
     pet_id = client.post("/v1/pets", json=REX).json["id"]
     for _ in range(2):
@@ -150,11 +145,7 @@ class TestWithoutTheDatabase:
     def database_url(self, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path / 'missing' / 'petstore.db'}"
 
-    def test_database_errors_are_counted(
-        self,
-        client_of: Callable[[str], FlaskClient],
-        grown: Callable[..., float],
-    ):
+    def test_database_errors_are_counted(self, client_of: Callable, grown: Callable):
         answer = client_of(new_key()).get("/v1/pets")
         assert answer.status_code == 503
         assert grown("petstore_database_errors_total") == 1

@@ -70,9 +70,7 @@ def test_postgresql_gives_no_warning_about_files(postgresql_url: str):
     assert startup_warnings(opened(postgresql_url), EVERYWHERE) == []
 
 
-def test_untrusted_redis_certificate_gives_a_warning_with_a_remedy(
-    sqlite_url: str,
-):
+def test_untrusted_redis_certificate_gives_a_warning_with_a_remedy(sqlite_url: str):
     with tls_proxy() as server:
         server.issue("localhost")
         url = f"rediss://:Geheimnis@localhost:{server.address.port}/0"

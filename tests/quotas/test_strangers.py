@@ -26,8 +26,7 @@ def test_unauthenticated_requests_have_the_free_plan_limits(
 
 
 @pytest.mark.parametrize(
-    "authorization",
-    ["", "Bearer", "Bearer pet_x", "Basic cGV0OnBldA==", UNKNOWN],
+    "authorization", ["", "Bearer", "Bearer pet_x", "Basic cGV0OnBldA==", UNKNOWN]
 )
 def test_all_kinds_of_invalid_credentials_share_one_count(
     stranger: FlaskClient, authorization: str

@@ -68,9 +68,7 @@ def test_upgrade_keeps_the_counts(client: FlaskClient, project: Project):
 
 
 def test_the_keys_of_a_project_share_its_quota(
-    client: FlaskClient,
-    client_of: Callable[[str], FlaskClient],
-    project: Project,
+    client: FlaskClient, client_of: Callable[[str], FlaskClient], project: Project
 ):
     other = client_of(Key.issue(project))
     assert send(client, 2) == [200, 200]
