@@ -15,21 +15,23 @@ from petstore.dashboard import (
 )
 from petstore.settings import Settings
 
-MENU = (
-    ("Overview", "overview.overview"),
-    ("Animals", "dashboard_pets.animals"),
-    ("Categories", "dashboard_categories.categories"),
-    ("Orders", "dashboard_orders.orders"),
-    ("Keys", "keys.keys"),
-    ("Domains", "domains.domains"),
-    ("API reference", "docs.docs"),
-)
+# The menu, in its order.
+PAGES = {
+    "Overview": overview,
+    "Animals": pets,
+    "Categories": categories,
+    "Orders": orders,
+    "Keys": keys,
+    "Domains": domains,
+}
+API_REFERENCE = {"API reference": "docs.docs"}
 
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Register the pages and what they share."""
     sessions.init_app(app, settings)
     pages.init_app(app, settings)
-    app.jinja_env.globals["navigation"] = MENU
-    for page in (sign_in, overview, pets, categories, orders, keys, domains):
+    menu = {label: page.INDEX for label, page in PAGES.items()} | API_REFERENCE
+    app.jinja_env.globals["navigation"] = menu.items()
+    for page in (sign_in, *PAGES.values()):
         app.register_blueprint(page.bp)

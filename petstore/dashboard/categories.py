@@ -13,7 +13,7 @@ from petstore.models.categories import Category
 from petstore.schemas.categories import CategoryChangeForm, NamedCategoryForm
 from petstore.schemas.paging import DashboardQuery
 
-LIST = "dashboard_categories.categories"
+INDEX = "dashboard_categories.categories"
 
 bp = pages_blueprint("dashboard_categories", __name__, "/categories")
 
@@ -22,7 +22,7 @@ bp = pages_blueprint("dashboard_categories", __name__, "/categories")
 def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
     """List categories by id; the form is that of one of them, or names another."""
     page = read_list(
-        LIST, DashboardQuery(), partial(Category.listed, g.caller.project_id)
+        INDEX, DashboardQuery(), partial(Category.listed, g.caller.project_id)
     )
     forms = {row.id: Form({"name": row.name or ""}) for row in page.rows}
     if category_id in forms:
@@ -48,4 +48,4 @@ def _rename(category_id: int, name: str | None) -> ResponseReturnValue:
     parameters, _ = read_query(DashboardQuery())
     Category.rename(g.caller.project_id, category_id, name)
     told = f"is named {name}" if name else "has no name now"
-    return go_to(LIST, f"The category {category_id} {told}.", **parameters)
+    return go_to(INDEX, f"The category {category_id} {told}.", **parameters)

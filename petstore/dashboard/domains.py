@@ -14,6 +14,7 @@ from petstore.models.domains.checks import TooManyNewDomains
 bp = pages_blueprint("domains", __name__, "/settings/domains")
 bp.add_app_template_filter(readable)
 
+INDEX = "domains.domains"
 NO_DOMAINS = "The plan Free has no domains."
 
 
@@ -81,7 +82,7 @@ def remove_domain(domain_id: int) -> ResponseReturnValue:
     was_served = domain.remove()
     # If not, another project may serve it.
     effect = " It is no longer served." if was_served else ""
-    return go_to("domains.domains", f"{domain.name} is removed.{effect}")
+    return go_to(INDEX, f"{domain.name} is removed.{effect}")
 
 
 def _verifier() -> Verifier:

@@ -17,7 +17,7 @@ from petstore.models.keys import (
 )
 from petstore.schemas.keys import KeyQuery, NewKeyForm, RotationForm
 
-LIST = "keys.keys"
+INDEX = "keys.keys"
 
 bp = pages_blueprint("keys", __name__, "/keys")
 
@@ -42,7 +42,7 @@ def issue_key(label: str | None, days: int | None) -> ResponseReturnValue:
             Key.issue(g.project, is_limited=True, label=label, expires_ms=expires_ms)
         )
     except (TooManyKeys, TooManyNewKeys) as error:
-        return go_to(LIST, str(error), "bad")
+        return go_to(INDEX, str(error), "bad")
 
 
 @bp.get("/<prefix>")

@@ -13,7 +13,7 @@ from petstore.models.orders import STATUSES, Order, OrderClosed
 from petstore.models.pets import Pet
 from petstore.schemas.orders import DashboardOrderQuery
 
-LIST = "dashboard_orders.orders"
+INDEX = "dashboard_orders.orders"
 
 bp = pages_blueprint("dashboard_orders", __name__, "/orders")
 
@@ -22,7 +22,7 @@ bp = pages_blueprint("dashboard_orders", __name__, "/orders")
 def orders() -> str:
     """List orders, newest first, with the names of their animals."""
     project_id = g.caller.project_id
-    page = read_list(LIST, DashboardOrderQuery(), partial(Order.listed, project_id))
+    page = read_list(INDEX, DashboardOrderQuery(), partial(Order.listed, project_id))
     names = Pet.names(project_id, {order.pet_id for order in page.rows})
     return render_template("orders.html", page=page, statuses=STATUSES, names=names)
 
@@ -49,4 +49,4 @@ def _close(
     except OrderClosed:
         order = Order.find(g.caller.project_id, order_id)
         told, kind = f"had been {order.status} before.", "bad"
-    return go_to(LIST, f"The order {order_id} {told}", kind, **parameters)
+    return go_to(INDEX, f"The order {order_id} {told}", kind, **parameters)

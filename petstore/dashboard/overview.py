@@ -10,6 +10,7 @@ from petstore.models.plans import PLANS
 from petstore.quotas.quotas import Quota, quota_of
 from petstore.quotas.windows import Day, Decision
 
+INDEX = "overview.overview"
 SHOWN_DAYS = 30
 SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
 

@@ -15,7 +15,7 @@ from petstore.models.lists import Part
 from petstore.models.pets import STATUSES, Pet
 from petstore.schemas.pets import DashboardPetQuery, NewPetForm
 
-LIST = "dashboard_pets.animals"
+INDEX = "dashboard_pets.animals"
 OFFERED_CATEGORIES = 100
 
 bp = pages_blueprint("dashboard_pets", __name__, "/animals")
@@ -25,7 +25,7 @@ bp = pages_blueprint("dashboard_pets", __name__, "/animals")
 def animals(form: Form = EMPTY) -> str:
     """List animals, newest first, with the names of their categories."""
     project_id = g.caller.project_id
-    page = read_list(LIST, DashboardPetQuery(), partial(Pet.listed, project_id))
+    page = read_list(INDEX, DashboardPetQuery(), partial(Pet.listed, project_id))
     offered = Category.listed(project_id, Part(OFFERED_CATEGORIES))
     ids = {pet.category_id for pet in page.rows}
     if "category" in page.parameters:
@@ -45,4 +45,4 @@ def animals(form: Form = EMPTY) -> str:
 def add_animal(**members: Any) -> ResponseReturnValue:
     """Add an animal."""
     pet = Pet.add(g.caller.project_id, **members)
-    return go_to(LIST, f"{pet.name} is added, with the id {pet.id}.")
+    return go_to(INDEX, f"{pet.name} is added, with the id {pet.id}.")

@@ -9,7 +9,7 @@ from flask import current_app, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
 from petstore import quotas
-from petstore.dashboard import sessions
+from petstore.dashboard import overview, sessions
 from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.navigation import PREFIX, go_to
 from petstore.dashboard.pages import pages_blueprint
@@ -52,7 +52,7 @@ def enter() -> ResponseReturnValue:
     sessions.start(caller)
     emit("signed_in", project=caller.slug, key=caller.prefix)
     page = _next_page()
-    return redirect(page, 303) if page else go_to("overview.overview")
+    return redirect(page, 303) if page else go_to(overview.INDEX)
 
 
 @bp.post("/sign-out")
