@@ -8,7 +8,6 @@ from peewee import SQL
 
 from petstore import clock
 from petstore.quotas.stores import RedisStorage
-from petstore.quotas.stores.redis_clients import Script
 from petstore.storage.engines.postgresql import Postgresql
 
 # Each test begins at 12:00:10 UTC, ten seconds into a minute.
@@ -29,7 +28,7 @@ end}
 def make_stores_movable() -> None:
     """Make the stores read the time from the table or the key that a `Clock` sets."""
     Postgresql.now_ms = SQL("(SELECT now_ms FROM test_clock)")
-    RedisStorage.count_script = Script.of(LUA_CLOCK + RedisStorage.count_script.text)
+    RedisStorage.count_script = LUA_CLOCK + RedisStorage.count_script
 
 
 class Clock:

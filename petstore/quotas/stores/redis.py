@@ -7,7 +7,7 @@ from limits.errors import StorageError
 
 from petstore import clock
 from petstore.clock import MS_PER_DAY
-from petstore.quotas.stores.redis_clients import UNAVAILABLE, Script, client_at
+from petstore.quotas.stores.redis_clients import UNAVAILABLE, client_at
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Counts, Day, Hit
@@ -20,8 +20,8 @@ _NO_LIMITS = (0, 0, "", 0)  # arguments of count.lua
 class RedisStorage(CounterStorage):
     """Counts exactly over all hosts: Redis runs one script at a time."""
 
-    count_script = Script.of((_FOLDER / "count.lua").read_text())
-    history_script = Script.of((_FOLDER / "history.lua").read_text())
+    count_script = (_FOLDER / "count.lua").read_text()
+    history_script = (_FOLDER / "history.lua").read_text()
 
     def __init__(self, url: str) -> None:
         self._client = client_at(url, self.count_script, self.history_script)
@@ -61,7 +61,7 @@ class RedisStorage(CounterStorage):
     def _run_count(self, subject: Subject, *arguments: int | str) -> Counts:
         return Counts(*self._run(self.count_script, _key(subject), *arguments))
 
-    def _run(self, script: Script, key: str, *arguments: int | str) -> Any:
+    def _run(self, script: str, key: str, *arguments: int | str) -> Any:
         try:
             return await_result(self._client.run(script, key, *arguments))
         except UNAVAILABLE as error:

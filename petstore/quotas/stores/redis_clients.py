@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import ssl
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from redis.asyncio import RedisCluster, Sentinel
@@ -24,23 +24,13 @@ UNAVAILABLE = (RedisError, RedisClusterException, OSError)
 Info = dict[str, str]
 
 
-class Script(NamedTuple):
-    """A Lua script: sent to a server once, then called by its digest."""
-
-    text: str
-    digest: str
-
-    @classmethod
-    def of(cls, text: str) -> Self:
-        """Return the script with that text."""
-        digest = hashlib.sha1(text.encode(), usedforsecurity=False)
-        return cls(text, digest.hexdigest())
-
-
 class SingleClient:
-    """A client of one Redis, or of the master that sentinels name."""
+    """A client of one Redis, or of the master that sentinels name.
 
-    def __init__(self, url: SplitResult, scripts: tuple[Script, ...]) -> None:
+    A connection sends the scripts once, and then calls them by their digests.
+    """
+
+    def __init__(self, url: SplitResult, scripts: tuple[str, ...]) -> None:
         self._url = url
         self._tls = _tls_context(url) if url.scheme == "rediss" else None
         self._greeting: list[Command] = []
@@ -48,12 +38,14 @@ class SingleClient:
             self._greeting.append(("AUTH", *credentials))
         if url.scheme != "redis+sentinel" and (number := url.path.strip("/")):
             self._greeting.append(("SELECT", number))
-        self._greeting += [("SCRIPT", "LOAD", script.text) for script in scripts]
+        self._greeting += [("SCRIPT", "LOAD", script) for script in scripts]
+        self._digests = {script: _digest(script) for script in scripts}
         self._connection: Connection | None = None
 
-    async def run(self, script: Script, key: str, *arguments: int | str) -> Any:
+    async def run(self, script: str, key: str, *arguments: int | str) -> Any:
         """Return what a script returns; raises an error of `UNAVAILABLE`."""
-        return await self._execute("EVALSHA", script.digest, 1, key, *arguments)
+        digest = self._digests[script]
+        return await self._execute("EVALSHA", digest, 1, key, *arguments)
 
     async def info(self) -> list[Info]:
         """Return what the only server tells about itself."""
@@ -82,7 +74,7 @@ class SingleClient:
 class ClusterClient:
     """A client of a Redis Cluster."""
 
-    def __init__(self, url: SplitResult, scripts: tuple[Script, ...]) -> None:
+    def __init__(self, url: SplitResult, scripts: tuple[str, ...]) -> None:
         self._cluster = RedisCluster(
             startup_nodes=[ClusterNode(*server) for server in _servers(url)],
             # A slot that has moved is no reason to close all connections.
@@ -90,9 +82,9 @@ class ClusterClient:
             max_connections=MAX_CONNECTIONS,
             **_options(url, timeouts.LIMITS.redis_server_seconds),
         )
-        self._calls = {s: self._cluster.register_script(s.text) for s in scripts}
+        self._calls = {text: self._cluster.register_script(text) for text in scripts}
 
-    async def run(self, script: Script, key: str, *arguments: int | str) -> Any:
+    async def run(self, script: str, key: str, *arguments: int | str) -> Any:
         """Return what a script returns; raises an error of `UNAVAILABLE`."""
         try:
             async with asyncio.timeout(timeouts.LIMITS.hit_seconds):
@@ -115,11 +107,15 @@ class ClusterClient:
 Client = SingleClient | ClusterClient
 
 
-def client_at(url: str, *scripts: Script) -> Client:
-    """Return a client that runs these scripts, for a URL from the settings."""
+def client_at(url: str, *scripts: str) -> Client:
+    """Return a client that runs these Lua scripts, for a URL from the settings."""
     parts = urlsplit(url)
     is_cluster = parts.scheme == "redis+cluster"
     return (ClusterClient if is_cluster else SingleClient)(parts, scripts)
+
+
+def _digest(script: str) -> str:
+    return hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
 
 
 async def _find_master(url: SplitResult) -> tuple[str, int]:

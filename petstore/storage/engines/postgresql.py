@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import peewee
@@ -76,7 +77,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
     def disconnect(self) -> None:
         """Close all connections that are not in use."""
         if self._pool:
-            await_result(self._close_idle())
+            await_result(self._pool.close())
 
     def dispose(self) -> None:
         """Drop all connections without closing them: they belong to another process."""
@@ -149,11 +150,9 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     def last_id(self, table: str) -> int:
         """Return the last id that was assigned, even to a deleted row; 0 for none."""
-        query = (
-            "SELECT coalesce(last_value, 0) FROM pg_sequences WHERE sequencename = :ids"
-        )
+        query = "SELECT last_value FROM pg_sequences WHERE sequencename = :ids"
         [(last,)] = self.fetch(query, {"ids": f"{table}_id_seq"})
-        return int(last)
+        return last or 0
 
     def continue_ids_after(self, table: str, last: int) -> None:
         """Make the next id greater than the last one."""
@@ -208,9 +207,6 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
                 await connection.run("ROLLBACK")
         self._open_pool().release(connection)
 
-    async def _close_idle(self) -> None:
-        await self._open_pool().close()
-
     def _begin_sql(self, lock_seconds: float | None) -> str:
         begin = f"BEGIN ISOLATION LEVEL {ISOLATION}"
         if not self._has_time_limits:
@@ -228,13 +224,12 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
     def _open_pool(self) -> Pool:
         """Return the pool of the running event loop."""
         if self._pool is None or self._pool.loop is not asyncio.get_running_loop():
-            self._pool = Pool(self._open_connection, has_timeout=self._has_time_limits)
+            seconds = timeouts.LIMITS.statement_seconds
+            connect_to_server = partial(
+                connect,
+                self.database,
+                statement_seconds=seconds if self._has_time_limits else None,
+                prepares_statements=self._prepares_statements,
+            )
+            self._pool = Pool(connect_to_server, has_timeout=self._has_time_limits)
         return self._pool
-
-    async def _open_connection(self) -> Connection:
-        seconds = timeouts.LIMITS.statement_seconds
-        return await connect(
-            self.database,
-            statement_seconds=seconds if self._has_time_limits else None,
-            prepares_statements=self._prepares_statements,
-        )
