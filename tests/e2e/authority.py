@@ -1,9 +1,7 @@
 """A certificate authority (Pebble), and the DNS server that the tests use."""
 
 import json
-import os
 import ssl
-import subprocess
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +10,7 @@ from pathlib import Path
 
 import trustme
 
-from tests.harness.servers import free_port, stop, wait_for_port
+from tests.harness.servers import free_port, running, wait_for_port
 
 
 @dataclass
@@ -55,7 +53,7 @@ def dns(log: Path) -> Iterator[Dns]:
     command = ["pebble-challtestsrv", "-defaultIPv6", ""]
     command += ["-dns01", f"127.0.0.1:{port}", "-management", f"127.0.0.1:{management}"]
     command += ["-http01", "", "-https01", "", "-tlsalpn01", ""]
-    with running(command, log, management):
+    with running(command, management, log):
         yield Dns(f"127.0.0.1:{port}", f"http://127.0.0.1:{management}")
 
 
@@ -82,29 +80,13 @@ def authority(directory: Path, dns: Dns, http: int, https: int) -> Iterator[Auth
     config.write_text(json.dumps({"pebble": settings}))
     command = ["pebble", "-config", str(config), "-dnsserver", dns.address]
     quick = {"PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "0"}
-    with running(command, directory / "pebble.log", port, quick):
+    with running(command, port, directory / "pebble.log", quick):
         wait_for_port(management)
         issued = directory / "issued-root.pem"
         issued.write_bytes(_fetch(f"https://127.0.0.1:{management}/roots/0", root))
         yield Authority(
             f"https://127.0.0.1:{port}/dir", directory / "pebble-root.pem", issued
         )
-
-
-@contextmanager
-def running(
-    command: list[str], log: Path, port: int, environ: dict[str, str] | None = None
-) -> Iterator[subprocess.Popen]:
-    """Run a program that listens on the port for the duration of the block."""
-    with log.open("a") as output:
-        process = subprocess.Popen(
-            command, env=os.environ | (environ or {}), stdout=output, stderr=output
-        )
-    try:
-        wait_for_port(port, process)
-        yield process
-    finally:
-        stop(process)
 
 
 def _fetch(url: str, root: trustme.CA) -> bytes:

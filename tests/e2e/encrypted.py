@@ -10,8 +10,7 @@ from pathlib import Path
 
 import trustme
 
-from tests.e2e.authority import running
-from tests.harness.servers import free_port
+from tests.harness.servers import free_port, running
 
 PASSWORD = "Geheimnis"
 POSTGRESQL = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
@@ -34,7 +33,7 @@ def redis(directory: Path) -> Iterator[str]:
     command += ["--bind", "127.0.0.1", "--tls-auth-clients", "no"]
     command += ["--tls-cert-file", str(shown.chain), "--tls-key-file", str(shown.key)]
     command += ["--tls-ca-cert-file", str(shown.chain), "--requirepass", PASSWORD]
-    with running(command, directory / "redis.log", port):
+    with running(command, port, directory / "redis.log"):
         yield f"rediss://:{PASSWORD}@127.0.0.1:{port}"
 
 
@@ -52,7 +51,7 @@ def postgresql(directory: Path) -> Iterator[str]:
     command = ["postgres", "-D", str(own), "-p", str(port), "-k", "", "-c", "ssl=on"]
     command += ["-c", f"ssl_cert_file={shown.chain}", "-c", f"ssl_key_file={shown.key}"]
     command += ["-c", "listen_addresses=127.0.0.1"]
-    with running(_as_owner(command), directory / "postgresql.log", port):
+    with running(_as_owner(command), port, directory / "postgresql.log"):
         yield f"postgres://petstore:{PASSWORD}@127.0.0.1:{port}/postgres?sslmode=require"
 
 

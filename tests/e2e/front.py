@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from tests.e2e.authority import running
 from tests.harness.clients import Answer
-from tests.harness.servers import ROOT, free_port
+from tests.harness.servers import ROOT, free_port, running
 
 BASE = "pets.example.net"  # the base domain
 
@@ -65,7 +64,7 @@ def caddy(
     config.write_text(delivered.replace("\n{\n", "\n" + "\n".join(settings) + "\n", 1))
     command = ["caddy", "run", "--config", str(config), "--adapter", "caddyfile"]
     environ = {"HOME": str(directory)} | environ
-    with running(command, directory / "caddy.log", front.https, environ):
+    with running(command, front.https, directory / "caddy.log", environ):
         yield
 
 

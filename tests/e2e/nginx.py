@@ -8,9 +8,8 @@ from pathlib import Path
 
 import trustme
 
-from tests.e2e.authority import running
 from tests.e2e.front import BASE, Front
-from tests.harness.servers import ROOT
+from tests.harness.servers import ROOT, running
 
 # In place of Debian's nginx.conf, which includes the files of sites.
 AROUND = """
@@ -75,7 +74,7 @@ def _serving(directory: Path, upstream: str) -> Iterator[Nginx]:
     (directory / "petstore.conf").write_text(_placed(directory, front, upstream))
     (directory / "nginx.conf").write_text(AROUND.format(directory=directory))
     command = ["nginx", "-c", str(directory / "nginx.conf"), "-p", str(directory)]
-    with running(command, directory / "nginx.log", front.https):
+    with running(command, front.https, directory / "nginx.log"):
         yield front
 
 

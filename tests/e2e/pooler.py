@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from tests.e2e.authority import running
-from tests.harness.servers import free_port
+from tests.harness.servers import free_port, running
 
 CONFIG = """
 [databases]
@@ -48,7 +47,6 @@ def pgbouncer(server: str) -> Iterator[Pooler]:
         Path(directory).chmod(0o755)
         # PgBouncer refuses to run as root; PostgreSQL's user runs it then.
         user = [f"--user={Path(socket).owner()}"] if os.geteuid() == 0 else []
-        with running(
-            ["pgbouncer", *user, str(config)], config.with_suffix(".log"), port
-        ) as process:
+        command = ["pgbouncer", *user, str(config)]
+        with running(command, port, config.with_suffix(".log")) as process:
             yield Pooler(f"postgresql://petstore@127.0.0.1:{port}/petstore", process)

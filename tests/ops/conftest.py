@@ -36,6 +36,5 @@ def redis(environ: dict[str, str], clock: Clock, tmp_path: Path) -> Iterator[Pop
     """A Redis server for the counters; request it before the application."""
     port = servers.free_port()
     environ["REDIS_URL"] = f"redis://127.0.0.1:{port}/0"
-    process = servers.start_redis(tmp_path, port)
-    yield process
-    servers.stop(process)
+    with servers.running(servers.redis_command(tmp_path, port), port) as process:
+        yield process

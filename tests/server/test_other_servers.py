@@ -75,18 +75,8 @@ def service(running: Service, environ: dict[str, str]) -> Service:
 def flask_run(environ: dict[str, str]) -> Iterator[str]:
     port = servers.free_port()
     command = [sys.executable, "-c", FLASK, "run", "--port", str(port)]
-    process = subprocess.Popen(
-        command,
-        cwd=servers.ROOT,
-        env=environ,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        servers.wait_for_port(port, process)
+    with servers.running(command, port, environ=environ):
         yield f"http://127.0.0.1:{port}"
-    finally:
-        servers.stop(process)
 
 
 def seen(answer: Answer) -> tuple[int, str | None]:

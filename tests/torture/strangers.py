@@ -24,18 +24,8 @@ POST = b"POST /v1/pets HTTP/1.1\r\nHost: %s\r\n" % HOST.encode()
 FORM = POST.replace(b"/v1/pets", b"/dashboard/sign-in")
 GET = POST.replace(b"POST", b"GET") + b"%s\r\n"
 UNITS = (
-    b"\r\n",
-    b"\n",
-    b";",
-    b",",
-    b'"',
-    b"a&",
-    b"a=&",
-    b"a:",
-    b"[",
-    b"{}",
-    b"\\",
-    b" ",
+    *(b"\r\n", b"\n", b";", b",", b'"', b"a&"),
+    *(b"a=&", b"a:", b"[", b"{}", b"\\", b" "),
 )
 HEADERS = ("Cookie", "If-None-Match", "Content-Type", "X-Forwarded-For", "Accept", "X")
 PATHS = (b"/v1/pets?%s", b"/docs?%s", b"/%s", b"/dashboard?%s", b"/v1/pets/%s")
