@@ -5,6 +5,8 @@ from flask import Flask
 
 from petstore.models.keys import Key
 from petstore.models.projects import Project
+from petstore.models.sessions import Session
+from petstore.quotas.quotas import PAGES
 from tests.dashboard.browser import Browser
 
 
@@ -28,6 +30,14 @@ def visitor(app: Flask) -> Browser:
 def browser(app: Flask, key: str) -> Browser:
     """A browser that is signed in with the project's key."""
     return Browser(app, key)
+
+
+@pytest.fixture
+def few_pages(app: Flask, browser: Browser) -> None:
+    """Leave the session three pages of this minute."""
+    [session] = Session.select()
+    for _ in range(PAGES.minute.amount - 3):
+        app.extensions["limiter"].count_page(session.digest)
 
 
 @pytest.fixture

@@ -20,10 +20,7 @@ def status(client: FlaskClient, domain: str, **headers: str) -> int:
 @pytest.mark.parametrize(
     "domain",
     [
-        BASE,
-        f"shelter.{BASE}",
-        NAME,
-        "SHOP.example.org.",
+        *(BASE, f"shelter.{BASE}", NAME, "SHOP.example.org."),
         "old.example.org",  # which redirects to the first
     ],
 )
