@@ -18,10 +18,6 @@ from petstore.errors import ERRORS
 from petstore.models.callers import Caller
 from petstore.models.events import emit
 
-WRONG = (
-    "is not valid here: it is mistyped, revoked or expired, "
-    "or the host is not its project's"
-)
 # A page of the dashboard: nothing that a browser takes for another host, and nothing
 # that ends a header.
 PAGE = re.compile(rf"{PREFIX}(/[!-\[\]-~]*)?(\?[!-\[\]-~]*)?")
@@ -93,5 +89,6 @@ def _reject(caller: Caller | None) -> ResponseReturnValue:
     emit("sign_in_failed", level, address=request.remote_addr)
     if not failed.is_granted:
         raise sessions.too_many(failed, FAILED)
-    refusal = ERRORS["missing_api_key"]
-    return sign_in(Form(errors={"key": WRONG})), refusal.status, refusal.headers
+    invalid = ERRORS["invalid_api_key"]
+    form = Form(errors={"key": invalid.message})
+    return sign_in(form), invalid.status, invalid.headers
