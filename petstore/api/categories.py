@@ -5,21 +5,16 @@ from flask import Blueprint
 from petstore.api.contract import Contract, Result
 from petstore.api.paging import page
 from petstore.models.categories import Category
-from petstore.schemas.categories import (
-    CategoryChangeSchema,
-    CategoryQuery,
-    CategorySchema,
-)
+from petstore.schemas.categories import CategoryChangeSchema, CategorySchema
+from petstore.schemas.paging import PageQuery
 from petstore.web.routing import API_PREFIX
-
-BEFORE_ALL = -1  # there may be a category 0
 
 bp = Blueprint("categories", __name__, url_prefix=f"{API_PREFIX}/categories")
 
 
 @bp.get("")
-@Contract(query=CategoryQuery(), returns=CategorySchema(many=True))
-def list_categories(project_id: int, limit: int, after: int = BEFORE_ALL) -> Result:
+@Contract(query=PageQuery(), returns=CategorySchema(many=True))
+def list_categories(project_id: int, limit: int, after: int) -> Result:
     """List categories.
 
     They are in ascending order of `id`.

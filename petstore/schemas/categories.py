@@ -1,7 +1,6 @@
 """Categories in bodies and parameters."""
 
 from petstore.schemas.fields import Integer, Name, StrictSchema, UrlInteger
-from petstore.schemas.paging import AFTER, PageQuery
 
 NAME = {"description": "Its name; null until it has one.", "example": "Dogs"}
 
@@ -34,9 +33,3 @@ class CategorySchema(StrictSchema):
         metadata={"description": "The categoryId of its animals.", "example": 7},
     )
     name = Name(required=True, allow_none=True, metadata=NAME)
-
-
-class CategoryQuery(PageQuery):
-    """The parameters of a list of categories; `after=0` would skip category 0."""
-
-    after = UrlInteger(metadata=AFTER)

@@ -4,7 +4,7 @@ from petstore.schemas.fields import StrictSchema, UrlInteger
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
-AFTER = {"description": "The id of the last item seen; the list continues after it."}
+BEFORE_ALL = -1  # there may be a category 0
 
 
 class DashboardQuery(StrictSchema):
@@ -26,6 +26,9 @@ class PageQuery(StrictSchema):
         metadata={"description": "The maximum number of items."},
     )
     after = UrlInteger(
-        load_default=0,
-        metadata=AFTER,
+        # A function, so that the interface description does not show it.
+        load_default=lambda: BEFORE_ALL,
+        metadata={
+            "description": "The id of the last item seen; the list continues after it."
+        },
     )
