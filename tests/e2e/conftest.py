@@ -12,11 +12,14 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from petstore.models.projects import Plan
 from tests.e2e.authority import Authority, Dns, authority, dns
 from tests.e2e.front import Front, caddy
+from tests.e2e.nginx import nginx
 from tests.e2e.people import BASE
 from tests.harness import servers
 from tests.harness.services import issue_key
 
 TIMEOUT_MS = 60_000  # of the browser
+
+UNBUFFERED = "proxy_request_buffering off;"
 
 
 @dataclass
@@ -70,6 +73,17 @@ def world(postgresql_server: str, tmp_path_factory: pytest.TempPathFactory) -> I
             )
         )
         yield world
+
+
+@pytest.fixture(scope="module", params=["caddy", "nginx"])
+def front(request: pytest.FixtureRequest, world: World) -> Iterator[Front]:
+    """A proxy in front of the service."""
+    if request.param == "caddy":
+        yield world.front
+        return
+    added = UNBUFFERED if request.param.endswith("without buffers") else ""
+    with nginx(world.instances[0].url.removeprefix("http://"), added) as front:
+        yield front
 
 
 @pytest.fixture(scope="module")

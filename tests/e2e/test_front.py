@@ -39,20 +39,8 @@ def caddy_of_nothing(world: World, upstream: str) -> Iterator[Front]:
 
 
 IDLE = {"caddy": caddy_of_nothing, "nginx": lambda _world, upstream: nginx(upstream)}
-each_proxy = pytest.mark.parametrize("front", IDLE, indirect=True)
 
 
-@pytest.fixture(scope="module")
-def front(request: pytest.FixtureRequest, world: World) -> Iterator[Front]:
-    """A proxy in front of the service."""
-    if request.param == "caddy":
-        yield world.front
-        return
-    with nginx(world.instances[0].url.removeprefix("http://")) as front:
-        yield front
-
-
-@each_proxy
 @pytest.mark.parametrize("path", CLOSED)
 def test_operator_paths_are_not_found(front: Front, path: str):
     answer = front.get(BASE, path)
@@ -60,20 +48,17 @@ def test_operator_paths_are_not_found(front: Front, path: str):
     assert answer.json["code"] == "not_found"
 
 
-@each_proxy
 def test_forged_x_forwarded_for_is_ignored(front: Front):
     answers = [front.get(BASE, X_Forwarded_For=f"192.0.2.{n}") for n in (1, 2)]
     left = [int(answer.headers["X-RateLimit-Remaining"]) for answer in answers]
     assert left[1] == left[0] - 1
 
 
-@each_proxy
 def test_links_use_the_host_and_scheme_of_the_client(front: Front):
     description = front.get(BASE, "/openapi.json").json
     assert description["servers"][-1]["url"] == f"https://{BASE}/v1"
 
 
-@each_proxy
 def test_http_redirects_to_https(front: Front):
     connection = http.client.HTTPConnection("127.0.0.1", front.http)
     connection.request("GET", "/v1/pets?limit=1", headers={"Host": BASE})

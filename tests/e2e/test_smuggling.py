@@ -3,16 +3,13 @@
 import itertools
 import re
 import socket
-import ssl
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from http.client import HTTPConnection
 
 import pytest
 
 from tests.e2e.conftest import World
-from tests.e2e.people import BASE
-from tests.e2e.proxies import nginx
+from tests.e2e.front import BASE, Front
 from tests.torture.smuggling import smuggled
 
 PATIENCE_SECONDS = 1.0  # many cases are half a request, and get no response
@@ -23,51 +20,21 @@ GET = (
     "Authorization: Bearer {key}\r\nX-Request-ID: {id}\r\n\r\n"
 )
 
-Connect = Callable[[], socket.socket]
 
-
-@pytest.fixture(scope="module", params=["caddy", "nginx"])
-def connect(request: pytest.FixtureRequest, world: World) -> Iterator[Connect]:
-    """Return a function that connects to a proxy."""
-    with PROXIES[request.param](world) as connect:
-        yield connect
-
-
-@contextmanager
-def behind_caddy(world: World) -> Iterator[Connect]:
-    world.front.get(BASE)  # makes Caddy obtain a certificate
-    context = ssl.create_default_context(cafile=str(world.front.trusted))
-
-    def connect() -> socket.socket:
-        raw = socket.create_connection(("127.0.0.1", world.front.https))
-        return context.wrap_socket(raw, server_hostname=BASE)
-
-    yield connect
-
-
-@contextmanager
-def behind_nginx(world: World) -> Iterator[Connect]:
-    upstream = world.instances[0].url.removeprefix("http://")
-    with nginx(world.directory / "nginx", upstream) as port:
-        yield lambda: socket.create_connection(("127.0.0.1", port))
-
-
-PROXIES = {"caddy": behind_caddy, "nginx": behind_nginx}
-
-
-def test_each_client_gets_only_its_own_responses(world: World, connect: Connect):
+@pytest.mark.parametrize("front", ["caddy", "nginx without buffers"], indirect=True)
+def test_each_client_gets_only_its_own_responses(world: World, front: Front):
     slug = world.flask("projects", "create", "Smugglers", "--plan", "business")
     key = world.flask("keys", "create", "--project", slug)
     read = []
     with closing(HTTPConnection(BASE)) as honest:
-        honest.sock = connect()
+        honest.sock = connect(front)
         for number in itertools.count():
             ids = [f"{number}-{which}" for which in ("outer", "inner", "after")]
             cases = list(smuggled(BASE, key, *ids[:2]))
             if number == len(cases):
                 break
             after = GET.format(host=BASE, key=key, id=ids[2])
-            received = ids_of_all(connect, cases[number].content + after.encode())
+            received = ids_of_all(front, cases[number].content + after.encode())
             own = [i for i in received if OWN.fullmatch(i)]
             assert own == [i for i in ids if i in own], cases[number].name
             read += own
@@ -79,10 +46,16 @@ def test_each_client_gets_only_its_own_responses(world: World, connect: Connect)
     assert len(read) > 20
 
 
-def ids_of_all(connect: Connect, sent: bytes) -> list[str]:
+def connect(front: Front) -> socket.socket:
+    connection = front.connection(BASE)
+    connection.connect()
+    return connection.sock
+
+
+def ids_of_all(front: Front, sent: bytes) -> list[str]:
     """Send the bytes and return the ids of all responses."""
     received = b""
-    with closing(connect()) as client:
+    with closing(connect(front)) as client:
         client.settimeout(PATIENCE_SECONDS)
         # The proxy may close the connection before everything is sent.
         with suppress(OSError):
