@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextvars import ContextVar
 
 import pytest
@@ -63,33 +63,6 @@ def test_awaited_exception_is_raised_in_the_call():
     story = []
     run_requests(call)
     assert story == ["went on"]
-
-
-def test_failed_call_does_not_affect_later_calls():
-    def fail() -> None:
-        await_result(later(0, ""))
-        raise ZeroDivisionError
-
-    async def main() -> None:
-        for _ in range(3):
-            with pytest.raises(ZeroDivisionError):
-                await concurrency.start(fail)
-        await concurrency.start(lambda: story.append(await_result(later(0, "went on"))))
-
-    story = []
-    asyncio.run(main())
-    assert story == ["went on"]
-
-
-def test_many_concurrent_calls_get_their_own_results():
-    results = []
-
-    def call(number: int) -> Callable[[], None]:
-        return lambda: results.append((number, await_result(later(0, str(number)))))
-
-    for _ in range(3):
-        run_requests(*(call(number) for number in range(200)))
-    assert sorted(results) == sorted((n, str(n)) for n in range(200) for _ in range(3))
 
 
 @pytest.mark.parametrize("awaitable", [later(0, "done"), later(0.01, "done")])
