@@ -99,7 +99,10 @@ class Connection(asyncio.BufferedProtocol):
         self._flow.resume()
 
     def get_buffer(self, _size_hint: int) -> memoryview:
-        """Return the buffer to receive into; called by the event loop."""
+        """Return the room for what is received; called by the event loop.
+
+        It is less by what was received before and not read yet.
+        """
         return _read_buffer[len(self._received) :]
 
     def buffer_updated(self, count: int) -> None:

@@ -161,10 +161,10 @@ class EventLoopWorker(Worker):
 
         A client that still has a response to read comes last.
         """
-        for is_reading in (False, True):
+        for has_response in (False, True):
             for connection in self._connections:
                 is_waiting = connection.is_waiting_for_client
-                if is_waiting and connection.is_write_paused is is_reading:
+                if is_waiting and connection.is_write_paused is has_response:
                     connection.abort()
                     return True
         return False

@@ -1,16 +1,14 @@
-"""Persistent connections: reuse, pipelining, closing, upgrades and idle timeout."""
+"""Persistent connections: reuse, pipelining, closing and idle timeout."""
 
 import socket
 
 import pytest
 
 from tests.harness.servers import Gunicorn
-from tests.harness.wire import Wire, chunks, get, post
+from tests.harness.wire import Wire, get, post
 
 NO_KEY = "none"
 LARGE_FILE = "/large-file"
-PET = b'{"name": "Rex", "categoryId": 7}'
-UPGRADE = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c")
 
 
 @pytest.mark.parametrize(
@@ -74,33 +72,11 @@ def test_no_header_is_repeated(wire: Wire, key: str, path: str):
     assert sorted(names) == sorted(set(names))
 
 
-def test_empty_line_before_a_request_is_ignored(wire: Wire, key: str):
-    wire.send(get(key), b"\r\n", get(key))
-    assert [wire.answer().status, wire.answer().status] == [200, 200]
-
-
 @pytest.mark.parametrize("rest", [b"", b"GET /v1/pets HTTP/1.1\r\nHost:"])
 def test_half_closed_client_gets_its_responses(wire: Wire, key: str, rest: bytes):
     wire.send(get(key) * 20 + rest).socket.shutdown(socket.SHUT_WR)
     assert {wire.answer().status for _ in range(20)} == {200}
     assert wire.is_closed()
-
-
-def test_upgrade_is_ignored(wire: Wire, key: str):
-    wire.send(get(key, *UPGRADE) + get(key))
-    assert [wire.answer().status, wire.answer().status] == [200, 200]
-
-
-@pytest.mark.parametrize(
-    ("line", "body"),
-    [
-        (f"Content-Length: {len(PET)}", PET),
-        ("Transfer-Encoding: chunked", chunks(PET)),
-    ],
-)
-def test_upgrade_request_keeps_its_body(wire: Wire, key: str, line: str, body: bytes):
-    wire.send(post(key, line, *UPGRADE) + body[:9], body[9:] + get(key))
-    assert [wire.answer().status, wire.answer().status] == [201, 200]
 
 
 def test_header_with_an_underscore_is_dropped(wire: Wire, key: str):

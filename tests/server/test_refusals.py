@@ -118,11 +118,6 @@ def test_headers_up_to_the_limit_are_accepted(wire: Wire, key: str, count: int):
     assert wire.send(get(key, *lines)).answer().status == 200
 
 
-def test_absolute_target_is_accepted(wire: Wire, key: str):
-    answer = wire.send(get(key, path="HTTP://[::1]:80/v1/pets?limit=1")).answer()
-    assert answer.status == 200
-
-
 def test_requests_before_a_malformed_one_are_answered(wire: Wire, key: str):
     wire.send(get(key) * 3 + b"BAD\r\n\r\n" + get(key))
     assert [wire.answer().status for _ in range(3)] == [200, 200, 200]
