@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from petstore.storage.engines.group_commit import GroupCommit
+from petstore.storage.engines.group_commit import GroupCommit, SharedTransaction
 from tests.harness.workers import run_requests
 
 
@@ -55,15 +55,25 @@ def group(file: Path, connections: list[Connection]) -> Iterator[GroupCommit]:
     group.close()
 
 
-def insert(group: GroupCommit, number: int) -> None:
+def write(
+    group: GroupCommit, number: int, fails_at: str | None = None
+) -> SharedTransaction:
+    """Insert a row; the connection may fail at a later statement."""
     shared = group.begin()
     shared.connection.execute("INSERT INTO pet VALUES (?)", (number,))
-    shared.commit()
+    if fails_at:
+        shared.connection.fails_at = fails_at
+    return shared
 
 
-def lose(group: GroupCommit) -> None:
+def insert(group: GroupCommit, number: int) -> None:
+    write(group, number).commit()
+
+
+def lose(group: GroupCommit, number: int = 1, fails_at: str | None = None) -> None:
+    shared = write(group, number, fails_at)
     with pytest.raises(sqlite3.OperationalError):
-        insert(group, 1)
+        shared.commit()
 
 
 def ids(file: Path) -> list[int]:
@@ -80,12 +90,7 @@ def test_requests_that_come_together_share_a_commit(
 
 
 def test_rolled_back_request_does_not_undo_the_others(group: GroupCommit, file: Path):
-    def fail() -> None:
-        shared = group.begin()
-        shared.connection.execute("INSERT INTO pet VALUES (2)")
-        shared.rollback()
-
-    run_requests(partial(insert, group, 1), fail)
+    run_requests(partial(insert, group, 1), lambda: write(group, 2).rollback())
     assert ids(file) == [1]
 
 
@@ -93,14 +98,11 @@ def test_rolled_back_request_does_not_undo_the_others(group: GroupCommit, file: 
 def test_request_that_cannot_be_rolled_back_is_never_committed(
     group: GroupCommit, file: Path, is_alone: bool
 ):
-    def fail() -> None:
-        shared = group.begin()
-        shared.connection.execute("INSERT INTO pet VALUES (2)")
-        shared.connection.fails_at = "ROLLBACK"
-        shared.rollback()
-
+    others = [] if is_alone else [partial(lose, group)]
     run_requests(
-        *([] if is_alone else [partial(lose, group)]), fail, partial(insert, group, 3)
+        *others,
+        lambda: write(group, 2, fails_at="ROLLBACK").rollback(),
+        partial(insert, group, 3),
     )
     assert ids(file) == [3]
 
@@ -108,14 +110,8 @@ def test_request_that_cannot_be_rolled_back_is_never_committed(
 def test_request_that_cannot_be_released_is_never_committed(
     group: GroupCommit, file: Path
 ):
-    def fail() -> None:
-        shared = group.begin()
-        shared.connection.execute("INSERT INTO pet VALUES (2)")
-        shared.connection.fails_at = "RELEASE"
-        with pytest.raises(sqlite3.OperationalError):
-            shared.commit()
-
-    run_requests(partial(lose, group), fail, partial(insert, group, 3))
+    failing = partial(lose, group, 2, fails_at="RELEASE")
+    run_requests(partial(lose, group), failing, partial(insert, group, 3))
     assert ids(file) == [3]
 
 
@@ -133,15 +129,11 @@ def test_request_whose_transaction_sqlite_has_ended_is_never_committed(
 
 
 def test_failed_commit_is_rolled_back(group: GroupCommit, file: Path):
-    def fail() -> None:
-        shared = group.begin()
-        shared.connection.execute("INSERT INTO pet VALUES (2)")
-        shared.connection.fails_at = "COMMIT"
-        with pytest.raises(sqlite3.OperationalError):
-            shared.commit()
+    def fail_and_go_on() -> None:
+        lose(group, 2, fails_at="COMMIT")
         insert(group, 3)
 
-    run_requests(fail)
+    run_requests(fail_and_go_on)
     assert ids(file) == [3]
 
 
