@@ -9,10 +9,10 @@ from pathlib import Path
 import hypothesis
 import psycopg
 import pytest
-import redis
 from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
+from redis import Redis
 
 from petstore import clock as service_clock
 from petstore import create_app
@@ -27,6 +27,7 @@ from petstore.storage.database import databases_at
 from tests.harness import databases, servers
 from tests.harness.background import finish_background
 from tests.harness.clocks import Clock, make_stores_movable
+from tests.harness.clusters import Server
 from tests.harness.patience import PATIENT
 from tests.harness.routes import compile_once
 from tests.harness.workers import call_in_loop
@@ -131,8 +132,15 @@ def postgresql_url(postgresql_server: str, postgresql: psycopg.Connection) -> st
 @pytest.fixture
 def redis_url(redis_server: str) -> str:
     """The URL of an empty Redis server."""
-    redis.from_url(redis_server).flushall()
+    Redis.from_url(redis_server).flushall()
     return redis_server
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[Server]:
+    """A Redis server of its own, which a test may stop."""
+    with Server(servers.free_port(), tmp_path / "redis") as redis:
+        yield redis
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

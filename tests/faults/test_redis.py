@@ -1,27 +1,17 @@
 """Tests for counters in Redis that answers, but refuses to count."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.faults.conftest import Serve
-from tests.harness.clusters import Server, running
+from tests.harness.clusters import Server
 from tests.harness.load import countdown, load
-from tests.harness.servers import free_port
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 
 
 @pytest.fixture
-def redis(tmp_path: Path) -> Iterator[Server]:
-    with running(Server(free_port(), tmp_path / "redis")) as redis:
-        yield redis
-
-
-@pytest.fixture
 def service(serve: Serve, redis: Server) -> Service:
-    return serve(REDIS_URL=f"redis://{redis.name}")
+    return serve(REDIS_URL=redis.url)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import redis
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
@@ -26,12 +27,29 @@ SLOTS = [
 
 @dataclass
 class Server:
-    """A Redis server that can be stopped and restarted on the same port."""
+    """A Redis server that can be stopped and restarted on the same port.
+
+    As a context manager, it runs for the duration of the block.
+    """
 
     port: int
     directory: Path
     options: tuple[str, ...] = ()
     process: subprocess.Popen | None = field(default=None, repr=False)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(ProcessLookupError):
+            self.go_on()
+        servers.stop(self.process)
+
+    @property
+    def url(self) -> str:
+        """The REDIS_URL of the server."""
+        return f"redis://{self.name}/0"
 
     @property
     def name(self) -> str:
@@ -119,7 +137,7 @@ def cluster(directory: Path) -> Iterator[Cluster]:
     with ExitStack() as stack:
         nodes = [
             stack.enter_context(
-                running(Server(free_node_port(), directory / str(number), options))
+                Server(free_node_port(), directory / str(number), options)
             )
             for number in range(NODES)
         ]
@@ -129,18 +147,6 @@ def cluster(directory: Path) -> Iterator[Cluster]:
         cluster = Cluster(nodes)
         cluster.wait_until_whole()
         yield cluster
-
-
-@contextmanager
-def running(server: Server) -> Iterator[Server]:
-    """Run a server for the duration of the block, which may kill or suspend it."""
-    server.start()
-    try:
-        yield server
-    finally:
-        with suppress(ProcessLookupError):
-            server.go_on()
-        servers.stop(server.process)
 
 
 def free_node_port() -> int:

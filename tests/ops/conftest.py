@@ -1,15 +1,13 @@
 """Fixtures that read the log and run a Redis server which a test may stop."""
 
 import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from subprocess import Popen
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.harness import servers
 from tests.harness.clocks import Clock
+from tests.harness.clusters import Server
 
 
 @pytest.fixture
@@ -32,9 +30,7 @@ def lines(capfd: pytest.CaptureFixture[str]) -> Callable[[], list[dict[str, Any]
 
 
 @pytest.fixture
-def redis(environ: dict[str, str], clock: Clock, tmp_path: Path) -> Iterator[Popen]:
+def redis(environ: dict[str, str], clock: Clock, redis: Server) -> Server:
     """A Redis server for the counters; request it before the application."""
-    port = servers.free_port()
-    environ["REDIS_URL"] = f"redis://127.0.0.1:{port}/0"
-    with servers.running(servers.redis_command(tmp_path, port), port) as process:
-        yield process
+    environ["REDIS_URL"] = redis.url
+    return redis

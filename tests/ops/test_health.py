@@ -1,7 +1,6 @@
 """/healthz and /readyz, the endpoints for load balancers."""
 
 from pathlib import Path
-from subprocess import Popen
 
 import pytest
 from flask.testing import FlaskClient
@@ -10,6 +9,7 @@ from petstore.quotas.stores.database import Usage
 from petstore.storage.database import data
 from tests.harness import servers
 from tests.harness.clocks import Clock
+from tests.harness.clusters import Server
 from tests.harness.databases import of_both_engines
 
 AWAY = {
@@ -57,10 +57,10 @@ class TestWithoutTheDatabase:
         assert "secret" not in answer.text
 
 
-def test_lost_counter_store_degrades_the_service(redis: Popen, stranger: FlaskClient):
+def test_lost_counter_store_degrades_the_service(redis: Server, stranger: FlaskClient):
     assert stranger.get("/readyz").json["counters"] == "ok"
     assert "\npetstore_counter_store_up 1.0\n" in stranger.get("/metrics").text
-    servers.stop(redis)
+    redis.kill()
     answer = stranger.get("/readyz")
     assert answer.status_code == 200
     assert answer.json == {"status": "ok", "counters": "degraded"}

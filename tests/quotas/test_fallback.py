@@ -1,8 +1,7 @@
 """Tests that workers count in memory while Redis is unavailable."""
 
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from statistics import median
 
 import pytest
@@ -13,16 +12,9 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.server import timeouts
 from tests.harness.clocks import Clock
-from tests.harness.clusters import Server, running
-from tests.harness.servers import free_port
+from tests.harness.clusters import Server
 from tests.harness.waiting import wait_until
 from tests.quotas.requests import PETS, remaining, send
-
-
-@pytest.fixture
-def redis(tmp_path: Path) -> Iterator[Server]:
-    with running(Server(free_port(), tmp_path / "redis")) as redis:
-        yield redis
 
 
 @pytest.fixture
@@ -32,7 +24,7 @@ def environ(
     set_limits(hit_seconds=1.0, probe_seconds=0.02, settled_seconds=0.2)
     return {
         "DATABASE_URL": sqlite_url,
-        "REDIS_URL": f"redis://{redis.name}",
+        "REDIS_URL": redis.url,
         "WEB_CONCURRENCY": "2",
     }
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from tests.harness.clients import PETS, Answer
-from tests.harness.clusters import Server, cluster, running
+from tests.harness.clusters import Server, cluster
 from tests.harness.load import Load, countdown, load
 from tests.harness.servers import free_port
 from tests.harness.services import Service, issue_key, serving
@@ -108,7 +108,7 @@ def _drop(run: Run, network: Proxy) -> None:
 def counter_outages(run: Run) -> None:
     """Break Redis, and the network in front of it, in each way in turn."""
     redis = Server(free_port(), run.directory / "redis")
-    with running(redis), proxy(redis.port) as network:
+    with redis, proxy(redis.port) as network:
         faults = [_restart, _slow, _drop, _hang, _flap]
         targets = [redis, network, network, redis, network]
         url = f"redis://127.0.0.1:{network.port}/0"
