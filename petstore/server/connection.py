@@ -41,6 +41,7 @@ class Connection(asyncio.BufferedProtocol):
         self._has_eof = False  # the client has closed its side
         self._flow = FlowControl()
         self._is_last = False  # whether the current response is the last one
+        # Of the current response; the event loop keeps only a weak reference to it.
         self._task: asyncio.Task[None] | None = None
         self.deadline: float | None
         self._enter(State.READING, timeouts.LIMITS.request_seconds)

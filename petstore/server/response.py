@@ -31,12 +31,14 @@ class Response:
         parts = application(self._environ, self._start_response)
         try:
             length = self._content_length()
-            if length is None or length <= MAX_WHOLE_BYTES:
-                body = b"".join((*self._written, *parts))
-                yield self._head(len(body) if length is None else None) + body
-            else:
-                yield self._head(None)
+            if length is not None and length > MAX_WHOLE_BYTES:
+                yield self._head()
                 yield from parts
+                return
+            body = b"".join((*self._written, *parts))
+            if length is None and self._may_have_body():
+                self._headers = [*self._headers, ("Content-Length", str(len(body)))]
+            yield self._head() + body
         finally:
             if hasattr(parts, "close"):
                 parts.close()
@@ -54,10 +56,12 @@ class Response:
                 return int(value)
         return None
 
-    def _head(self, length: int | None) -> bytes:
+    def _may_have_body(self) -> bool:
+        is_head = self._environ["REQUEST_METHOD"] == "HEAD"
+        return not is_head and not self._status.startswith(STATUSES_WITHOUT_BODY)
+
+    def _head(self) -> bytes:
         lines = [f"{name}: {value}" for name, value in self._headers if name != "Date"]
-        if length is not None and self._may_have_body():
-            lines.append(f"Content-Length: {length}")
         connection = "close" if self._is_last else "keep-alive"
         start = (f"HTTP/1.1 {self._status}", f"Date: {_date(int(time.time()))}")
         head = "\r\n".join((*start, f"Connection: {connection}", *lines, "\r\n"))
@@ -65,10 +69,6 @@ class Response:
         if not head.count("\r") == head.count("\n") == line_breaks:
             raise ValueError(f"a header contains a line break: {lines}")
         return head.encode("latin-1")
-
-    def _may_have_body(self) -> bool:
-        is_head = self._environ["REQUEST_METHOD"] == "HEAD"
-        return not is_head and not self._status.startswith(STATUSES_WITHOUT_BODY)
 
 
 @functools.lru_cache(2)
