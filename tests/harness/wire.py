@@ -1,7 +1,8 @@
 """A raw HTTP client that sends bytes exactly as given."""
 
 import socket
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -74,6 +75,24 @@ class Wire:
         received = self.socket.recv(65536)
         assert received, f"closed after {self._received!r}"
         self._received += received
+
+
+@contextmanager
+def connected(
+    url: str, *sent: bytes, receive_buffer: int | None = None
+) -> Iterator[list[Wire]]:
+    """Yield a connection for each of these that has sent it."""
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(Wire(url, receive_buffer=receive_buffer)).send(each)
+            for each in sent
+        ]
+
+
+def is_served(url: str, key: str, path: str = "/v1/pets") -> bool:
+    """Return whether another client gets a response with 200."""
+    with Wire(url) as honest:
+        return honest.send(get(key, path=path)).answer().status == 200
 
 
 def get(key: str, *lines: str, path: str = "/v1/pets") -> bytes:

@@ -1,12 +1,11 @@
 """At the limit of file descriptors, old connections make room for new ones."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 
 import pytest
 
 from tests.harness.servers import Gunicorn
-from tests.harness.wire import Wire, get
+from tests.harness.wire import Wire, connected, get, is_served
 
 FEW = "--config tests/server/few_descriptors.py"
 CROWD = 70
@@ -22,31 +21,23 @@ def with_few(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
 @pytest.fixture
 def crowd(with_few: Gunicorn, key: str) -> Iterator[list[Wire]]:
     """70 connections to it that have each sent half a request, the oldest first."""
-    with ExitStack() as stack:
-        yield [
-            stack.enter_context(Wire(with_few.url)).send(get(key)[:20])
-            for _ in range(CROWD)
-        ]
+    with connected(with_few.url, *[get(key)[:20]] * CROWD) as wires:
+        yield wires
 
 
 def test_oldest_of_half_sent_requests_make_room(
     with_few: Gunicorn, crowd: list[Wire], key: str
 ):
     for path in ("/v1/pets", "/metrics", "/healthz", "/docs", LARGE_FILE) * 3:
-        with Wire(with_few.url) as honest:
-            assert honest.send(get(key, path=path)).answer().status == 200
+        assert is_served(with_few.url, key, path)
     assert crowd[0].is_closed()
 
 
-def test_unread_files_do_not_exhaust_descriptors(
-    with_few: Gunicorn, crowd: list[Wire], key: str
-):
-    with ExitStack() as stack:
-        for _ in crowd:
-            slow = stack.enter_context(Wire(with_few.url, receive_buffer=4096))
-            slow.send(get(key, path=LARGE_FILE) * 8)
-        with Wire(with_few.url) as honest:
-            assert honest.send(get(key, path=LARGE_FILE)).answer().status == 200
+@pytest.mark.usefixtures("crowd")
+def test_unread_files_do_not_exhaust_descriptors(with_few: Gunicorn, key: str):
+    files = get(key, path=LARGE_FILE) * 8
+    with connected(with_few.url, *[files] * CROWD, receive_buffer=4096):
+        assert is_served(with_few.url, key, LARGE_FILE)
 
 
 def test_disconnected_clients_leak_no_descriptors(service: Gunicorn, key: str):

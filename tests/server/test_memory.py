@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 
 import pytest
 
 from tests.harness.servers import Gunicorn
-from tests.harness.wire import Wire, get, post
+from tests.harness.wire import Wire, connected, get, is_served, post
 
 KIB = 1024
 LARGE_FILE = "/large-file"
@@ -20,25 +20,15 @@ def grown(service: Gunicorn, key: str) -> Callable[[], int]:
     """Return a function for the worker's growth in bytes since the test began."""
     [worker] = service.workers
     for path in ("/healthz", "/v1/pets", LARGE_FILE):
-        send(service, key, path)
+        assert is_served(service.url, key, path)
     before = worker.memory_info().rss
     return lambda: worker.memory_info().rss - before
-
-
-def send(service: Gunicorn, key: str, path: str = "/v1/pets") -> None:
-    """Check that another client is served."""
-    with Wire(service.url) as honest:
-        assert honest.send(get(key, path=path)).answer().status == 200
 
 
 @contextmanager
 def crowd(service: Gunicorn, count: int, sent: bytes) -> Iterator[None]:
     """Run clients that send as much as the service accepts, and read nothing."""
-    with ExitStack() as stack:
-        wires = [
-            stack.enter_context(Wire(service.url, receive_buffer=4 * KIB))
-            for _ in range(count)
-        ]
+    with connected(service.url, *[b""] * count, receive_buffer=4 * KIB) as wires:
         for wire in wires:
             wire.socket.setblocking(False)
         for _ in range(10):
@@ -53,7 +43,7 @@ def test_connection_with_a_byte_now_and_then_takes_less_than_20_kib(
     service: Gunicorn, key: str, grown: Callable[[], int]
 ):
     with crowd(service, IDLE, b"G"):
-        send(service, key)
+        assert is_served(service.url, key)
         assert grown() < IDLE * 20 * KIB
 
 
@@ -75,7 +65,7 @@ def test_hostile_client_takes_less_than_256_kib(
     service: Gunicorn, key: str, grown: Callable[[], int], what: str
 ):
     with crowd(service, BUSY, hostile(key)[what]):
-        send(service, key)
+        assert is_served(service.url, key)
         assert grown() < BUSY * 4 * 64 * KIB
 
 
@@ -91,7 +81,7 @@ def test_flood_of_requests_takes_less_than_1_mib(
                 sent = (sent + wire.socket.send(flood[sent:])) % len(flood)
             with suppress(BlockingIOError):
                 assert wire.socket.recv(1 << 20)
-        send(service, key)
+        assert is_served(service.url, key)
         assert grown() < 1024 * KIB
 
 

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Callable
-from contextlib import ExitStack
 
 import psutil
 
 from tests.harness.servers import Gunicorn
 from tests.harness.waiting import wait_until
-from tests.harness.wire import Wire, get
+from tests.harness.wire import connected, get
 
 CONNECTIONS = 32
 
@@ -28,11 +27,9 @@ def test_burst_of_connections_is_accepted_before_many_requests_are_served(
 ):
     [worker] = service.wait_for_workers(1)
     requests = 20  # on each connection, sent without waiting for responses
-    with ExitStack() as stack:
-        worker.suspend()
-        wires = [stack.enter_context(Wire(service.url)) for _ in range(CONNECTIONS)]
-        for number, wire in enumerate(wires):
-            wire.send(get(key, f"X-Request-ID: client-{number}") * requests)
+    sent = [get(key, f"X-Request-ID: client-{n}") for n in range(CONNECTIONS)]
+    worker.suspend()
+    with connected(service.url, *[each * requests for each in sent]) as wires:
         worker.resume()
         for wire in wires:
             for _ in range(requests):
@@ -44,10 +41,8 @@ def test_burst_of_connections_is_accepted_before_many_requests_are_served(
 
 def shares(service: Gunicorn, key: str, count: int) -> list[int]:
     """Open `count` connections and return how many each of two workers holds."""
-    with ExitStack() as stack:
-        wires = [stack.enter_context(Wire(service.url)) for _ in range(count)]
-        for wire in wires:
-            assert wire.send(get(key)).answer().status == 200
+    with connected(service.url, *[get(key)] * count) as wires:
+        assert {wire.answer().status for wire in wires} == {200}
         return [
             sum(c.status == psutil.CONN_ESTABLISHED for c in worker.net_connections())
             for worker in service.wait_for_workers(2)

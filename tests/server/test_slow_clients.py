@@ -1,14 +1,14 @@
 """Slow clients do not block others, and time out."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
 from tests.harness.servers import Gunicorn
 from tests.harness.waiting import wait_until
-from tests.harness.wire import Wire, get, post
+from tests.harness.wire import Wire, connected, get, is_served, post
 
 CROWD = 300
 # Less than the usual deadlines of 10 s and 30 s.
@@ -23,13 +23,6 @@ def impatient(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
     return serve_all(limits=deadlines)
 
 
-@contextmanager
-def connected(service: Gunicorn, *sent: bytes) -> Iterator[list[Wire]]:
-    """Yield a connection for each of these that has sent it."""
-    with ExitStack() as stack:
-        yield [stack.enter_context(Wire(service.url)).send(each) for each in sent]
-
-
 @pytest.fixture
 def halves(key: str) -> list[bytes]:
     """Requests of which a part is missing."""
@@ -39,17 +32,12 @@ def halves(key: str) -> list[bytes]:
     return [*begun, whole + b'{"name": "Rex"', chunked + b"20\r\n{"]
 
 
-def is_served(service: Gunicorn, key: str) -> bool:
-    with Wire(service.url) as honest:
-        return honest.send(get(key)).answer().status == 200
-
-
 def test_half_sent_requests_block_nobody_and_are_answered_once_complete(
     service: Gunicorn, key: str
 ):
     whole = get(key)
-    with connected(service, *[whole[:40]] * CROWD) as wires:
-        assert all(is_served(service, key) for _ in range(20))
+    with connected(service.url, *[whole[:40]] * CROWD) as wires:
+        assert all(is_served(service.url, key) for _ in range(20))
         for wire in wires:
             wire.send(whole[40:])
         assert {wire.answer().status for wire in wires} == {200}
@@ -57,7 +45,7 @@ def test_half_sent_requests_block_nobody_and_are_answered_once_complete(
 
 def test_incomplete_requests_time_out(impatient: Gunicorn, halves: list[bytes]):
     started = time.monotonic()
-    with connected(impatient, *halves) as wires:
+    with connected(impatient.url, *halves) as wires:
         for wire in wires:
             assert wire.is_closed()
             assert 0.9 < time.monotonic() - started < CLOSED_WITHIN_SECONDS
@@ -80,7 +68,7 @@ def test_client_that_reads_nothing_blocks_no_other_and_is_dropped(
 ):
     with Wire(impatient.url, receive_buffer=4096) as slow:
         slow.send(get(key, path="/openapi.json") * MANY)
-        assert all(is_served(impatient, key) for _ in range(5))
+        assert all(is_served(impatient.url, key) for _ in range(5))
         wait_until(lambda: not has_client(impatient, slow))
         with pytest.raises((AssertionError, ConnectionResetError)):
             read_all(slow)
