@@ -3,7 +3,6 @@
 from hashlib import blake2b
 from typing import NamedTuple, Self
 
-import peewee
 from peewee import (
     BigIntegerField,
     BlobField,
@@ -18,7 +17,7 @@ from peewee import (
 from petstore import clock
 from petstore.models import RuleError
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, Sweep, data, slot, statement
+from petstore.storage import BaseModel, Busy, Sweep, data, slot, statement
 
 KEPT_MS = clock.MS_PER_DAY
 
@@ -69,10 +68,8 @@ class StoredResponse(BaseModel):
         """
         try:
             data.lock_until_commit(attempt.lock_id)
-        except peewee.OperationalError as error:
-            if data.is_wait_timeout(error):
-                raise StillRunning from None
-            raise
+        except Busy:
+            raise StillRunning from None
         for values in _select(**attempt._asdict(), now_ms=clock.now_ms()):
             return cls(**dict(zip(_RESPONSE, values, strict=True)))
         return None

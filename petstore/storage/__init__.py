@@ -12,11 +12,13 @@ from petstore.storage.database import (
     open_databases,
     opened_databases,
 )
+from petstore.storage.engines.connection import Busy
 from petstore.storage.queries import Statement, slot, statement
 from petstore.storage.sweeping import Sweep
 
 __all__ = [
     "BaseModel",
+    "Busy",
     "CounterModel",
     "Statement",
     "Sweep",

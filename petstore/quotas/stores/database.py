@@ -15,7 +15,7 @@ from petstore.quotas.stores.storage import (
 )
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Counts, Day, Hit
-from petstore.storage import CounterModel, Sweep, counters, slot, statement
+from petstore.storage import Busy, CounterModel, Sweep, counters, slot, statement
 
 
 class Usage(CounterModel):
@@ -96,7 +96,7 @@ class DatabaseStorage(CounterStorage):
 def _raise(error: peewee.PeeweeException) -> NoReturn:
     """Raise the error as `CounterStorage` promises."""
     counters.recover(error)
-    if counters.is_wait_timeout(error):
+    if isinstance(error, Busy):
         raise CountersLocked from error
     if counters.is_outage(error):
         raise StorageError(error) from error

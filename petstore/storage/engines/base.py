@@ -94,18 +94,6 @@ class RequestDatabase(Database):
         """Let a query, whose rows are then deleted, wait for no other transaction."""
         return rows
 
-    def is_readable_by_others(self) -> bool:
-        """Return whether another user of the machine may read the file of the data."""
-        return False
-
-    def version(self) -> int | None:
-        """Return the major version of the server; None without a server."""
-        return None
-
-    def server_now_ms(self) -> int | None:
-        """Return the time of the server; None where it is that of this process."""
-        return None
-
     def _run(self, sql: str, params: Any) -> Any:
         raise NotImplementedError
 

@@ -12,7 +12,7 @@ from petstore.storage.engines.base import Rows
 
 
 class Busy(peewee.OperationalError):
-    """The database is available, but others keep it busy."""
+    """Waiting for a lock or for a connection has timed out: others keep it."""
 
 
 # By SQLSTATE, or by its first two characters. Others are bugs: DatabaseError.

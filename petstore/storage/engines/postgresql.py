@@ -12,7 +12,7 @@ from peewee import SQL, ColumnBase, Expression, NodeList, Select, Tuple, fn
 from petstore.clock import MS_PER_SECOND
 from petstore.server import await_result, timeouts
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows
-from petstore.storage.engines.connection import Busy, Connection, connect
+from petstore.storage.engines.connection import Connection, connect
 from petstore.storage.engines.pool import Pool
 
 _VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
@@ -56,10 +56,6 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         A statement that inserts the rows selected with it draws their ids afterwards.
         """
         return fn.pg_advisory_xact_lock(number).is_null(False)
-
-    def is_wait_timeout(self, error: peewee.PeeweeException) -> bool:
-        """Return whether waiting for a lock or for a connection has timed out."""
-        return isinstance(error, Busy)
 
     def is_outage(self, error: peewee.PeeweeException) -> bool:
         """Return whether the server is unavailable or read-only for the moment."""

@@ -137,10 +137,6 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         """Return a condition that is always true: see `lock_until_commit`."""
         return SQL("1")
 
-    def is_wait_timeout(self, _error: peewee.PeeweeException) -> bool:
-        """Return False: a transaction that has begun never waits for another."""
-        return False
-
     def is_outage(self, error: peewee.PeeweeException) -> bool:
         """Return whether the file or its disk has failed, not the statement."""
         return isinstance(error, peewee.DatabaseError) and _code_of(error) in OUTAGES
