@@ -42,20 +42,18 @@ def test_free_plan_cannot_verify_or_choose_a_domain(
 
 
 def test_lost_domain_is_shown_without_naming_the_new_owner(
-    browser: Browser, project: Project, rival: Project, own: Own
+    browser: Browser, shop: Domain, rival: Project, own: Own
 ):
-    lost = own(project, NAME)
     own(rival, NAME)
-    page = browser.get(page_of(lost)).text
+    page = browser.get(page_of(shop)).text
     assert "Another project has proved this domain" in page
     assert rival.slug not in page
 
 
 def test_dns_pointing_elsewhere_is_shown_after_a_week(
-    browser: Browser, project: Project, own: Own, clock: Clock
+    browser: Browser, project: Project, shop: Domain, clock: Clock
 ):
-    domain = own(project, NAME)
-    record_finding(domain, "gone", is_proved=False)
+    record_finding(shop, "gone", is_proved=False)
     assert "DNS points elsewhere" not in browser.get(DOMAINS).text
     clock.move(days=7)
     browser.sign_in(Key.issue(project))  # the session has expired by now

@@ -119,8 +119,8 @@ def test_second_check_at_the_same_time_is_refused(browser: Browser, project: Pro
     assert "DNS is still being asked about another domain" in page
 
 
+@pytest.mark.usefixtures("shop")
 def test_primary_domain_can_be_changed(browser: Browser, project: Project, own: Own):
-    own(project, NAME)
     other = own(project, "other.example.org")
     assert f"redirected to {NAME}" in browser.read(page_of(other))
     act(browser, other, "primary")
@@ -147,10 +147,10 @@ def test_a_domain_is_removed(
 
 @pytest.mark.parametrize("action", ["", "/verify", "/primary", "/remove"])
 def test_another_projects_domain_is_not_found(
-    app: Flask, rival: Project, project: Project, own: Own, action: str
+    app: Flask, rival: Project, project: Project, shop: Domain, action: str
 ):
     browser = Browser(app, Key.issue(rival))
-    path = page_of(own(project, NAME)) + action
+    path = page_of(shop) + action
     answer = browser.submit(path, on=DOMAINS) if action else browser.get(path)
     assert answer.status_code == 404
     assert (len(Domain.page(project)), Domain.page(rival)) == (1, [])

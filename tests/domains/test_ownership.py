@@ -56,66 +56,56 @@ def test_project_that_proves_the_domain_owns_it(project: Project, rival: Project
 
 
 def test_proof_by_another_project_takes_the_domain_over(
-    project: Project, rival: Project, own: Own, capfd: pytest.CaptureFixture
+    shop: Domain, rival: Project, own: Own, capfd: pytest.CaptureFixture
 ):
-    lost = own(project, NAME)
-    lost.choose()
+    shop.choose()
     own(rival, NAME)
     assert owner() == rival.id
-    lost = Domain.find(project, lost.id)
+    lost = Domain.find(shop.project, shop.id)
     assert (lost.verified_ms, lost.is_chosen, lost.is_primary) == (None, False, False)
     assert lost.lost_ms is not None
     assert '"event":"domain_taken_over"' in capfd.readouterr().out
 
 
-def test_former_owner_can_take_the_domain_back(
-    project: Project, rival: Project, own: Own
-):
-    domain = own(project, NAME)
+def test_former_owner_can_take_the_domain_back(shop: Domain, rival: Project, own: Own):
     own(rival, NAME)
-    prove(domain, "again", most_new=100)
-    assert owner() == project.id
-    assert Domain.find(project, domain.id).lost_ms is None
+    prove(shop, "again", most_new=100)
+    assert owner() == shop.project_id
+    assert Domain.find(shop.project, shop.id).lost_ms is None
 
 
-def test_proving_a_removed_domain_keeps_the_owner(
-    project: Project, rival: Project, own: Own
-):
+def test_proving_a_removed_domain_keeps_the_owner(shop: Domain, rival: Project):
     domain = Domain.add(rival, NAME)
-    own(project, NAME)
     domain.remove()
     with pytest.raises(NoSuchDomain):
         prove(domain, "too late", most_new=100)
-    assert owner() == project.id
+    assert owner() == shop.project_id
 
 
 def test_removing_an_unverified_domain_keeps_the_owner(
-    project: Project, rival: Project, own: Own, capfd: pytest.CaptureFixture
+    shop: Domain, rival: Project, capfd: pytest.CaptureFixture
 ):
-    own(project, NAME)
     Domain.add(rival, NAME).remove()
-    assert owner() == project.id
+    assert owner() == shop.project_id
     events = capfd.readouterr().out
     assert '"event":"domain_removed"' not in events
     assert '"event":"domain_withdrawn"' in events
 
 
 def test_removal_by_the_former_owner_keeps_the_new_owner(
-    project: Project, rival: Project, own: Own, capfd: pytest.CaptureFixture
+    shop: Domain, rival: Project, own: Own, capfd: pytest.CaptureFixture
 ):
-    lost = own(project, NAME)
     own(rival, NAME)
-    lost.remove()
+    shop.remove()
     assert owner() == rival.id
     assert '"event":"domain_removed"' not in capfd.readouterr().out
 
 
 def test_late_check_does_not_restore_the_former_owner(
-    project: Project, rival: Project, own: Own
+    shop: Domain, rival: Project, own: Own
 ):
-    domain = own(project, NAME)
     own(rival, NAME)
-    record_finding(domain, "as it was", is_proved=True)
+    record_finding(shop, "as it was", is_proved=True)
     assert owner() == rival.id
 
 
@@ -129,18 +119,17 @@ def test_concurrent_proofs_leave_one_owner(app: object):
 
 
 def test_domain_is_misdirected_after_a_week_of_failed_checks(
-    project: Project, own: Own, clock: Clock
+    project: Project, shop: Domain, clock: Clock
 ):
-    domain = own(project, NAME)
-    record_finding(domain, "elsewhere", is_proved=False)
+    record_finding(shop, "elsewhere", is_proved=False)
     clock.move(days=6.9)
-    record_finding(domain, "elsewhere", is_proved=False)
-    assert not Domain.find(project, domain.id).is_misdirected
+    record_finding(shop, "elsewhere", is_proved=False)
+    assert not Domain.find(project, shop.id).is_misdirected
     clock.move(days=0.1)
-    assert Domain.find(project, domain.id).is_misdirected
+    assert Domain.find(project, shop.id).is_misdirected
     assert owner() == project.id
-    record_finding(domain, "back", is_proved=True)
-    assert not Domain.find(project, domain.id).is_misdirected
+    record_finding(shop, "back", is_proved=True)
+    assert not Domain.find(project, shop.id).is_misdirected
 
 
 def test_each_project_has_one_lasting_token(project: Project, rival: Project):
