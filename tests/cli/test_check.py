@@ -23,7 +23,7 @@ def test_json_output_is_one_array(flask: Callable):
     assert all(result["message"] for result in found)
 
 
-def test_warning_exits_with_0(flask: Callable):
+def test_newer_migration_is_a_warning_that_exits_with_0(flask: Callable):
     with data.atomic() as transaction:
         data.execute_sql(
             "INSERT INTO migration (name, applied)"
@@ -32,6 +32,7 @@ def test_warning_exits_with_0(flask: Callable):
         text = text_of(flask("check"))
         transaction.rollback()
     assert ["database", "warning"] in statuses(text)
+    assert "(9999_later); run that version" in text
 
 
 def test_failed_check_exits_with_1_after_the_other_checks(

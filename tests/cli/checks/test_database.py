@@ -41,21 +41,6 @@ def test_unreachable_server_is_reported_without_its_password(opened: Callable):
     assert "Geheimnis" not in message
 
 
-def test_migration_of_a_newer_version_gives_a_warning(
-    opened: Callable, database_url: str
-):
-    settings = opened(database_url)
-    with data.atomic() as transaction:
-        data.execute_sql(
-            "INSERT INTO migration (name, applied)"
-            " VALUES ('9999_later', CURRENT_TIMESTAMP)"
-        )
-        status, message = check_database(settings)
-        transaction.rollback()
-    assert status == "warning"
-    assert "9999_later" in message
-
-
 @pytest.mark.parametrize(
     ("seconds", "status"), [(1, "ok"), (-3, "wrong"), (5, "wrong")]
 )

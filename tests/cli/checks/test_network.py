@@ -37,52 +37,38 @@ def test_base_domain_requires_a_trusted_proxy():
     assert check_proxies(read_settings({}))[0] == "ok"
 
 
-def routing(nameserver: DnsServer) -> Settings:
-    return read_settings(
-        {
-            "PETSTORE_BASE_DOMAIN": BASE,
-            "PETSTORE_DNS_SERVERS": str(nameserver.address),
-        }
-    )
-
-
-@pytest.fixture
-def some_project(monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name below the base domain that the check looks up."""
-    monkeypatch.setattr(network.secrets, "token_hex", lambda _: "0")
-    return f"check-0.{BASE}"
-
-
 def test_host_check_without_a_base_domain_is_ok():
     assert check_hosts(read_settings({}))[0] == "ok"
 
 
-def test_base_domain_without_an_address_is_wrong(nameserver: DnsServer):
-    status, message = check_hosts(routing(nameserver))
-    assert status == "wrong"
-    assert message.startswith(f"{BASE} has no address")
-
-
-def test_missing_wildcard_record_is_wrong(nameserver: DnsServer):
-    nameserver.put(BASE, "A", "192.0.2.1")
-    status, message = check_hosts(routing(nameserver))
-    assert status == "wrong"
-    assert message.startswith(f"*.{BASE} has no address")
+WILDCARD = f"check-0.{BASE}"  # the name below the base domain that is looked up
 
 
 @pytest.mark.parametrize(
-    ("address", "status"), [("192.0.2.1", "ok"), ("192.0.2.2", "warning")]
+    ("records", "status", "message"),
+    [
+        ([], "wrong", "no address in DNS; point it at the TLS proxy"),
+        ([(BASE, "A", "192.0.2.1")], "wrong", f"*.{BASE} has no address"),
+        (
+            [(BASE, "A", "192.0.2.1"), (WILDCARD, "A", "192.0.2.2")],
+            "warning",
+            f"{BASE} has the addresses 192.0.2.1, but *.{BASE} has 192.0.2.2",
+        ),
+        ([(BASE, "A", "192.0.2.1"), (WILDCARD, "A", "192.0.2.1")], "ok", f"{BASE} and"),
+        ([(BASE, "CNAME", BASE)], "wrong", "look at its DNS servers"),
+    ],
 )
-def test_wildcard_should_have_the_address_of_the_base_domain(
-    nameserver: DnsServer, some_project: str, address: str, status: str
+def test_base_domain_and_its_wildcard_need_the_same_address(
+    nameserver: DnsServer,
+    monkeypatch: pytest.MonkeyPatch,
+    records: list[tuple[str, str, str]],
+    status: str,
+    message: str,
 ):
-    nameserver.put(BASE, "A", "192.0.2.1")
-    nameserver.put(some_project, "A", address)
-    assert check_hosts(routing(nameserver))[0] == status
-
-
-def test_dns_failure_is_wrong(nameserver: DnsServer):
-    nameserver.put(BASE, "CNAME", BASE)
-    status, message = check_hosts(routing(nameserver))
-    assert status == "wrong"
-    assert "look at its DNS servers" in message
+    monkeypatch.setattr(network.secrets, "token_hex", lambda _: "0")
+    for record in records:
+        nameserver.put(*record)
+    servers = {"PETSTORE_DNS_SERVERS": str(nameserver.address)}
+    found = check_hosts(read_settings({"PETSTORE_BASE_DOMAIN": BASE} | servers))
+    assert found[0] == status
+    assert message in found[1]

@@ -1,6 +1,5 @@
 """Checks of Redis: availability and eviction policy."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,24 +19,18 @@ def test_check_without_redis_is_ok():
     assert redis.check_redis(read_settings({}))[0] == "ok"
 
 
-@pytest.fixture
-def with_policy(redis_url: str) -> Iterator[Callable[[str], None]]:
+@pytest.mark.parametrize(
+    ("policy", "status"), [("noeviction", "ok"), ("allkeys-lru", "wrong")]
+)
+def test_redis_must_not_evict_keys(
+    redis_url: str, policy: str, status: str, request: pytest.FixtureRequest
+):
     client = redis_py.from_url(redis_url)
-    yield lambda policy: client.config_set("maxmemory-policy", policy)
-    client.config_set("maxmemory-policy", "noeviction")
-
-
-def test_redis_without_eviction_is_ok(redis_url: str):
-    status, message = checked(redis_url)
-    assert status == "ok"
-    assert "noeviction" in message
-
-
-def test_redis_that_evicts_keys_is_wrong(redis_url: str, with_policy: Callable):
-    with_policy("allkeys-lru")
-    status, message = checked(redis_url)
-    assert status == "wrong"
-    assert "set maxmemory-policy noeviction" in message
+    request.addfinalizer(lambda: client.config_set("maxmemory-policy", "noeviction"))
+    client.config_set("maxmemory-policy", policy)
+    found = checked(redis_url)
+    assert found[0] == status
+    assert "noeviction" in found[1]
 
 
 def test_unreachable_redis_is_reported_without_its_password():
