@@ -18,12 +18,17 @@ both = pytest.mark.parametrize("start", [servers.refused_gunicorn, flask_migrate
 
 
 @both
-def test_invalid_setting_stops_the_start_with_a_one_line_error(start: Callable):
-    ended = start({"DATABASE_URL": f"mysql://u:{PASSWORD}@h/d"})
+@pytest.mark.parametrize(
+    "server", ["mysql://u:{}@h/d", "postgresql://u:{}@127.0.0.1:1/d"]
+)
+def test_bad_database_stops_the_start_with_one_line_without_its_password(
+    start: Callable, server: str
+):
+    ended = start({"DATABASE_URL": server.format(PASSWORD)})
     assert (ended.returncode, ended.stdout) == (1, "")
-    [line] = ended.stderr.splitlines()
+    [line] = [line for line in ended.stderr.splitlines() if '"INFO"' not in line]
     assert line.startswith("Error: DATABASE_URL: ")
-    assert PASSWORD not in line
+    assert PASSWORD not in ended.stderr
 
 
 @both
@@ -35,12 +40,3 @@ def test_unknown_option_of_the_database_is_refused(
     line = ended.stderr.splitlines()[-1]
     assert line.startswith("Error: DATABASE_URL: ")
     assert "bogus" in line
-
-
-@both
-def test_unreachable_database_is_reported_without_its_password(start: Callable):
-    ended = start({"DATABASE_URL": f"postgresql://u:{PASSWORD}@127.0.0.1:1/d"})
-    assert ended.returncode == 1
-    assert ended.stderr.splitlines()[-1].startswith("Error: DATABASE_URL: ")
-    assert "Traceback" not in ended.stderr
-    assert PASSWORD not in ended.stderr

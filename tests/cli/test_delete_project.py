@@ -14,7 +14,7 @@ from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.quotas.stores.database import Strike
 from tests.cli.contents import contents, fill
-from tests.cli.outputs import failure, refusal, text_of
+from tests.cli.outputs import failure, text_of
 from tests.harness.clocks import Clock
 from tests.harness.load import load
 from tests.harness.services import serving
@@ -68,10 +68,6 @@ def test_deletion_is_asked_for_first(app: Flask, project: Project):
     assert (result.exit_code, result.stdout) == (0, "")
     assert "Delete Shelter (shelter)" in result.stderr
     assert not Project.by_slug(project.slug)
-
-
-def test_unknown_slug_is_refused(delete: Callable, project: Project):
-    assert refusal(delete("x", "--yes")) == "There is no project 'x'."
 
 
 def test_failed_deletion_deletes_nothing(
