@@ -107,9 +107,8 @@ class FallbackCounters:
 
     def _answers(self, subject: Subject) -> bool:
         try:
-            self._store.probe(subject)
+            with suppress(CountersLocked):
+                self._store.probe(subject)
         except StorageError:
             return False
-        except CountersLocked:
-            pass
         return True
