@@ -19,7 +19,7 @@ from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
 API_PREFIX = "/v1"
 MAX_PARAMETERS = 20  # of a query, and fields of a form
 FORM = "application/x-www-form-urlencoded"
-NO_PATH = "/."  # of any route
+NO_PATH = "/."  # no route has it
 
 # The request and `g` themselves. Flask's proxies, which it declares as the objects that
 # they stand for, cost 10 % of a request.

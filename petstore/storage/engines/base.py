@@ -82,7 +82,7 @@ class RequestDatabase(Database):
         """Run a statement and return its rows, in place of a cursor."""
         if sql.startswith(READS) or self.in_transaction():
             return self._run(sql, params)
-        with self.atomic():
+        with self.transaction():
             return self._run(sql, params)
 
     def fetch(self, sql: str, values: dict[str, Any]) -> list[Row]:
