@@ -12,9 +12,8 @@ from petstore.models.plans import PLANS_WITH_DOMAINS
 from petstore.models.projects import Project
 from petstore.storage import data
 
+# A failed certificate is tried again as seldom: authorities limit the failures an hour.
 CHECK_AFTER_MS = 60 * clock.MS_PER_MINUTE
-# Seldom enough for the limits of any certificate authority.
-RETRY_AFTER_MS = 15 * clock.MS_PER_MINUTE
 # A handshake without a result for this long belonged to a process that has ended.
 GIVE_UP_AFTER_MS = 3 * clock.MS_PER_MINUTE
 
@@ -108,12 +107,13 @@ def certificate_summary() -> CertificateSummary:
 
 
 def _is_due(now: int) -> Expression:
-    is_right = Domain.misdirected_since_ms.is_null()
-    has_failed = is_right & Domain.certificate_fault.is_null(False)
-    is_issuing = is_right & ~has_failed & Domain.certificate_issuer.is_null()
+    is_issuing = (
+        Domain.misdirected_since_ms.is_null()
+        & Domain.certificate_fault.is_null()
+        & Domain.certificate_issuer.is_null()
+    )
     return _is_served() & (
         (Domain.checked_ms < now - CHECK_AFTER_MS)
-        | (has_failed & (Domain.checked_ms < now - RETRY_AFTER_MS))
         | (is_issuing & (Domain.checked_ms < now - GIVE_UP_AFTER_MS))
     )
 
