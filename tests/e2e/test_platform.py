@@ -41,7 +41,7 @@ class Platform:
             env=self.environ | environ,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             check=False,
         )
 

@@ -66,10 +66,9 @@ class Client:
         url: str,
         key: str,
         *,
-        timeout_seconds: float = TIMEOUT_SECONDS,
         connect: Callable[..., HTTPConnection] = HTTPConnection,
     ) -> None:
-        self._connection = connect(urlsplit(url).netloc, timeout=timeout_seconds)
+        self._connection = connect(urlsplit(url).netloc, timeout=TIMEOUT_SECONDS)
         self._headers = {"Authorization": f"Bearer {key}"}
 
     def __enter__(self) -> Self:

@@ -13,7 +13,6 @@ from tests.harness.waiting import wait_until
 
 PATH = f"{PETS}?limit=1"
 PAUSE_SECONDS = 0.005
-TIMEOUT_SECONDS = 15
 
 
 @dataclass
@@ -58,7 +57,7 @@ class Load:
 
     def _go_on(self, number: int, key: str, has_ended: threading.Event) -> None:
         turn = 0
-        with Client(self.url, key, timeout_seconds=TIMEOUT_SECONDS) as client:
+        with Client(self.url, key) as client:
             send = partial(self._send, client, key)
             while not has_ended.wait(self.pause_seconds):
                 turn += 1
@@ -92,4 +91,4 @@ def load(url: str, keys: Sequence[str], **options: float) -> Iterator[Load]:
 
 def countdown(left: list[int]) -> list[int]:
     """Return what was left after each of so many requests, if each was counted once."""
-    return list(range(left[0], left[0] - len(left), -1))
+    return [left[0] - number for number in range(len(left))]

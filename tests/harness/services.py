@@ -18,7 +18,6 @@ from tests.harness import databases, servers
 from tests.harness.clients import PETS, Answer, Client
 
 AMPLE = Plan("enterprise", 10**9, 10**9)
-TIMEOUT_SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Service:
 
     def client(self) -> Client:
         """Return a new client with the key."""
-        return Client(self.url, self.key, timeout_seconds=TIMEOUT_SECONDS)
+        return Client(self.url, self.key)
 
     def send(
         self,

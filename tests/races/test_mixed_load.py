@@ -10,7 +10,7 @@ from tests.harness.waiting import wait_until
 from tests.races.conftest import Service
 
 CLIENTS = 16
-ANSWERS = 1500
+ANSWERS = 600
 PAGE = 100
 
 

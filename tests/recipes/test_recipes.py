@@ -41,7 +41,7 @@ def run(tmp_path: Path) -> Run:
             cwd=copy,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         assert done.returncode == 0, done.stderr

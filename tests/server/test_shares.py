@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from statistics import median
 
 import psutil
 
@@ -17,9 +18,9 @@ def test_burst_of_connections_is_spread_over_two_workers(
 ):
     service = serve(WEB_CONCURRENCY="2")
     wait_until(lambda: min(shares(service, key, 2)) > 0, "one of them does not serve")
-    found = shares(service, key, CONNECTIONS)
-    assert sum(found) == CONNECTIONS
-    assert min(found) > CONNECTIONS / 4
+    bursts = [shares(service, key, CONNECTIONS) for _ in range(5)]
+    assert {sum(found) for found in bursts} == {CONNECTIONS}
+    assert median(map(min, bursts)) > CONNECTIONS / 4
 
 
 def test_burst_of_connections_is_accepted_before_many_requests_are_served(

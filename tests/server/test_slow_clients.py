@@ -89,5 +89,5 @@ def has_client(service: Gunicorn, wire: Wire) -> bool:
 def test_slow_reader_gets_every_response(impatient: Gunicorn, key: str):
     with Wire(impatient.url, receive_buffer=4096) as slow:
         slow.send(get(key, path="/openapi.json") * MANY)
-        time.sleep(0.5)
+        time.sleep(0.2)
         read_all(slow)
