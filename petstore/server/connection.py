@@ -56,12 +56,6 @@ class Connection(asyncio.BufferedProtocol):
         """Whether the client has to read before more of the response is sent."""
         return self._flow.is_paused
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether the connection is between two requests."""
-        is_reading = self._state is State.READING
-        return is_reading and not (self._received or self._reader.has_begun)
-
     def abort(self) -> None:
         """Close the connection at once and discard what has not been sent."""
         self._enter(State.CLOSING, timeouts.LIMITS.send_seconds)
@@ -78,10 +72,11 @@ class Connection(asyncio.BufferedProtocol):
         else:
             self._close()
 
-    def shorten_deadline(self, seconds: float) -> None:
-        """Set the deadline of an idle connection to at most that many seconds."""
-        sooner = self._loop.time() + seconds
-        self.deadline = min(self.deadline or sooner, sooner)
+    def close_soon_if_idle(self) -> None:
+        """Leave an idle client only the time for a request that is under way."""
+        has_request = self._received or self._reader.has_begun
+        if self._state is State.READING and not has_request:
+            self._enter(State.READING, timeouts.LIMITS.linger_seconds)
 
     # The transport of a stream is an asyncio.Transport.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -83,8 +83,6 @@ class EventLoopWorker(Worker):
         """Put a connection at the end of the order in which idle ones are closed."""
         self._connections.pop(connection, None)
         self._connections[connection] = None
-        if self.is_stopping:
-            connection.shorten_deadline(timeouts.LIMITS.linger_seconds)
 
     def remove(self, connection: Connection) -> None:
         """Remove a connection that has ended."""
@@ -198,8 +196,7 @@ class EventLoopWorker(Worker):
             # A client that connects from now on is refused, instead of waiting in vain.
             listener.close()
         for connection in self._connections:
-            if connection.is_idle:
-                connection.shorten_deadline(timeouts.LIMITS.linger_seconds)
+            connection.close_soon_if_idle()
         self._loop.call_later(timeouts.LIMITS.request_seconds, self._end_keep_alive)
         self._stop_if_done()
 
