@@ -53,6 +53,14 @@ def test_odd_path_arguments_get_400_or_404(browser: Browser, app: Flask):
             assert send(path).status_code in (400, 404), path
 
 
+@pytest.mark.parametrize("path", ["categories/{}", "orders/{}/complete"])
+def test_id_in_any_other_spelling_is_not_found(browser: Browser, path: str):
+    for spelling in ("x", "01", "-1", str(2**63), "9" * 40):
+        page = f"/dashboard/{path.format(spelling)}"
+        answer = browser.submit(page, on="/dashboard/keys", name="Dogs")
+        assert answer.status_code == 404, spelling
+
+
 @of_both_engines
 def test_key_prefix_with_a_null_byte_is_not_found(browser: Browser):
     assert browser.get("/dashboard/keys/%00").status_code == 404
