@@ -121,7 +121,8 @@ class SharedTransaction:
         self.is_open = False
         if failure:
             self._writer.close()  # which rolls back what SQLite has not
-        self.outcome.set_result(failure)
+        if not self.outcome.cancelled():  # as the worker ends
+            self.outcome.set_result(failure)
 
     def _wait(self) -> None:
         failure = await_result(self.outcome)
