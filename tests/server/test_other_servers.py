@@ -37,16 +37,23 @@ def server(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def environ(
-    server: str, request: pytest.FixtureRequest, new_database: Callable[[str], str]
-) -> dict[str, str]:
-    """Settings for SQLite alone, or for PostgreSQL with Redis."""
+    server: str,
+    new_database: Callable[[str], str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[dict[str, str]]:
+    """Settings for SQLite alone, or for PostgreSQL with a Redis that nobody else uses.
+
+    Other tests may have spent the quota of strangers.
+    """
     environ = {
         "DATABASE_URL": new_database(SERVERS[server]),
         "WEB_CONCURRENCY": "1",
     }
-    if SERVERS[server] == "postgresql":
-        environ["REDIS_URL"] = request.getfixturevalue("redis_server")
-    return environ
+    if SERVERS[server] == "sqlite":
+        yield environ
+        return
+    with servers.redis(tmp_path_factory.mktemp("redis")) as url:
+        yield environ | {"REDIS_URL": url}
 
 
 @pytest.fixture(scope="module")
