@@ -195,6 +195,10 @@ class EventLoopWorker(Worker):
                 pass
             # A client that connects from now on is refused, instead of waiting in vain.
             listener.close()
+        # A client gets only the time for a request that is under way, now or after the
+        # response that it is waiting for.
+        linger_seconds = timeouts.LIMITS.linger_seconds
+        self.keep_alive_seconds = min(self.keep_alive_seconds, linger_seconds)
         for connection in self._connections:
             connection.close_soon_if_idle()
         self._loop.call_later(timeouts.LIMITS.request_seconds, self._end_keep_alive)

@@ -99,6 +99,21 @@ def test_shutdown_finishes_requests_and_closes_idle_connections(
     assert service.process.wait(20) == 0
 
 
+def test_shutdown_waits_for_no_request_after_a_response_that_was_under_way(
+    serve: Callable[..., Gunicorn], key: str
+):
+    limits = {"linger_seconds": 0.2, "tick_seconds": 0.1}
+    service = serve("--keep-alive 60", limits=limits)
+    with Wire(service.url, receive_buffer=4096) as wire:
+        wire.send(get(key, path="/large-file")).socket.recv(1, socket.MSG_PEEK)
+        service.process.terminate()
+        with pytest.raises(ConnectionRefusedError):
+            connect_again_and_again(service.port)
+        assert wire.answer().headers["Connection"] == "keep-alive"
+        assert wire.is_closed()
+    assert service.process.wait(20) == 0
+
+
 def test_worker_that_is_still_starting_stops(serve: Callable[..., Gunicorn]):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
