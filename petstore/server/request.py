@@ -21,6 +21,7 @@ MAX_CHUNKED_BYTES = 6 * (MAX_BODY_BYTES + 1)
 
 BLANK_LINE = b"\r\n\r\n"  # ends a head
 MAX_SIZE_DIGITS = 16  # of a chunk
+MAX_LENGTH_DIGITS = 20  # of a Content-Length; int() fails with more than 4,300
 ABSOLUTE_TARGET = re.compile(rb"(?i:https?)://([^/:][^/]*)(/.*)?")
 HOST = re.compile(  # RFC 3986 section 3.2, without user information
     r"(\[[0-9a-z._~!$&'()*+,;=%:-]+\]|[0-9a-z._~!$&'()*+,;=%-]*)(:[0-9]*)?",
@@ -283,7 +284,10 @@ class RequestReader:
             if version == "1.0" or coding.lower() != "chunked":
                 raise InvalidRequest("The only supported Transfer-Encoding is chunked.")
             self._is_chunked = True
-        self._bytes_left = int(self._environ.get("CONTENT_LENGTH", 0))
+        length = self._environ.get("CONTENT_LENGTH", "0")
+        if len(length) > MAX_LENGTH_DIGITS:
+            raise InvalidRequest("The Content-Length has too many digits.")
+        self._bytes_left = int(length)
         if self._bytes_left > MAX_BODY_BYTES:
             self._skip_body()
         expectation = self._environ.get("HTTP_EXPECT")

@@ -38,6 +38,7 @@ UNREADABLE = [
     b"GET /\r\n\r\n",
     get(KEY, "Transfer-Encoding: chunked", "Content-Length: 3"),
     get(KEY, "Transfer-Encoding: gzip, chunked"),
+    post(KEY, "Content-Length: " + "0" * 5000),
     get(KEY, *["X: y"] * 99),
     get(KEY, "X: " + "a" * 65536),
     post(KEY, "Transfer-Encoding: chunked") + b"3\nabc\n0\n\n",
