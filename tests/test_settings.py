@@ -124,7 +124,8 @@ INVALID = {
         *(f"postgresql+psycopg://u:{PASSWORD}@h/d", f"postgresql://u:{PASSWORD}@h"),
         *(f"postgresql://u:{PASSWORD}@h/", f"postgresql://u:{PASSWORD}@h:x/d"),
         *(f"postgresql://u:{PASSWORD}%zz@h/d", f"postgresql://u:{PASSWORD}/@h/d"),
-        f"postgresql://u:{PASSWORD}@[::1/d",
+        *(f"postgresql://u:{PASSWORD}@[::1/d", f"postgresql://u:{PASSWORD}@h,/d"),
+        *(f"postgresql://u:{PASSWORD}@h/d?x", f"postgresql://u:{PASSWORD}@x@h/d"),
         f"postgresql://u:{PASSWORD}@h/d?channel_binding=require",
     ],
     "REDIS_URL": [

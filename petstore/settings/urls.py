@@ -14,7 +14,8 @@ _EMAIL = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*"
 
 _SQLITE = r"sqlite:///(?!.*(:memory:|%00))[^?]*[^/?]"
 _POSTGRESQL = (
-    r"(?!.*%(?![0-9A-Fa-f]{2}))postgresql://([^/?#]*@)?[^/?#@]*/[^/?#]+(\?[^#]*)?"
+    r"(?!.*%(?![0-9A-Fa-f]{2}))postgresql://([^/?#@]*@)?([^/?#@,]+(,[^/?#@,]+)*)?"
+    r"/[^/?#]+(\?([^&=#]+=[^&#]*(&|$))*)?"
 )
 # What other drivers take, and hosts of databases therefore write. The service has its
 # own time limits, and asyncpg never binds the password to the TLS channel.
