@@ -59,22 +59,25 @@ class ServiceRequest(Request):
 
     @cached_property
     def stream(self) -> IO[bytes]:
-        """The body; raises `RequestEntityTooLarge` if it is too long.
+        """The body; raises `RequestEntityTooLarge` or `ClientDisconnected`.
 
         Werkzeug's own limit truncates a chunked body instead of refusing it, and its
         stream takes several Python calls for each read.
         """
         length = get_content_length(self.environ)
-        if length is None:
-            body = get_input_stream(self.environ).read(MAX_BODY_BYTES + 1)
-        elif length <= MAX_BODY_BYTES:
-            body = self.environ["wsgi.input"].read(length)
-            if len(body) < length:
-                raise ClientDisconnected
-        else:
+        if length is not None and length > MAX_BODY_BYTES:
             raise RequestEntityTooLarge
-        if len(body) > MAX_BODY_BYTES:
+        try:
+            if length is None:
+                body = get_input_stream(self.environ).read(MAX_BODY_BYTES + 1)
+            else:
+                body = self.environ["wsgi.input"].read(length)
+        except Exception:  # each server has exceptions of its own for a broken body
+            raise ClientDisconnected from None
+        if length is None and len(body) > MAX_BODY_BYTES:
             raise RequestEntityTooLarge
+        if length is not None and len(body) < length:
+            raise ClientDisconnected
         return BytesIO(body)
 
 

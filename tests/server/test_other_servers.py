@@ -1,6 +1,7 @@
 """The application gives the same responses under other WSGI servers."""
 
 import json
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -16,6 +17,7 @@ import pytest
 from tests.harness import servers
 from tests.harness.clients import Answer
 from tests.harness.services import Service, issue_key, serving
+from tests.harness.wire import Wire, post
 
 REX = {"name": "Rex", "categoryId": 7}
 # Each kind with one engine: they reach the engine in the same way.
@@ -127,6 +129,15 @@ def send_in_chunks(service: Service, *chunks: bytes) -> int:
     except urllib.error.HTTPError as error:
         with error:
             return error.code
+
+
+def test_broken_body_is_no_fault_of_the_service(service: Service):
+    chunked = post(service.key, "Transfer-Encoding: chunked")
+    sized = post(service.key, "Content-Length: 9")
+    for sent in (chunked + b"zz\r\n", chunked + b"5\r\n{", sized + b"{"):
+        with Wire(service.url) as wire:
+            wire.send(sent).socket.shutdown(socket.SHUT_WR)
+            assert seen(wire.answer()) == (400, "invalid_request")
 
 
 def test_paths_outside_the_api_are_served(service: Service):
