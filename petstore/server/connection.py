@@ -181,13 +181,15 @@ class Connection(asyncio.BufferedProtocol):
         The response is then logged and counted like every other.
         """
         self._is_last = True
+        # Tracebacks would keep the bytes that were received until the garbage collector
+        # comes: an exception that is raised refers to itself by its own.
+        error.__context__ = None
         placeholder = {
             "REQUEST_METHOD": "GET",
             "PATH_INFO": "/v1",
             "QUERY_STRING": "",
             "SERVER_PROTOCOL": "HTTP/1.1",
             "RAW_URI": "/v1",
-            # Its traceback would keep the bytes that were received.
             UNREADABLE: error.with_traceback(None),
         }
         self._respond(self._base_environ | placeholder)

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 import uvloop
 
+from petstore.errors import UNREADABLE, ErrorResponse
 from petstore.server.connection import Connection
 
 BODY = b"x" * 50_000
@@ -22,8 +23,10 @@ class Server:
     keep_alive_seconds = 2.0
     is_stopping = False
     connection: Connection | None = None
+    refusal: ErrorResponse | None = None
 
-    def application(self, _environ: dict, start_response: Callable) -> Iterable[bytes]:
+    def application(self, environ: dict, start_response: Callable) -> Iterable[bytes]:
+        self.refusal = environ.get(UNREADABLE)
         start_response("200 OK", [])
         return [BODY]
 
@@ -100,6 +103,16 @@ def test_closed_connection_is_freed_without_the_garbage_collector(sent: bytes):
         uvloop.run(play())
     finally:
         gc.enable()
+
+
+def test_refusal_does_not_refer_to_what_was_read():
+    async def play() -> None:
+        async with asked(b"BAD\r\n\r\n") as (server, client):
+            assert server.refusal.__traceback__ is None
+            assert server.refusal.__context__ is None
+            client.close()
+
+    uvloop.run(play())
 
 
 def test_connection_that_has_ended_closes_when_its_client_does():
