@@ -258,10 +258,10 @@ class RequestReader:
         path, _, query = self._url.partition(b"?")
         if not path.startswith(b"/") and path != b"*":
             absolute = ABSOLUTE_TARGET.fullmatch(path)
-            if not absolute:
+            host = absolute[1].decode("latin-1") if absolute else ""
+            if not absolute or not HOST.fullmatch(host):
                 raise InvalidRequest("The request target is not a valid URL.")
-            self._environ["HTTP_HOST"] = absolute[1].decode("latin-1")
-            self._require_host()
+            self._environ["HTTP_HOST"] = host
             path = absolute[2] or b"/"
         if b"%" in path:
             path = unquote_to_bytes(path)

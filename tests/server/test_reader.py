@@ -97,6 +97,12 @@ def test_absolute_target_sets_the_host():
     assert (environ["PATH_INFO"], environ["QUERY_STRING"]) == ("/", "limit=1")
 
 
+@pytest.mark.parametrize("target", ["http://u@x/", "http://:80/", "http://x:y/"])
+def test_target_without_a_valid_host_is_refused_as_such(target: str):
+    with pytest.raises(ErrorResponse, match="The request target is not a valid URL"):
+        RequestReader({}).read(get(KEY, path=target))
+
+
 def test_oversized_body_is_not_kept():
     head = post(KEY, "Transfer-Encoding: chunked")
     [(environ, is_last), *_] = read([head, b"20000\r\n" + b"x" * 65537])
