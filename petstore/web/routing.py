@@ -72,7 +72,7 @@ class ServiceRequest(Request):
                 body = get_input_stream(self.environ).read(MAX_BODY_BYTES + 1)
             else:
                 body = self.environ["wsgi.input"].read(length)
-        except Exception:  # each server has exceptions of its own for a broken body
+        except Exception:  # noqa: BLE001 (each server has its own for a broken body)
             raise ClientDisconnected from None
         if length is None and len(body) > MAX_BODY_BYTES:
             raise RequestEntityTooLarge
