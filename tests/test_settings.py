@@ -127,6 +127,7 @@ INVALID = {
         *(f"postgresql://u:{PASSWORD}@[::1/d", f"postgresql://u:{PASSWORD}@h,/d"),
         *(f"postgresql://u:{PASSWORD}@h/d?x", f"postgresql://u:{PASSWORD}@x@h/d"),
         f"postgresql://u:{PASSWORD}@h/d?channel_binding=require",
+        *(f"postgresql://u:{PASSWORD}@h/d\n", "sqlite:///petstore.db\n"),
     ],
     "REDIS_URL": [
         *("h:6379", "redis://", "unix:///run/redis.sock", f"http://:{PASSWORD}@h"),

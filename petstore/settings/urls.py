@@ -12,9 +12,9 @@ _ORIGIN = r"https?://[a-z0-9.:\[\]-]+"
 _CONTACT_URL = rf"https?://{_HOST}(/[!-~]*)?"
 _EMAIL = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*"
 
-_SQLITE = r"sqlite:///(?!.*(:memory:|%00))[^?]*[^/?]"
+_SQLITE = r"sqlite:///(?!.*(:memory:|%00|\n))[^?]*[^/?]"
 _POSTGRESQL = (
-    r"(?!.*%(?![0-9A-Fa-f]{2}))postgresql://([^/?#@]*@)?([^/?#@,]+(,[^/?#@,]+)*)?"
+    r"(?!.*(%(?![0-9A-Fa-f]{2})|\s))postgresql://([^/?#@]*@)?([^/?#@,]+(,[^/?#@,]+)*)?"
     r"/[^/?#]+(\?([^&=#]+=[^&#]*(&|$))*)?"
 )
 # What other drivers take, and hosts of databases therefore write. The service has its
