@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping
 
 from flask import Response
 
+from petstore.errors import NO_HEADERS
 from petstore.web.routing import current_g
 
 Header = tuple[str, str]
-
-NO_HEADERS: dict[str, str] = {}
 
 
 class ServiceResponse(Response):
