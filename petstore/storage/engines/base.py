@@ -97,6 +97,11 @@ class RequestDatabase(Database):
     def _run(self, sql: str, params: Any) -> Any:
         raise NotImplementedError
 
+    def _transaction(self) -> Any:
+        """Return the transaction, or None; a read without one makes no state."""
+        state = self._states.get()
+        return state.conn if state else None
+
     def _enter_transaction(self, transaction: Any) -> None:
         """Begin to use a transaction, which on PostgreSQL is its connection."""
         state = self._state

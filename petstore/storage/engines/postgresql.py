@@ -168,8 +168,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         return Select([locked], [SQL("*")]).with_cte(locked)
 
     def _run(self, sql: str, params: Any) -> Rows:
-        connection = self._state.conn
-        if connection:
+        if connection := self._transaction():
             return await_result(connection.run(sql, params or ()))
         return await_result(self._run_alone(sql, params or ()))
 

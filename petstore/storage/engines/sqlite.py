@@ -171,9 +171,8 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     def connection(self) -> sqlite3.Connection:
         """Return the connection of the transaction, or else of the thread."""
-        state = self._states.get()  # none if there was no transaction
-        if state and state.conn:
-            return state.conn.connection
+        if transaction := self._transaction():
+            return transaction.connection
         try:
             return self._threads.connection
         except AttributeError:
