@@ -67,7 +67,7 @@ def serving(environ: dict[str, str], directory: Path) -> Iterator[Serve]:
             options: str = "", limits: dict | None = None, **settings: str
         ) -> servers.Gunicorn:
             if limits:
-                options += " --config tests/server/limited.py"
+                options += " --config tests/harness/limited_gunicorn.py"
                 settings["TEST_LIMITS"] = json.dumps(limits)
             own = environ | settings | {"GUNICORN_CMD_ARGS": f"{IDLE} {options}"}
             return stack.enter_context(servers.gunicorn(directory, own, APP))
