@@ -52,6 +52,12 @@ def test_oversized_headers_get_the_usual_error(front: Nginx, size: int):
     assert answer.json["code"] == "headers_too_large"
 
 
+def test_oversized_target_gets_the_usual_error(front: Nginx):
+    answer = front.get(BASE, "/v1/pets/" + "1" * 17_000)
+    assert answer.status == 431
+    assert answer.json["code"] == "headers_too_large"
+
+
 def test_oversized_body_gets_the_usual_error(front: Nginx):
     connection = front.connection(BASE)
     connection.request("POST", "/v1/pets", headers={"Content-Length": "2000000"})
