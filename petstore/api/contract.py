@@ -8,7 +8,6 @@ from typing import Any
 import orjson
 from flask import Response
 from marshmallow import Schema, ValidationError, missing
-from werkzeug.datastructures import MultiDict
 
 from petstore.api.bodies import read_object
 from petstore.errors import InvalidRequest
@@ -16,7 +15,7 @@ from petstore.models import RuleError
 from petstore.schemas.dumping import dumper_of
 from petstore.schemas.fields import StrictSchema
 from petstore.web.responses import JsonResponse
-from petstore.web.routing import current_g, current_request
+from petstore.web.routing import current_g, current_request, repeated_names
 
 Operation = Callable[..., Response]
 
@@ -65,7 +64,10 @@ class Contract:
         def respond(**arguments: Any) -> Response:
             request = current_request()
             if request.query_string:
-                arguments |= _load(self.query, _unique_parameters(request.args))
+                parameters = request.args
+                arguments |= _load(
+                    self.query, parameters.to_dict(), repeated_names(parameters)
+                )
             else:
                 arguments |= defaults
             if self.body:
@@ -78,15 +80,6 @@ class Contract:
 
         respond.contract = self  # type: ignore[attr-defined]  # a function may have any attribute
         return respond
-
-
-def _unique_parameters(parameters: MultiDict[str, str]) -> dict[str, str]:
-    repeated = [name for name, values in parameters.lists() if len(values) > 1]
-    if repeated:
-        raise InvalidRequest.of_members(
-            {name: ["must not be repeated"] for name in repeated}
-        )
-    return parameters.to_dict()
 
 
 def _load(

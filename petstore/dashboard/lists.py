@@ -9,7 +9,7 @@ from marshmallow import Schema
 
 from petstore.errors import InvalidRequest
 from petstore.models.lists import Listed, Part
-from petstore.web.routing import refuse_other_encodings
+from petstore.web.routing import refuse_other_encodings, repeated_names
 
 POSITIONS = ("after", "before", "last")
 
@@ -73,8 +73,7 @@ def read_query(schema: Schema) -> tuple[dict[str, str], dict[str, Any]]:
     Raises `InvalidRequest`.
     """
     refuse_other_encodings(request.query_string, "query")
-    is_repeated = any(len(texts) > 1 for _, texts in request.args.lists())
     parameters = {name: text for name, text in request.args.items() if text.strip()}
-    if is_repeated or schema.validate(parameters):
+    if repeated_names(request.args) or schema.validate(parameters):
         raise InvalidRequest("It was mistyped or cut off. Open the list from the menu.")
     return parameters, schema.load(parameters)

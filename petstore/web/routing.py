@@ -137,6 +137,11 @@ def is_api_path(path: str) -> bool:
     return f"{path}/".startswith(f"{API_PREFIX}/")
 
 
+def repeated_names(parameters: MultiDict[str, str]) -> list[str]:
+    """Return the names of the parameters that are repeated."""
+    return [name for name, texts in parameters.lists() if len(texts) > 1]
+
+
 def refuse_other_encodings(encoded: bytes, where: str) -> None:
     """Raise `InvalidRequest` for bytes that Werkzeug would keep as `%FF`."""
     try:

@@ -218,6 +218,7 @@ QUERIES_AT_FAULT = {
     "status=sold&status=sold": {"status"},
     "colour=red&colour=red": {"colour"},
     "limit=0&after=x&status=lost&q": {"after", "q", "limit", "status"},
+    "limit=5&limit=5&after=x&q": {"after", "q", "limit"},
 }
 
 
