@@ -16,9 +16,11 @@ NOT_JSON = "body: must be JSON in UTF-8, with numbers up to 1.8e308"
 NOT_UTF8 = "body: must be UTF-8"
 MAX_CONTENT_TYPE_LENGTH = 256
 MAX_MEMBERS = 100
-# A colon outside strings follows the name of a member.
+# A colon outside strings follows the name of a member. An object without members counts
+# as one, since each object is made in Python.
 _TOO_MANY_MEMBERS = re.compile(
-    rb'(?:(?:[^":]++|"(?:[^"\\]++|\\.)*+")*+:){%d}' % (MAX_MEMBERS + 1), re.DOTALL
+    rb'(?:(?:[^":{]++|"(?:[^"\\]++|\\.)*+"|{(?!\s*}))*+[:{]){%d}' % (MAX_MEMBERS + 1),
+    re.DOTALL,
 )
 CHARSETS = ("utf-8", "utf8", "us-ascii")
 
@@ -43,7 +45,8 @@ def read_object() -> Members:
     if charset not in CHARSETS:
         raise InvalidRequest(NOT_UTF8)
     body = request.get_data(cache=False)
-    if body.count(b":") > MAX_MEMBERS and _TOO_MANY_MEMBERS.match(body):
+    most = body.count(b":") + body.count(b"{")
+    if most > MAX_MEMBERS and _TOO_MANY_MEMBERS.match(body):
         raise InvalidRequest(f"body: must have at most {MAX_MEMBERS} members")
     members = _parse(body)
     if not isinstance(members, Members):

@@ -41,6 +41,7 @@ MANY = {
     "nested": '{"name":'
     + json.dumps([{str(number): 1} for number in range(101)])
     + "}",
+    "empty objects": '{"name":[' + "{}," * 100 + "{ }]}",
     "nested and repeated": '{"name":{' + '"a":{},' * 100 + '"a":{}}}',
 }
 
@@ -69,6 +70,7 @@ def calls_until_refused(read: Callable[[], object]) -> int:
         ("{", '"a":1,', '"a":1}'),
         ("{", '"a":{},', '"a":1}'),
         ("{", '"\\u0041":"\\"",', '"a":1}'),
+        ('{"a":[', "{},", "1]}"),
     ],
 )
 def test_members_cost_nothing_by_their_number(
