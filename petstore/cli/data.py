@@ -37,10 +37,9 @@ def copy(database_url: str) -> None:
     except ValueError as error:
         raise click.UsageError(f"The argument DATABASE_URL: {error}.") from None
     try:
-        count = transfer.copy_to(url)
+        transfer.copy_to(url)
     except transfer.CopyError as error:
         raise click.UsageError(f"Cannot copy there: {error}.") from None
     except peewee.DatabaseError as error:
         message = f"Nothing was copied: {in_one_line(error)}"
         raise click.ClickException(message) from None
-    click.echo(f"copied {count} rows")

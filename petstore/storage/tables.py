@@ -10,30 +10,26 @@ from petstore.storage.queries import Row
 COPIED_AT_ONCE = 1000  # rows; a statement may have 32,766 values
 
 
-def copy(table: type[Model], source: Engine, target: Engine) -> int:
-    """Copy every row with its id; return how many there were.
+def copy(table: type[Model], source: Engine, target: Engine) -> None:
+    """Copy every row with its id.
 
     To be called in a snapshot of the source and a transaction of the target.
     """
-    count = sum(
+    for rows in chunked(read(source, table), COPIED_AT_ONCE):
         _insert(table, target, rows)
-        for rows in chunked(read(source, table), COPIED_AT_ONCE)
-    )
     name = table._meta.table_name
     is_numbered = isinstance(table._meta.primary_key, BigAutoField)
     if is_numbered and (last := source.last_id(name)):
         target.continue_ids_after(name, last)
-    return count
 
 
-def _insert(table: type[Model], target: Engine, rows: list[Row]) -> int:
+def _insert(table: type[Model], target: Engine, rows: list[Row]) -> None:
     # Peewee's own `insert_many` would take most of the time of a copy.
     columns = ", ".join(field.column_name for field in table._meta.sorted_fields)
     marks = ", ".join([target.param] * len(rows[0]))
     values = ", ".join([f"({marks})"] * len(rows))
     insert = f'INSERT INTO "{table._meta.table_name}" ({columns}) VALUES {values}'  # noqa: S608 (no values)
     target.execute_sql(insert, [value for row in rows for value in row])
-    return len(rows)
 
 
 def read(database: Engine, table: type[Model]) -> Iterator[Row]:

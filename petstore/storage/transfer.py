@@ -20,15 +20,15 @@ class CopyError(Exception):
     """The target cannot be copied to; the text tells the operator why."""
 
 
-def copy_to(url: str) -> int:
+def copy_to(url: str) -> None:
     """Copy all rows of the service to the database at a URL; see `copy_all`."""
     with closing(databases_at(url, prepares_statements=False)) as target:
         target.extend_timeouts()
-        return copy_all(opened_databases(), target)
+        copy_all(opened_databases(), target)
 
 
-def copy_all(source: Databases, target: Databases) -> int:
-    """Copy all rows, with their ids, as they are at one moment; return their number.
+def copy_all(source: Databases, target: Databases) -> None:
+    """Copy all rows, with their ids, as they are at one moment.
 
     The target must be empty, and is migrated first. Today's counts are copied as well,
     so nobody gets a quota twice. Raises `CopyError`.
@@ -41,11 +41,9 @@ def copy_all(source: Databases, target: Databases) -> int:
         for database in dict.fromkeys(target):
             stack.enter_context(database.atomic())
         _require_empty(target)
-        return sum(
-            tables.copy(table, old, new)
-            for group, old, new in zip(table_groups(), source, target, strict=True)
-            for table in group
-        )
+        for group, old, new in zip(table_groups(), source, target, strict=True):
+            for table in group:
+                tables.copy(table, old, new)
 
 
 def _require_same_version(target: Databases) -> None:
