@@ -22,6 +22,8 @@ def back_up(file: Path) -> None:
         raise click.ClickException("DATABASE_URL is PostgreSQL: back it up by pg_dump.")
     if os.path.lexists(file):
         raise click.UsageError(f"There is a file {file} already.")
+    if not file.parent.is_dir():
+        raise click.UsageError(f"There is no directory {file.parent}.")
     try:
         backup.back_up(source, file)
     except backup.BackupFailed as error:

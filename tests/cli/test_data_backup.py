@@ -101,9 +101,14 @@ def test_one_of_two_concurrent_backups_to_a_file_fails(
 
 
 @of_sqlite
-@pytest.mark.parametrize("place", ["/nowhere/today.db", "/proc/today.db"])
-def test_unwritable_path_gives_a_one_line_error(flask: Callable, place: str):
-    message = failure(flask("data", "backup", place))
+def test_missing_directory_is_a_wrong_argument(flask: Callable, file: Path):
+    message = refusal(flask("data", "backup", str(file / "today.db")))
+    assert message == f"There is no directory {file}."
+
+
+@of_sqlite
+def test_unwritable_path_gives_a_one_line_error(flask: Callable):
+    message = failure(flask("data", "backup", "/proc/today.db"))
     assert message.startswith("The backup failed: ")
 
 
