@@ -1,6 +1,7 @@
 """The gunicorn settings for `wsgi:app`; the hooks are in petstore/server/hooks.py."""
 
 import os
+import re
 import tempfile
 
 # Use memory if possible: the kernel kills a process that writes to a memory-mapped file
@@ -10,11 +11,11 @@ memory = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
 
 # prometheus_client reads this variable when it is imported, with the hooks. After a
 # SIGHUP it names the directory of this master, after a SIGUSR2 perhaps that of another.
-OWN = "petstore-metrics-"
 given = os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
-if not given or (OWN in given and f"{OWN}{os.getpid()}-" not in given):
+made_by = re.fullmatch(r"petstore-metrics-(\d+)-\w{8}", os.path.basename(given))
+if not given or (made_by and made_by[1] != str(os.getpid())):
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(
-        prefix=f"{OWN}{os.getpid()}-", dir=memory
+        prefix=f"petstore-metrics-{os.getpid()}-", dir=memory
     )
 
 from petstore.server import hooks

@@ -6,6 +6,7 @@ a reload.
 """
 
 import os
+import re
 import shutil
 import signal
 import sys
@@ -27,7 +28,8 @@ from petstore.storage import data, migrator, open_databases, opened_databases
 
 METRICS = Path(os.environ[metrics.DIRECTORY])
 # gunicorn.conf.py has made the directory if it is named after this process.
-IS_OWN_DIRECTORY = METRICS.name.startswith(f"petstore-metrics-{os.getpid()}-")
+OWN_NAME = rf"petstore-metrics-{os.getpid()}-\w{{8}}"
+IS_OWN_DIRECTORY = re.fullmatch(OWN_NAME, METRICS.name) is not None
 
 _ended_workers: set[int] = set()
 

@@ -80,6 +80,15 @@ def test_counts_of_killed_workers_are_kept_until_the_shutdown(
     assert {path.name for path in directory.iterdir()} == {"precious", "counter_1.db"}
 
 
+def test_given_directory_may_be_named_almost_like_one_of_a_master(
+    environ: dict[str, str], tmp_path: Path
+):
+    directory = tmp_path / "petstore-metrics-1-of-mine"
+    environ |= {"PROMETHEUS_MULTIPROC_DIR": str(directory)}
+    with serving(tmp_path, environ):
+        assert list(directory.glob("counter_*.db"))
+
+
 def test_service_survives_the_loss_of_its_metric_files(
     service: Service, directory: Path
 ):
