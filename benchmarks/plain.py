@@ -119,13 +119,14 @@ def _balancing() -> None:
 def _own_pool() -> None:
     import asyncpg
 
+    from petstore.server import timeouts
     from petstore.storage.engines import postgresql
     from petstore.storage.engines.connection import Connection
 
     class Pool:
         """The pool of asyncpg, without its reset, which is one more round trip."""
 
-        may_wait_for_locks = True
+        lock_seconds = timeouts.LIMITS.lock_seconds
 
         def __init__(self, connect: Callable[[], Any], **_: object) -> None:
             self.loop = asyncio.get_running_loop()

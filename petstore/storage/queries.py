@@ -3,7 +3,7 @@
 Letting Peewee build the SQL again would cost more than running it costs in SQLite.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from peewee import SQL, DatabaseProxy, Query
@@ -33,6 +33,16 @@ class Statement:
         rows: list[Row] = database.fetch(sql, values)
         return rows
 
+    def at_once(self, key: Hashable, /, **values: Any) -> list[Row]:
+        """Run a query of the counters in a transaction of its own.
+
+        On PostgreSQL, a pool runs at most `LIMITS.writes` for one key at a time.
+        """
+        database = self._database.obj
+        sql = self._sql.get(type(database)) or self._build_sql(database)
+        rows: list[Row] = database.write_at_once(key, sql, values)
+        return rows
+
     def insert(self, **values: Any) -> int:
         """Insert at most one row; return its id, 0 if there was none."""
         database = self._database.obj
@@ -43,6 +53,8 @@ class Statement:
     def _build_sql(self, database: Any) -> str:
         query = self._build()
         sql, constants = (query, []) if isinstance(query, str) else query.sql()
+        # Whether a statement needs a transaction shows in its first word.
+        sql = sql.strip()
         built, *pieces = sql.split(database.param)
         for constant, piece in zip(constants, pieces, strict=True):
             built += _literal(constant) + piece

@@ -1,6 +1,6 @@
 """How many database statements each operation executes."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 from flask.testing import FlaskClient
@@ -9,6 +9,7 @@ from petstore.api.last_used import last_used
 from petstore.models.credentials import new_key
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
+from petstore.storage.engines.connection import Connection
 from tests.harness import statements
 
 REX = {"name": "Rex", "categoryId": 7}
@@ -85,3 +86,27 @@ def test_mistyped_key_is_not_looked_up(client_of: Callable, key: str):
 
 def test_unknown_key_takes_one_lookup_and_one_count(client_of: Callable):
     assert cost_of(client_of(new_key()), "GET", "/v1/pets") == ADMITTED
+
+
+@pytest.fixture
+def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is sent to PostgreSQL, one by one: statements, BEGIN and COMMIT."""
+    seen, run = [], Connection.run
+
+    def record(connection: Connection, sql: str, *values: object) -> Awaitable:
+        seen.append(sql)
+        return run(connection, sql, *values)
+
+    monkeypatch.setattr(Connection, "run", record)
+    return seen
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+@pytest.mark.parametrize(
+    ("path", "count"), [("/v1/pets", ADMITTED + 1), ("/v1/?", ADMITTED), ("/readyz", 2)]
+)
+def test_each_statement_of_a_read_takes_one_round_trip(
+    client: FlaskClient, round_trips: list[str], path: str, count: int
+):
+    client.get(path)
+    assert len(round_trips) == count

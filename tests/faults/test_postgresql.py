@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
+from random import Random
 from statistics import median
 
 import peewee
@@ -21,10 +22,12 @@ from petstore.storage.engines.postgresql import Postgresql
 from tests.harness import servers
 from tests.harness.load import countdown
 from tests.harness.patience import PATIENT
+from tests.harness.servers import PATIENCE
 from tests.harness.services import Service, issue_key, serving
 from tests.harness.waiting import wait_until
 from tests.torture.postgres import Postgres, postgres
 from tests.torture.proxies import Proxy, proxy
+from tests.torture.quotas import burst
 
 REX = {"name": "Rex", "categoryId": 7}
 HANGS_SECONDS = 2  # the timeout of a statement
@@ -245,6 +248,16 @@ def test_connection_is_not_used_again_if_its_rollback_fails(database: Postgresql
     assert events == []
 
 
+@contextmanager
+def default_of_the_role(server: Postgres, setting: str, value: str) -> Iterator[None]:
+    with psycopg.connect(server.url, autocommit=True) as other:
+        other.execute(f"ALTER ROLE CURRENT_USER SET {setting} = '{value}'")
+        try:
+            yield
+        finally:
+            other.execute(f"ALTER ROLE CURRENT_USER RESET {setting}")
+
+
 @pytest.mark.parametrize(
     ("setting", "default", "shown", "expected"),
     [
@@ -265,10 +278,18 @@ def test_defaults_of_the_role_do_not_apply(
     shown: str,
     expected: str,
 ):
-    with psycopg.connect(server.url, autocommit=True) as other:
-        other.execute(f"ALTER ROLE CURRENT_USER SET {setting} = '{default}'")
-        try:
-            [found] = database.execute_sql(f"SHOW {shown}")
-        finally:
-            other.execute(f"ALTER ROLE CURRENT_USER RESET {setting}")
+    with default_of_the_role(server, setting, default):
+        [found] = database.execute_sql(f"SHOW {shown}")
     assert found == (expected,)
+
+
+def test_quota_is_exact_whatever_the_isolation_of_the_role(
+    server: Postgres, service_environ: dict[str, str], tmp_path: Path
+):
+    with (
+        default_of_the_role(server, "default_transaction_isolation", "serializable"),
+        serving(tmp_path, service_environ | {"WEB_CONCURRENCY": "2"}, *PATIENCE) as it,
+    ):
+        for trial in range(3):
+            assert burst(Random(trial), service_environ, [it.url]) == []
+        assert not it.events("counters_lost")

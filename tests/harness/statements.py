@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
+import pytest
+
 from petstore.storage.database import counters, data
 
 TABLE = re.compile(r'(?:FROM|INTO|JOIN|UPDATE) "(\w+)"')
@@ -55,11 +57,14 @@ def recorded() -> Iterator[list[Statement]]:
         seen.append(Statement(sql, values))
         return run(sql, values)
 
-    databases = {data.obj, counters.obj}
-    for database in databases:
-        database._run = partial(record, database._run)
-    try:
+    def record_at_once(run: Callable, key: object, sql: str, values: Any) -> Any:
+        seen.append(Statement(sql, values))
+        return run(key, sql, values)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for database in {data.obj, counters.obj}:
+            patch.setattr(database, "_run", partial(record, database._run))
+        if counters.obj is data.obj:  # SQLite runs such a statement like the others
+            run = partial(record_at_once, counters.write_at_once)
+            patch.setattr(counters.obj, "write_at_once", run)
         yield seen
-    finally:
-        for database in databases:
-            del database._run

@@ -105,15 +105,15 @@ def _raise(error: peewee.PeeweeException) -> NoReturn:
 
 def _count(hit: Hit) -> Counts:
     per_minute, per_day = hit.quota.amounts
-    with counters.writing(hit.subject.name):
-        [counts] = _upsert(
-            subject=hit.subject.name,
-            kept_days=hit.subject.kept_days,
-            per_minute=per_minute,
-            per_day=per_day,
-            banned_until=hit.banned_until_ms,
-            now_ms=clock.now_ms(),
-        )
+    [counts] = _upsert.at_once(
+        hit.subject.name,
+        subject=hit.subject.name,
+        kept_days=hit.subject.kept_days,
+        per_minute=per_minute,
+        per_day=per_day,
+        banned_until=hit.banned_until_ms,
+        now_ms=clock.now_ms(),
+    )
     return Counts(*counts)
 
 
@@ -137,10 +137,10 @@ def _upsert() -> str:
             subject, day, served, refused,
             minute, minute_served, hit_ms, is_granted, last_day
         )
-        VALUES (
+        SELECT
             :subject, {day}, {_one_if(not_banned)}, 1 - {_one_if(not_banned)},
             {minute}, {_one_if(not_banned)}, {now}, {not_banned}, {day} + :kept_days
-        )
+        WHERE {counters.limits_locks.sql}
         ON CONFLICT (subject, day) DO UPDATE SET
             served = known.served + {_one_if(is_granted)},
             refused = known.refused + 1 - {_one_if(is_granted)},
@@ -148,7 +148,7 @@ def _upsert() -> str:
             minute_served = {minute_served} + {_one_if(is_granted)},
             hit_ms = CASE WHEN {is_late} THEN known.hit_ms ELSE excluded.hit_ms END,
             is_granted = {is_granted}
-        RETURNING is_granted, minute_served, served, hit_ms"""  # noqa: S608 (no values)
+        RETURNING is_granted, minute_served, served, hit_ms"""
 
 
 def _one_if(condition: str) -> str:
@@ -160,7 +160,8 @@ _sweep = Sweep(Usage, Usage.last_day, lambda: Usage.last_day < slot("today"))
 
 def _strikes(hit: Hit, counts: Counts) -> int:
     """Return how many refusals count towards a ban; 0 if this one does not."""
-    rows = _upsert_strike(
+    rows = _upsert_strike.at_once(
+        hit.subject.name,
         key=hit.key_id,
         minute=counts.now_ms // MS_PER_MINUTE,
         now_ms=counts.now_ms,
@@ -176,7 +177,8 @@ def _upsert_strike() -> str:
     # A refusal that arrives after a later one does not count.
     return f"""
         INSERT INTO strike AS known (key_id, minute, strikes, refused_ms, counts)
-        VALUES (:key, :minute, 0, :now_ms, 1 = 0)
+        SELECT :key, :minute, 0, :now_ms, 1 = 0
+        WHERE {counters.limits_locks.sql}
         ON CONFLICT (key_id) DO UPDATE SET
             minute = excluded.minute,
             strikes = {_one_if(counts)} + CASE
@@ -184,7 +186,7 @@ def _upsert_strike() -> str:
             refused_ms = excluded.refused_ms,
             counts = {counts}
         WHERE excluded.refused_ms >= known.refused_ms
-        RETURNING strikes, counts"""  # noqa: S608 (no values)
+        RETURNING strikes, counts"""
 
 
 @statement(counters)

@@ -56,7 +56,8 @@ class RequestDatabase(Database):
 
     A statement that writes always runs in a transaction, even a single one. A write
     therefore becomes final only with its COMMIT, and a request that times out before
-    that is rolled back.
+    that is rolled back. Only counters use `write_at_once` instead: an outage may leave
+    them inexact.
     """
 
     file: Path | None = None  # that contains the data, without a server

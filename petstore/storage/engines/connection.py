@@ -15,6 +15,10 @@ class Busy(peewee.OperationalError):
     """Waiting for a lock or for a connection has timed out: others keep it."""
 
 
+class SerializationFailure(peewee.OperationalError):
+    """Another transaction has changed a row that this one has seen before."""
+
+
 # By SQLSTATE, or by its first two characters. Others are bugs: DatabaseError.
 ERRORS: dict[str, type[peewee.PeeweeException]] = {
     "08": peewee.OperationalError,  # the connection has failed
@@ -24,6 +28,7 @@ ERRORS: dict[str, type[peewee.PeeweeException]] = {
     "25P03": peewee.OperationalError,  # the transaction was idle for too long
     "25P04": peewee.OperationalError,  # the transaction took too long
     "40": peewee.OperationalError,  # a deadlock
+    "40001": SerializationFailure,
     "42": peewee.ProgrammingError,
     "53": peewee.OperationalError,  # no memory, disk or connection is left
     "55P03": Busy,  # somebody holds a lock

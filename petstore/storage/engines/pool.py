@@ -37,9 +37,11 @@ class Pool:
         )
 
     @property
-    def may_wait_for_locks(self) -> bool:
-        """Whether the newest writer may wait for locks as long as the others."""
-        return len(self._writers) <= timeouts.LIMITS.waiting_connections
+    def lock_seconds(self) -> float:
+        """How long the newest writer may wait for each lock."""
+        limits = timeouts.LIMITS
+        has_room = len(self._writers) <= limits.waiting_connections
+        return limits.lock_seconds if has_room else limits.short_lock_seconds
 
     async def acquire_to_write(self, key: Hashable) -> Connection:
         """Return a connection once fewer than `LIMITS.writes` write for the key.

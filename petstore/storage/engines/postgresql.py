@@ -12,8 +12,13 @@ from peewee import SQL, ColumnBase, Expression, NodeList, Select, Tuple, fn
 from petstore.clock import MS_PER_SECOND
 from petstore.server import await_result, timeouts
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows
-from petstore.storage.engines.connection import Connection, connect
+from petstore.storage.engines.connection import (
+    Connection,
+    SerializationFailure,
+    connect,
+)
 from petstore.storage.engines.pool import Pool
+from petstore.storage.queries import Row
 
 _VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
 
@@ -24,6 +29,9 @@ ISOLATION = "READ COMMITTED"
 class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
     """A PostgreSQL database; each statement or transaction uses a pooled connection."""
 
+    # A condition that is true. Its statement, run by `write_at_once`, then waits for
+    # each locked row only as long as that says.
+    limits_locks = SQL("set_config('lock_timeout', :lock_timeout, true) IS NOT NULL")
     # The time of the server, in ms since 1970: the same for all workers and hosts.
     now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
 
@@ -45,6 +53,20 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         `lock_seconds` limits how long it waits for each lock of another transaction.
         """
         return self.atomic(lock_seconds, key)
+
+    def write_at_once(
+        self, key: Hashable, sql: str, values: dict[str, Any]
+    ) -> list[Row]:
+        """Run a statement with `limits_locks` alone, and return all its rows.
+
+        It takes one round trip. If it times out, the server may still carry it out.
+        """
+        try:
+            return await_result(self._write_at_once(key, sql, values)).fetchall()
+        except SerializationFailure:  # the default of the role is not ISOLATION
+            lock_timeout = f"{timeouts.LIMITS.lock_seconds}s"
+            with self.writing(key):
+                return self.fetch(sql, values | {"lock_timeout": lock_timeout})
 
     def lock_until_commit(self, number: int) -> None:
         """Lock the number until the transaction ends; wait for others that hold it."""
@@ -180,13 +202,23 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         finally:
             pool.release(connection)
 
+    async def _write_at_once(
+        self, key: Hashable, sql: str, values: dict[str, Any]
+    ) -> Rows:
+        pool = self._open_pool()
+        connection = await pool.acquire_to_write(key)
+        try:
+            lock_timeout = f"{pool.lock_seconds}s"
+            return await connection.run(sql, values | {"lock_timeout": lock_timeout})
+        finally:
+            pool.release(connection)
+
     async def _begin(self, lock_seconds: float | None, key: Hashable) -> Connection:
         pool = self._open_pool()
         connection = await pool.acquire_to_write(key)
         try:
-            if not pool.may_wait_for_locks:
-                lock_seconds = timeouts.LIMITS.short_lock_seconds
-            await connection.run(self._begin_sql(lock_seconds))
+            seconds = min(lock_seconds or pool.lock_seconds, pool.lock_seconds)
+            await connection.run(self._begin_sql(seconds))
         except BaseException:
             pool.release(connection)
             raise
@@ -202,7 +234,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
                 await connection.run("ROLLBACK")
         self._open_pool().release(connection)
 
-    def _begin_sql(self, lock_seconds: float | None) -> str:
+    def _begin_sql(self, lock_seconds: float) -> str:
         begin = f"BEGIN ISOLATION LEVEL {ISOLATION}"
         if not self._has_time_limits:
             return begin
@@ -210,7 +242,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         # LOCAL, since behind a pooler a session may serve several clients.
         return (
             f"{begin}"
-            f"; SET LOCAL lock_timeout = '{lock_seconds or limits.lock_seconds}s'"
+            f"; SET LOCAL lock_timeout = '{lock_seconds}s'"
             f"; SET LOCAL statement_timeout = '{limits.server_statement_seconds}s'"
             f"; SET LOCAL idle_in_transaction_session_timeout = "
             f"'{limits.idle_transaction_seconds}s'"

@@ -4,7 +4,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import reduce
 from operator import and_
 from pathlib import Path
@@ -18,7 +18,7 @@ from petstore.storage.engines import files
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows, as_peewee_errors
 from petstore.storage.engines.busy import is_busy, retry_while_busy
 from petstore.storage.engines.group_commit import GroupCommit
-from petstore.storage.queries import slot
+from petstore.storage.queries import Row, slot
 
 Result = TypeVar("Result")
 
@@ -279,14 +279,18 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 class SqliteCounters(Sqlite):
     """The counters in an SQLite file, written without waiting for the disk."""
 
+    limits_locks = SQL("1")  # a condition that is true
+
     def __init__(self, path: str) -> None:
         pages = timeouts.LIMITS.counter_pages
         super().__init__(path, synchronous="normal", wal_autocheckpoint=pages)
         self._busy_seconds = 0.0  # tries are counted instead, except in commands
 
-    def writing(self, _key: Hashable, **_limits: int) -> AbstractContextManager[Any]:
-        """Do nothing: each statement is committed at once."""
-        return nullcontext()
+    def write_at_once(
+        self, _key: Hashable, sql: str, values: dict[str, Any]
+    ) -> list[Row]:
+        """Run a statement and return all its rows."""
+        return self.fetch(sql, values)
 
     def execute_sql(self, sql: str, params: Any = None) -> Rows:
         """Run a statement, which is committed at once, and return its rows."""
