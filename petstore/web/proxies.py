@@ -53,7 +53,8 @@ def _trust(environ: dict[str, Any], proxies: int) -> None:
     if address is not None:
         environ["REMOTE_ADDR"] = _client_address(address)
     scheme = _entry(environ.get("HTTP_X_FORWARDED_PROTO"), proxies)
-    if scheme:
+    # A proxy that does not set the header passes on what the client has sent.
+    if scheme in ("http", "https"):
         environ["wsgi.url_scheme"] = scheme
 
 

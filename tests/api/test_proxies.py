@@ -120,6 +120,7 @@ def test_no_other_header_sets_the_client_address(stranger: FlaskClient):
         (2, "https, http", "https"),
         (2, "http, https, http", "https"),
         (1, '", https', "https"),
+        (1, "javascript", "http"),
     ],
     indirect=["environ"],
 )
