@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.people import BASE, require_accessible_everywhere
+from tests.e2e.people import BASE, lines_of, require_accessible_everywhere
 
 DOCS = f"https://{BASE}/docs"
 
@@ -22,6 +22,21 @@ def send(section: Locator, expected: str) -> None:
 def test_reference_has_no_axe_violation(page: Page):
     page.goto(DOCS)
     require_accessible_everywhere(page)
+
+
+def test_words_of_the_tables_stay_whole_on_a_phone(page: Page):
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto(DOCS)
+    for word in ("400", "invalid_request", "Enterprise"):
+        assert lines_of(page.get_by_text(word, exact=True).first) == 1
+
+
+def test_response_begins_with_its_status_and_body(page: Page, key: str):
+    page.goto(DOCS)
+    page.get_by_label("API key").fill(key)
+    section = open_call(page, "List animals")
+    send(section, "200")
+    assert section.locator("output").inner_text().startswith("200\n\n[]\n\n")
 
 
 def test_second_try_adds_a_second_animal(page: Page, key: str):

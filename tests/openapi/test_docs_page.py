@@ -78,6 +78,11 @@ def test_each_link_within_the_page_leads_somewhere(page: Page):
     assert set(page.fragments) <= set(page.ids)
 
 
+def test_samples_name_the_server_of_the_page(reader: FlaskClient):
+    page = reader.get("/docs", base_url="https://pets.example.org").text
+    assert "export API=https://pets.example.org/v1 " in page
+
+
 def test_page_does_not_fill_in_an_idempotency_key(page: Page):
     fields = [field for field in page.fields if field["name"] == "Idempotency-Key"]
     assert len(fields) == 2

@@ -33,7 +33,8 @@ async function send(form) {
   if (body !== undefined) headers.set("Content-Type", "application/json");
   const url = access.server.value + path + (query.size ? `?${query}` : "");
   const response = await fetch(url, { method: form.dataset.method, headers, body });
-  return `${response.status} ${response.statusText}\n${shown(response.headers)}\n\n${pretty(await response.text())}`;
+  const answer = pretty(await response.text());
+  return `${response.status}\n\n${answer}\n\n${shown(response.headers)}`;
 }
 
 function shown(headers) {
