@@ -1,7 +1,7 @@
 """Run functions and requests concurrently, each in its own thread."""
 
 import threading
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -61,10 +61,15 @@ def send_at_once(urls: Iterable[str], key: str) -> list[Answer]:
 
 def served_by_minute(answers: list[Answer]) -> list[tuple[int, int]]:
     """Return the number of requests, and of those served, for each minute."""
-    minutes = [answer.headers["X-RateLimit-Reset"] for answer in answers]
-    served = Counter(
-        minute
-        for minute, answer in zip(minutes, answers, strict=True)
-        if answer.is_served
-    )
-    return [(sent, served[minute]) for minute, sent in Counter(minutes).items()]
+    return [
+        (len(sent), sum(answer.is_served for answer in sent))
+        for sent in by_window(answers)
+    ]
+
+
+def by_window(answers: Iterable[Answer]) -> list[list[Answer]]:
+    """Return the responses of each minute, or of each UTC day, which limits them."""
+    windows: dict[str, list[Answer]] = defaultdict(list)
+    for answer in answers:
+        windows[answer.headers["X-RateLimit-Reset"]].append(answer)
+    return list(windows.values())

@@ -33,9 +33,10 @@ class Load:
         time.sleep(seconds)
 
     def left(self, key: str, since: float = 0) -> list[int]:
-        """Return the requests left today by each response to a key, in order."""
-        answers = (a for a in self.answers_to.get(key, []) if a.sent_at >= since)
-        return [answer.day_left for answer in answers if answer.status]
+        """Return what `left_today` says of the responses to a key."""
+        return left_today(
+            [a for a in self.answers_to.get(key, []) if a.sent_at >= since]
+        )
 
     def left_from_now(self, key: str, count: int = 5) -> list[int]:
         """Return what is left after each of the next requests with a key."""
@@ -87,6 +88,16 @@ def load(url: str, keys: Sequence[str], **options: float) -> Iterator[Load]:
     clients = [partial(load._go_on, *client) for client in enumerate(keys)]
     with going_on(*clients):
         yield load
+
+
+def left_today(answers: Sequence[Answer]) -> list[int]:
+    """Return the requests left after each response of the last UTC day, in order.
+
+    For projects whose limits of a minute and of a day are the same.
+    """
+    answers = [answer for answer in answers if answer.status]
+    today = answers[-1].headers["X-RateLimit-Reset"] if answers else ""
+    return [a.day_left for a in answers if a.headers["X-RateLimit-Reset"] == today]
 
 
 def countdown(left: list[int]) -> list[int]:

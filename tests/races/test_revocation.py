@@ -8,16 +8,17 @@ import pytest
 
 from petstore import clock, create_app
 from petstore.models.keys import Key
-from petstore.models.projects import Plan, Project
+from petstore.models.projects import Plan
 from petstore.settings import read_settings
 from tests.harness.clients import Answer, Client
 from tests.harness.crowds import at_once
+from tests.harness.waiting import wait_until
 from tests.races.conftest import Service
 
 PLENTY = Plan("enterprise", 100_000, 100_000)
 REQUESTS = 40
 READERS = 8
-EXPIRES_AFTER_MS = 2_500
+GRACE_SECONDS = 1
 REFUSED = {401, 429}  # 429 after too many invalid keys from one address
 
 Flask = Callable[..., str]
@@ -78,7 +79,10 @@ def test_a_lowered_plan_is_enforced_by_every_worker(
     project = Key.by_prefix(key[:16]).project
     numbers = ("--per-minute", "100000", "--per-day", str(REQUESTS))
     flask("projects", "change", project.slug, *numbers)
-    assert statuses(service, key) == {429}
+    limits = [each.headers["X-RateLimit-Limit"] for each in send(service.urls, key)]
+    assert set(limits) == {str(REQUESTS)}
+    # A new day may have begun since the first requests.
+    wait_until(lambda: statuses(service, key) == {429})
 
 
 def test_a_banned_key_is_refused_by_every_worker(service: Service, key: str):
@@ -88,12 +92,10 @@ def test_a_banned_key_is_refused_by_every_worker(service: Service, key: str):
 
 
 def test_a_key_expires_on_every_worker_at_the_same_moment(
-    service: Service, key_of: Callable[[Plan], str]
+    service: Service, key: str, flask: Flask
 ):
-    project = Key.by_prefix(key_of(PLENTY)[:16]).project
-    expires_ms = clock.now_ms() + EXPIRES_AFTER_MS
-    expires_at = time.monotonic() + EXPIRES_AFTER_MS / 1000
-    key = Key.issue(Project.get_by_id(project.id), expires_ms=expires_ms)
+    flask("keys", "rotate", key[:16], "--grace", str(GRACE_SECONDS))
+    expires_at = time.monotonic() + GRACE_SECONDS
 
     def read(url: str) -> list[Answer]:
         answers = []
@@ -106,4 +108,3 @@ def test_a_key_expires_on_every_worker_at_the_same_moment(
     late = {answer.status for answer in answers if answer.sent_at >= expires_at}
     assert late
     assert late <= REFUSED
-    assert 200 in {answer.status for answer in answers}

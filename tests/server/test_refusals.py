@@ -2,6 +2,7 @@
 
 import json
 import socket
+from itertools import pairwise
 
 import pytest
 
@@ -125,12 +126,15 @@ def test_requests_before_a_malformed_one_are_answered(wire: Wire, key: str):
     assert wire.is_closed()
 
 
-def test_malformed_request_costs_no_quota(wire: Wire, service: Gunicorn):
-    first = wire.send(b"BAD\r\n\r\n").answer()
-    with Wire(service.url) as other:
-        second = other.send(b"BAD\r\n\r\n").answer()
-    left = "X-RateLimit-Remaining"
-    assert first.headers[left] == second.headers[left]
+def test_malformed_request_costs_no_quota(service: Gunicorn):
+    def quota_left() -> tuple[str, str]:
+        with Wire(service.url) as wire:
+            headers = wire.send(b"BAD\r\n\r\n").answer().headers
+        return headers["X-RateLimit-Reset"], headers["X-RateLimit-Remaining"]
+
+    left = [quota_left() for _ in range(3)]
+    # A minute may end between two of them.
+    assert any(first == second for first, second in pairwise(left))
 
 
 def test_malformed_request_is_logged_and_counted_once(wire: Wire, service: Gunicorn):
