@@ -1,10 +1,11 @@
-"""A gunicorn worker class that simulates a disk with slow syncs.
+"""A gunicorn worker class that simulates a disk whose syncs are slow or held.
 
 Importing it affects every file that the process opens with SQLite afterwards.
 """
 
 import os
 import time
+from pathlib import Path
 
 from petstore.server.worker import EventLoopWorker as SlowDiskWorker
 from tests.torture.recorder import Recorder, default_file_system
@@ -13,12 +14,18 @@ __all__ = ["SlowDiskWorker"]
 
 
 class SlowDisk(Recorder):
-    """A shim below SQLite that delays each sync by SYNC_SECONDS."""
+    """A shim below SQLite that delays each sync.
 
-    _seconds = float(os.environ["SYNC_SECONDS"])
+    It takes SYNC_SECONDS, and does not end while there is a file SYNC_HOLD.
+    """
+
+    _seconds = float(os.environ.get("SYNC_SECONDS", "0"))
+    _hold = Path(os.environ.get("SYNC_HOLD", "/nowhere"))
 
     def _sync(self, file: int, flags: int) -> int:
         time.sleep(self._seconds)
+        while self._hold.exists():
+            time.sleep(0.01)
         _, methods = self._files[file]
         return methods.sync(file, flags)
 
