@@ -96,7 +96,7 @@ def test_requests_under_way_are_answered_while_their_project_is_deleted(
         with load(
             service.url, [service.key] * 4, adds=True, pause_seconds=0
         ) as clients:
-            clients.run(0.5)
+            wait_until(lambda: clients.added)
             assert text_of(delete("shelter", "--yes")) == ""
             deleted_at = time.monotonic()
             wait_until(lambda: clients.since(deleted_at))

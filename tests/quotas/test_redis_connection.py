@@ -28,7 +28,7 @@ def server(redis_url: str) -> Iterator[redis.Redis]:
 
 
 @pytest.fixture
-def run(patience: None) -> Run:
+def run() -> Run:
     """Call a function with a client of the URL in an event loop like a worker's."""
 
     def run(url: str, use: Callable[[Client], Awaitable[object]]) -> object:
@@ -92,7 +92,8 @@ def test_closed_connection_is_replaced(redis_url: str, run: Run, server: redis.R
     async def use(client: Client) -> int:
         await client.run(COUNT, "k")
         server.client_kill_filter(_type="normal", skipme=True)
-        await asyncio.sleep(0.01)  # the event loop notices
+        while not client._connection.is_closed:  # until the event loop notices
+            await asyncio.sleep(0.01)
         return await client.run(COUNT, "k")
 
     assert run(redis_url, use) == 2
@@ -197,13 +198,15 @@ def can_resolve(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
 
 
 def test_name_lookup_is_part_of_the_time_of_a_hit(
-    redis_url: str, can_resolve: threading.Event
+    redis_url: str, can_resolve: threading.Event, set_limits: Callable[..., None]
 ):
     async def main() -> int:
         client = client_at(redis_url.replace("127.0.0.1", "redis.test"), COUNT)
+        set_limits(hit_seconds=0.2, redis_server_seconds=0.2)
         for _ in range(2):
             with pytest.raises(TimeoutError):
                 await client.run(COUNT, "k")
+        set_limits(hit_seconds=20.0)
         can_resolve.set()
         try:
             return await client.run(COUNT, "k")

@@ -1,6 +1,7 @@
 """Persistent connections: reuse, pipelining, closing and idle timeout."""
 
 import socket
+from collections.abc import Callable
 
 import pytest
 
@@ -86,11 +87,12 @@ def test_header_with_an_underscore_is_dropped(wire: Wire, key: str):
 
 
 def test_idle_connection_is_closed_and_a_partly_sent_request_is_not(
-    wire: Wire, service: Gunicorn, key: str
+    serve: Callable[..., Gunicorn], key: str
 ):
-    wire.send(get(key) + get(key)[:40])
-    assert wire.answer().status == 200
-    with Wire(service.url) as idle:
+    service = serve("--keep-alive 1")
+    with Wire(service.url) as wire, Wire(service.url) as idle:
+        wire.send(get(key) + get(key)[:40])
+        assert wire.answer().status == 200
         assert idle.send(get(key)).answer().status == 200
         assert idle.is_closed()
-    assert wire.send(get(key)[40:]).answer().status == 200
+        assert wire.send(get(key)[40:]).answer().status == 200

@@ -16,7 +16,8 @@ CONNECTIONS = 32
 def test_burst_of_connections_is_spread_over_two_workers(
     serve: Callable[..., Gunicorn], key: str
 ):
-    service = serve(WEB_CONCURRENCY="2")
+    # Much time for a worker that the machine is slow to wake.
+    service = serve(limits={"yield_seconds": 0.02}, WEB_CONCURRENCY="2")
     wait_until(lambda: min(shares(service, key, 2)) > 0, "one of them does not serve")
     bursts = [shares(service, key, CONNECTIONS) for _ in range(5)]
     assert {sum(found) for found in bursts} == {CONNECTIONS}
