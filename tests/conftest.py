@@ -3,7 +3,7 @@
 import itertools
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import hypothesis
@@ -28,11 +28,12 @@ from tests.harness import databases, servers
 from tests.harness.background import finish_background
 from tests.harness.clocks import Clock, make_stores_movable
 from tests.harness.clusters import Server
-from tests.harness.patience import PATIENT
+from tests.harness.patience import be_patient
 from tests.harness.routes import compile_once
 from tests.harness.workers import call_in_loop
 
 pytest_plugins = ["tests.harness.host_fixtures"]
+be_patient()
 make_stores_movable()
 compile_once()
 # Examples may take arbitrarily long on a busy machine.
@@ -168,19 +169,16 @@ def environ(database_url: str) -> dict[str, str]:
 
 @pytest.fixture
 def set_limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """A function that replaces some time limits and sizes for the test."""
+    """A function that replaces some time limits and sizes for the test.
+
+    They also hold for the services that the test starts afterwards.
+    """
 
     def set_limits(**changed: float) -> None:
         limits = replace(timeouts.LIMITS, **changed)
         monkeypatch.setattr(timeouts, "LIMITS", limits)
 
     return set_limits
-
-
-@pytest.fixture
-def patience(set_limits: Callable[..., None]) -> None:
-    """Longer time limits, so that no store times out on a busy machine."""
-    set_limits(**asdict(PATIENT))
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ from tests.cli.outputs import failure, refusal, text_of
 from tests.harness import servers
 from tests.harness.clients import Client
 from tests.harness.crowds import at_once
-from tests.harness.servers import PATIENCE
 from tests.harness.services import serving
 
 of_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -43,7 +42,7 @@ def rows(file: Path, query: str) -> list[tuple]:
 def test_service_continues_from_a_backup_that_was_made_under_load(
     environ: dict[str, str], flask: Callable, tmp_path: Path, file: Path
 ):
-    with serving(tmp_path, environ, *PATIENCE) as service, adding(service) as clients:
+    with serving(tmp_path, environ) as service, adding(service) as clients:
         before = ids_of_added(clients)
         assert text_of(flask("data", "backup", str(file))) == ""
     assert clients.statuses() == {200, 201}

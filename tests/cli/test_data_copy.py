@@ -24,7 +24,6 @@ from tests.cli.contents import contents, fill
 from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, refusal, text_of
 from tests.harness.clocks import Clock
-from tests.harness.servers import PATIENCE
 from tests.harness.services import serving
 
 of_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -91,7 +90,7 @@ def test_copy_under_load_is_a_snapshot_with_the_next_id(
     target: Databases,
     tmp_path: Path,
 ):
-    with serving(tmp_path, environ, *PATIENCE) as service, adding(service) as clients:
+    with serving(tmp_path, environ) as service, adding(service) as clients:
         before = ids_of_added(clients)
         text_of(flask("data", "copy", unmigrated_url))
     assert clients.statuses() == {200, 201}

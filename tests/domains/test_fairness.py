@@ -18,8 +18,6 @@ from tests.harness.waiting import wait_until
 
 SILENT = 20
 PATIENT_SECONDS = 60  # no silent server may time out on a busy machine
-# So many threads at once make the database look stalled on a busy machine.
-pytestmark = pytest.mark.usefixtures("patience")
 
 
 @pytest.fixture

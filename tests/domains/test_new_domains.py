@@ -79,7 +79,6 @@ def test_refused_proof_takes_nothing_over(prove_new: Prove, rival: Project):
     assert Domain.get_by_id(owned.id).verified_ms
 
 
-@pytest.mark.usefixtures("patience")
 def test_concurrent_proofs_stay_within_the_limit(project: Project):
     domains = [Domain.add(project, f"n{n}.example.org") for n in range(4 * MOST)]
 

@@ -29,7 +29,6 @@ def test_pro_and_enterprise_plans_can_add_domains(app: object, plan: Plan):
     assert Domain.add(project, NAME).name == NAME
 
 
-@pytest.mark.usefixtures("patience")
 def test_concurrent_additions_respect_the_limit(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ):
@@ -109,7 +108,6 @@ def test_late_check_does_not_restore_the_former_owner(
     assert owner() == rival.id
 
 
-@pytest.mark.usefixtures("patience")
 def test_concurrent_proofs_leave_one_owner(app: object):
     projects = [Project.add(f"P{n}", None, Plan("pro")) for n in range(6)]
     added = [Domain.add(project, NAME) for project in projects]

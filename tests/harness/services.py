@@ -12,6 +12,7 @@ import psutil
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.server.timeouts import Limits
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.harness import databases, servers
@@ -75,15 +76,20 @@ class Service:
 
 @contextmanager
 def serving(
-    directory: Path, environ: dict[str, str], *options: str, key: str = ""
+    directory: Path,
+    environ: dict[str, str],
+    *options: str,
+    key: str = "",
+    limits: Limits | None = None,
 ) -> Iterator[Service]:
     """Run the service on a migrated database, with extra options for gunicorn.
 
-    Unless a key is given, one of a new project is issued.
+    Unless a key is given, one of a new project is issued. Unless limits are given, the
+    service has those of this process.
     """
     key = key or issue_key(environ)
     environ = environ | {"GUNICORN_CMD_ARGS": shlex.join(options)}
-    with servers.gunicorn(directory, environ) as gunicorn:
+    with servers.gunicorn(directory, environ, limits=limits) as gunicorn:
         yield Service(gunicorn, key)
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from tests.harness.clients import Answer
 
-# Less than the 10 s that a slow client has, so that being blocked by one is noticed.
+# Less than the time that a slow client has, so that being blocked by one is noticed.
 PATIENCE_SECONDS = 8
 
 

@@ -72,7 +72,6 @@ def test_rotating_with_grace_needs_room_for_both(
     assert working(project, clock) == MOST
 
 
-@pytest.mark.usefixtures("patience")
 def test_concurrent_issuing_and_rotation_stay_within_the_limit(
     own_keys: list[Key], project: Project, clock: Clock
 ):

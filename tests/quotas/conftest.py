@@ -21,7 +21,7 @@ def database_url(store: str, request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def environ(
-    environ: dict[str, str], store: str, patience: None, request: pytest.FixtureRequest
+    environ: dict[str, str], store: str, request: pytest.FixtureRequest
 ) -> dict[str, str]:
     """The settings, including the counter store."""
     if store == "redis":

@@ -48,7 +48,7 @@ def port(tmp_path: Path) -> Iterator[int]:
 
 
 @pytest.fixture
-def store(port: int, patience: None) -> Iterator[CounterStorage]:
+def store(port: int) -> Iterator[CounterStorage]:
     store = open_store(f"rediss://:p@127.0.0.1:{port}/3?ssl_cert_reqs=none")
     yield store
     store.close()

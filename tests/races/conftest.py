@@ -68,7 +68,7 @@ def service(
     stores, processes, workers = DEPLOYMENTS[request.param]
     urls = [race_stores[store] for store in stores]
     environ = dict(zip(("DATABASE_URL", "REDIS_URL"), urls, strict=False))
-    environ |= servers.PATIENT | {"WEB_CONCURRENCY": str(workers)}
+    environ["WEB_CONCURRENCY"] = str(workers)
     logs = tmp_path_factory.mktemp("gunicorn")
     with ExitStack() as stack:
         gunicorns = [

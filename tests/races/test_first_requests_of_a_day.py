@@ -18,7 +18,7 @@ TODAY = START_MS // MS_PER_DAY
 
 
 @pytest.fixture
-def old_rows(patience: None, app: Flask) -> None:
+def old_rows(app: Flask) -> None:
     """Counters of many subjects from the day before yesterday."""
     row = {"served": 1, "refused": 0, "minute": 0, "minute_served": 1, "hit_ms": 0}
     row |= {"day": TODAY - 2, "last_day": TODAY - 1, "is_granted": True}

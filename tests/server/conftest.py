@@ -1,21 +1,27 @@
 """Fixtures that run the service under gunicorn, and raw connections to it."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.server.timeouts import Limits
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.harness import databases, servers
+from tests.harness.patience import PATIENT
 from tests.harness.wire import Wire
 
-IDLE = "--keep-alive 2"  # seconds; short enough for a test to wait for its end
 PLENTY = Plan("enterprise", 10**6, 10**6)
+# They may not be longer than other limits, and hardly any of these services uses Redis.
+SHORT_HITS = {
+    "redis_server_seconds": Limits().redis_server_seconds,
+    "hit_seconds": Limits().hit_seconds,
+}
 
 Serve = Callable[..., servers.Gunicorn]
 APP = "tests.server.large_file:app"
@@ -27,7 +33,6 @@ def server_environ(new_database: Callable[[str], str]) -> dict[str, str]:
     return {
         "DATABASE_URL": new_database("sqlite"),
         "WEB_CONCURRENCY": "1",
-        "GUNICORN_CMD_ARGS": IDLE,
     }
 
 
@@ -64,13 +69,11 @@ def serving(environ: dict[str, str], directory: Path) -> Iterator[Serve]:
     with ExitStack() as stack:
 
         def serve(
-            options: str = "", limits: dict | None = None, **settings: str
+            options: str = "", limits: dict[str, float] | None = None, **settings: str
         ) -> servers.Gunicorn:
-            if limits:
-                options += " --config tests/harness/limited_gunicorn.py"
-                settings["TEST_LIMITS"] = json.dumps(limits)
-            own = environ | settings | {"GUNICORN_CMD_ARGS": f"{IDLE} {options}"}
-            return stack.enter_context(servers.gunicorn(directory, own, APP))
+            own = environ | settings | {"GUNICORN_CMD_ARGS": options}
+            changed = replace(PATIENT, **(SHORT_HITS | (limits or {})))
+            return stack.enter_context(servers.gunicorn(directory, own, APP, changed))
 
         yield serve
     for log in directory.glob("gunicorn-*.log"):

@@ -22,7 +22,7 @@ from tests.harness.wire import Wire, post
 REX = {"name": "Rex", "categoryId": 7}
 # Each kind with one engine: they reach the engine in the same way.
 SERVERS = {"sync": "sqlite", "gthread": "postgresql", "flask run": "sqlite"}
-# `python -m flask` with the time limits of servers.PATIENCE.
+# `python -m flask` with the time limits of the other servers.
 FLASK = """
 from flask.cli import main
 from tests.harness.patience import be_patient
@@ -68,7 +68,7 @@ def running(
         with flask_run(environ) as url:
             yield Service(SimpleNamespace(url=url), issue_key(environ))
     else:
-        options = (*servers.PATIENCE, "--worker-class", server, "--threads", "4")
+        options = ("--worker-class", server, "--threads", "4")
         directory = tmp_path_factory.mktemp("gunicorn")
         with serving(directory, environ, *options) as service:
             yield service

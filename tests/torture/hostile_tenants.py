@@ -12,6 +12,7 @@ from tests.harness import servers
 from tests.harness.clients import Answer
 from tests.harness.dns_server import dns_server
 from tests.harness.load import load
+from tests.harness.patience import PATIENT
 from tests.torture.attacks import Attacker
 from tests.torture.campaign import Bound, Run
 from tests.torture.stage import deployed, opened
@@ -36,7 +37,7 @@ def play(run: Run) -> None:
             "PETSTORE_TLS_ADDRESS": f"127.0.0.1:{servers.free_port()}",
         }
         with (
-            deployed(run, *servers.PATIENCE, **settings) as service,
+            deployed(run, limits=PATIENT, **settings) as service,
             opened(service.gunicorn.environ["DATABASE_URL"]),
         ):
             victim = Victim.create()

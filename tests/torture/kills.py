@@ -9,7 +9,7 @@ from peewee import fn
 
 from petstore.models.projects import Project
 from petstore.quotas.stores.database import Usage
-from tests.harness.servers import PATIENCE
+from tests.harness.patience import PATIENT
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 from tests.torture.campaign import Campaign, Run
@@ -24,7 +24,7 @@ def play(run: Run, engine: str) -> None:
     """Kill workers and masters while clients write; judge what is left."""
     # Files that a killed master leaves behind are removed with the directory.
     settings = {"TMPDIR": str(run.directory)}
-    with deployed(run, *PATIENCE, engine=engine, **settings) as service:
+    with deployed(run, engine=engine, limits=PATIENT, **settings) as service:
         with writing(service.client, "rex") as ledger:
             recoveries = [_kill(run, service, ledger) for _ in run.each_trial()]
         run.figures["slowest recovery"] = round(max(recoveries), 1)

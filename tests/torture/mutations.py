@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from tests.harness.servers import PATIENCE
+from tests.harness.patience import PATIENT
 from tests.harness.services import Service
 from tests.torture.campaign import Run
 from tests.torture.checks import Sent, faults_of
@@ -40,7 +40,7 @@ class Exchange:
 
 def play(run: Run) -> None:
     """Send mutated requests over many connections at once and check the answers."""
-    with deployed(run, *PATIENCE) as service:
+    with deployed(run, limits=PATIENT) as service:
         workers = service.gunicorn.wait_for_workers(WORKERS)
         started = time.monotonic()
         silent = 0

@@ -7,16 +7,13 @@ from itertools import cycle, islice
 from petstore.models.projects import Plan
 from tests.harness import servers
 from tests.harness.crowds import send_at_once, served_by_minute
-from tests.harness.servers import PATIENCE
+from tests.harness.patience import PATIENT
 from tests.harness.services import issue_key, serving
 from tests.torture.campaign import Campaign, Run
 from tests.torture.stage import database
 
 CLIENTS = 64
 PLENTY = 10**6
-# All workers are up before the first burst, and a slow store does not count as
-# unavailable on a busy machine.
-OPTIONS = ("--preload", *PATIENCE)
 # Engine, whether there is Redis, number of hosts, workers per host.
 DEPLOYMENTS = {
     "sqlite, 8 workers": ("sqlite", False, 1, 8),
@@ -31,10 +28,12 @@ def _bursts(run: Run, engine: str, has_redis: bool, hosts: int, workers: int) ->
         if has_redis:
             environ["REDIS_URL"] = stack.enter_context(servers.redis(run.directory))
         environ["WEB_CONCURRENCY"] = str(workers)
-        urls = [
-            stack.enter_context(serving(run.directory, environ, *OPTIONS)).url
+        # All workers are up before the first burst.
+        services = [
+            serving(run.directory, environ, "--preload", limits=PATIENT)
             for _ in range(hosts)
         ]
+        urls = [stack.enter_context(service).url for service in services]
         for _ in run.each_trial():
             run.faults += burst(run.dice, environ, urls)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 
+from petstore.server.timeouts import Limits
 from petstore.settings import read_settings
 from petstore.storage import migrator
 from petstore.storage.database import open_databases
@@ -19,12 +20,16 @@ WORKERS = 2
 
 @contextmanager
 def deployed(
-    run: Run, *options: str, engine: str = "sqlite", **settings: str
+    run: Run,
+    *options: str,
+    engine: str = "sqlite",
+    limits: Limits | None = None,
+    **settings: str,
 ) -> Iterator[Service]:
-    """Run the service on a new database, with these options of gunicorn."""
+    """Run the service on a new database; options and limits are those of `serving`."""
     with database(engine, run) as url:
         environ = {"DATABASE_URL": url, "WEB_CONCURRENCY": str(WORKERS)} | settings
-        with serving(run.directory, environ, *options) as service:
+        with serving(run.directory, environ, *options, limits=limits) as service:
             yield service
 
 
