@@ -10,7 +10,7 @@ OPEN_ALL = "for (const each of document.querySelectorAll('details')) each.open =
 WIDTH = "document.documentElement.scrollWidth"
 LINES = """element => {
   const range = document.createRange();
-  range.selectNodeContents(element);
+  range.selectNodeContents(element.firstChild);
   return new Set([...range.getClientRects()].map(each => each.bottom)).size;
 }"""
 

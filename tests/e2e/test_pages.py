@@ -9,6 +9,7 @@ from tests.e2e.people import (
     DASHBOARD,
     add_animal,
     add_domain,
+    lines_of,
     require_accessible_everywhere,
     sign_in,
 )
@@ -68,6 +69,13 @@ def test_people_work_in_place(world: World, page: Page, key: str):
     expect(page.get_by_role("button", name="Complete")).to_have_count(0)
     page.get_by_role("link", name="Animals", exact=True).click()
     expect(page.get_by_role("row", name="Luna Dogs Sold")).to_be_visible()
+
+
+def test_long_numbers_leave_room_on_a_phone(world: World, page: Page, key: str):
+    call(world, key, PETS, name="Rex", categoryId=2**63 - 1)
+    page.set_viewport_size({"width": 390, "height": 900})
+    sign_in(page, key, "/categories")
+    assert lines_of(page.get_by_role("link", name="Show animals")) == 1
 
 
 def test_lists_are_searched_and_turned(world: World, page: Page, key: str):
