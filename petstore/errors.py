@@ -45,8 +45,8 @@ ERRORS = {
     ),
     "invalid_api_key": Kind(
         401,
-        "This API key is not valid here: it is mistyped, revoked or expired, or the "
-        "host is not its project's.",
+        "This API key is not valid here: it is mistyped, revoked or expired, or "
+        "this is the host of another project.",
         headers={"WWW-Authenticate": 'Bearer realm="petstore", error="invalid_token"'},
     ),
     "not_found": Kind(404, "{}", ("There is no animal 42.",)),
