@@ -35,6 +35,11 @@ def test_filters_are_kept_on_every_page(browser: Browser):
     assert shown == [0, 12, 15, 18, 21, 24, 27, 3, 30, 33, 36, 39, 42, 6, 9]
 
 
+def test_an_empty_list_leads_to_the_form(browser: Browser):
+    page = browser.read(ANIMALS)
+    assert "There are no animals yet Add the first one above." in page
+
+
 def test_a_search_without_a_result_leads_back_to_all(browser: Browser):
     page = browser.read(f"{ANIMALS}?name=Rex&category=&status=")
     assert "There are no animals here. Show all" in page

@@ -99,7 +99,8 @@ def test_used_up_minute_is_named_with_its_end_and_the_other_plans(
     assert (
         "The requests of this minute are used up Free allows 60 requests a minute. "
         "Further ones are answered with 429 for 50 s. Pro allows 300 a minute. "
-        "Business allows 1,000 a minute. See the plans ."
+        "Business allows 1,000 a minute. See the plans . "
+        "Whoever runs this service can change the plan."
     ) in shown
 
 
