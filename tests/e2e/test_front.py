@@ -4,6 +4,7 @@ import http.client
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 
 import pytest
 
@@ -49,9 +50,10 @@ def test_operator_paths_are_not_found(front: Front, path: str):
 
 
 def test_forged_x_forwarded_for_is_ignored(front: Front):
-    answers = [front.get(BASE, X_Forwarded_For=f"192.0.2.{n}") for n in (1, 2)]
+    answers = [front.get(BASE, X_Forwarded_For=f"192.0.2.{n}") for n in (1, 2, 3)]
     left = [int(answer.headers["X-RateLimit-Remaining"]) for answer in answers]
-    assert left[1] == left[0] - 1
+    # A minute may end between two of them.
+    assert any(second == first - 1 for first, second in pairwise(left))
 
 
 def test_links_use_the_host_and_scheme_of_the_client(front: Front):

@@ -1,7 +1,7 @@
 """Quotas and orders are exact behind PgBouncer in transaction mode."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -83,19 +83,32 @@ def test_no_database_or_internal_error_was_logged(instances: list[servers.Gunico
 
 
 def test_nothing_is_written_when_the_pooler_is_killed_before_the_response(
-    environ: dict[str, str], postgresql_server: str, tmp_path: Path
+    environ: dict[str, str],
+    set_limits: Callable[..., None],
+    postgresql_server: str,
+    tmp_path: Path,
 ):
     with pgbouncer(postgresql_server) as pooler, ThreadPoolExecutor(1) as pool:
         environ = environ | {"DATABASE_URL": pooler.url}
         server = make_conninfo(postgresql_server, dbname="pooled")
-        with serving(tmp_path, environ) as service, psycopg.connect(server) as other:
+        set_limits(short_lock_seconds=8.0, lock_seconds=8.0)
+        with (
+            serving(tmp_path, environ) as service,
+            psycopg.connect(server) as other,
+            # A transaction goes on seeing the sessions that it has seen first.
+            psycopg.connect(server, autocommit=True) as watcher,
+        ):
+
+            def waits() -> int:
+                return watcher.execute(LOCK_WAITS).fetchone()[0]
+
             before = service.send(body=REX).json["id"]
             other.execute("SELECT * FROM project FOR UPDATE")
             pending = pool.submit(service.send, body=REX)
-            wait_until(lambda: other.execute(LOCK_WAITS).fetchone() == (1,), "no wait")
+            wait_until(lambda: waits() == 1, "no wait")
             pooler.process.kill()
             assert pending.result().status == 503
-            wait_until(lambda: other.execute(LOCK_WAITS).fetchone() == (0,), "a wait")
+            wait_until(lambda: waits() == 0, "a wait")
             other.rollback()
             last = other.execute("SELECT max(id) FROM pet").fetchone()
     assert last == (before,)

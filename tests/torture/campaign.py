@@ -7,6 +7,10 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import NamedTuple
 
+from petstore.server import timeouts
+from petstore.server.timeouts import Limits
+from tests.harness.patience import PATIENT
+
 # What limits of time are multiplied by, and what a p99 may grow by, in the short form:
 # it runs on machines that are busy or slow, and is too short for a precise p99.
 SHORT_TIMES = 4
@@ -44,6 +48,11 @@ class Run:
     def limit(self, seconds: float) -> float:
         """Return a limit of time, which is longer in the short form."""
         return seconds * SHORT_TIMES if self.is_short else seconds
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of a service whose requests must all be served."""
+        return PATIENT if self.is_short else timeouts.LIMITS
 
     def require(self, is_kept: object, fault: str) -> None:
         """Add the fault unless the promise was kept."""

@@ -75,7 +75,9 @@ def play(run: Run, engine: str, front: str) -> None:
             settings["REDIS_URL"] = stack.enter_context(servers.redis(run.directory))
         if front:
             settings |= {"PETSTORE_BASE_DOMAIN": BASE, "PETSTORE_TRUSTED_PROXIES": "1"}
-        service = stack.enter_context(deployed(run, engine=engine, **settings))
+        service = stack.enter_context(
+            deployed(run, engine=engine, limits=run.limits, **settings)
+        )
         place = stack.enter_context(FRONTS[front](service, run.directory))
         with strangers(place, run.dice.random()):
             _read(run, place, service.key, WARM_UP_SECONDS)
@@ -117,7 +119,7 @@ def _flood(run: Run, service: Service, place: Place) -> None:
 
 def hold_half_requests(run: Run) -> None:
     """Measure the honest client without and with many half-sent requests, in turn."""
-    with deployed(run) as service:
+    with deployed(run, limits=run.limits) as service:
         place = Place(service.gunicorn.port)
         _read(run, place, service.key, WARM_UP_SECONDS)
 

@@ -43,7 +43,7 @@ def campaign(name: str, change: Change, *options: str) -> Campaign:
     """Return the campaign of a change, on a service with these options."""
 
     def play(run: Run) -> None:
-        with deployed(run, *options) as service:
+        with deployed(run, *options, limits=run.limits) as service:
             service.gunicorn.wait_for_workers(2)
             change_under_load(run, service, change)
 
