@@ -1,5 +1,6 @@
 """What operations share in the interface description: headers, failures, lists."""
 
+from collections.abc import Container
 from typing import Any
 
 from apispec import APISpec
@@ -81,6 +82,8 @@ FAILURE_HEADERS = {
     429: ("Retry-After",),
     503: ("Retry-After",),
 }
+# Each operation has conflicts of its own; the other failures are described once.
+CONFLICT = 409
 # Enumerations that several schemas share.
 ENUMS = (PetStatus, OrderStatus)
 
@@ -116,7 +119,8 @@ def add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
     for name, header in HEADERS.items():
         spec.components.header(name, header)
     for status in DESCRIPTIONS:
-        spec.components.response(f"Failure{status}", _failure(status))
+        if status != CONFLICT:
+            spec.components.response(f"Failure{status}", failure(status, ERRORS))
 
 
 def references(*names: str) -> dict[str, Any]:
@@ -132,6 +136,23 @@ def list_of(schema: StrictSchema) -> dict[str, str]:
     return _reference(schema.plural)
 
 
+def failure(status: int, codes: Container[str]) -> dict[str, Any]:
+    """Describe a response with the codes that belong to the status."""
+    bodies = [
+        {"code": code, "message": error.example_message, "status": status}
+        for code, error in ERRORS.items()
+        if error.status == status and code in codes
+    ]
+    examples = {body["code"]: {"value": body} for body in bodies}
+    return {
+        "description": DESCRIPTIONS[status],
+        "headers": references(*FAILURE_HEADERS.get(status, ())),
+        "content": {
+            "application/json": {"schema": "ErrorSchema", "examples": examples}
+        },
+    }
+
+
 def _refer_to_enum(
     _converter: object, field: fields.Field[Any], ret: dict[str, Any], **_: object
 ) -> dict[str, str]:
@@ -143,19 +164,3 @@ def _refer_to_enum(
 
 def _reference(name: str) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _failure(status: int) -> dict[str, Any]:
-    bodies = [
-        {"code": code, "message": error.example_message, "status": status}
-        for code, error in ERRORS.items()
-        if error.status == status
-    ]
-    examples = {body["code"]: {"value": body} for body in bodies}
-    return {
-        "description": DESCRIPTIONS[status],
-        "headers": references(*FAILURE_HEADERS.get(status, ())),
-        "content": {
-            "application/json": {"schema": "ErrorSchema", "examples": examples}
-        },
-    }

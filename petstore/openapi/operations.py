@@ -9,7 +9,13 @@ from marshmallow import Schema
 from werkzeug.routing import Rule
 
 from petstore.errors import ERRORS
-from petstore.openapi.components import INT64, list_of, references
+from petstore.openapi.components import (
+    CONFLICT,
+    INT64,
+    failure,
+    list_of,
+    references,
+)
 from petstore.openapi.guide import link
 from petstore.openapi.samples import samples
 from petstore.schemas.paging import PageQuery
@@ -20,7 +26,7 @@ OTHER_TAGS = ["Store"]
 ON_EVERY_OPERATION = (400, 401, 421, 429, 500, 503)
 WITH_ID = (404,)
 WITH_BODY = (413, 415)
-WITH_IDEMPOTENCY_KEY = (409, 422)
+WITH_IDEMPOTENCY_KEY = (CONFLICT, 422)
 WITH_DEPRECATION = (410,)
 JSON = "application/json"
 EXAMPLE_ID = "42"
@@ -114,8 +120,17 @@ def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
         *(ERRORS[error.code].status for error in contract.rule_errors),
     }
     successes = {str(status): _success(method, view) for status in contract.statuses}
-    failures = {str(status): f"Failure{status}" for status in sorted(statuses)}
+    failures: dict[str, Any] = {
+        str(status): f"Failure{status}" for status in sorted(statuses)
+    }
+    if CONFLICT in statuses:
+        failures[str(CONFLICT)] = failure(CONFLICT, _conflicts(method, view))
     return successes | failures
+
+
+def _conflicts(method: str, view: Any) -> set[str]:
+    codes = {error.code for error in view.contract.rule_errors}
+    return codes | ({"idempotency_key_in_use"} if method == "POST" else set())
 
 
 def _success(method: str, view: Any) -> dict[str, Any]:

@@ -65,6 +65,19 @@ def test_every_operation_requires_a_bearer_token(description: dict, operations: 
     assert not [name for name, each in operations.items() if "security" in each]
 
 
+def test_each_operation_names_its_own_conflicts(operations: dict):
+    conflicts = {
+        name: set(response["content"]["application/json"]["examples"])
+        for name, operation in operations.items()
+        if (response := operation["responses"].get("409"))
+    }
+    assert conflicts == {
+        "createPet": {"idempotency_key_in_use"},
+        "createOrder": {"pet_not_available", "idempotency_key_in_use"},
+        "updateOrder": {"order_closed"},
+    }
+
+
 def test_only_get_pet_is_deprecated_with_a_sunset(operations: dict):
     deprecated = {name for name, op in operations.items() if op.get("deprecated")}
     assert deprecated == {"getPet"}
