@@ -11,3 +11,13 @@ def test_worker_with_fewer_connections_is_waited_for_until_it_ends():
     balancing.clear(1)
     assert not balancing.others_have_fewer(9)
     balancing.clear(2)
+
+
+def test_hundred_workers_have_a_place_each():
+    for age in range(100):
+        balancing.publish(age, age)
+    for age in range(1, 100):
+        balancing.clear(age)
+    assert balancing.others_have_fewer(1)
+    balancing.clear(0)
+    assert not balancing.others_have_fewer(1)
