@@ -1,7 +1,9 @@
-"""A form has at most 20 fields and 64 KiB, and is UTF-8."""
+"""A form has at most 20 fields and 64 KiB, is UTF-8, and is not multipart."""
+
+from flask import Flask
 
 from petstore.web.routing import FORM
-from tests.dashboard.browser import Browser
+from tests.dashboard.browser import SIGN_IN, Browser
 
 KEYS = "/dashboard/keys"
 
@@ -24,3 +26,11 @@ def test_form_that_is_not_utf_8_is_refused(browser: Browser):
     answer = browser.client.post(path, data=form, content_type=FORM)
     assert answer.status_code == 400
     assert "must be UTF-8" in answer.text
+
+
+def test_multipart_form_is_not_read(app: Flask, key: str):
+    browser = Browser(app)
+    form = {"key": key, "csrf_token": browser.token(SIGN_IN)}
+    kind = "multipart/form-data"
+    assert browser.client.post(SIGN_IN, data=form, content_type=kind).status_code == 400
+    assert browser.client.post(SIGN_IN, data=form).status_code == 303
