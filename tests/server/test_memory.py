@@ -13,6 +13,7 @@ KIB = 1024
 LARGE_FILE = "/large-file"
 IDLE = 1000
 BUSY = 40
+REQUESTS = 300
 
 
 @pytest.fixture
@@ -67,6 +68,26 @@ def test_hostile_client_takes_less_than_256_kib(
     with crowd(service, BUSY, hostile(key)[what]):
         assert is_served(service.url, key)
         assert grown() < BUSY * 4 * 64 * KIB
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "GET / HTTP/1.1\r\nHost: x\r\n{}: y",
+        "GET / HTTP/1.1\r\nHost: {}",
+        "GET /v1/{} HTTP/1.1\r\nHost: x",
+        "GET /v1/pets?{} HTTP/1.1\r\nHost: x",
+        "POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: {}",
+    ],
+)
+def test_nothing_that_clients_send_is_kept(
+    wire: Wire, key: str, grown: Callable[[], int], place: str
+):
+    rest = f"\r\nAuthorization: Bearer {key}\r\n\r\n"
+    for number in range(REQUESTS):
+        sent = place.format(f"{number}".rjust(15 * KIB, "x"))
+        assert wire.send((sent + rest).encode()).answer().status < 429
+    assert grown() < REQUESTS * 15 * KIB / 2
 
 
 def test_flood_of_requests_takes_less_than_1_mib(
