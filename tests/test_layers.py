@@ -3,8 +3,10 @@
 import ast
 import functools
 import importlib
+import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -129,3 +131,12 @@ def test_migrations_import_nothing_from_the_package_and_are_not_imported():
         imports = imports_of(module)
         assert not imports & MIGRATIONS, module
         assert not (module in MIGRATIONS and imports), module
+
+
+def test_requirements_begin_with_the_libraries_that_modules_import():
+    imports = {name.split(".")[0] for module in MODULES for name in names_in(module)}
+    libraries = packages_distributions()
+    used = {libraries[name][0] for name in imports & libraries.keys()}
+    requirements = (PACKAGE.parent / "requirements.txt").read_text()
+    ours, _, _ = requirements.partition("\n\n")
+    assert set(re.findall(r"^(.+)==", ours, re.MULTILINE)) == used
