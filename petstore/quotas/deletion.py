@@ -13,7 +13,7 @@ def delete_project(project: Project) -> None:
     SQLite has a file of its own for counters, with a transaction of its own.
     """
     with data.atomic(), counters.atomic():
-        keys = [key.id for key in Key.all_by_id(project)]
+        keys = [key.id for key in Key.select(Key.id).where(Key.project == project)]
         Strike.delete().where(Strike.key_id.in_(keys)).execute()
         subject = project_subject(project.id).name
         Usage.delete().where(Usage.subject == subject).execute()

@@ -51,6 +51,16 @@ def test_every_table_loses_its_rows_and_the_other_project_keeps_them(
         assert after[name] == before[name]
 
 
+def test_refusals_of_keys_that_are_no_longer_listed_go_too(
+    delete: Callable, client: FlaskClient, project: Project, clock: Clock
+):
+    fill(client, project, clock)
+    Key.update(revoked_ms=clock.now_ms).execute()
+    clock.move(days=31)
+    delete("shelter", "--yes")
+    assert not Strike.select().exists()
+
+
 def test_keys_stop_on_the_next_request(delete: Callable, client: FlaskClient):
     assert client.get("/v1/pets").status_code == 200
     delete("shelter", "--yes")
