@@ -1,7 +1,7 @@
 """The dashboard in a browser: its work, its lists, its menu, and accessibility."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.conftest import World
 from tests.e2e.people import (
@@ -92,6 +92,27 @@ def test_lists_are_searched_and_turned(world: World, page: Page, key: str):
     page.get_by_label("Category", exact=True).select_option("1")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("6 animals found")).to_be_visible()
+
+
+def test_page_that_waits_keeps_an_open_question(page: Page, key: str):
+    sign_in(page, key)
+    add_domain(page, "shop.example.org")
+    issuing = page.content().replace("<h1", '<h1 data-reload-seconds="3"')
+    loads = []
+
+    def show_as_issuing(route: Route) -> None:
+        loads.append(route)
+        route.fulfill(body=issuing, content_type="text/html")
+
+    page.clock.install()
+    page.route("**/domains/*", show_as_issuing)
+    page.reload()
+    page.get_by_text("Remove this domain").click()
+    page.clock.run_for(10_000)
+    page.get_by_text("Remove this domain").click()
+    with page.expect_navigation():
+        page.clock.run_for(3_000)
+    assert len(loads) == 2
 
 
 @pytest.mark.parametrize("is_secure", [True, False])

@@ -47,8 +47,11 @@ if (keyName) {
   });
 }
 
-// What is being worked on is looked at again; without this script, by reloading.
+// What is being worked on is looked at again; without this script, by reloading. A
+// question that somebody has opened stays open until it is answered.
 const underway = document.querySelector("[data-reload-seconds]");
 if (underway) {
-  setTimeout(() => location.reload(), underway.dataset.reloadSeconds * 1000);
+  setInterval(() => {
+    if (!document.querySelector("details[open]")) location.reload();
+  }, underway.dataset.reloadSeconds * 1000);
 }
