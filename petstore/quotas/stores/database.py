@@ -120,6 +120,7 @@ def _count(hit: Hit) -> Counts:
 @statement(counters)
 def _upsert() -> str:
     now = counters.now_ms.sql
+    subject = counters.limiting_locks(":subject")
     minute, day = f"{now} / {MS_PER_MINUTE}", f"{now} / {MS_PER_DAY}"
     # A new row counts one request, which every quota allows.
     not_banned = f"{now} >= :banned_until"
@@ -137,10 +138,10 @@ def _upsert() -> str:
             subject, day, served, refused,
             minute, minute_served, hit_ms, is_granted, last_day
         )
-        SELECT
-            :subject, {day}, {_one_if(not_banned)}, 1 - {_one_if(not_banned)},
+        VALUES (
+            {subject}, {day}, {_one_if(not_banned)}, 1 - {_one_if(not_banned)},
             {minute}, {_one_if(not_banned)}, {now}, {not_banned}, {day} + :kept_days
-        WHERE {counters.limits_locks.sql}
+        )
         ON CONFLICT (subject, day) DO UPDATE SET
             served = known.served + {_one_if(is_granted)},
             refused = known.refused + 1 - {_one_if(is_granted)},
@@ -148,7 +149,7 @@ def _upsert() -> str:
             minute_served = {minute_served} + {_one_if(is_granted)},
             hit_ms = CASE WHEN {is_late} THEN known.hit_ms ELSE excluded.hit_ms END,
             is_granted = {is_granted}
-        RETURNING is_granted, minute_served, served, hit_ms"""
+        RETURNING is_granted, minute_served, served, hit_ms"""  # noqa: S608 (no values)
 
 
 def _one_if(condition: str) -> str:
@@ -177,8 +178,7 @@ def _upsert_strike() -> str:
     # A refusal that arrives after a later one does not count.
     return f"""
         INSERT INTO strike AS known (key_id, minute, strikes, refused_ms, counts)
-        SELECT :key, :minute, 0, :now_ms, 1 = 0
-        WHERE {counters.limits_locks.sql}
+        VALUES (:key, :minute, {counters.limiting_locks("0")}, :now_ms, 1 = 0)
         ON CONFLICT (key_id) DO UPDATE SET
             minute = excluded.minute,
             strikes = {_one_if(counts)} + CASE
@@ -186,7 +186,7 @@ def _upsert_strike() -> str:
             refused_ms = excluded.refused_ms,
             counts = {counts}
         WHERE excluded.refused_ms >= known.refused_ms
-        RETURNING strikes, counts"""
+        RETURNING strikes, counts"""  # noqa: S608 (no values)
 
 
 @statement(counters)

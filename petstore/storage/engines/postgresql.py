@@ -29,9 +29,6 @@ ISOLATION = "READ COMMITTED"
 class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
     """A PostgreSQL database; each statement or transaction uses a pooled connection."""
 
-    # A condition that is true. Its statement, run by `write_at_once`, then waits for
-    # each locked row only as long as that says.
-    limits_locks = SQL("set_config('lock_timeout', :lock_timeout, true) IS NOT NULL")
     # The time of the server, in ms since 1970: the same for all workers and hosts.
     now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
 
@@ -57,7 +54,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
     def write_at_once(
         self, key: Hashable, sql: str, values: dict[str, Any]
     ) -> list[Row]:
-        """Run a statement with `limits_locks` alone, and return all its rows.
+        """Run a statement that contains `limiting_locks` alone; return all its rows.
 
         It takes one round trip. If it times out, the server may still carry it out.
         """
@@ -67,6 +64,11 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             lock_timeout = f"{timeouts.LIMITS.lock_seconds}s"
             with self.writing(key):
                 return self.fetch(sql, values | {"lock_timeout": lock_timeout})
+
+    def limiting_locks(self, value: str) -> str:
+        """Return SQL for the value that also limits the wait for each locked row."""
+        setting = "set_config('lock_timeout', :lock_timeout, true)"
+        return f"CASE WHEN {setting} IS NOT NULL THEN {value} END"
 
     def lock_until_commit(self, number: int) -> None:
         """Lock the number until the transaction ends; wait for others that hold it."""

@@ -279,8 +279,6 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 class SqliteCounters(Sqlite):
     """The counters in an SQLite file, written without waiting for the disk."""
 
-    limits_locks = SQL("1")  # a condition that is true
-
     def __init__(self, path: str) -> None:
         pages = timeouts.LIMITS.counter_pages
         super().__init__(path, synchronous="normal", wal_autocheckpoint=pages)
@@ -291,6 +289,10 @@ class SqliteCounters(Sqlite):
     ) -> list[Row]:
         """Run a statement and return all its rows."""
         return self.fetch(sql, values)
+
+    def limiting_locks(self, value: str) -> str:
+        """Return SQL for the value; SQLite locks no rows."""
+        return value
 
     def execute_sql(self, sql: str, params: Any = None) -> Rows:
         """Run a statement, which is committed at once, and return its rows."""
