@@ -57,8 +57,9 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 def rotate_key(prefix: str, grace: int) -> ResponseReturnValue:
     """Issue the successor of a key and show it once."""
     try:
-        key = Key.find(g.caller.project_id, prefix)
-        return _show_once(key.rotate(grace, is_limited=True))
+        old = Key.find(g.caller.project_id, prefix)
+        new_key = old.rotate(grace, is_limited=True)
+        return _show_once(new_key, Key.find(g.caller.project_id, prefix))
     except (KeyNotActive, TooManyKeys, TooManyNewKeys) as error:
         return _back_to(prefix, str(error), "bad")
 
@@ -77,10 +78,10 @@ def unban_key(prefix: str) -> ResponseReturnValue:
     return _back_to(prefix, "The ban is lifted; the key works again.")
 
 
-def _show_once(new_key: str) -> str:
+def _show_once(new_key: str, old: Key | None = None) -> str:
     # Resending the form must not issue another key.
     renew_csrf()
-    return render_template("new_key.html", new_key=new_key)
+    return render_template("new_key.html", new_key=new_key, old=old)
 
 
 def _back_to(prefix: str, message: str, kind: str = "good") -> ResponseReturnValue:

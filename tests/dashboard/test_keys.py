@@ -131,13 +131,17 @@ def test_exceeding_a_limit_shows_an_error(
 
 
 @of_both_engines
-@pytest.mark.parametrize(("grace", "state"), [(3600, "retiring"), (0, "retired")])
+@pytest.mark.parametrize(
+    ("grace", "state", "said"),
+    [(3600, "retiring", "stays active until <time"), (0, "retired", "has ended")],
+)
 def test_rotation_shows_the_successor_and_retires_the_old_key(
-    browser: Browser, other: Key, clock: Clock, grace: int, state: str
+    browser: Browser, other: Key, clock: Clock, grace: int, state: str, said: str
 ):
     page = act(browser, other, "rotate", grace=str(grace))
     successor = SHOWN.search(page.text)[0]
     assert Caller.of(successor).project_id == other.project_id
+    assert said in page.text
     assert Key.by_prefix(other.prefix).state == state
     clock.move(seconds=grace)
     assert Key.by_prefix(other.prefix).state == "retired"
