@@ -58,12 +58,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
         It takes one round trip. If it times out, the server may still carry it out.
         """
-        try:
-            return await_result(self._write_at_once(key, sql, values)).fetchall()
-        except SerializationFailure:  # the default of the role is not ISOLATION
-            lock_timeout = f"{timeouts.LIMITS.lock_seconds}s"
-            with self.writing(key):
-                return self.fetch(sql, values | {"lock_timeout": lock_timeout})
+        return await_result(self._write_at_once(key, sql, values)).fetchall()
 
     def limiting_locks(self, value: str) -> str:
         """Return SQL for the value that also limits the wait for each locked row."""
@@ -210,8 +205,15 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         pool = self._open_pool()
         connection = await pool.acquire_to_write(key)
         try:
-            lock_timeout = f"{pool.lock_seconds}s"
-            return await connection.run(sql, values | {"lock_timeout": lock_timeout})
+            seconds = pool.lock_seconds
+            values = values | {"lock_timeout": f"{seconds}s"}
+            try:
+                return await connection.run(sql, values)
+            except SerializationFailure:  # the default of the role is not ISOLATION
+                await connection.run(self._begin_sql(seconds))
+                rows = await connection.run(sql, values)
+                await connection.run("COMMIT")
+                return rows
         finally:
             pool.release(connection)
 
