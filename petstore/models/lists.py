@@ -12,7 +12,7 @@ from peewee import SQL, ColumnBase, Expression, Field, Model, fn
 
 from petstore.storage import data
 
-MAX_COUNTED = 1_000  # rows of an index, for a total
+MAX_COUNTED = 10_000  # rows of an index, for a total
 MAX_EXAMINED = 500  # rows that are read for those that pass a further filter
 MAX_ID = 2**63 - 1
 
