@@ -13,7 +13,7 @@ KIB = 1024
 LARGE_FILE = "/large-file"
 IDLE = 1000
 BUSY = 40
-REQUESTS = 300
+REQUESTS = 1000
 
 
 @pytest.fixture
