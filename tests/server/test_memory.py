@@ -7,12 +7,14 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from tests.harness.servers import Gunicorn
+from tests.harness.waiting import wait_until
 from tests.harness.wire import Wire, connected, get, is_served, post
 
 KIB = 1024
 LARGE_FILE = "/large-file"
 IDLE = 1000
 BUSY = 40
+FILES = 4  # that the worker may open meanwhile
 REQUESTS = 1000
 
 
@@ -28,7 +30,12 @@ def grown(service: Gunicorn, key: str) -> Callable[[], int]:
 
 @contextmanager
 def crowd(service: Gunicorn, count: int, sent: bytes) -> Iterator[None]:
-    """Run clients that send as much as the service accepts, and read nothing."""
+    """Run clients that send as much as the service accepts, and read nothing.
+
+    After the block, wait until it has read the rest of that.
+    """
+    [worker] = service.workers
+    before = worker.num_fds()
     with connected(service.url, *[b""] * count, receive_buffer=4 * KIB) as wires:
         for wire in wires:
             wire.socket.setblocking(False)
@@ -38,6 +45,7 @@ def crowd(service: Gunicorn, count: int, sent: bytes) -> Iterator[None]:
                     wire.socket.send(sent)
             time.sleep(0.05)
         yield
+    wait_until(lambda: worker.num_fds() <= before + FILES, "clients are still served")
 
 
 def test_connection_with_a_byte_now_and_then_takes_less_than_20_kib(
