@@ -10,6 +10,7 @@ import pytest
 from petstore.server.timeouts import Limits
 from tests.harness.patience import PATIENT
 from tests.harness.services import Service, issue_key, serving
+from tests.harness.waiting import wait_until
 
 Serve = Callable[..., Service]
 
@@ -51,7 +52,12 @@ def running(
 
 @pytest.fixture
 def service(running: Service, service_environ: dict[str, str]) -> Service:
-    """The shared service, with a key of a project without animals."""
+    """The shared service, with a key of a project without animals.
+
+    It has recovered from what the test before did to its stores.
+    """
+    wait_until(lambda: running.send("/readyz").status == 200)
+    wait_until(lambda: running.counters == "ok")
     return replace(running, key=issue_key(service_environ))
 
 
