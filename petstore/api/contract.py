@@ -17,8 +17,6 @@ from petstore.schemas.fields import StrictSchema
 from petstore.web.responses import JsonResponse
 from petstore.web.routing import current_g, current_request, repeated_names
 
-Operation = Callable[..., Response]
-
 NO_PARAMETERS = StrictSchema()
 
 
@@ -44,8 +42,7 @@ View = Callable[..., Result]
 class Contract:
     """Loads query and body into the arguments of a view, and dumps its result.
 
-    It becomes the attribute `contract` of the operation; the interface description is
-    generated from it.
+    The interface description is generated from it.
     """
 
     returns: Schema
@@ -55,31 +52,53 @@ class Contract:
     rule_errors: tuple[type[RuleError], ...] = ()  # what the view may raise
     links: dict[str, dict[str, str]] = field(default_factory=dict)  # by operation id
 
-    def __call__(self, view: View) -> Operation:
+    def __call__(self, view: View) -> "Operation":
         """Decorate a view."""
-        dump = dumper_of(self.returns)
-        defaults = _load(self.query, {})
+        return Operation(self, view)
 
-        @functools.wraps(view)
-        def respond(**arguments: Any) -> Response:
-            request = current_request()
-            if request.query_string:
-                parameters = request.args
-                arguments |= _load(
-                    self.query, parameters.to_dict(), repeated_names(parameters)
-                )
-            else:
-                arguments |= defaults
-            if self.body:
-                members = read_object()
-                arguments |= _load(self.body, members, members.repeated)
-            result = view(current_g().caller.project_id, **arguments)
-            return JsonResponse(
-                orjson.dumps(dump(result.value)), result.status, result.headers
+
+class Operation:
+    """A view behind its contract; Flask calls it with the ids of the path.
+
+    First it loads and checks everything, then it carries out the request. A decorator
+    can therefore put a transaction around the second half alone.
+    """
+
+    def __init__(self, contract: Contract, view: View) -> None:
+        functools.update_wrapper(self, view)
+        self.contract = contract
+        self._view = view
+        self._dump = dumper_of(contract.returns)
+        self._defaults = _load(contract.query, {})
+
+    def __call__(self, **arguments: Any) -> Response:
+        """Answer the request."""
+        return self.carry_out(self.load(arguments))
+
+    def load(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Add what query and body contain to the arguments of the path.
+
+        Raises `ErrorResponse` if the contract is broken.
+        """
+        request = current_request()
+        if request.query_string:
+            parameters = request.args
+            arguments |= _load(
+                self.contract.query, parameters.to_dict(), repeated_names(parameters)
             )
+        else:
+            arguments |= self._defaults
+        if self.contract.body:
+            members = read_object()
+            arguments |= _load(self.contract.body, members, members.repeated)
+        return arguments
 
-        respond.contract = self  # type: ignore[attr-defined]  # a function may have any attribute
-        return respond
+    def carry_out(self, arguments: dict[str, Any]) -> Response:
+        """Call the view and dump its result."""
+        result = self._view(current_g().caller.project_id, **arguments)
+        return JsonResponse(
+            orjson.dumps(self._dump(result.value)), result.status, result.headers
+        )
 
 
 def _load(

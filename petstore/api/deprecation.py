@@ -8,14 +8,13 @@ from typing import Any
 from flask import Response
 
 from petstore import clock
-from petstore.api.contract import Operation
 from petstore.errors import ErrorResponse
 from petstore.web.routing import current_g
 
 
 def deprecated(
     *, since_ms: int, removed_ms: int, successor: str, documentation: str
-) -> Callable[[Operation], Operation]:
+) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
     """Add Deprecation (RFC 9745), Sunset (RFC 8594) and Link to an operation.
 
     From its removal on, the operation answers 410.
@@ -29,7 +28,7 @@ def deprecated(
         ),
     }
 
-    def decorate(operation: Operation) -> Operation:
+    def decorate(operation: Callable[..., Response]) -> Callable[..., Response]:
         @functools.wraps(operation)
         def respond(**arguments: Any) -> Response:
             g = current_g()

@@ -1,8 +1,9 @@
-"""Idempotency-Key on any POST: a retry gets the first response again."""
+"""Idempotency-Key on any POST or PATCH: a retry gets the first response again."""
 
 import functools
 import hashlib
 import re
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -24,19 +25,28 @@ HEADER = "Idempotency-Key"
 _KEY = re.compile(r"[!-~]{1,255}")
 
 
-def idempotent(operation: Operation) -> Operation:
-    """Carry out each key once, in one transaction with the stored response."""
+def idempotent(operation: Operation) -> Callable[..., Response]:
+    """Carry out each key once, in one transaction with the stored response.
+
+    The request is checked before: a refusal must not keep the writer's lock.
+    """
 
     @functools.wraps(operation)
     def respond(**arguments: Any) -> Response:
         attempt = _read_attempt()
         if attempt is None:
             return operation(**arguments)
+        try:
+            arguments = operation.load(arguments)
+        except ErrorResponse:
+            if stored := StoredResponse.find(attempt):
+                return _replay(stored, attempt)
+            raise
         # This comes first, so that nothing can fail the request after it has written.
         StoredResponse.sweep()
         seconds = timeouts.LIMITS.replay_lock_seconds
         with data.writing(attempt.project, lock_seconds=seconds):
-            if stored := StoredResponse.of(attempt):
+            if stored := StoredResponse.find_locked(attempt):
                 return _replay(stored, attempt)
             response = _carry_out(operation, arguments)
             StoredResponse.keep(
@@ -67,7 +77,7 @@ def _read_attempt() -> Attempt | None:
 
 def _carry_out(operation: Operation, arguments: dict[str, Any]) -> Response:
     try:
-        return operation(**arguments)
+        return operation.carry_out(arguments)
     except Conflict as conflict:
         # A retry has to get the same answer, so it is stored like a success.
         return answer_rule_error(conflict)

@@ -62,6 +62,7 @@ def get_order(project_id: int, order_id: int) -> Result:
 
 
 @bp.patch("/<id:order_id>")
+@idempotent
 @Contract(body=OrderChangeSchema(), returns=OrderSchema(), rule_errors=(OrderClosed,))
 def update_order(project_id: int, order_id: int, status: str) -> Result:
     """Close an order.

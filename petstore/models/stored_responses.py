@@ -60,8 +60,8 @@ class StoredResponse(BaseModel):
         primary_key = CompositeKey("project", "path", "key")
 
     @classmethod
-    def of(cls, attempt: Attempt) -> Self | None:
-        """Return the response to an attempt with the same key in the last 24 hours.
+    def find_locked(cls, attempt: Attempt) -> Self | None:
+        """Lock the key, and return what `find` does.
 
         Call it in the transaction of the write: a retry then waits here until that
         transaction ends, or its process dies. Raises `StillRunning`.
@@ -70,6 +70,11 @@ class StoredResponse(BaseModel):
             data.lock_until_commit(attempt.lock_id)
         except Busy:
             raise StillRunning from None
+        return cls.find(attempt)
+
+    @classmethod
+    def find(cls, attempt: Attempt) -> Self | None:
+        """Return the response to an attempt with the same key in the last 24 hours."""
         for values in _select(**attempt._asdict(), now_ms=clock.now_ms()):
             return cls(**dict(zip(_RESPONSE, values, strict=True)))
         return None

@@ -27,6 +27,7 @@ ON_EVERY_OPERATION = (400, 401, 421, 429, 500, 503)
 WITH_ID = (404,)
 WITH_BODY = (413, 415)
 WITH_IDEMPOTENCY_KEY = (CONFLICT, 422)
+METHODS_WITH_IDEMPOTENCY_KEY = ("POST", "PATCH")
 WITH_DEPRECATION = (410,)
 JSON = "application/json"
 EXAMPLE_ID = "42"
@@ -77,7 +78,7 @@ def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
     if contract.body:
         content = {"schema": type(contract.body), "example": body}
         operation["requestBody"] = {"required": True, "content": {JSON: content}}
-    if method == "POST":
+    if method in METHODS_WITH_IDEMPOTENCY_KEY:
         operation["parameters"].append(IDEMPOTENCY_KEY)
     if hasattr(view, "deprecation"):
         operation["deprecated"] = True
@@ -89,7 +90,7 @@ def _see_also(method: str, view: Any) -> str:
     """Return links to what the guide says about the operation."""
     concerns = {
         "Deprecation": hasattr(view, "deprecation"),
-        "Retries": method == "POST",
+        "Retries": method in METHODS_WITH_IDEMPOTENCY_KEY,
         "Paging": isinstance(view.contract.query, PageQuery),
         "Limits": True,
         "Errors": True,
@@ -115,7 +116,7 @@ def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
         *ON_EVERY_OPERATION,
         *(WITH_ID if rule.arguments else ()),
         *(WITH_BODY if contract.body else ()),
-        *(WITH_IDEMPOTENCY_KEY if method == "POST" else ()),
+        *(WITH_IDEMPOTENCY_KEY if method in METHODS_WITH_IDEMPOTENCY_KEY else ()),
         *(WITH_DEPRECATION if hasattr(view, "deprecation") else ()),
         *(ERRORS[error.code].status for error in contract.rule_errors),
     }
@@ -130,13 +131,16 @@ def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
 
 def _conflicts(method: str, view: Any) -> set[str]:
     codes = {error.code for error in view.contract.rule_errors}
-    return codes | ({"idempotency_key_in_use"} if method == "POST" else set())
+    if method in METHODS_WITH_IDEMPOTENCY_KEY:
+        codes.add("idempotency_key_in_use")
+    return codes
 
 
 def _success(method: str, view: Any) -> dict[str, Any]:
     contract = view.contract
     headers = [
-        *(("Location", "Idempotent-Replayed") if method == "POST" else ()),
+        *(("Location",) if method == "POST" else ()),
+        *(("Idempotent-Replayed",) if method in METHODS_WITH_IDEMPOTENCY_KEY else ()),
         *(("Link",) if isinstance(contract.query, PageQuery) else ()),
         *getattr(view, "deprecation", ()),
     ]

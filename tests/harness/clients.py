@@ -100,7 +100,7 @@ class Client:
         """Send a request; underscores in header names become hyphens."""
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if body is not None:
-            sent["Content-Type"] = "application/json"
+            sent.setdefault("Content-Type", "application/json")
         self._leave_if_left()
         sent_at, content = time.monotonic(), None if body is None else json.dumps(body)
         try:

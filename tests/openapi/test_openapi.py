@@ -74,7 +74,7 @@ def test_each_operation_names_its_own_conflicts(operations: dict):
     assert conflicts == {
         "createPet": {"idempotency_key_in_use"},
         "createOrder": {"pet_not_available", "idempotency_key_in_use"},
-        "updateOrder": {"order_closed"},
+        "updateOrder": {"order_closed", "idempotency_key_in_use"},
     }
 
 
@@ -102,9 +102,11 @@ def test_created_responses_link_to_related_operations(operations: dict):
     }
 
 
-def test_every_post_accepts_an_idempotency_key_and_suggests_none(operations: dict):
+def test_every_post_and_patch_accepts_an_idempotency_key_and_suggests_none(
+    operations: dict,
+):
     takes = parameters(operations, "Idempotency-Key")
-    assert takes.keys() == {"createPet", "createOrder"}
+    assert takes.keys() == {"createPet", "createOrder", "updateOrder"}
     for parameter in takes.values():
         assert parameter["schema"]["maxLength"] == 255
         given = parameter.keys() | parameter["schema"].keys()
