@@ -26,7 +26,7 @@ from petstore.storage import migrator
 from petstore.storage.database import databases_at
 from tests.harness import databases, servers
 from tests.harness.background import finish_background
-from tests.harness.clocks import Clock, make_stores_movable
+from tests.harness.clocks import POSTGRESQL_CLOCK, Clock, make_stores_movable
 from tests.harness.clusters import Server
 from tests.harness.patience import be_patient
 from tests.harness.routes import compile_once
@@ -72,7 +72,7 @@ def postgresql_server() -> Iterator[str]:
 def postgresql(postgresql_server: str) -> Iterator[psycopg.Connection]:
     """A connection to the PostgreSQL database, separate from the service's own."""
     with psycopg.connect(postgresql_server, autocommit=True) as connection:
-        connection.execute("CREATE TABLE test_clock (now_ms bigint)")
+        connection.execute(POSTGRESQL_CLOCK)
         connection.execute(databases.EMPTY)
         yield connection
 

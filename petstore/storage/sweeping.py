@@ -19,15 +19,15 @@ class Sweep:
     def __init__(
         self, table: type[Model], age: Field, is_outdated: Callable[[], Expression]
     ) -> None:
-        database, key = table._meta.database, table._meta.get_primary_keys()
+        database = table._meta.database
 
         def select() -> Select:
-            rows = table.select(*key).where(is_outdated())
+            rows = table.select(*database.row_id(table)).where(is_outdated())
             oldest: Select = rows.order_by(age).limit(SWEPT_AT_ONCE)
             return oldest
 
         def delete() -> Query:
-            oldest = database.skip_locked(select())
+            key, oldest = database.row_id(table), database.skip_locked(select())
             return table.delete().where(Tuple(*key).in_(oldest)).returning(*key)
 
         self._select = Statement(database, select)

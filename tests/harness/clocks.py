@@ -14,6 +14,12 @@ from petstore.storage.engines.postgresql import Postgresql
 START_MS = clock.instant_ms(2027, 3, 17) + 12 * 60 * clock.MS_PER_MINUTE + 10_000
 
 
+# PostgreSQL plans with the value of a stable function, as it does with that of now().
+POSTGRESQL_CLOCK = """
+CREATE TABLE test_clock (now_ms bigint);
+CREATE FUNCTION test_now_ms() RETURNS bigint STABLE LANGUAGE sql
+    AS 'SELECT now_ms FROM test_clock';
+"""
 # In front of a script, this makes TIME return what a `Clock` has stored.
 LUA_CLOCK = """
 local real = redis
@@ -27,7 +33,7 @@ end}
 
 def make_stores_movable() -> None:
     """Make the stores read the time from the table or the key that a `Clock` sets."""
-    Postgresql.now_ms = SQL("(SELECT now_ms FROM test_clock)")
+    Postgresql.now_ms = SQL("test_now_ms()")
     RedisStorage.count_script = LUA_CLOCK + RedisStorage.count_script
 
 

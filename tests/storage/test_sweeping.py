@@ -7,12 +7,24 @@ from petstore.models.projects import Project
 from petstore.models.stored_responses import StoredResponse
 from petstore.storage.database import data
 from petstore.storage.sweeping import SWEPT_AT_ONCE
+from tests.harness.clocks import START_MS
+from tests.harness.costs import measured
 from tests.harness.statements import recorded
 
 DAYS_AGO_MS = 1_000
 # Without these, PostgreSQL runs the inner query again for each row of the outer one.
 OTHER_PLANS = ["indexscan", "bitmapscan", "material", "hashjoin", "mergejoin"]
 OTHER_PLANS += ["hashagg", "sort"]
+
+
+def insert(project: Project, first: int, last: int, created_ms: int) -> None:
+    """Insert responses whose idempotency keys are these numbers."""
+    data.execute_sql(
+        "WITH RECURSIVE n (n) AS"
+        f" (SELECT {first} UNION ALL SELECT n + 1 FROM n WHERE n < {last})"
+        " INSERT INTO reply (project_id, path, key, fingerprint, created_ms)"
+        f" SELECT {project.id}, '/v1/pets', n || '', '', {created_ms} FROM n"
+    )
 
 
 @pytest.fixture
@@ -36,6 +48,22 @@ def test_nothing_is_written_if_nothing_is_outdated(project: Project):
     with recorded() as statements:
         StoredResponse.sweep()
     assert [each.gist for each in statements] == ["SELECT reply"]
+
+
+def test_rows_that_are_kept_make_a_sweep_no_dearer(project: Project):
+    def sweep_one() -> int:
+        insert(project, 1, 1, DAYS_AGO_MS)
+        if not data.file:
+            data.execute_sql("ANALYZE reply")
+        with measured() as costs:
+            StoredResponse.sweep()
+        assert [cost.sql.split()[0] for cost in costs] == ["SELECT", "DELETE"]
+        return sum(cost.examined for cost in costs)
+
+    insert(project, 2, 100, START_MS)
+    before = sweep_one()
+    insert(project, 101, 2_000, START_MS)
+    assert sweep_one() < 2 * before
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)

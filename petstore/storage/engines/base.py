@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import peewee
-from peewee import ColumnBase, Database, Select
+from peewee import ColumnBase, Database, Model, Select
 
 from petstore.storage.queries import Row
 
@@ -94,6 +94,11 @@ class RequestDatabase(Database):
     def skip_locked(self, rows: Select) -> Select:
         """Let a query, whose rows are then deleted, wait for no other transaction."""
         return rows
+
+    def row_id(self, table: type[Model]) -> Sequence[ColumnBase]:
+        """Return the columns by which a statement finds a few rows of a table."""
+        keys: Sequence[ColumnBase] = table._meta.get_primary_keys()
+        return keys
 
     def _run(self, sql: str, params: Any) -> Any:
         raise NotImplementedError

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import peewee
-from peewee import SQL, ColumnBase, Expression
+from peewee import SQL, ColumnBase, Expression, Model
 
 from petstore.server import can_await, timeouts
 from petstore.storage.engines import files
@@ -225,6 +225,14 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
     ) -> list[ColumnBase]:
         """Return the columns to order by; SQLite might also sort by equal ones."""
         return list(columns)
+
+    def row_id(self, _table: type[Model]) -> Sequence[ColumnBase]:
+        """Return the number of a row.
+
+        Of a primary key of several columns, SQLite may use only the first one to find
+        rows that a subquery names, and then read all rows of a project.
+        """
+        return [SQL("rowid")]
 
     def bytewise(self, text: ColumnBase) -> ColumnBase:
         """Return a text whose bytes are compared, which SQLite does anyway."""
