@@ -80,6 +80,11 @@ class Limits:
     # Verifying a domain.
     dns_seconds: float = 5.0  # for all queries of a check
     dns_server_seconds: float = 1.5  # before the next server is asked
+    # An answer of a DNS server, and what one check reads. A chain of names and the
+    # addresses at its end need a fraction of that.
+    dns_answer_bytes: int = 2048
+    dns_records: int = 32
+    dns_answers: int = 32
     handshake_seconds: float = 120.0  # an authority may take two minutes
 
     def __post_init__(self) -> None:
