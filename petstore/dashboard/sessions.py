@@ -23,7 +23,7 @@ from petstore.web.routing import current_request
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
 OVER = (
     "Your session is over: you signed out, it is twelve hours old, "
-    "or its key was revoked, banned or has ended."
+    "or its key was revoked or has ended."
 )
 
 
@@ -97,7 +97,7 @@ def recognise() -> bool:
     if not decision.is_granted:
         raise too_many(decision, "You have asked for too many pages")
     caller = host_routing.scoped_to_host(Session.caller(token))
-    if caller is None or caller.is_banned:
+    if caller is None:
         return False
     g.project = Project.get_by_id(caller.project_id)
     g.caller = caller

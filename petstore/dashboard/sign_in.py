@@ -25,7 +25,6 @@ MAX_PAGE_LENGTH = 2000
 
 CROWDED = "Too many people have signed in to your project"
 FAILED = "Too many sign-ins from your address have failed"
-BANNED = "is banned for a while; wait, or sign in with another key"
 
 bp = pages_blueprint("sign_in", __name__, "", is_public=True)
 
@@ -42,8 +41,8 @@ def enter() -> ResponseReturnValue:
     _refuse_guessing()
     key = request.form.get("key", "").strip()
     caller = host_routing.scoped_to_host(Caller.of(key))
-    if caller is None or caller.is_banned:
-        return _reject(caller)
+    if caller is None:
+        return _reject()
     _count(caller)
     sessions.start(caller)
     emit("signed_in", project=caller.slug, key=caller.prefix)
@@ -80,9 +79,7 @@ def _count(caller: Caller) -> None:
         raise sessions.too_many(decision, CROWDED)
 
 
-def _reject(caller: Caller | None) -> ResponseReturnValue:
-    if caller:
-        return sign_in(Form(errors={"key": BANNED})), 403
+def _reject() -> ResponseReturnValue:
     failed = quotas.limiter_of(current_app).count_failed_sign_in(request.remote_addr)
     # Whoever reaches the limit is guessing keys.
     level = logging.INFO if failed.tightest.remaining else logging.WARNING

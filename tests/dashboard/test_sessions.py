@@ -22,7 +22,6 @@ from tests.harness.statements import recorded
 ENDS = {
     "revoked": lambda key, _clock: key.revoke(),
     "rotated without grace": lambda key, _clock: key.rotate(0),
-    "banned": lambda key, clock: Key.ban(key.id, clock.now_ms + 1),
     "expired": lambda key, clock: (
         Key.update(expires_ms=clock.now_ms).where(Key.id == key.id).execute()
     ),
@@ -46,6 +45,15 @@ def test_session_ends_with_its_key(
     assert browser.get("/dashboard/keys").location.startswith(f"{SIGN_IN}?")
     assert "Your session is over" in browser.read(SIGN_IN)
     assert not Session.select().exists()
+
+
+def test_a_ban_ends_no_session_and_is_ended_there(
+    browser: Browser, key: str, clock: Clock
+):
+    Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms + 60_000)
+    page = f"/dashboard/keys/{key[:16]}"
+    assert "the key works again" in browser.follow(f"{page}/unban", on=page)
+    assert Key.by_prefix(key[:16]).state == "active"
 
 
 def test_session_lasts_through_the_grace_period_of_its_key(
