@@ -37,8 +37,7 @@ def sign_in(form: Form = EMPTY) -> str:
 
 @bp.post("/sign-in")
 def enter() -> ResponseReturnValue:
-    """Begin a session with a key, unless too many sign-ins have failed."""
-    _refuse_guessing()
+    """Begin a session with a key that works, however many sign-ins have failed."""
     key = request.form.get("key", "").strip()
     caller = host_routing.scoped_to_host(Caller.of(key))
     if caller is None:
@@ -66,13 +65,6 @@ def _next_page() -> str | None:
     return url if current_app.url_map.bind("").test(path, "GET") else None
 
 
-def _refuse_guessing() -> None:
-    limiter = quotas.limiter_of(current_app)
-    failed = limiter.peek_failed_sign_ins(request.remote_addr)
-    if not failed.tightest.remaining:
-        raise sessions.too_many(failed, FAILED)
-
-
 def _count(caller: Caller) -> None:
     decision = quotas.limiter_of(current_app).count_sign_in(caller)
     if not decision.is_granted:
@@ -81,11 +73,11 @@ def _count(caller: Caller) -> None:
 
 def _reject() -> ResponseReturnValue:
     failed = quotas.limiter_of(current_app).count_failed_sign_in(request.remote_addr)
+    if not failed.is_granted:
+        raise sessions.too_many(failed, FAILED)
     # Whoever reaches the limit is guessing keys.
     level = logging.INFO if failed.tightest.remaining else logging.WARNING
     emit("sign_in_failed", level, address=request.remote_addr)
-    if not failed.is_granted:
-        raise sessions.too_many(failed, FAILED)
     invalid = ERRORS["invalid_api_key"]
     form = Form(errors={"key": invalid.message})
     return sign_in(form), invalid.status, invalid.headers

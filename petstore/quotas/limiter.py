@@ -47,11 +47,6 @@ class Limiter:
         """Count a failed sign-in; refused when too many came before it."""
         return self._count(Hit(failed_sign_in_subject(address), FAILED_SIGN_INS))
 
-    def peek_failed_sign_ins(self, address: str | None) -> Decision:
-        """Return how many more sign-ins of the address may fail."""
-        hit = Hit(failed_sign_in_subject(address), FAILED_SIGN_INS)
-        return Decision.of(hit.quota, self._counters.peek(hit))
-
     def count_sign_in(self, caller: Caller) -> Decision:
         """Count a sign-in with a key that works."""
         return self._count(Hit(sign_in_subject(caller), SIGN_INS))
