@@ -11,6 +11,7 @@ from marshmallow import Schema, ValidationError
 from wtforms import ValidationError as CsrfError
 
 from petstore.errors import InvalidRequest
+from petstore.schemas.loading import load
 
 CSRF_TOKEN = "csrf_token"  # noqa: S105 (the name of a form field)
 
@@ -60,7 +61,7 @@ def loads_form(
             form = Form.of_request()
             filled = {name: text for name, text in form.values.items() if text.strip()}
             try:
-                members = schema.load(filled)
+                members = load(schema, filled)
             except ValidationError as error:
                 messages = error.messages_dict
                 errors = {name: texts[0] for name, texts in messages.items()}

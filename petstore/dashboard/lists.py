@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import request, url_for
-from marshmallow import Schema
+from marshmallow import Schema, ValidationError
 
 from petstore.errors import InvalidRequest
 from petstore.models.lists import Listed, Part
+from petstore.schemas.loading import load
 from petstore.web.routing import refuse_other_encodings, repeated_names
 
 POSITIONS = ("after", "before", "last")
@@ -74,6 +75,8 @@ def read_query(schema: Schema) -> tuple[dict[str, str], dict[str, Any]]:
     """
     refuse_other_encodings(request.query_string, "query")
     parameters = {name: text for name, text in request.args.items() if text.strip()}
-    if repeated_names(request.args) or schema.validate(parameters):
-        raise InvalidRequest("It was mistyped or cut off. Open the list from the menu.")
-    return parameters, schema.load(parameters)
+    try:
+        return parameters, load(schema, parameters, repeated_names(request.args))
+    except ValidationError:
+        fault = "It was mistyped or cut off. Open the list from the menu."
+        raise InvalidRequest(fault) from None

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from marshmallow import Schema
-from marshmallow.fields import Field
+from marshmallow.fields import Field, Integer, String
 
 from petstore.clock import rfc3339
 from petstore.schemas.fields import Instant
@@ -17,7 +17,8 @@ from petstore.schemas.fields import Instant
 def dumper_of(schema: Schema) -> Callable[[Any], Any]:
     """Return a function that dumps what `schema.dump` would, one object or many.
 
-    Integers and strings are dumped as they are, instants as RFC 3339.
+    Integers and strings are dumped as they are, instants as RFC 3339. Raises
+    `TypeError` for fields of other kinds.
     """
     members = [
         f"{field.data_key or name!r}: {_expression(name, field)}"
@@ -33,4 +34,8 @@ def dumper_of(schema: Schema) -> Callable[[Any], Any]:
 
 
 def _expression(name: str, field: Field[Any]) -> str:
-    return f"rfc3339(row.{name})" if isinstance(field, Instant) else f"row.{name}"
+    if isinstance(field, Instant):
+        return f"rfc3339(row.{name})"
+    if isinstance(field, Integer | String):
+        return f"row.{name}"
+    raise TypeError(f"{name}: a {type(field).__name__} cannot be dumped")

@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from inspect import isroutine
 from typing import Any
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
@@ -26,7 +27,13 @@ INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
 
 
 class StrictSchema(Schema):
-    """A schema that rejects unknown members."""
+    """A schema that rejects unknown members, and consists of fields alone."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Refuse methods, such as marshmallow's hooks: `load` would not call them."""
+        super().__init_subclass__(**options)
+        if methods := [name for name in vars(cls) if isroutine(vars(cls)[name])]:
+            raise TypeError(f"{cls.__name__} has methods: {', '.join(methods)}")
 
     class Meta:
         unknown = RAISE
