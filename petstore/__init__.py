@@ -18,7 +18,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or read_settings()
     app = routing.Service(__name__, static_folder=None)
     logs.init_app(app)
-    headers.init_app(app)
+    headers.init_app(app, settings)
     proxies.init_app(app, settings)
     open_databases(settings)
     error_handlers.init_app(app)

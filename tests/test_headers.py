@@ -4,6 +4,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from tests.harness.databases import of_one_engine
+from tests.harness.host_fixtures import BASE, NAME
 
 PATHS = [
     "/",
@@ -26,6 +27,12 @@ each_path = pytest.mark.parametrize("path", PATHS)
 def environ(environ: dict[str, str], request: pytest.FixtureRequest) -> dict[str, str]:
     """Settings with as many trusted proxies as the test asks for."""
     return environ | {"PETSTORE_TRUSTED_PROXIES": str(getattr(request, "param", 0))}
+
+
+@pytest.fixture
+def hosts(environ: dict[str, str], host_settings: dict[str, str]) -> None:
+    """Switch host routing on."""
+    environ |= host_settings
 
 
 @each_path
@@ -55,3 +62,20 @@ def test_answers_over_tls_of_a_trusted_proxy_forbid_plain_http(
 def test_other_answers_do_not(stranger: FlaskClient, sent: dict[str, str]):
     headers = stranger.get("/v1/pets", headers=sent).headers
     assert "Strict-Transport-Security" not in headers
+
+
+@pytest.mark.usefixtures("hosts", "shop")
+@pytest.mark.parametrize("environ", [1], indirect=True)
+@pytest.mark.parametrize(
+    ("host", "is_ours"),
+    [
+        *((BASE, True), (f"shelter.{BASE}", True), (f"Shelter.{BASE.upper()}:8", True)),
+        *((NAME, False), (f"{NAME}:443", False), (f"evil-{BASE}", False)),
+    ],
+)
+@pytest.mark.parametrize("path", ["/v1/pets", "/docs", "/dashboard", "/healthz"])
+def test_only_names_of_the_operator_forbid_plain_http(
+    stranger: FlaskClient, host: str, is_ours: bool, path: str
+):
+    headers = stranger.get(path, headers=FROM_PROXY | {"Host": host}).headers
+    assert ("Strict-Transport-Security" in headers) is is_ours

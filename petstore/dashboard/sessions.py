@@ -11,7 +11,6 @@ from flask.typing import ResponseReturnValue
 from petstore import quotas
 from petstore.dashboard.formats import duration
 from petstore.dashboard.navigation import PREFIX, STATIC, go_to, is_dashboard_path
-from petstore.domains import host_routing
 from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
 from petstore.models.projects import Project
@@ -96,7 +95,7 @@ def recognise() -> bool:
     decision = quotas.limiter_of(current_app).count_page(digest_of(token))
     if not decision.is_granted:
         raise too_many(decision, "You have asked for too many pages")
-    caller = host_routing.scoped_to_host(Session.caller(token))
+    caller = Session.caller(token)
     if caller is None:
         return False
     g.project = Project.get_by_id(caller.project_id)

@@ -51,13 +51,13 @@ def init_app(app: Flask, settings: Settings) -> None:
             return None
         verifier.recheck_due()
         host = find_host(_host_name(), verifier.base_domain)
-        if host:
-            g.host_project_id = host.project_id
-        if path.startswith("/dashboard/"):
-            return None
         if host is None:
             raise ErrorResponse("unknown_host")
-        return _redirect(host.moved_to) if host.moved_to else None
+        g.host_project_id = host.project_id
+        # A session is begun, and is valid, at the base domain alone.
+        if host.project_id is not None and path.startswith("/dashboard/"):
+            return _redirect(verifier.base_domain, 303)
+        return _redirect(host.moved_to, 301) if host.moved_to else None
 
 
 def find_host(name: str, base_domain: str) -> Host | None:
@@ -84,14 +84,14 @@ def _host_name() -> str:
     return re.sub(r":[0-9]*$", "", request.host)
 
 
-def _redirect(host: str) -> Response:
+def _redirect(host: str, status: int) -> Response:
     """Redirect to the same path and query, byte by byte (specification section 1)."""
     raw = _ORIGIN.sub("", request.environ["RAW_URI"], count=1)
     target = quote(raw, safe=string.punctuation, encoding="latin-1")
     _, colon, port = request.host.partition(":")
     # Browsers would store the redirect for longer than the owner wants it.
     return Response(
-        status=301,
+        status=status,
         headers={
             "Location": f"{request.scheme}://{host}{colon}{port}{target}",
             "Cache-Control": "no-store",

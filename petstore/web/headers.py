@@ -6,6 +6,7 @@ is added to a response, which took a tenth of a request.
 
 from flask import Flask
 
+from petstore.settings import Settings
 from petstore.web.responses import ServiceResponse
 from petstore.web.routing import current_g, current_request
 
@@ -16,15 +17,23 @@ NOSNIFF = ("X-Content-Type-Options", "nosniff")
 TRANSPORT_SECURITY = ("Strict-Transport-Security", "max-age=31536000")
 
 
-def init_app(app: Flask) -> None:
+def init_app(app: Flask, settings: Settings) -> None:
     """Begin with the headers that every answer has; the log has set the id."""
     app.response_class = ServiceResponse
-    app.before_request(_begin)
+    base_domain = settings.base_domain
+
+    @app.before_request
+    def begin() -> None:
+        g, request = current_g(), current_request()
+        g.headers = [(REQUEST_ID, g.request_id), NOSNIFF]
+        # Only a trusted proxy can say that the request came over TLS.
+        if request.scheme == "https" and (
+            base_domain is None or _is_ours(request.host, base_domain)
+        ):
+            g.headers.append(TRANSPORT_SECURITY)
 
 
-def _begin() -> None:
-    g = current_g()
-    g.headers = [(REQUEST_ID, g.request_id), NOSNIFF]
-    # Only a trusted proxy can say that the request came over TLS.
-    if current_request().scheme == "https":
-        g.headers.append(TRANSPORT_SECURITY)
+def _is_ours(host: str, base_domain: str) -> bool:
+    """Return whether a host is the operator's, and not a customer's own domain."""
+    name = host.partition(":")[0].lower()
+    return f".{name}".endswith(f".{base_domain}")

@@ -7,6 +7,7 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from petstore.domains.verifier import verifier_of
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.visitors import TOKEN
@@ -28,6 +29,8 @@ class Browser:
         """Sign in with a key, unless it is None."""
         self.client = app.test_client()
         self.client.environ_base["REMOTE_ADDR"] = address
+        if verifier := verifier_of(app):  # pages are at the base domain alone
+            options = {"base_url": f"http://{verifier.base_domain}"} | options
         self.options: dict[str, Any] = options
         if key:
             assert self.sign_in(key).status_code == 303

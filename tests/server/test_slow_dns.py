@@ -13,9 +13,10 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from tests.harness import databases
 from tests.harness.dns_server import DnsServer
-from tests.harness.host_fixtures import BASE
 from tests.harness.services import serving
 from tests.harness.visitors import Visitor
+
+BASE = "localhost"  # where the service listens
 
 
 @pytest.fixture
@@ -23,8 +24,9 @@ def url(
     new_database: Callable[[str], str], host_settings: dict[str, str], tmp_path: Path
 ) -> Iterator[str]:
     settings = {"DATABASE_URL": new_database("sqlite"), "WEB_CONCURRENCY": "1"}
+    settings |= {"PETSTORE_BASE_DOMAIN": BASE}
     with serving(tmp_path, host_settings | settings) as service:
-        yield service.url
+        yield service.url.replace("127.0.0.1", BASE)
     databases.close()
 
 
