@@ -19,7 +19,8 @@ from petstore.schemas.keys import KeyQuery, NewKeyForm, RotationForm
 
 INDEX = "keys.keys"
 
-bp = pages_blueprint("keys", __name__, "/keys")
+# Nobody who has another key of the project can close the way to revoking it.
+bp = pages_blueprint("keys", __name__, "/keys", has_reserve=True)
 
 
 @bp.get("")

@@ -1,6 +1,7 @@
 """What all pages share: sign-in, CSRF, headers, and how failures are shown."""
 
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 
 import peewee
@@ -54,17 +55,23 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def pages_blueprint(
-    name: str, module: str, path: str, *, is_public: bool = False
+    name: str,
+    module: str,
+    path: str,
+    *,
+    is_public: bool = False,
+    has_reserve: bool = False,
 ) -> Blueprint:
     """Make a blueprint for pages at a path below /dashboard.
 
     Its views run for people who are signed in (`g.caller`, `g.project`) unless it is
-    public, and its forms only with a CSRF token.
+    public, and its forms only with a CSRF token. Pages with a reserve open, for each
+    key, after the project has opened too many.
     """
     bp = Blueprint(name, module, url_prefix=f"{PREFIX}{path}")
     bp.before_request(sessions.load_secret)
     if not is_public:
-        bp.before_request(sessions.require)
+        bp.before_request(partial(sessions.require, has_reserve=has_reserve))
     bp.before_request(forms.check_csrf)
     bp.after_request(_add_headers)
     return bp

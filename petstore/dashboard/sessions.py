@@ -14,7 +14,7 @@ from petstore.dashboard.navigation import PREFIX, STATIC, go_to, is_dashboard_pa
 from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
 from petstore.models.projects import Project
-from petstore.models.sessions import LASTS_MS, Secret, Session, digest_of
+from petstore.models.sessions import LASTS_MS, Secret, Session
 from petstore.quotas.windows import Decision
 from petstore.settings import Settings
 from petstore.web.routing import current_request
@@ -24,6 +24,7 @@ OVER = (
     "Your session is over: you signed out, it is twelve hours old, "
     "or its key was revoked or has ended."
 )
+TOO_MANY_PAGES = "Your project has opened too many pages"
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -76,9 +77,9 @@ def end() -> None:
     session.clear()
 
 
-def require() -> ResponseReturnValue | None:
-    """Set `g.caller` and `g.project`, or redirect to the sign-in page."""
-    if recognise():
+def require(*, has_reserve: bool = False) -> ResponseReturnValue | None:
+    """Do as `recognise` does, or redirect to the sign-in page."""
+    if recognise(has_reserve=has_reserve):
         return None
     message = ""
     if TOKEN in session:
@@ -87,19 +88,24 @@ def require() -> ResponseReturnValue | None:
     return go_to("sign_in.sign_in", message, "note", next=_wanted_page())
 
 
-def recognise() -> bool:
-    """Set `g.caller` and `g.project`; return whether somebody is signed in."""
+def recognise(*, has_reserve: bool = False) -> bool:
+    """Set `g.caller` and `g.project`; return whether somebody is signed in.
+
+    Raises 429 if the project has opened too many pages and this is none for the reserve
+    of the key. The page that says so has the menu, which leads to the keys.
+    """
     if TOKEN not in session:
         return False
-    token = session[TOKEN]
-    decision = quotas.limiter_of(current_app).count_page(digest_of(token))
-    if not decision.is_granted:
-        raise too_many(decision, "You have asked for too many pages")
-    caller = Session.caller(token)
+    caller = Session.caller(session[TOKEN])
     if caller is None:
         return False
     g.project = Project.get_by_id(caller.project_id)
     g.caller = caller
+    limiter = quotas.limiter_of(current_app)
+    decision = limiter.count_page(caller, has_reserve=has_reserve)
+    if not decision.is_granted:
+        hint = "" if has_reserve else " (Keys still opens)"
+        raise too_many(decision, TOO_MANY_PAGES + hint)
     return True
 
 

@@ -4,12 +4,19 @@ from petstore.clock import MS_PER_SECOND
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.quotas.fallback import FallbackCounters
-from petstore.quotas.quotas import FAILED_SIGN_INS, PAGES, SIGN_INS, quota_of
+from petstore.quotas.quotas import (
+    FAILED_SIGN_INS,
+    PAGES,
+    RESERVE,
+    SIGN_INS,
+    quota_of,
+)
 from petstore.quotas.stores import open_store
 from petstore.quotas.subjects import (
     failed_sign_in_subject,
+    pages_subject,
     project_subject,
-    session_subject,
+    reserve_subject,
     sign_in_subject,
     subject_of,
 )
@@ -49,11 +56,23 @@ class Limiter:
 
     def count_sign_in(self, caller: Caller) -> Decision:
         """Count a sign-in with a key that works."""
-        return self._count(Hit(sign_in_subject(caller), SIGN_INS))
+        decision = self._count(Hit(sign_in_subject(caller), SIGN_INS))
+        return self._or_from_reserve(decision, caller)
 
-    def count_page(self, session_digest: str) -> Decision:
-        """Count a request for a page of the dashboard."""
-        return self._count(Hit(session_subject(session_digest), PAGES))
+    def count_page(self, caller: Caller, *, has_reserve: bool) -> Decision:
+        """Count a request for a page, which may be one for the reserve of the key."""
+        decision = self._count(Hit(pages_subject(caller), PAGES))
+        return self._or_from_reserve(decision, caller) if has_reserve else decision
+
+    def _or_from_reserve(self, decision: Decision, caller: Caller) -> Decision:
+        """Count what the project's quota refuses for the key alone."""
+        if decision.is_granted:
+            return decision
+        reserve = self._count(Hit(reserve_subject(caller), RESERVE))
+        if reserve.is_granted:
+            return reserve
+        # A client is served as soon as one of the two has ended.
+        return min(decision, reserve, key=lambda refusal: refusal.retry_at_ms)
 
     def _count(self, hit: Hit) -> Decision:
         return Decision.of(hit.quota, self._counters.count(hit))

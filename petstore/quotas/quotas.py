@@ -42,9 +42,11 @@ class Quota(NamedTuple):
 
 # On the dashboard.
 FAILED_SIGN_INS = Quota.parse("10/minute;100/day")  # of one address
-PAGES = Quota.parse("300/minute;20000/day")  # of one session
-# Of one project: each sign-in begins a session with a quota of its own.
-SIGN_INS = Quota.parse("60/minute;1000/day")
+PAGES = Quota.parse("120/minute;5000/day")  # of one project, over all its sessions
+SIGN_INS = Quota.parse("60/minute;1000/day")  # of one project, over all its keys
+# Of one key, for signing in and for the pages of keys, when its project has used up the
+# quota: whoever has another key of the project cannot keep this one from revoking it.
+RESERVE = Quota.parse("20/minute;200/day")
 
 
 def quota_of(holder: Caller | Project | None) -> Quota:

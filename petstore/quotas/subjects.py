@@ -7,7 +7,7 @@ from petstore.models.callers import Caller
 
 IPV6_NETWORK_BITS = 64
 USAGE_KEPT_DAYS = 31
-ADDRESS_KEPT_DAYS = 1
+COUNTS_KEPT_DAYS = 1
 
 
 class Subject(NamedTuple):
@@ -21,7 +21,7 @@ def subject_of(caller: Caller | None, address: str | None) -> Subject:
     """Return the project of a caller, else the client address (IPv6: its /64)."""
     if caller is not None:
         return project_subject(caller.project_id)
-    return Subject(f"address:{_network(address or '')}", ADDRESS_KEPT_DAYS)
+    return Subject(f"address:{_network(address or '')}", COUNTS_KEPT_DAYS)
 
 
 def project_subject(project_id: int) -> Subject:
@@ -31,17 +31,22 @@ def project_subject(project_id: int) -> Subject:
 
 def failed_sign_in_subject(address: str | None) -> Subject:
     """Return the subject for failed sign-ins from an address."""
-    return Subject(f"sign-in:{_network(address or '')}", ADDRESS_KEPT_DAYS)
+    return Subject(f"sign-in:{_network(address or '')}", COUNTS_KEPT_DAYS)
 
 
 def sign_in_subject(caller: Caller) -> Subject:
     """Return the subject for sign-ins to the project of a caller."""
-    return Subject(f"sign-ins:{caller.project_id}", ADDRESS_KEPT_DAYS)
+    return Subject(f"sign-ins:{caller.project_id}", COUNTS_KEPT_DAYS)
 
 
-def session_subject(digest: str) -> Subject:
-    """Return the subject for a session of the dashboard, by its token's digest."""
-    return Subject(f"session:{digest}", ADDRESS_KEPT_DAYS)
+def pages_subject(caller: Caller) -> Subject:
+    """Return the subject for the pages that the project of a caller opens."""
+    return Subject(f"pages:{caller.project_id}", COUNTS_KEPT_DAYS)
+
+
+def reserve_subject(caller: Caller) -> Subject:
+    """Return the subject for the reserve of a caller's key."""
+    return Subject(f"reserve:{caller.key_id}", COUNTS_KEPT_DAYS)
 
 
 def _network(address: str) -> str:

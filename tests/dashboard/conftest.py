@@ -3,9 +3,9 @@
 import pytest
 from flask import Flask
 
+from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.models.sessions import Session
 from petstore.quotas.quotas import PAGES
 from tests.dashboard.browser import Browser
 
@@ -33,11 +33,10 @@ def browser(app: Flask, key: str) -> Browser:
 
 
 @pytest.fixture
-def few_pages(app: Flask, browser: Browser) -> None:
-    """Leave the session three pages of this minute."""
-    [session] = Session.select()
+def few_pages(app: Flask, key: str) -> None:
+    """Leave the project three pages of this minute."""
     for _ in range(PAGES.minute.amount - 3):
-        app.extensions["limiter"].count_page(session.digest)
+        app.extensions["limiter"].count_page(Caller.of(key), has_reserve=False)
 
 
 @pytest.fixture

@@ -41,8 +41,8 @@ def test_every_page_has_the_menu_for_whoever_is_signed_in(browser: Browser, path
 
 @pytest.mark.usefixtures("few_pages")
 def test_unknown_path_counts_as_a_page(browser: Browser):
-    shown = [browser.read("/dashboard/x") for _ in range(4)]
-    assert ["Sign out" in page for page in shown] == [True, True, True, False]
+    assert all("Sign out" in browser.read("/dashboard/x") for _ in range(3))
+    assert browser.get("/dashboard").status_code == 429
     assert browser.get("/dashboard").status_code == 429
 
 
