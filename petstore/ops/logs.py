@@ -9,7 +9,7 @@ import logging
 import os
 import re
 import time
-from contextlib import suppress
+from select import PIPE_BUF
 from typing import Any
 
 import click
@@ -17,9 +17,9 @@ import orjson
 from flask import Flask, Response, g
 
 from petstore import clock
+from petstore.ops import streams
+from petstore.ops.streams import STDERR, STDOUT
 from petstore.web.routing import current_g, current_request
-
-STDOUT, STDERR = 1, 2
 
 _terminals = {descriptor for descriptor in (STDOUT, STDERR) if os.isatty(descriptor)}
 # W3C Trace Context, section 3.2: version 00 has 55 characters; later versions may have
@@ -113,11 +113,23 @@ def _request_facts() -> dict[str, str]:
 
 def _write(descriptor: int, line: dict[str, Any]) -> None:
     line = {"time": clock.rfc3339(clock.now_ms())} | line
-    text = _plain(line) if descriptor in _terminals else _json(line)
-    # One system call for each line, so that processes do not mix their lines. Requests
-    # go on when nobody reads the log any more.
-    with suppress(OSError):
-        os.write(descriptor, text + b"\n")
+    if descriptor in _terminals:
+        streams.write(descriptor, _plain(line) + b"\n")
+        return
+    text = _json(line) + b"\n"
+    if len(text) <= PIPE_BUF:  # a pipe takes it whole or not at all
+        streams.write(descriptor, text)
+    else:
+        _write_halves(descriptor, line)
+
+
+def _write_halves(descriptor: int, line: dict[str, Any]) -> None:
+    """Write two lines, each with a half of the longest member, such as a traceback."""
+    longest = max(line, key=lambda name: len(str(line[name])))
+    value = str(line[longest])
+    middle = len(value) // 2
+    for half in (value[:middle], value[middle:]):
+        _write(descriptor, line | {longest: half})
 
 
 def _json(line: dict[str, Any]) -> bytes:

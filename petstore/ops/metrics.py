@@ -64,6 +64,10 @@ EVENTS = {
         "petstore_database_errors",
         "Requests that failed because the database did not answer.",
     ),
+    "log_line_dropped": (
+        "petstore_log_lines_dropped",
+        "Lines of the log that could not be written at once.",
+    ),
 }
 
 bp = Blueprint("metrics", __name__)
@@ -93,6 +97,12 @@ def open_files() -> None:
     for name in EVENTS:
         _counter_of(name)
     _child(DURATION, "unknown")
+
+
+def count_event(name: str) -> None:
+    """Count one of `EVENTS`."""
+    with suppress(OSError):  # as in `_count`
+        _counter_of(name).inc()
 
 
 @bp.get("/metrics")
@@ -184,5 +194,4 @@ class _EventHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         name = record.getMessage()
         if name in EVENTS:
-            with suppress(OSError):  # as in `_count`
-                _counter_of(name).inc()
+            count_event(name)

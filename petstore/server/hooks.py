@@ -21,7 +21,7 @@ from prometheus_client.multiprocess import mark_process_dead
 
 from petstore.api.last_used import last_used
 from petstore.cli.checks import startup_warnings
-from petstore.ops import health, metrics
+from petstore.ops import health, metrics, streams
 from petstore.server import balancing, concurrency
 from petstore.settings import SettingError, Settings, read_settings
 from petstore.storage import data, migrator, open_databases, opened_databases
@@ -32,6 +32,8 @@ OWN_NAME = rf"petstore-metrics-{os.getpid()}-\w{{8}}"
 IS_OWN_DIRECTORY = re.fullmatch(OWN_NAME, METRICS.name) is not None
 
 _ended_workers: set[int] = set()
+
+_waiting_streams = streams.never_wait(partial(metrics.count_event, "log_line_dropped"))
 
 # Reset the signal handlers that a worker inherits from the master. Otherwise it would
 # lose a signal that arrives before it installs its own.
@@ -59,6 +61,8 @@ def on_starting(server: Arbiter) -> None:
         migrator.require_migrated()
         for warning in startup_warnings(settings, server.cfg.address):
             server.log.warning(warning)
+        for name in _waiting_streams:
+            server.log.warning(f"{name}: the service stops while its reader pauses")
     except migrator.NotMigrated as error:
         _refuse(error)
     finally:
@@ -105,7 +109,7 @@ def _delete_metrics() -> None:
     """Delete the directory if this master has made it, else the workers' files."""
     if IS_OWN_DIRECTORY:
         shutil.rmtree(METRICS, ignore_errors=True)
-    for pid in _ended_workers:
+    for pid in (*_ended_workers, os.getpid()):
         for file in METRICS.glob(f"*_{pid}.db"):
             with suppress(OSError):
                 file.unlink()

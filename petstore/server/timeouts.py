@@ -26,6 +26,7 @@ class Limits:
     accepts: int = 64  # in one iteration of the event loop
     spare_descriptors: int = 48  # for files and for connections to the stores
     threads: int = 32  # for calls that block
+    log_bytes: int = 1024 * 1024  # that a pipe keeps until its reader comes, if it may
 
     # Counting a request.
     hit_seconds: float = 0.2  # from name lookup to the reply
