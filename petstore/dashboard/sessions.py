@@ -83,7 +83,9 @@ def require(*, has_reserve: bool = False) -> ResponseReturnValue | None:
         return None
     message = ""
     if TOKEN in session:
-        end()
+        # Its row, if there is one, is deleted in time: a copy of the cookie, which no
+        # limit counts, must not write.
+        session.clear()
         message = OVER
     return go_to("sign_in.sign_in", message, "note", next=_wanted_page())
 

@@ -44,7 +44,15 @@ def test_session_ends_with_its_key(
     end(Key.by_prefix(key[:16]), clock)
     assert browser.get("/dashboard/keys").location.startswith(f"{SIGN_IN}?")
     assert "Your session is over" in browser.read(SIGN_IN)
-    assert not Session.select().exists()
+
+
+def test_cookie_of_an_ended_session_writes_nothing(
+    app: Flask, browser: Browser, key: str
+):
+    Key.by_prefix(key[:16]).revoke()
+    with recorded() as statements:
+        assert status_with(app, browser.cookie) == 303
+    assert {s.gist.split()[0] for s in statements} == {"SELECT"}
 
 
 def test_a_ban_ends_no_session_and_is_ended_there(
