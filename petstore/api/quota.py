@@ -28,17 +28,12 @@ def headers(limiter: Limiter, request: Request) -> list[tuple[str, str]]:
 
 def _refusal(decision: Decision, caller: Caller | None) -> ErrorResponse:
     seconds = decision.retry_after_seconds
-    wait = _quantity(seconds, "second")
+    wait = "1 second" if seconds == 1 else f"{seconds:,} seconds"
     headers = {"Retry-After": str(seconds)}
     if decision.is_banned:
         return ErrorResponse("api_key_banned", wait, headers=headers)
     who = "Without a valid API key, an address may send"
     if caller:
         who = f"{caller.plan.capitalize()} allows"
-    limit = decision.tightest.limit
-    allowed = f"{who} {_quantity(limit.amount, 'request')} a {limit.GRANULARITY.name}"
+    allowed = f"{who} {decision.tightest.allowance}"
     return ErrorResponse("rate_limit_exceeded", allowed, wait, headers=headers)
-
-
-def _quantity(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

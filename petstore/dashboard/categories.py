@@ -15,7 +15,7 @@ from petstore.schemas.paging import DashboardQuery
 
 INDEX = "dashboard_categories.categories"
 
-bp = pages_blueprint("dashboard_categories", __name__, "/categories")
+bp = pages_blueprint("dashboard_categories", __name__, "/categories", counts_forms=True)
 
 
 @bp.get("")

@@ -4,12 +4,14 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from flask import Flask, request, session
+from flask import Flask, current_app, g, request, session
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf, validate_csrf
 from marshmallow import Schema, ValidationError
 from wtforms import ValidationError as CsrfError
 
+from petstore import quotas
+from petstore.dashboard import sessions
 from petstore.errors import InvalidRequest
 from petstore.schemas.loading import load
 
@@ -84,6 +86,17 @@ def check_csrf() -> None:
             "This form was sent before, or its page is out of date. "
             "Open the page anew and try again."
         ) from None
+
+
+def count_request() -> None:
+    """Count a form as a request of the project's plan; raises 429 if it is refused."""
+    if request.method != "POST":
+        return
+    g.decision = decision = quotas.limiter_of(current_app).count_form(g.caller)
+    if not decision.is_granted:
+        plan = g.caller.plan.capitalize()
+        reason = f"{plan} allows {decision.tightest.allowance}"
+        raise sessions.too_many(decision, reason)
 
 
 def renew_csrf() -> None:

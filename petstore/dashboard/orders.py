@@ -15,7 +15,7 @@ from petstore.schemas.orders import DashboardOrderQuery
 
 INDEX = "dashboard_orders.orders"
 
-bp = pages_blueprint("dashboard_orders", __name__, "/orders")
+bp = pages_blueprint("dashboard_orders", __name__, "/orders", counts_forms=True)
 
 
 @bp.get("")

@@ -61,18 +61,22 @@ def pages_blueprint(
     *,
     is_public: bool = False,
     has_reserve: bool = False,
+    counts_forms: bool = False,
 ) -> Blueprint:
     """Make a blueprint for pages at a path below /dashboard.
 
     Its views run for people who are signed in (`g.caller`, `g.project`) unless it is
     public, and its forms only with a CSRF token. Pages with a reserve open, for each
-    key, after the project has opened too many.
+    key, after the project has opened too many. Forms that do what the API does, too,
+    are counted as its requests.
     """
     bp = Blueprint(name, module, url_prefix=f"{PREFIX}{path}")
     bp.before_request(sessions.load_secret)
     if not is_public:
         bp.before_request(partial(sessions.require, has_reserve=has_reserve))
     bp.before_request(forms.check_csrf)
+    if counts_forms:  # not before they are known to come from a page
+        bp.before_request(forms.count_request)
     bp.after_request(_add_headers)
     return bp
 

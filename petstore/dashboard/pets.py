@@ -18,7 +18,7 @@ from petstore.schemas.pets import DashboardPetQuery, NewPetForm
 INDEX = "dashboard_pets.animals"
 OFFERED_CATEGORIES = 100
 
-bp = pages_blueprint("dashboard_pets", __name__, "/animals")
+bp = pages_blueprint("dashboard_pets", __name__, "/animals", counts_forms=True)
 
 
 @bp.get("")

@@ -44,6 +44,13 @@ class Limiter:
         hit = _hit(caller, address)
         return Decision.of(hit.quota, self._counters.peek(hit), hit.banned_until_ms)
 
+    def count_form(self, caller: Caller) -> Decision:
+        """Count a form of the dashboard as a request of the project.
+
+        A ban does not refuse it, and its refusal does not count towards one.
+        """
+        return self._count(Hit(project_subject(caller.project_id), quota_of(caller)))
+
     def history(self, project_id: int, days: range) -> list[Day]:
         """Return what a project used on each of the days since 1970."""
         known = self._counters.history(project_subject(project_id), days)

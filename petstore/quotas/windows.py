@@ -60,6 +60,12 @@ class Window(NamedTuple):
         seconds = whole_seconds_until(resets_ms, now_ms)
         return cls(limit, served, remaining, resets_ms, seconds)
 
+    @property
+    def allowance(self) -> str:
+        """The limit in words, such as `60 requests a minute`."""
+        noun = "request" if self.limit.amount == 1 else "requests"
+        return f"{self.limit.amount:,} {noun} a {self.limit.GRANULARITY.name}"
+
     def render(self, name: str) -> str:
         """Return the window as an item of the header RateLimit."""
         return f'"{name}";r={self.remaining};t={self.resets_in_seconds}'

@@ -1,0 +1,118 @@
+"""Forms that write animals, orders or categories are requests of the project's plan."""
+
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore.models.keys import Key
+from petstore.models.orders import Order
+from petstore.models.pets import Pet
+from petstore.models.projects import Plan, Project
+from tests.dashboard.browser import Browser, add_pet, words
+from tests.harness.clocks import Clock
+from tests.harness.databases import of_both_engines
+
+ANIMALS = "/dashboard/animals"
+CATEGORIES = "/dashboard/categories"
+ORDERS = "/dashboard/orders"
+PER_MINUTE = 5
+# What no operation of the API does. Their pages are limited, and what they create.
+OTHERS = ("/sign-in", "/sign-out", "/keys", "/settings/domains")
+
+Submit = Callable[[Browser], object]
+FORMS: dict[str, Submit] = {
+    ANIMALS: lambda b: b.submit(ANIMALS, name="Rex", categoryId="7"),
+    CATEGORIES: lambda b: b.submit(CATEGORIES, categoryId="7", name="Dogs"),
+    f"{CATEGORIES}/<id:category_id>": lambda b: b.submit(
+        f"{CATEGORIES}/7", on=CATEGORIES, name="Cats"
+    ),
+    f"{ORDERS}/<id:order_id>/complete": lambda b: b.submit(
+        f"{ORDERS}/1/complete", on=ORDERS
+    ),
+    f"{ORDERS}/<id:order_id>/cancel": lambda b: b.submit(
+        f"{ORDERS}/2/cancel", on=ORDERS
+    ),
+}
+
+
+@pytest.fixture
+def project(app: Flask) -> Project:
+    """A project with five requests a minute, and two orders."""
+    project = Project.add("Shelter", None, Plan("enterprise", PER_MINUTE, 100))
+    for name in ("Tim", "Tom"):
+        Order.place(project.id, add_pet(project, name))
+    return project
+
+
+def left(client: FlaskClient) -> int:
+    """Return how many requests of the minute are left, after this one."""
+    return int(client.get("/v1/pets").headers["X-RateLimit-Remaining"])
+
+
+def test_each_form_is_a_request_or_does_what_no_operation_does(app: Flask):
+    forms = {
+        rule.rule
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith("/dashboard") and "POST" in rule.methods
+    }
+    others = {form for form in forms if form[len("/dashboard") :].startswith(OTHERS)}
+    assert forms - others == FORMS.keys()
+
+
+@of_both_engines
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+def test_a_form_counts_as_a_request(
+    browser: Browser, client: FlaskClient, form: Submit
+):
+    before = left(client)
+    assert form(browser).status_code == 303
+    assert left(client) == before - 2
+
+
+@of_both_engines
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+def test_a_form_is_refused_when_the_requests_are_used_up(
+    browser: Browser, client: FlaskClient, clock: Clock, form: Submit
+):
+    while left(client):
+        pass
+    answer = form(browser)
+    assert answer.status_code == 429
+    assert "Enterprise allows 5 requests a minute; wait 50 s." in words(answer)
+    clock.move(seconds=int(answer.headers["Retry-After"]))
+    assert form(browser).status_code == 303
+
+
+def test_no_more_animals_are_added_by_forms_than_the_plan_allows(
+    app: Flask, key: str, project: Project
+):
+    browsers = [Browser(app, key) for _ in range(3)]
+    for browser in browsers * PER_MINUTE:
+        FORMS[ANIMALS](browser)
+    added = list(Pet.page(project.id, after=0, limit=100, status=None))
+    assert len(added) - 2 == PER_MINUTE
+
+
+def test_pages_and_forms_of_other_sites_are_no_requests(
+    browser: Browser, client: FlaskClient
+):
+    before = left(client)
+    assert browser.get(ANIMALS).status_code == 200
+    assert browser.post(ANIMALS, name="Rex", categoryId="7").status_code == 400
+    assert left(client) == before - 1
+
+
+def test_refused_forms_ban_nobody_and_a_ban_refuses_none(
+    browser: Browser, client: FlaskClient, key: str, clock: Clock
+):
+    while left(client):
+        pass
+    for _ in range(30):
+        clock.move(seconds=1)
+        assert FORMS[ANIMALS](browser).status_code == 429
+    assert Key.by_prefix(key[:16]).state == "active"
+    clock.move(seconds=60)
+    Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms + 60_000)
+    assert FORMS[ANIMALS](browser).status_code == 303
