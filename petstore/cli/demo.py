@@ -24,9 +24,9 @@ def demo() -> None:
     Only for a database without projects.
     """
     with data.atomic():
-        if Project.select().exists():
+        if Project.all_by_slug():
             raise click.UsageError("The database has a project already.")
-        project = Project.add("Demo", "demo", Plan("free"))
+        project = Project.add("Demo", None, Plan("free"))
         for category_id, (name, animals) in enumerate(ANIMALS.items(), start=1):
             for animal in animals:
                 pet = Pet.add(

@@ -106,9 +106,10 @@ def change(
 def delete(slug: str, *, yes: bool) -> None:
     """Delete a project and everything that belongs to it.
 
-    Its keys and its hosts stop on their very next request.
+    Its keys and its hosts stop on their very next request. Its rows are deleted in
+    batches; if that is interrupted, give the command again to finish it.
     """
-    project = find_project(slug)
+    project = Project.being_deleted(slug) or find_project(slug)
     if not yes:
         question = f"Delete {project.name} ({slug}), its animals, orders, keys and all?"
         click.confirm(question, abort=True, err=True)

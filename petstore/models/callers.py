@@ -64,7 +64,8 @@ def callers() -> "ModelSelect[Key]":
         Project.per_minute,
         Project.per_day,
     )
-    return query.join(Project).where(Key.works_at(slot("now_ms")))
+    works = Key.works_at(slot("now_ms")) & Project.deleted_ms.is_null()
+    return query.join(Project).where(works)
 
 
 @statement(data)

@@ -33,6 +33,15 @@ class SlugTaken(RuleError):
     text = "The slug {} is taken by another project."
 
 
+class SlugRetired(RuleError):
+    """A deleted project had that slug."""
+
+    text = (
+        "The slug {} belonged to a project that was deleted. No slug is given twice: "
+        "names of others may still point at its host."
+    )
+
+
 class LimitsMissing(RuleError):
     """A project on such a plan needs limits of its own."""
 
@@ -74,38 +83,49 @@ class Project(BaseModel):
     per_minute = BigIntegerField(null=True)  # if the plan has no limits itself
     per_day = BigIntegerField(null=True)
     created_ms = BigIntegerField()
+    max_rows = BigIntegerField(null=True)  # if the plan has no limit itself
+    rows_used = BigIntegerField(null=True)  # animals, orders and categories
+    rows_counted_ms = BigIntegerField(null=True)  # when they were so many
+    deleted_ms = BigIntegerField(null=True)  # since when its rows are being deleted
 
     @classmethod
     def add(cls, name: str, slug: str | None, plan: Plan) -> Self:
-        """Create a project; without a slug, with the first free one from the name.
+        """Create a project; without a slug, with the first new one from the name.
 
-        Raises `SlugTaken` when the given slug is in use.
+        Raises `SlugTaken` and `SlugRetired` when the given slug was given before.
         """
         base = slug or slug_from(name)
         attempt = 1
         while True:
             try:
-                with data.atomic():
-                    return cls.create(
-                        name=name,
-                        slug=_numbered(base, attempt),
-                        created_ms=clock.now_ms(),
-                        **asdict(plan),
-                    )
+                return cls._add(name, _numbered(base, attempt), plan)
             except IntegrityError:
                 if slug:
-                    raise SlugTaken(slug) from None
+                    error = SlugTaken if cls.by_slug(slug) else SlugRetired
+                    raise error(slug) from None
                 attempt += 1
 
     @classmethod
+    def _add(cls, name: str, slug: str, plan: Plan) -> Self:
+        with data.atomic():
+            Slug.create(slug=slug)
+            now = clock.now_ms()
+            return cls.create(name=name, slug=slug, created_ms=now, **asdict(plan))
+
+    @classmethod
     def by_slug(cls, slug: str) -> Self | None:
-        """Return the project with that slug."""
-        return cls.get_or_none(cls.slug == slug)
+        """Return the project with that slug, unless it is being deleted."""
+        return cls.get_or_none(cls.slug == slug, cls.deleted_ms.is_null())
+
+    @classmethod
+    def being_deleted(cls, slug: str) -> Self | None:
+        """Return the project that had that slug, if its rows are not all deleted."""
+        return cls.get_or_none(cls.slug == slug, cls.deleted_ms.is_null(False))
 
     @classmethod
     def all_by_slug(cls) -> list[Self]:
         """Return every project, ordered by slug."""
-        return list(cls.select().order_by(cls.slug))
+        return list(cls.select().where(cls.deleted_ms.is_null()).order_by(cls.slug))
 
     @property
     def has_own_limits(self) -> bool:
@@ -129,16 +149,17 @@ class Project(BaseModel):
         given = {name: limit for name, limit in limits.items() if limit is not None}
         self._change({"plan": self.plan, **given}, Project.plan == self.plan)
 
-    def remove(self) -> None:
-        """Delete the project and everything that refers to it, in one transaction."""
-        with data.writing(self.id):
-            data.lock_until_commit(self.id)
-            # A changed unique column locks the row, so that a request under way cannot
-            # add anything that refers to it.
-            Project.update(slug=f"deleted {self.id}").where(
-                Project.id == self.id
-            ).execute()
-            self.delete_instance(recursive=True)
+    def mark_deleted(self) -> None:
+        """End its keys and its subdomain on their very next request.
+
+        It is no longer listed, and its slug is given to no other project.
+        """
+        # A version that does not know slugs yet may have created it.
+        Slug.insert(slug=self.slug).on_conflict_ignore().execute()
+        update = Project.update(deleted_ms=clock.now_ms()).where(
+            Project.id == self.id, Project.deleted_ms.is_null()
+        )
+        if update.execute():
             emit_after_commit("project_deleted", project=self.slug)
 
     def _change(self, columns: Columns, *conditions: Expression) -> None:
@@ -149,6 +170,12 @@ class Project(BaseModel):
         )
         if update.execute():
             emit_after_commit("plan_changed", project=self.slug, **columns)
+
+
+class Slug(BaseModel):
+    """A slug that a project has, or had before it was deleted."""
+
+    slug = TextField(primary_key=True)
 
 
 def slug_from(name: str) -> str:

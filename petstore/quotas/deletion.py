@@ -1,20 +1,88 @@
 """Deletes a project together with its counters."""
 
+import time
+from collections.abc import Sequence
+
+from peewee import Field, IntegrityError, Tuple, chunked
+
+from petstore.models.categories import CategoryTable
+from petstore.models.domains import Domain, DomainToken
 from petstore.models.keys import Key
+from petstore.models.limited_actions import LimitedAction
+from petstore.models.orders import OrderTable
+from petstore.models.pets import PetTable
 from petstore.models.projects import Project
+from petstore.models.sessions import Session
+from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.stores.database import Strike, Usage
 from petstore.quotas.subjects import project_subject
-from petstore.storage import counters, data
+from petstore.server import timeouts
+from petstore.storage import data
+
+# Each table that refers to projects, by the columns of an index that begins with the
+# project. A table follows those that refer to it.
+TABLES: tuple[tuple[Field, ...], ...] = (
+    (Key.project, Key.id),
+    (DomainToken.project,),
+    (Domain.project, Domain.id),
+    (LimitedAction.project, LimitedAction.action, LimitedAction.subject),
+    (StoredResponse.project, StoredResponse.path, StoredResponse.key),
+    (OrderTable.project, OrderTable.id),
+    (PetTable.project, PetTable.id),
+    (CategoryTable.project, CategoryTable.id),
+)
+ROUNDS = 10
 
 
 def delete_project(project: Project) -> None:
-    """Delete everything of a project at once; counters in Redis expire by themselves.
+    """Stop a project at once, and then delete its rows, in batches.
 
-    SQLite has a file of its own for counters, with a transaction of its own.
+    It is for commands, since it may take minutes. The next call finishes what was
+    interrupted. Counters in Redis expire by themselves.
     """
-    with data.atomic(), counters.atomic():
-        keys = [key.id for key in Key.select(Key.id).where(Key.project == project)]
-        Strike.delete().where(Strike.key_id.in_(keys)).execute()
-        subject = project_subject(project.id).name
-        Usage.delete().where(Usage.subject == subject).execute()
-        project.remove()
+    with data.writing(project.id):
+        data.lock_until_commit(project.id)
+        project.mark_deleted()
+        # They are few, and the next request must not find one.
+        Domain.delete().where(Domain.project == project).execute()
+    for rounds_left in reversed(range(ROUNDS)):
+        try:
+            _delete_rows(project.id)
+            return
+        except IntegrityError:
+            # A request that was under way has added a row meanwhile.
+            if not rounds_left:
+                raise
+
+
+def _delete_rows(project_id: int) -> None:
+    keys = [key.id for key in Key.select(Key.id).where(Key.project == project_id)]
+    for some in chunked(keys, timeouts.LIMITS.deleted_rows):
+        Strike.delete().where(Strike.key_id.in_(some)).execute()
+    subject = project_subject(project_id).name
+    Usage.delete().where(Usage.subject == subject).execute()
+    for key in keys:
+        _delete_in_batches((Session.key, Session.digest), key)
+    for columns in TABLES:
+        _delete_in_batches(columns, project_id)
+    Project.delete().where(Project.id == project_id).execute()
+
+
+def _delete_in_batches(columns: Sequence[Field], value: int) -> None:
+    """Delete the rows that have the value in the first column, along its index.
+
+    Each batch begins where the last one has ended: PostgreSQL would read the deleted
+    rows of an index again.
+    """
+    model, rest = columns[0].model, columns[0] == value
+    while True:
+        with data.atomic():
+            rows = model.select(*columns).where(rest).order_by(*columns)
+            last = rows.offset(timeouts.LIMITS.deleted_rows - 1).limit(1)
+            ends = list(last.tuples())
+            batch = [Tuple(*columns) <= Tuple(*end) for end in ends]
+            model.delete().where(rest, *batch).execute()
+        if not ends:
+            return
+        rest = (Tuple(*columns) > Tuple(*ends[0])) & (columns[0] <= value)
+        time.sleep(timeouts.LIMITS.deletion_pause_seconds)

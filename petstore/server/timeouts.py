@@ -78,6 +78,10 @@ class Limits:
     # pages (64 MiB). With 1,000, its default, one hit in 170 would wait for the disk.
     counter_pages: int = 16_384
 
+    # Deleting a project. Others write between two batches.
+    deleted_rows: int = 500  # in one batch
+    deletion_pause_seconds: float = 0.02  # about as long as a batch on SQLite takes
+
     # Verifying a domain.
     dns_seconds: float = 5.0  # for all queries of a check
     dns_server_seconds: float = 1.5  # before the next server is asked

@@ -10,19 +10,30 @@ from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
 
+from petstore.models.categories import CategoryTable
+from petstore.models.credentials import prefix_of
+from petstore.models.domains import Domain
+from petstore.models.domains.hosts import Host
 from petstore.models.keys import Key
+from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
+from petstore.quotas import deletion
 from petstore.quotas.stores.database import Strike
+from petstore.storage.database import counters, data
 from tests.cli.contents import contents, fill
-from tests.cli.outputs import failure, text_of
+from tests.cli.outputs import failure, printed, refusal, table, text_of
 from tests.harness.clocks import Clock
 from tests.harness.load import load
 from tests.harness.services import serving
+from tests.harness.statements import recorded
 from tests.harness.waiting import wait_until
 
-NOT_OF_A_PROJECT = {"Secret"}
+NOT_OF_A_PROJECT = {"Secret", "Slug"}
 # 429 is for those who go on without a key that works.
 STATUSES_WHILE_DELETED = {200, 201, 401, 429, 503}
+
+LARGE = {"pet", "pet_order", "category", "reply"}
+MANY, BATCHES = 2_000, 20  # rows in each of two projects, and batches of one
 
 
 @pytest.fixture
@@ -49,6 +60,7 @@ def test_every_table_loses_its_rows_and_the_other_project_keeps_them(
     assert {each.project_id for each in Key.select()} == {rival.id}
     for name in before.keys() - {"Project", "Key"}:
         assert after[name] == before[name]
+    assert after["Slug"] == [("rival",), ("shelter",)]
 
 
 def test_refusals_of_keys_that_are_no_longer_listed_go_too(
@@ -80,23 +92,130 @@ def test_deletion_is_asked_for_first(app: Flask, project: Project):
     assert not Project.by_slug(project.slug)
 
 
-def test_failed_deletion_deletes_nothing(
+@pytest.fixture
+def pauses(
+    set_limits: Callable, monkeypatch: pytest.MonkeyPatch
+) -> list[Callable[[], object]]:
+    """What happens in the pauses between two batches, which have one row each."""
+    set_limits(deleted_rows=1, deletion_pause_seconds=0)
+    calls: list[Callable[[], object]] = []
+
+    def pause(_seconds: float) -> None:
+        for call in calls:
+            call()
+
+    monkeypatch.setattr(deletion.time, "sleep", pause)
+    return calls
+
+
+def interrupt() -> None:
+    raise peewee.OperationalError("no more")
+
+
+def test_project_is_gone_for_everybody_while_its_rows_are_deleted(
+    flask: Callable,
     delete: Callable,
     client: FlaskClient,
     project: Project,
+    rival: Project,
     clock: Clock,
-    monkeypatch: pytest.MonkeyPatch,
+    pauses: list,
 ):
     fill(client, project, clock)
-    before = contents()
-
-    def fail(*_: object, **__: object) -> None:
-        raise peewee.OperationalError("no more")
-
-    monkeypatch.setattr(Project, "delete_instance", fail)
+    pauses.append(interrupt)
     failure(delete("shelter", "--yes"))
-    assert contents() == before
-    assert Strike.select().exists()
+    assert PetTable.select().exists()
+    assert not Domain.select().exists()
+    assert client.get("/v1/pets").status_code == 401
+    assert Host.of_slug("shelter") is None
+    assert [row["SLUG"] for row in table(flask("projects", "list"))] == ["rival"]
+    assert refusal(flask("keys", "create", "--project", "shelter"))
+    prefix = prefix_of(printed(flask("keys", "create")))  # of the only project
+    assert Key.by_prefix(prefix).project_id == rival.id
+
+
+def test_the_same_command_finishes_an_interrupted_deletion(
+    delete: Callable, client: FlaskClient, project: Project, clock: Clock, pauses: list
+):
+    fill(client, project, clock)
+    pauses.append(interrupt)
+    for _ in range(2):
+        failure(delete("shelter", "--yes"))
+    pauses.clear()
+    assert text_of(delete("shelter", "--yes")) == ""
+    left = {name for name, rows in contents().items() if rows}
+    assert left == {"Slug"}
+    assert refusal(delete("shelter", "--yes")) == "There is no project 'shelter'."
+
+
+def test_others_write_between_two_batches(
+    delete: Callable, project: Project, rival: Project, pauses: list
+):
+    for _ in range(3):
+        Pet.add(project.id, name="Rex", category_id=7, status="available")
+    left = []
+
+    def write() -> None:
+        assert not data.in_transaction()
+        assert not counters.in_transaction()
+        Pet.add(rival.id, name="Rex", category_id=7, status="available")
+        left.append(PetTable.select().where(PetTable.project == project.id).count())
+
+    pauses.append(write)
+    delete("shelter", "--yes")
+    assert left == [2, 1, 0, 0]  # an empty batch ends them, of animals and categories
+    assert PetTable.select().where(PetTable.project == rival.id).count() == len(left)
+
+
+def test_row_that_a_request_under_way_has_added_is_deleted_too(
+    delete: Callable, project: Project, pauses: list
+):
+    members = {"name": "Rex", "category_id": 7, "status": "available"}
+    Pet.add(project.id, **members)
+
+    def add_once() -> None:
+        if not CategoryTable.select().exists():
+            pauses.clear()
+            Pet.add(project.id, **members)
+
+    pauses.append(add_once)
+    assert text_of(delete("shelter", "--yes")) == ""
+    assert not pauses
+    assert not PetTable.select().exists()
+
+
+def test_batches_of_large_tables_are_found_along_an_index(
+    delete: Callable, project: Project, rival: Project, set_limits: Callable
+):
+    for shop in (rival.id, project.id):
+        for columns, values in (
+            ("pet (project_id, name, category_id, status)", "'Rex', 7, 'sold'"),
+            (
+                "pet_order (project_id, pet_id, status, created_ms, updated_ms)",
+                "1, 'placed', 0, 0",
+            ),
+            ("category (project_id, id)", "n"),
+            (
+                "reply (project_id, path, key, fingerprint, created_ms)",
+                "'/v1/pets', CAST(n AS text), '', 0",
+            ),
+        ):
+            data.execute_sql(
+                "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n"
+                f" WHERE n < {MANY})"
+                f" INSERT INTO {columns} SELECT {shop}, {values} FROM n"
+            )
+    data.execute_sql("ANALYZE")
+    set_limits(deleted_rows=MANY // BATCHES, deletion_pause_seconds=0)
+    with recorded() as statements:
+        text_of(delete("shelter", "--yes"))
+    large = [each for each in statements if each.gist.split()[-1] in LARGE]
+    assert len(large) == 2 * (BATCHES + 1) * len(LARGE)
+    for statement in large:
+        plan = statement.plan()
+        assert "SEARCH" in plan or "Index" in plan
+        for detour in ("SCAN t1", "TEMP B-TREE", "Seq Scan", "Sort"):
+            assert detour not in plan, statement.sql
 
 
 def test_requests_under_way_are_answered_while_their_project_is_deleted(

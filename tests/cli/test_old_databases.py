@@ -10,7 +10,7 @@ from playhouse.migrations import Runner
 from petstore.models.keys import Key
 from petstore.models.orders import Order, OrderTable
 from petstore.models.pets import Pet, PetNotAvailable
-from petstore.models.projects import Project
+from petstore.models.projects import Plan, Project, SlugRetired
 from petstore.models.sessions import Session
 from petstore.settings import read_settings
 from petstore.storage import migrator
@@ -136,6 +136,15 @@ def test_constraints_of_projects_and_their_last_id_are_kept():
         Project.delete().where(Project.slug == "shelter").execute()
     Project.delete().where(Project.slug == "rival").execute()
     assert Project.create(plan="free", **NEW).id >= 3
+
+
+@pytest.mark.usefixtures("old")
+def test_slugs_of_existing_projects_are_not_given_again():
+    migrator.migrate()
+    Project.by_slug("rival").mark_deleted()
+    with pytest.raises(SlugRetired):
+        Project.add("Rival", "rival", Plan("free"))
+    assert Project.add("S", "s", Plan("free")).slug == "s"
 
 
 @pytest.mark.usefixtures("old")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from petstore.models.projects import Project
+from petstore.models.projects import Project, Slug
 from tests.cli.outputs import printed, refusal, table, text_of
 from tests.harness.databases import of_one_engine
 
@@ -51,6 +51,27 @@ def test_a_given_slug_that_is_taken_is_refused(flask: Callable, project: Project
     result = flask("projects", "create", "Other", "--slug", "shelter")
     assert refusal(result) == "The slug shelter is taken by another project."
     assert Project.select().count() == 1
+
+
+def test_slug_of_a_deleted_project_is_not_given_again(flask: Callable):
+    for name in ("Shelter", "Shelter"):
+        flask("projects", "create", name)
+    for slug in ("shelter", "shelter-2"):
+        flask("projects", "delete", slug, "--yes")
+    result = flask("projects", "create", "Other", "--slug", "shelter")
+    assert refusal(result).startswith(
+        "The slug shelter belonged to a project that was deleted."
+    )
+    assert printed(flask("projects", "create", "Shelter")) == "shelter-3"
+
+
+def test_slug_that_an_older_version_gave_is_retired_too(
+    flask: Callable, project: Project
+):
+    Slug.delete().execute()
+    refusal(flask("projects", "create", "Other", "--slug", "shelter"))
+    flask("projects", "delete", "shelter", "--yes")
+    assert printed(flask("projects", "create", "Shelter")) == "shelter-2"
 
 
 @of_one_engine

@@ -32,7 +32,8 @@ class Host(NamedTuple):
 
 @statement(data)
 def _select_by_slug() -> Query:
-    return Project.select(Project.id).where(Project.slug == slot("slug"))
+    is_slug = Project.slug == slot("slug")
+    return Project.select(Project.id).where(is_slug, Project.deleted_ms.is_null())
 
 
 @statement(data)
