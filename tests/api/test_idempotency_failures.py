@@ -11,7 +11,9 @@ from werkzeug.test import TestResponse
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.stored_responses import Attempt, StoredResponse
+from petstore.storage.database import data
 from tests.harness.answers import error_of
+from tests.harness.broken_disks import unreadable
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine
 
@@ -133,3 +135,20 @@ class TestKeyInUse:
             assert post(client).status_code == 503
             other.rollback()
         assert post(client).status_code == 201
+
+
+@of_one_engine
+def test_transaction_that_sqlite_has_rolled_back_is_a_503(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+):
+    add = Pet.add
+
+    def add_on_a_broken_disk(*arguments: object, **members: object) -> Pet:
+        with unreadable(data.file):
+            return add(*arguments, **members)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pet, "add", add_on_a_broken_disk)
+        assert error_of(post(client))[:2] == (503, "service_unavailable")
+    assert post(client).status_code == 201
+    assert PetTable.select().count() == StoredResponse.select().count() == 1

@@ -11,11 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import asyncpg
 import peewee
 import psycopg
 import pytest
 
 from petstore.server.timeouts import LIMITS, Limits
+from petstore.storage.engines.connection import Connection
 from petstore.storage.engines.postgresql import Postgresql
 from tests.harness import servers
 from tests.harness.load import countdown, left_today
@@ -250,6 +252,28 @@ def test_connection_is_not_used_again_if_its_rollback_fails(database: Postgresql
     with database.atomic():
         assert list(database.execute_sql("SELECT 1")) == [(1,)]
     assert events == []
+
+
+def test_nested_blocks_wait_once_for_a_server_that_hangs(
+    database: Postgresql, server: Postgres, monkeypatch: pytest.MonkeyPatch
+):
+    async def execute(self: Connection, sql: str, *values: object) -> str:
+        statements.append(sql)
+        return await asyncpg.Connection.execute(self, sql, *values)
+
+    def meet_a_hung_server() -> None:
+        with database.atomic(), database.atomic(), database.atomic():
+            monkeypatch.setattr(Connection, "execute", execute)
+            server.hang()
+            database.execute_sql("UPDATE pg_class SET relname = '' WHERE false")
+
+    statements: list[str] = []
+    try:
+        with pytest.raises(peewee.OperationalError):
+            meet_a_hung_server()
+    finally:
+        server.go_on()
+    assert [statement.split()[0] for statement in statements] == ["UPDATE"]
 
 
 @contextmanager

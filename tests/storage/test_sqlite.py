@@ -5,12 +5,15 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
+import peewee
 import pytest
 
 from petstore.server import concurrency
 from petstore.storage.engines.sqlite import Sqlite, SqliteCounters
+from tests.harness.broken_disks import unreadable
 from tests.harness.workers import run_requests
 
 HELD_SECONDS = 0.3
@@ -65,7 +68,12 @@ def deny_rollback(action: int, argument: str, *_: object) -> int:
     return sqlite3.SQLITE_OK
 
 
-@pytest.mark.parametrize("call", [run_requests, lambda *calls: [c() for c in calls]])
+both_callers = pytest.mark.parametrize(
+    "call", [run_requests, lambda *calls: [call() for call in calls]]
+)
+
+
+@both_callers
 def test_what_cannot_be_rolled_back_is_neither_committed_nor_announced(
     call: Callable, tmp_path: Path
 ):
@@ -88,3 +96,84 @@ def test_what_cannot_be_rolled_back_is_neither_committed_nor_announced(
     assert database.execute_sql("SELECT id FROM pet").fetchall() == [(2,)]
     assert announced == []
     database.disconnect()
+
+
+@pytest.fixture
+def pets(tmp_path: Path) -> Iterator[Sqlite]:
+    """A database whose table nobody has read yet."""
+    file = tmp_path / "test.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+        connection.execute("CREATE TABLE pet (id INTEGER)")
+        connection.execute("CREATE TABLE toy (id INTEGER)")
+    database = Sqlite(str(file))
+    yield database
+    database.disconnect()
+
+
+def insert_on_a_broken_disk(database: Sqlite, number: int) -> None:
+    with unreadable(database.file):
+        database.execute_sql("INSERT INTO pet VALUES (?)", (number,))
+
+
+def nest(database: Sqlite) -> None:
+    with database.writing(1), database.writing(1):
+        insert_on_a_broken_disk(database, 1)
+
+
+def nest_deeper(database: Sqlite) -> None:
+    with database.atomic(), database.atomic(), database.savepoint():
+        insert_on_a_broken_disk(database, 1)
+
+
+def commit_nevertheless(database: Sqlite) -> None:
+    with database.atomic(), suppress(peewee.OperationalError):
+        insert_on_a_broken_disk(database, 1)
+
+
+def write_nevertheless(database: Sqlite) -> None:
+    with database.atomic():
+        with suppress(peewee.OperationalError), database.atomic():
+            insert_on_a_broken_disk(database, 1)
+        database.execute_sql("INSERT INTO pet VALUES (2)")
+
+
+@both_callers
+@pytest.mark.parametrize(
+    "work", [nest, nest_deeper, commit_nevertheless, write_nevertheless]
+)
+def test_transaction_that_sqlite_has_rolled_back_is_over_with_the_first_error(
+    pets: Sqlite, call: Callable, work: Callable[[Sqlite], None]
+):
+    failures = []
+
+    def fail() -> None:
+        with pytest.raises(peewee.OperationalError) as caught:
+            work(pets)
+        failures.append((str(caught.value), pets.is_outage(caught.value)))
+        assert not pets.in_transaction()
+
+    call(fail, lambda: pets.execute_sql("INSERT INTO pet VALUES (3)"))
+    assert failures == [("disk I/O error", True)]
+    assert pets.execute_sql("SELECT id FROM pet").fetchall() == [(3,)]
+
+
+def test_requests_that_share_a_failed_transaction_fail_as_well(pets: Sqlite):
+    def insert(table: str) -> None:
+        with pets.atomic(), pets.atomic():
+            pets.execute_sql(f"INSERT INTO {table} VALUES (1)")
+
+    def insert_on_a_broken_disk() -> None:
+        with unreadable(pets.file):
+            insert("toy")
+
+    def fail(work: Callable[[], None]) -> None:
+        with pytest.raises(peewee.OperationalError, match="disk I/O error"):
+            work()
+
+    run_requests(
+        partial(fail, partial(insert, "pet")),
+        partial(fail, insert_on_a_broken_disk),
+        lambda: pets.execute_sql("INSERT INTO pet VALUES (3)"),
+    )
+    assert pets.execute_sql("SELECT id FROM pet").fetchall() == [(3,)]

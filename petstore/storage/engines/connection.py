@@ -54,6 +54,7 @@ class Connection(asyncpg.Connection):
 
     # Whether it is unknown what became of the last statement.
     is_uncertain = False
+    _failure = ""  # of the connection, if there was one
 
     @property
     def is_idle(self) -> bool:
@@ -63,8 +64,12 @@ class Connection(asyncpg.Connection):
     async def run(self, sql: str, parameters: Any = ()) -> Rows:
         """Run a statement and return its result; raises errors of Peewee.
 
-        Parameters are a sequence, or a dictionary for a statement with slots.
+        Parameters are a sequence, or a dictionary for a statement with slots. After a
+        failure of the connection, its transaction is over: the end of a nested block
+        would only wait for as long again.
         """
+        if self._failure:
+            raise peewee.OperationalError(self._failure)
         sql, keys, returns_rows = _translate(sql)
         values = [parameters[key] for key in keys]
         self.is_uncertain = True
@@ -83,6 +88,7 @@ class Connection(asyncpg.Connection):
     def _as_peewee_error(self, error: Exception) -> peewee.PeeweeException:
         """Return the error as Peewee's; note whether the statement has ended."""
         self.is_uncertain = not isinstance(error, asyncpg.PostgresError)
+        text = str(error) or "the server took too long"
         kind: type[peewee.PeeweeException]
         if isinstance(error, asyncpg.PostgresError):
             state = error.sqlstate or ""
@@ -90,8 +96,8 @@ class Connection(asyncpg.Connection):
         elif isinstance(error, ValueError):
             kind = peewee.DataError  # a parameter of the wrong type
         else:
-            kind = peewee.OperationalError
-        return kind(str(error) or "the server took too long")
+            kind, self._failure = peewee.OperationalError, text
+        return kind(text)
 
 
 async def connect(

@@ -112,6 +112,10 @@ class SharedTransaction:
         else:
             self._end(None)
 
+    def fail(self, error: sqlite3.Error) -> None:
+        """End what SQLite has rolled back by itself because of an error."""
+        self._end(error)
+
     def _start_commit(self) -> None:
         if not self.outcome.done():  # by an error
             self.is_open = False

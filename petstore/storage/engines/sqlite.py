@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from functools import reduce
 from operator import and_
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import peewee
 from peewee import SQL, ColumnBase, Expression, Model
@@ -101,6 +101,36 @@ class OwnTransaction:
                 self.connection.execute("ROLLBACK")
             except sqlite3.Error:
                 self._close()  # which also rolls back
+
+    def fail(self, _error: sqlite3.Error) -> None:
+        """Do nothing: SQLite has rolled back the transaction by itself."""
+
+
+class EndedTransaction:
+    """A transaction that SQLite has rolled back by itself, because of an error.
+
+    A block inside it might go on: its statements would be committed one by one.
+    Therefore each of them raises that error again.
+    """
+
+    def __init__(self, error: sqlite3.Error) -> None:
+        # The error itself would keep the request until the garbage collector comes.
+        self._text, self._code = str(error), error.sqlite_errorcode
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """Raise the error as Peewee's."""
+        with as_peewee_errors:
+            self.commit()
+
+    def commit(self) -> NoReturn:
+        """Raise the error."""
+        error = sqlite3.OperationalError(self._text)
+        error.sqlite_errorcode = self._code
+        raise error
+
+    def rollback(self) -> None:
+        """Do nothing: the writes are undone."""
 
 
 class Sqlite(RequestDatabase, peewee.SqliteDatabase):
@@ -264,8 +294,12 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
             cursor = connection.execute(sql, params or ())
             rows = cursor.fetchall()
         except sqlite3.Error as error:
+            transaction = self._transaction()
+            if transaction and not connection.in_transaction:
+                transaction.fail(error)
+                self._state.conn = EndedTransaction(error)
             with as_peewee_errors:
-                if connection.in_transaction or not is_busy(error):
+                if transaction or not is_busy(error):
                     raise
                 cursor = self._retry(connection.execute, sql, params or ())
                 rows = cursor.fetchall()
