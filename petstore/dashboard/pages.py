@@ -11,6 +11,7 @@ from petstore.dashboard import formats, forms, sessions
 from petstore.dashboard.navigation import PREFIX, is_dashboard_path
 from petstore.errors import ErrorResponse
 from petstore.settings import Settings
+from petstore.web.assets import AssetBlueprint
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -36,7 +37,7 @@ FAILURE_TEXTS = {
     405: "This address cannot be opened directly. Use the button on its page.",
 }
 
-bp = Blueprint(
+bp = AssetBlueprint(
     "dashboard",
     __name__,
     url_prefix=PREFIX,

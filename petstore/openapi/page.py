@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import mistune
 from flask import (
-    Blueprint,
     Flask,
     Response,
     current_app,
@@ -22,8 +21,9 @@ from petstore.openapi.components import ON_EVERY_RESPONSE
 from petstore.openapi.document import describe
 from petstore.openapi.guide import INTRODUCTION, sections
 from petstore.settings import Settings
+from petstore.web.assets import AssetBlueprint
 
-bp = Blueprint(
+bp = AssetBlueprint(
     "docs",
     __name__,
     url_prefix="/docs",

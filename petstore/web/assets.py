@@ -4,16 +4,31 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from flask import Blueprint, Flask, current_app, url_for
+from flask import Blueprint, Flask, current_app, request, url_for
 
 MAX_AGE_SECONDS = 31_536_000
 
-bp = Blueprint("shared", __name__, static_folder="static", static_url_path="/static")
+
+class AssetBlueprint(Blueprint):
+    """A blueprint whose static files are kept only under the URL of their version.
+
+    During an update, a browser may ask this version for a file of another one.
+    """
+
+    def get_send_file_max_age(self, filename: str | None) -> int | None:
+        """Return how long a browser keeps the file; None if it has to ask each time."""
+        version = _versions(self.static_folder or "").get(filename or "")
+        is_own = version and request.args.get("v") == version
+        return MAX_AGE_SECONDS if is_own else None
+
+
+bp = AssetBlueprint(
+    "shared", __name__, static_folder="static", static_url_path="/static"
+)
 
 
 def init_app(app: Flask) -> None:
     """Serve the theme that all pages share, and give templates the URLs of files."""
-    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = MAX_AGE_SECONDS
     app.jinja_env.globals["asset"] = _url
     app.register_blueprint(bp)
 
@@ -21,10 +36,15 @@ def init_app(app: Flask) -> None:
 def _url(owner: str, name: str) -> str:
     """Return the URL of a static file of the blueprint `owner`."""
     directory = current_app.blueprints[owner].static_folder
-    version = _version(Path(directory or "", name))
-    return url_for(f"{owner}.static", filename=name, v=version)
+    return url_for(f"{owner}.static", filename=name, v=_versions(directory or "")[name])
 
 
 @cache
+def _versions(directory: str) -> dict[str, str]:
+    """Return the version of each file in a directory."""
+    files = [file for file in Path(directory).rglob("*") if file.is_file()]
+    return {file.relative_to(directory).as_posix(): _version(file) for file in files}
+
+
 def _version(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:12]

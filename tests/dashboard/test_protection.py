@@ -95,3 +95,15 @@ def test_browsers_keep_a_style_sheet_until_it_changes(browser: Browser):
             assert answer.content_type == "text/css; charset=utf-8"
             assert answer.headers["Cache-Control"] == "public, max-age=31536000"
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("version", ["", "?v=", "?v=000000000000"])
+@pytest.mark.parametrize(
+    "file", ["/static/theme.css", "/dashboard/static/page.css", "/docs/static/docs.js"]
+)
+def test_browsers_ask_again_for_a_file_under_the_url_of_another_version(
+    browser: Browser, file: str, version: str
+):
+    with browser.get(file + version) as answer:
+        assert answer.status_code == 200
+        assert answer.headers.getlist("Cache-Control") == ["no-cache"]
