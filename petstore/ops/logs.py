@@ -133,10 +133,14 @@ def _write_halves(descriptor: int, line: dict[str, Any]) -> None:
 
 
 def _json(line: dict[str, Any]) -> bytes:
+    """Return the line in ASCII, since other characters may control a terminal."""
     try:
-        return orjson.dumps(line, default=str)
+        text = orjson.dumps(line, default=str)
     except TypeError:  # a lone surrogate, perhaps in the text of an error
-        return json.dumps(line, default=str).encode()
+        text = b""
+    if text and text.isascii() and b"\x7f" not in text:
+        return text
+    return json.dumps(line, default=str, separators=(",", ":")).encode()
 
 
 def _plain(line: dict[str, Any]) -> bytes:

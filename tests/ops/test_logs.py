@@ -158,6 +158,17 @@ def test_client_cannot_forge_log_lines(stranger: FlaskClient, lines: Lines):
     assert line["address"] == forged
 
 
+def test_characters_that_control_a_terminal_are_escaped(
+    stranger: FlaskClient, capfd: pytest.CaptureFixture[str]
+):
+    forged = "\x00\x1b\x7f\x85\x9b31m\u2028\u2029\u202e\U000e0001"
+    stranger.get("/v1/pets", environ_overrides={"REMOTE_ADDR": forged})
+    out = capfd.readouterr().out
+    assert json.loads(out)["address"] == forged
+    assert out.isascii()
+    assert out.removesuffix("\n").isprintable()
+
+
 def test_control_characters_are_escaped_on_a_terminal(
     stranger: FlaskClient,
     capfd: pytest.CaptureFixture[str],
