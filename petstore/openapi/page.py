@@ -15,13 +15,15 @@ from flask import (
     render_template,
     url_for,
 )
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from petstore.openapi.components import ON_EVERY_RESPONSE
 from petstore.openapi.document import describe
 from petstore.openapi.guide import INTRODUCTION, sections
 from petstore.settings import Settings
 from petstore.web.assets import AssetBlueprint
+
+BASE_ADDRESS = "BASE_ADDRESS"  # as the text of the guide has it
 
 bp = AssetBlueprint(
     "docs",
@@ -41,6 +43,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         f"img-src 'self' data:; connect-src {api_origins}; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
+    app.extensions["docs"] = functools.cache(_render)
     app.register_blueprint(bp)
     app.add_url_rule("/", view_func=home)
 
@@ -52,15 +55,23 @@ def home() -> Response:
 
 @bp.get("")
 def docs() -> str:
-    """Return the page."""
+    """Return the page, which names the server of the request if none is configured."""
+    servers = describe()["servers"]
+    page: str = current_app.extensions["docs"]()
+    return page.replace(BASE_ADDRESS, escape(servers[0]["url"]))
+
+
+def _render() -> str:
+    """Return the page with `BASE_ADDRESS` where it names the first server."""
     description = describe()
+    first, *others = description["servers"]
     return render_template(
         "docs.html",
         introduction=INTRODUCTION,
         sections=sections(),
         groups=_groups(description),
         schemas=description["components"]["schemas"],
-        servers=description["servers"],
+        servers=[first | {"url": BASE_ADDRESS}, *others],
         everywhere=ON_EVERY_RESPONSE,
         json=json.dumps,
         markdown=_html,
@@ -92,7 +103,6 @@ def _resolved(description: dict[str, Any], part: dict[str, Any]) -> dict[str, An
     return target | part
 
 
-@functools.cache
 def _html(text: str) -> Markup:
     # The text is our own; the parser escapes HTML in it all the same.
     return Markup(_markdown(text))  # noqa: S704

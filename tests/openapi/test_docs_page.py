@@ -3,6 +3,7 @@
 from html.parser import HTMLParser
 
 import pytest
+from flask import template_rendered
 from flask.testing import FlaskClient
 
 POLICY = {
@@ -83,6 +84,16 @@ def test_samples_name_the_server_of_the_page(reader: FlaskClient):
     assert "export API=https://pets.example.org/v1 " in page
 
 
+def test_page_is_rendered_once_for_all_hosts(stranger: FlaskClient):
+    rendered = []
+    with template_rendered.connected_to(lambda *_, **__: rendered.append(1)):
+        for host in ("http://a.example", "http://b.example:8000", "http://a.example"):
+            page = stranger.get("/docs", base_url=host).text
+            assert f"export API={host}/v1 " in page
+            assert f'<option value="{host}/v1">{host}/v1</option>' in page
+    assert len(rendered) == 1
+
+
 def test_page_does_not_fill_in_an_idempotency_key(page: Page):
     fields = [field for field in page.fields if field["name"] == "Idempotency-Key"]
     assert len(fields) == 3
@@ -103,14 +114,18 @@ def test_policy_allows_only_the_same_origin(reader: FlaskClient, path: str):
     assert policy_of(reader, f"/docs{path}") == POLICY
 
 
-def test_policy_allows_calls_to_the_configured_servers(
+def test_page_names_the_configured_servers_and_its_policy_allows_calls_to_them(
     environ: dict[str, str], request: pytest.FixtureRequest
 ):
     environ["PETSTORE_PRODUCTION_URL"] = "https://api.example.org/a/v1"
     environ["PETSTORE_STAGING_URL"] = "http://s.example.org:8080/v1"
-    policy = policy_of(request.getfixturevalue("stranger"), "/docs")
+    stranger = request.getfixturevalue("stranger")
+    policy = policy_of(stranger, "/docs")
     allowed = "'self' https://api.example.org http://s.example.org:8080"
     assert policy == POLICY | {"connect-src": allowed}
+    page = stranger.get("/docs").text
+    assert "export API=https://api.example.org/a/v1 " in page
+    assert '<option value="http://s.example.org:8080/v1">' in page
 
 
 @pytest.mark.parametrize(
