@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 from peewee import (
+    SQL,
     BigAutoField,
     BigIntegerField,
     ColumnBase,
@@ -54,12 +55,11 @@ class Pet(NamedTuple):
         reads on from the last id it has seen therefore misses none.
         """
         values = {"project": project_id, **members}
-        # The proxy `data` looks for each name in itself first: 0.7 % of this request.
-        with data.obj.writing(project_id):
-            pet_id = _insert_if_category_exists.insert(**values)
-            if not pet_id:
+        pet_id = _insert_if_category_exists.insert(project_id, **values)
+        if not pet_id:
+            with data.writing(project_id):
                 Category.ensure(project_id, members["category_id"])
-                pet_id = _insert_if_category_exists.insert(**values)
+                pet_id = _insert_if_category_exists.insert(project_id, **values)
         return cls(pet_id, **members)
 
     @classmethod
@@ -240,6 +240,6 @@ def _insert_if_category_exists() -> Query:
     category = CategoryTable.select(*(slot(column.name) for column in columns)).where(
         CategoryTable.project == slot("project"),
         CategoryTable.id == slot("category_id"),
-        data.lock_condition(slot("project")),
+        data.lock_condition(SQL(data.limiting_locks(":project"))),
     )
     return PetTable.insert_from(category, columns)

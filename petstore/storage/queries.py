@@ -34,7 +34,7 @@ class Statement:
         return rows
 
     def at_once(self, key: Hashable, /, **values: Any) -> list[Row]:
-        """Run a query of the counters in a transaction of its own.
+        """Run a query with `write_at_once` of the database, and return all rows.
 
         On PostgreSQL, a pool runs at most `LIMITS.writes` for one key at a time.
         """
@@ -43,11 +43,11 @@ class Statement:
         rows: list[Row] = database.write_at_once(key, sql, values)
         return rows
 
-    def insert(self, **values: Any) -> int:
-        """Insert at most one row; return its id, 0 if there was none."""
+    def insert(self, key: Hashable, /, **values: Any) -> int:
+        """Insert at most one row, like `at_once`; return its id, 0 without a row."""
         database = self._database.obj
         sql = self._sql.get(type(database)) or self._build_sql(database)
-        row_id: int = database.insert(sql, values)
+        row_id: int = database.insert(key, sql, values)
         return row_id
 
     def _build_sql(self, database: Any) -> str:

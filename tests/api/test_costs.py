@@ -110,3 +110,11 @@ def test_each_statement_of_a_read_takes_one_round_trip(
 ):
     client.get(path)
     assert len(round_trips) == count
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_create_takes_one_round_trip_after_it_is_admitted(
+    client: FlaskClient, round_trips: list[str]
+):
+    client.post("/v1/pets", json=REX)
+    assert len(round_trips) == ADMITTED + 1

@@ -1,6 +1,6 @@
 """Tests for a PostgreSQL server that is down, hangs or holds locks.
 
-A write that was answered with 503 is not applied later.
+A write that was cancelled is not applied later.
 """
 
 import time
@@ -114,6 +114,23 @@ def test_write_waits_for_a_short_lock(service: Service, server: Postgres):
             wait_until(lambda: waiting_for_locks(server))
             assert not pending.done()
         assert pending.result().status == 201
+
+
+@pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "once"}])
+def test_animal_gets_its_id_when_all_before_it_are_committed(
+    service: Service, server: Postgres, headers: dict[str, str]
+):
+    first = service.send(body=REX).json["id"]
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(server.url) as other:
+        other.execute(
+            "SELECT pg_advisory_xact_lock(project_id) FROM pet WHERE id = %s", [first]
+        )
+        pending = pool.submit(service.send, body=REX, **headers)
+        wait_until(lambda: waiting_for_locks(server))
+        last = other.execute("SELECT last_value FROM pet_id_seq").fetchone()[0]
+        other.commit()
+        assert pending.result().status == 201
+    assert last == first
 
 
 @pytest.mark.parametrize(
@@ -309,6 +326,34 @@ def test_defaults_of_the_role_do_not_apply(
     with default_of_the_role(server, setting, default):
         [found] = database.execute_sql(f"SHOW {shown}")
     assert found == (expected,)
+
+
+REFUSING = """
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION USING ERRCODE = 'serialization_failure';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER refuse BEFORE INSERT ON pet FOR EACH ROW EXECUTE FUNCTION refuse()
+"""
+
+
+def test_create_runs_again_if_the_isolation_of_the_role_refuses_it(
+    server: Postgres, service_environ: dict[str, str], tmp_path: Path
+):
+    with (
+        default_of_the_role(server, "default_transaction_isolation", "serializable"),
+        serving(tmp_path, service_environ) as service,
+        psycopg.connect(server.url, autocommit=True) as other,
+    ):
+        other.execute(REFUSING)
+        try:
+            made = [service.send(body=REX).json for _ in range(2)]
+        finally:
+            other.execute("DROP FUNCTION refuse CASCADE")
+        assert service.send().json == made
 
 
 def test_quota_is_exact_whatever_the_isolation_of_the_role(

@@ -28,6 +28,12 @@ class Write:
     subject: str | int  # an animal's name, or the id of what is ordered or closed
     answer: Answer = field(default_factory=Answer)
     status: str = ""  # what an order is asked to become
+    is_at_once: bool = False  # one statement, which is committed with its answer
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether it may have been carried out although it was not acknowledged."""
+        return self.answer.status in ((None, 503) if self.is_at_once else (None,))
 
 
 @dataclass
@@ -82,8 +88,8 @@ def _judge_rows(rows: list[dict], subject: str, writes: list[Write], run: Run) -
     kept = {_unchanging(row) for row in rows}
     run.lost += len(created - kept)
     others = Counter(row[subject] for row in rows if _unchanging(row) not in created)
-    unanswered = Counter(w.subject for w in writes if w.answer.status is None)
-    run.duplicated += (others - unanswered).total()
+    unknown = Counter(w.subject for w in writes if w.may_be_kept)
+    run.duplicated += (others - unknown).total()
 
 
 def _unchanging(row: dict) -> tuple:
@@ -161,6 +167,7 @@ class Writer:
         if method == "POST" and self._dice.random() < RETRIED:
             write.answer = self._insist(path, sent)
         else:
+            write.is_at_once = path == PETS
             write.answer = self._request(method, path, sent)
         if write.answer.outcome not in (None, *allowed):
             self._ledger.surprises.append(f"{method} {path}: {write.answer.outcome}")

@@ -54,10 +54,10 @@ class Rows:
 class RequestDatabase(Database):
     """A Peewee database that many requests use at the same time in one thread.
 
-    A statement that writes always runs in a transaction, even a single one. A write
-    therefore becomes final only with its COMMIT, and a request that times out before
-    that is rolled back. Only counters use `write_at_once` instead: an outage may leave
-    them inexact.
+    A statement that writes runs in a transaction, even a single one. A write therefore
+    becomes final only with its COMMIT, and a request that times out before that is
+    rolled back. `write_at_once` is for what may be carried out although its answer is
+    lost: a count, and an animal that is added without an Idempotency-Key.
     """
 
     file: Path | None = None  # that contains the data, without a server

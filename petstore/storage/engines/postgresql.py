@@ -54,15 +54,22 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
     def write_at_once(
         self, key: Hashable, sql: str, values: dict[str, Any]
     ) -> list[Row]:
-        """Run a statement that contains `limiting_locks` alone; return all its rows.
+        """Run a statement that contains `limiting_locks`; return all its rows.
 
-        It takes one round trip. If it times out, the server may still carry it out.
+        Outside a transaction it is one itself, in one round trip. If it times out, it
+        is cancelled, but may have been carried out.
         """
+        if self._transaction():
+            return self.fetch(sql, values | {"lock_timeout": None})
         return await_result(self._write_at_once(key, sql, values)).fetchall()
 
     def limiting_locks(self, value: str) -> str:
-        """Return SQL for the value that also limits the wait for each locked row."""
-        setting = "set_config('lock_timeout', :lock_timeout, true)"
+        """Return SQL for the value that also limits the wait for each lock.
+
+        In a transaction, its own limit holds.
+        """
+        limit = "coalesce(:lock_timeout, current_setting('lock_timeout'))"
+        setting = f"set_config('lock_timeout', {limit}, true)"
         return f"CASE WHEN {setting} IS NOT NULL THEN {value} END"
 
     def lock_until_commit(self, number: int) -> None:
@@ -174,9 +181,9 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         values = {"ids": f"{table}_id_seq", "last": last}
         self.fetch("SELECT setval(:ids, :last)", values)
 
-    def insert(self, sql: str, values: dict[str, Any]) -> int:
-        """Insert at most one row with named values; return its id, 0 without a row."""
-        rows = self.fetch(sql, values)  # Peewee has added RETURNING
+    def insert(self, key: Hashable, sql: str, values: dict[str, Any]) -> int:
+        """Insert at most one row, like `write_at_once`; return its id, 0 without."""
+        rows = self.write_at_once(key, sql, values)  # Peewee has added RETURNING
         return rows[0][0] if rows else 0
 
     def skip_locked(self, rows: Select) -> Select:

@@ -235,8 +235,18 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
             with as_peewee_errors:
                 transaction.rollback()
 
-    def insert(self, sql: str, values: dict[str, Any]) -> int:
-        """Insert at most one row with named values; return its id, 0 without a row."""
+    def write_at_once(
+        self, _key: Hashable, sql: str, values: dict[str, Any]
+    ) -> list[Row]:
+        """Run a statement in a transaction and return all its rows."""
+        return self.fetch(sql, values)
+
+    def limiting_locks(self, value: str) -> str:
+        """Return SQL for the value; SQLite locks no rows."""
+        return value
+
+    def insert(self, _key: Hashable, sql: str, values: dict[str, Any]) -> int:
+        """Insert at most one row, like `write_at_once`; return its id, 0 without."""
         rows = self.execute_sql(sql, values)
         return rows.lastrowid if rows.rowcount else 0
 
@@ -325,16 +335,6 @@ class SqliteCounters(Sqlite):
         pages = timeouts.LIMITS.counter_pages
         super().__init__(path, synchronous="normal", wal_autocheckpoint=pages)
         self._busy_seconds = 0.0  # tries are counted instead, except in commands
-
-    def write_at_once(
-        self, _key: Hashable, sql: str, values: dict[str, Any]
-    ) -> list[Row]:
-        """Run a statement and return all its rows."""
-        return self.fetch(sql, values)
-
-    def limiting_locks(self, value: str) -> str:
-        """Return SQL for the value; SQLite locks no rows."""
-        return value
 
     def execute_sql(self, sql: str, params: Any = None) -> Rows:
         """Run a statement, which is committed at once, and return its rows."""
