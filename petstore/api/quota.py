@@ -5,6 +5,7 @@ from flask import Request
 from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
 from petstore.quotas.limiter import Limiter
+from petstore.quotas.quotas import STRANGERS
 from petstore.quotas.windows import Decision
 from petstore.web.routing import current_g
 
@@ -32,8 +33,10 @@ def _refusal(decision: Decision, caller: Caller | None) -> ErrorResponse:
     headers = {"Retry-After": str(seconds)}
     if decision.is_banned:
         return ErrorResponse("api_key_banned", wait, headers=headers)
-    who = "Without a valid API key, an address may send"
     if caller:
         who = f"{caller.plan.capitalize()} allows"
+    else:
+        network = "address" if decision.quota == STRANGERS else "IPv6 /48"
+        who = f"Without a valid API key, an {network} may send"
     allowed = f"{who} {decision.tightest.allowance}"
     return ErrorResponse("rate_limit_exceeded", allowed, wait, headers=headers)

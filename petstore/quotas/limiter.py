@@ -1,5 +1,7 @@
 """The one place where a request is allowed or refused."""
 
+import functools
+
 from petstore.clock import MS_PER_SECOND
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
@@ -9,16 +11,18 @@ from petstore.quotas.quotas import (
     PAGES,
     RESERVE,
     SIGN_INS,
+    SITE_FACTOR,
+    STRANGERS,
+    Quota,
     quota_of,
 )
 from petstore.quotas.stores import open_store
 from petstore.quotas.subjects import (
-    failed_sign_in_subject,
+    address_subjects,
     pages_subject,
     project_subject,
     reserve_subject,
     sign_in_subject,
-    subject_of,
 )
 from petstore.quotas.windows import Counts, Day, Decision, Hit
 from petstore.settings import Settings
@@ -35,14 +39,18 @@ class Limiter:
 
     def count(self, caller: Caller | None, address: str | None) -> Decision:
         """Count a request of the caller, or of the client address without a caller."""
-        hit = _hit(caller, address)
+        if caller is None:
+            return self._count_all(_hits("address", address, STRANGERS))
+        hit = _hit(caller)
         counts = self._counters.count(hit)
         return Decision.of(hit.quota, counts, self._ban_if_due(hit, counts))
 
     def peek(self, caller: Caller | None, address: str | None) -> Decision:
         """Return the same figures, without counting."""
-        hit = _hit(caller, address)
-        return Decision.of(hit.quota, self._counters.peek(hit), hit.banned_until_ms)
+        if caller is None:
+            hits = _hits("address", address, STRANGERS)
+            return functools.reduce(Decision.joined, map(self._peek, hits))
+        return self._peek(_hit(caller))
 
     def count_form(self, caller: Caller) -> Decision:
         """Count a form of the dashboard as a request of the project.
@@ -59,7 +67,7 @@ class Limiter:
 
     def count_failed_sign_in(self, address: str | None) -> Decision:
         """Count a failed sign-in; refused when too many came before it."""
-        return self._count(Hit(failed_sign_in_subject(address), FAILED_SIGN_INS))
+        return self._count_all(_hits("sign-in", address, FAILED_SIGN_INS))
 
     def count_sign_in(self, caller: Caller) -> Decision:
         """Count a sign-in with a key that works."""
@@ -81,8 +89,23 @@ class Limiter:
         # A client is served as soon as one of the two has ended.
         return min(decision, reserve, key=lambda refusal: refusal.retry_at_ms)
 
+    def _count_all(self, hits: list[Hit]) -> Decision:
+        """Count one hit after the other, until one is refused.
+
+        What a later one refuses has been counted for those before it, so the subject
+        that most others share comes last: it counts only what is granted otherwise.
+        """
+        decision = self._count(hits[0])
+        for hit in hits[1:]:
+            count = self._count if decision.is_granted else self._peek
+            decision = decision.joined(count(hit))
+        return decision
+
     def _count(self, hit: Hit) -> Decision:
         return Decision.of(hit.quota, self._counters.count(hit))
+
+    def _peek(self, hit: Hit) -> Decision:
+        return Decision.of(hit.quota, self._counters.peek(hit), hit.banned_until_ms)
 
     @property
     def is_down(self) -> bool:
@@ -113,8 +136,13 @@ class Limiter:
         return until_ms
 
 
-def _hit(caller: Caller | None, address: str | None) -> Hit:
-    subject, quota = subject_of(caller, address), quota_of(caller)
-    if caller is None:
-        return Hit(subject, quota)
+def _hit(caller: Caller) -> Hit:
+    subject, quota = project_subject(caller.project_id), quota_of(caller)
     return Hit(subject, quota, caller.key_id, caller.banned_until_ms or 0)
+
+
+def _hits(what: str, address: str | None, quota: Quota) -> list[Hit]:
+    """Return the hits for what comes from an address, the narrowest network first."""
+    address_subject, *site_subjects = address_subjects(what, address)
+    sites = [Hit(subject, quota.times(SITE_FACTOR)) for subject in site_subjects]
+    return [Hit(address_subject, quota), *sites]

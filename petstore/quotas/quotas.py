@@ -39,9 +39,23 @@ class Quota(NamedTuple):
         amounts = tuple(limit.amount for limit in limits)
         return cls(limits, amounts, ", ".join(policies))
 
+    def times(self, factor: int) -> Self:
+        """Return the quota that allows so many times as much."""
+        return self.parse(
+            ";".join(
+                f"{limit.amount * factor}/{limit.GRANULARITY.name}"
+                for limit in self.limits
+            )
+        )
+
+
+# Of one address (IPv6: its /64): requests without a valid key, and failed sign-ins.
+STRANGERS = Quota.parse(PLANS[FREE].quota)
+FAILED_SIGN_INS = Quota.parse("10/minute;100/day")
+# An IPv6 /48, which has 65,536 /64, is allowed so many times as much.
+SITE_FACTOR = 10
 
 # On the dashboard.
-FAILED_SIGN_INS = Quota.parse("10/minute;100/day")  # of one address
 PAGES = Quota.parse("120/minute;5000/day")  # of one project, over all its sessions
 SIGN_INS = Quota.parse("60/minute;1000/day")  # of one project, over all its keys
 # Of one key, for signing in and for the pages of keys, when its project has used up the
@@ -49,9 +63,7 @@ SIGN_INS = Quota.parse("60/minute;1000/day")  # of one project, over all its key
 RESERVE = Quota.parse("20/minute;200/day")
 
 
-def quota_of(holder: Caller | Project | None) -> Quota:
-    """Return what the plan of the holder allows; without a holder, what Free allows."""
-    if holder is None:
-        return Quota.parse(PLANS[FREE].quota)
+def quota_of(holder: Caller | Project) -> Quota:
+    """Return what the plan of the holder allows."""
     text = PLANS[holder.plan].quota
     return Quota.parse(text or f"{holder.per_minute}/minute;{holder.per_day}/day")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from petstore.models.callers import Caller
 
 IPV6_NETWORK_BITS = 64
+IPV6_SITE_BITS = 48
 USAGE_KEPT_DAYS = 31
 COUNTS_KEPT_DAYS = 1
 
@@ -17,21 +18,15 @@ class Subject(NamedTuple):
     kept_days: int
 
 
-def subject_of(caller: Caller | None, address: str | None) -> Subject:
-    """Return the project of a caller, else the client address (IPv6: its /64)."""
-    if caller is not None:
-        return project_subject(caller.project_id)
-    return Subject(f"address:{_network(address or '')}", COUNTS_KEPT_DAYS)
-
-
 def project_subject(project_id: int) -> Subject:
     """Return the subject for a project."""
     return Subject(f"project:{project_id}", USAGE_KEPT_DAYS)
 
 
-def failed_sign_in_subject(address: str | None) -> Subject:
-    """Return the subject for failed sign-ins from an address."""
-    return Subject(f"sign-in:{_network(address or '')}", COUNTS_KEPT_DAYS)
+def address_subjects(what: str, address: str | None) -> list[Subject]:
+    """Return the subjects for what comes from an address: for IPv6 its /64 and /48."""
+    networks = _networks(address or "")
+    return [Subject(f"{what}:{network}", COUNTS_KEPT_DAYS) for network in networks]
 
 
 def sign_in_subject(caller: Caller) -> Subject:
@@ -49,14 +44,15 @@ def reserve_subject(caller: Caller) -> Subject:
     return Subject(f"reserve:{caller.key_id}", COUNTS_KEPT_DAYS)
 
 
-def _network(address: str) -> str:
+def _networks(address: str) -> list[str]:
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:  # a Unix socket has no address; a proxy may send anything
-        return "unknown"
+        return ["unknown"]
     if ip.version == 4:
-        return str(ip)
+        return [str(ip)]
     if ip.ipv4_mapped:
-        return str(ip.ipv4_mapped)
+        return [str(ip.ipv4_mapped)]
     network = ipaddress.ip_network((ip, IPV6_NETWORK_BITS), strict=False)
-    return str(network.network_address)
+    site = network.supernet(new_prefix=IPV6_SITE_BITS)
+    return [str(network.network_address), str(site)]

@@ -89,6 +89,15 @@ class Decision(NamedTuple):
         day = Window.at(now_ms, per_day, MS_PER_DAY, counts.day_served)
         return cls(counts.is_granted, quota, minute, day, now_ms, banned_until_ms)
 
+    def joined(self, other: "Decision") -> "Decision":
+        """Return the figures of the tighter decision, granted only if both are.
+
+        Of two that are used up, the one that lasts longer is the tighter.
+        """
+        both = (self, other)
+        tighter = min(both, key=lambda d: (d.tightest.remaining, -d.retry_at_ms))
+        return tighter._replace(is_granted=self.is_granted and other.is_granted)
+
     @property
     def is_banned(self) -> bool:
         """Whether a ban holds at the moment."""

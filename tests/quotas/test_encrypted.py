@@ -11,7 +11,7 @@ import pytest
 import trustme
 from limits.errors import StorageError
 
-from petstore.quotas.quotas import quota_of
+from petstore.quotas.quotas import STRANGERS
 from petstore.quotas.stores import CounterStorage, open_store
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Hit
@@ -19,7 +19,7 @@ from tests.harness import servers
 from tests.harness.listening import listening
 from tests.torture.proxies import Proxy
 
-HIT = Hit(Subject("somebody", 1), quota_of(None))
+HIT = Hit(Subject("somebody", 1), STRANGERS)
 
 
 class Encrypted(Proxy):

@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.quotas.quotas import STRANGERS
 from tests.harness.clocks import Clock
 from tests.harness.clusters import Server
 from tests.harness.waiting import wait_until
@@ -49,6 +50,13 @@ def test_worker_enforces_its_share_while_redis_is_down(
     redis.kill()
     assert remaining(client.get(PETS)) == (2, 49)
     assert send(client, 3) == [200, 200, 429]
+
+
+def test_worker_enforces_its_share_for_an_ipv6_site(app: Flask, redis: Server):
+    redis.kill()
+    limiter, share = app.extensions["limiter"], 10 * STRANGERS.minute.amount // 2
+    decisions = [limiter.count(None, f"2001:db8:7:{n:x}::1") for n in range(share + 9)]
+    assert sum(decision.is_granted for decision in decisions) == share
 
 
 def test_requests_are_served_if_redis_is_down_before_the_first_one(
