@@ -5,9 +5,10 @@ import mmap
 import re
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
 from wsgiref.types import StartResponse
 
-from flask import Flask, abort, request
+from flask import Flask, abort, current_app, request
 
 from petstore.models.events import emit
 from petstore.settings import Settings
@@ -17,6 +18,8 @@ from petstore.settings import Settings
 _has_warned = mmap.mmap(-1, 1)
 # Some proxies add the client's port: 192.0.2.1:5678 or [2001:db8::1]:443.
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](:[0-9]+)?")
+# Names that nobody can register (RFC 6761, RFC 6762; ICANN has reserved .internal).
+INTERNAL = (".internal", ".local", ".localhost")
 UNKNOWN = "unknown"  # a client whose proxy has sent no address
 
 
@@ -27,6 +30,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     a missing one, and the proxy for the client.
     """
     application, proxies = app.wsgi_app, settings.trusted_proxies
+    app.config["BASE_DOMAIN"] = settings.base_domain
 
     def respond(
         environ: dict[str, Any], start_response: StartResponse
@@ -42,9 +46,21 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def require_direct_client() -> None:
-    """Answer 404 to a request that came through a proxy."""
-    if "X-Forwarded-For" in request.headers:
+    """Answer 404 to a request that came through a proxy, or under a public name.
+
+    A page could otherwise read it in the browser of somebody who reaches the service,
+    once the name of the page leads to the service (DNS rebinding).
+    """
+    if "X-Forwarded-For" in request.headers or not _is_internal(request.host):
         abort(404)
+
+
+def _is_internal(host: str) -> bool:
+    """Return whether only the network of the service decides where a host leads."""
+    name = urlsplit(f"//{host}").hostname or ""
+    if name == current_app.config["BASE_DOMAIN"] or name.endswith(INTERNAL):
+        return True
+    return "." not in name or is_address(name)
 
 
 def _trust(environ: dict[str, Any], proxies: int) -> None:
@@ -69,11 +85,7 @@ def _entry(header: str | None, number: int) -> str | None:
 def _client_address(entry: str) -> str:
     with_port = _WITH_PORT.fullmatch(entry)
     address = with_port[1] or with_port[2] if with_port else entry
-    try:
-        ipaddress.ip_address(address)
-    except ValueError:
-        return UNKNOWN
-    return address
+    return address if is_address(address) else UNKNOWN
 
 
 def _warn(peer: str) -> None:
@@ -85,6 +97,15 @@ def _warn(peer: str) -> None:
             address=peer,
             hint="all its clients count as one; set PETSTORE_TRUSTED_PROXIES",
         )
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is an IP address."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def is_private(address: str) -> bool:

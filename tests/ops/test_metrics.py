@@ -46,6 +46,26 @@ def test_metrics_are_hidden_from_proxied_requests(stranger: FlaskClient, value: 
     assert "petstore_requests" not in answer.text
 
 
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("localhost:8000", "127.0.0.1", "[::1]:8000", "petstore:8000"),
+        *("petstore.railway.internal", "petstore.default.svc.cluster.local:8000"),
+    ],
+)
+def test_metrics_are_shown_under_names_that_nobody_can_register(
+    stranger: FlaskClient, host: str
+):
+    assert stranger.get("/metrics", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example:8000", "127.0.0.1.evil.example", "a."])
+def test_metrics_are_hidden_from_pages_whose_name_leads_here(
+    stranger: FlaskClient, host: str
+):
+    assert stranger.get("/metrics", headers={"Host": host}).status_code == 404
+
+
 def test_requests_are_counted_by_operation_and_status(
     client: FlaskClient, grown: Callable
 ):
