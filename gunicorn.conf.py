@@ -45,6 +45,7 @@ logconfig_dict = {
 }
 
 on_starting = hooks.on_starting
+pre_fork = hooks.pre_fork
 post_worker_init = hooks.post_worker_init
 worker_exit = hooks.worker_exit
 child_exit = hooks.child_exit

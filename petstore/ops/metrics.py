@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import peewee
@@ -89,6 +90,19 @@ def make_directory() -> None:
         os.makedirs(directory, mode=0o700, exist_ok=True)
 
 
+def files_of(pid: int | None) -> list[Path]:
+    """Return the files of a process, as prometheus_client names them."""
+    return list(Path(os.environ[DIRECTORY]).glob(f"*_{pid}.db"))
+
+
+def take_over_files(ended: int) -> None:
+    """Go on counting in the files of a process that has ended."""
+    for file in files_of(ended):
+        own = file.with_name(file.name.replace(f"_{ended}.", f"_{os.getpid()}."))
+        if not own.exists():  # left by a process that had the same id
+            file.rename(own)
+
+
 def open_files() -> None:
     """Show every counter that has no labels as 0, and open the files of this process.
 
@@ -117,7 +131,14 @@ def metrics() -> Response:
     else:
         open_files()
         registry.register(REGISTRY)
-    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+    return Response(_text(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _text(registry: CollectorRegistry) -> bytes:
+    try:
+        return generate_latest(registry)
+    except FileNotFoundError:  # a new worker has just taken it over
+        return generate_latest(registry)
 
 
 class _Gauges(Collector):

@@ -17,7 +17,6 @@ from typing import NoReturn
 
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
-from prometheus_client.multiprocess import mark_process_dead
 
 from petstore.api.last_used import last_used
 from petstore.cli.checks import startup_warnings
@@ -31,7 +30,8 @@ METRICS = Path(os.environ[metrics.DIRECTORY])
 OWN_NAME = rf"petstore-metrics-{os.getpid()}-\w{{8}}"
 IS_OWN_DIRECTORY = re.fullmatch(OWN_NAME, METRICS.name) is not None
 
-_ended_workers: set[int] = set()
+_workers: list[Worker] = []  # that run
+_ended_workers: set[int] = set()  # whose metric files nobody goes on with
 
 _waiting_streams = streams.never_wait(partial(metrics.count_event, "log_line_dropped"))
 
@@ -70,6 +70,27 @@ def on_starting(server: Arbiter) -> None:
         concurrency.stop_event_loop()
 
 
+def pre_fork(server: Arbiter, worker: Worker) -> None:
+    """Choose an ended worker in whose metric files the new one goes on counting.
+
+    /metrics reads the files of all workers that ever were, so they must stay few.
+    """
+    running = {each.pid for each in _workers}
+    worker.predecessor = next(iter(_ended_workers - running), None)
+    _ended_workers.discard(worker.predecessor)
+    _workers.append(worker)
+
+
+def _take_over_files() -> None:
+    if _workers and (ended := _workers[-1].predecessor):
+        with suppress(OSError):
+            metrics.take_over_files(ended)
+
+
+# A worker may count a line that is dropped before any hook of gunicorn.
+os.register_at_fork(after_in_child=_take_over_files)
+
+
 def post_worker_init(worker: Worker) -> None:
     """Open the metric files, and have the worker first connect to the stores."""
     try:
@@ -90,8 +111,10 @@ def worker_exit(server: Arbiter, worker: Worker) -> None:
 def child_exit(server: Arbiter, worker: Worker) -> None:
     """Record that a worker has exited; its counts remain part of the metrics."""
     balancing.clear(worker.age)
-    mark_process_dead(worker.pid)
-    _ended_workers.add(worker.pid)
+    _workers.remove(worker)
+    # It may have been killed before it took over all files of its predecessor.
+    pids = {worker.pid, worker.predecessor}
+    _ended_workers.update(pid for pid in pids if metrics.files_of(pid))
 
 
 def on_exit(server: Arbiter) -> None:
@@ -110,6 +133,6 @@ def _delete_metrics() -> None:
     if IS_OWN_DIRECTORY:
         shutil.rmtree(METRICS, ignore_errors=True)
     for pid in (*_ended_workers, os.getpid()):
-        for file in METRICS.glob(f"*_{pid}.db"):
+        for file in metrics.files_of(pid):
             with suppress(OSError):
                 file.unlink()

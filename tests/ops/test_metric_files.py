@@ -1,15 +1,20 @@
 """The metric files of workers: kept counts, damage and removal."""
 
+import glob
 import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from os import getpid
 from pathlib import Path
 from subprocess import Popen
 
 import psutil
 import pytest
 
+from petstore import create_app
+from petstore.ops.metrics import take_over_files
+from petstore.settings import read_settings
 from tests.harness import servers
 from tests.harness.services import Service, serving
 from tests.harness.waiting import wait_until
@@ -78,6 +83,40 @@ def test_counts_of_killed_workers_are_kept_until_the_shutdown(
         assert counted(service) == 21
         (directory / "counter_1.db").touch()  # of another service
     assert {path.name for path in directory.iterdir()} == {"precious", "counter_1.db"}
+
+
+def test_new_workers_go_on_in_the_files_of_those_that_have_ended(
+    service: Service, directory: Path
+):
+    def has_two_files_for_each_of_two_workers() -> bool:
+        return len(list(directory.glob("*.db"))) == 2 * 2
+
+    for number in range(1, 6):
+        wait_until(has_two_files_for_each_of_two_workers)
+        for _ in range(4):
+            service.send()
+        kill_all(service)
+        wait_until(has_two_files_for_each_of_two_workers)
+        assert counted(service) == 4 * number
+
+
+def test_scrape_reads_again_when_a_file_has_got_a_new_name(
+    sqlite_url: str, directory: Path, monkeypatch: pytest.MonkeyPatch
+):
+    app = create_app(read_settings({"DATABASE_URL": sqlite_url}))
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(directory))
+    (directory / f"counter_{2**30}.db").write_bytes(bytes(8))
+    find = glob.glob
+
+    def renamed_afterwards(pattern: str) -> list[str]:
+        found = find(pattern)
+        take_over_files(2**30)
+        return found
+
+    monkeypatch.setattr(glob, "glob", renamed_afterwards)
+    assert app.test_client().get("/metrics").status_code == 200
+    assert [path.name for path in directory.glob("*.db")] == [f"counter_{getpid()}.db"]
+    app.extensions["limiter"].close()
 
 
 def test_given_directory_may_be_named_almost_like_one_of_a_master(
