@@ -56,6 +56,12 @@ ERRORS = {
     ),
     "pet_not_available": Kind(409, "The animal {} is not available.", (42,)),
     "order_closed": Kind(409, "The order {} is closed.", (7,)),
+    "project_full": Kind(
+        409,
+        "The project is full: it may hold {:,} animals, orders and categories "
+        "together. Ask whoever runs this service for a larger plan.",
+        (10_000,),
+    ),
     "idempotency_key_in_use": Kind(
         409,
         "The first request with this Idempotency-Key is still running.",

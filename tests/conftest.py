@@ -19,6 +19,7 @@ from petstore import create_app
 from petstore.api.last_used import last_used
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.models.row_limits import row_limits
 from petstore.quotas import fallback
 from petstore.server import timeouts
 from petstore.settings import read_settings
@@ -207,6 +208,7 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     if "verifier" in app.extensions:
         finish_background(app.extensions["verifier"])
     last_used.flush()
+    row_limits.forget()
     limiter.close()
     databases.close()
     call_in_loop(databases.close)  # what was opened in the background

@@ -139,12 +139,13 @@ def test_each_operation_is_documented(app: Flask):
 
 def test_each_plan_is_documented_with_its_limits():
     told = {
-        code_in(plan)[0]: f"{minute}/minute;{day}/day".replace(",", "")
-        for plan, minute, day in rows_of("api.md", "Limits")
+        code_in(plan)[0]: (f"{minute}/minute;{day}/day".replace(",", ""), rows)
+        for plan, minute, day, rows in rows_of("api.md", "Limits")
     }
     assert list(told) == list(PLANS)
     for plan, terms in PLANS.items():
-        assert told[plan] == (terms.quota or "its own/minute;its own/day")
+        quota = terms.quota or "its own/minute;its own/day"
+        assert told[plan] == (quota, f"{terms.rows:,}" if terms.rows else "its own")
 
 
 @of_one_engine

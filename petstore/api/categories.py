@@ -5,6 +5,7 @@ from flask import Blueprint
 from petstore.api.contract import Contract, Result
 from petstore.api.paging import page
 from petstore.models.categories import Category
+from petstore.models.row_limits import ProjectFull
 from petstore.schemas.categories import CategoryChangeSchema, CategorySchema
 from petstore.schemas.paging import PageQuery
 from petstore.web.routing import API_PREFIX
@@ -24,7 +25,12 @@ def list_categories(project_id: int, limit: int, after: int) -> Result:
 
 
 @bp.put("/<id:category_id>")
-@Contract(body=CategoryChangeSchema(), returns=CategorySchema(), statuses=(200, 201))
+@Contract(
+    body=CategoryChangeSchema(),
+    returns=CategorySchema(),
+    statuses=(200, 201),
+    rule_errors=(ProjectFull,),
+)
 def put_category(project_id: int, category_id: int, name: str | None) -> Result:
     """Name a category.
 

@@ -7,6 +7,7 @@ from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
 from petstore.models.orders import Order, OrderClosed
 from petstore.models.pets import PetNotAvailable
+from petstore.models.row_limits import ProjectFull
 from petstore.schemas.orders import (
     NewOrderSchema,
     OrderChangeSchema,
@@ -41,7 +42,7 @@ def list_orders(
     body=NewOrderSchema(),
     returns=OrderSchema(),
     statuses=(201,),
-    rule_errors=(PetNotAvailable,),
+    rule_errors=(PetNotAvailable, ProjectFull),
     links={"getOrder": ORDER_ID, "updateOrder": ORDER_ID},
 )
 def create_order(project_id: int, pet_id: int) -> Result:

@@ -10,6 +10,7 @@ from petstore.api.deprecation import deprecated
 from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
 from petstore.models.pets import Pet
+from petstore.models.row_limits import ProjectFull
 from petstore.schemas.pets import NewPetSchema, PetQuery, PetSchema
 from petstore.web.routing import API_PREFIX
 
@@ -39,6 +40,7 @@ def list_pets(
     body=NewPetSchema(),
     returns=PetSchema(),
     statuses=(201,),
+    rule_errors=(ProjectFull,),
     links={"getPet": {"petId": "$response.body#/id"}},
 )
 def create_pet(project_id: int, **members: Any) -> Result:

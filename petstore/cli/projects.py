@@ -14,6 +14,7 @@ from petstore.quotas.quotas import quota_of
 from petstore.schemas.fields import name_error
 
 MAX_REQUESTS = 10**12
+MAX_ROWS = 10**12
 CUSTOM = " or ".join(name for name, terms in PLANS.items() if not terms.quota)
 
 projects = Group(name="projects", help="Projects and their plans.")
@@ -27,6 +28,13 @@ per_minute_option, per_day_option = (
         help=f"Requests per {window}; only for the plan {CUSTOM}.",
     )
     for window in ("minute", "day")
+)
+
+rows_option = click.option(
+    "--rows",
+    "max_rows",
+    type=click.IntRange(1, MAX_ROWS),
+    help=f"Animals, orders and categories together; only for the plan {CUSTOM}.",
 )
 
 
@@ -59,7 +67,16 @@ def create(
 def list_projects(*, as_json: bool) -> None:
     """Print every project with its plan."""
     echo_list(
-        ("SLUG", "NAME", "PLAN", "PER MINUTE", "PER DAY", "CREATED"),
+        (
+            "SLUG",
+            "NAME",
+            "PLAN",
+            "PER MINUTE",
+            "PER DAY",
+            "ROWS",
+            "MAX ROWS",
+            "CREATED",
+        ),
         [
             (
                 project.slug,
@@ -67,6 +84,8 @@ def list_projects(*, as_json: bool) -> None:
                 project.plan,
                 quota_of(project).minute.amount,
                 quota_of(project).day.amount,
+                project.rows_used,
+                project.row_limit,
                 format_instant(project.created_ms),
             )
             for project in Project.all_by_slug()
@@ -80,24 +99,24 @@ def list_projects(*, as_json: bool) -> None:
 @plan_option
 @per_minute_option
 @per_day_option
-def change(
-    slug: str, plan: str | None, per_minute: int | None, per_day: int | None
-) -> None:
+@rows_option
+def change(slug: str, plan: str | None, **limits: int | None) -> None:
     """Change the plan of a project, from its next request on.
 
     Of a project on Enterprise, one limit can be changed alone. A project that becomes
-    Enterprise needs both limits; the limits of the other plans are fixed.
+    Enterprise needs both limits of requests, and has no limit of rows unless one is
+    given; the limits of the other plans are fixed.
     """
     project = find_project(slug)
-    if not (plan or per_minute or per_day):
+    if not (plan or any(limits.values())):
         raise click.UsageError(
-            "Nothing to change: give --plan, --per-minute or --per-day."
+            "Nothing to change: give --plan, --per-minute, --per-day or --rows."
         )
     stays = plan in (None, project.plan)
-    if stays and project.has_own_limits and (per_minute or per_day):
-        project.change_limits(per_minute=per_minute, per_day=per_day)
+    if stays and project.has_own_limits and any(limits.values()):
+        project.change_limits(**limits)
     else:
-        project.change_plan(Plan(plan or project.plan, per_minute, per_day))
+        project.change_plan(Plan(plan or project.plan, **limits))
 
 
 @projects.command()

@@ -10,6 +10,7 @@ from petstore.dashboard.lists import read_list, read_query
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.models.categories import Category
+from petstore.models.row_limits import ProjectFull
 from petstore.schemas.categories import CategoryChangeForm, NamedCategoryForm
 from petstore.schemas.paging import DashboardQuery
 
@@ -46,6 +47,9 @@ def rename_category(category_id: int, name: str | None) -> ResponseReturnValue:
 
 def _rename(category_id: int, name: str | None) -> ResponseReturnValue:
     parameters, _ = read_query(DashboardQuery())
-    Category.rename(g.caller.project_id, category_id, name)
+    try:
+        Category.rename(g.caller.project_id, category_id, name)
+    except ProjectFull as error:
+        return go_to(INDEX, str(error), "bad", **parameters)
     told = f"is named {name}" if name else "has no name now"
     return go_to(INDEX, f"The category {category_id} {told}.", **parameters)

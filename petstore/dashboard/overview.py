@@ -7,6 +7,7 @@ from petstore.clock import MS_PER_DAY, rfc3339
 from petstore.dashboard.pages import pages_blueprint
 from petstore.models.pets import Pet
 from petstore.models.plans import PLANS
+from petstore.models.row_limits import row_limits
 from petstore.quotas.quotas import Quota, quota_of
 from petstore.quotas.windows import Day, Decision
 
@@ -21,6 +22,7 @@ bp = pages_blueprint("overview", __name__, "")
 @bp.get("")
 def overview() -> str:
     """Show how much of its quota the project uses, and what other plans offer."""
+    row_limits.count_soon(g.project.id)
     limiter = quotas.limiter_of(current_app)
     quota = limiter.peek(g.caller, None)
     days = _last_days(quota)

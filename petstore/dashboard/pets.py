@@ -13,6 +13,7 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.models.categories import Category
 from petstore.models.lists import Part
 from petstore.models.pets import STATUSES, Pet
+from petstore.models.row_limits import ProjectFull
 from petstore.schemas.pets import DashboardPetQuery, NewPetForm
 
 INDEX = "dashboard_pets.animals"
@@ -44,5 +45,8 @@ def animals(form: Form = EMPTY) -> str:
 @loads_form(NewPetForm(), form_page=animals)
 def add_animal(**members: Any) -> ResponseReturnValue:
     """Add an animal."""
-    pet = Pet.add(g.caller.project_id, **members)
+    try:
+        pet = Pet.add(g.caller.project_id, **members)
+    except ProjectFull as error:
+        return go_to(INDEX, str(error), "bad")
     return go_to(INDEX, f"{pet.name} is added, with the id {pet.id}.")

@@ -7,6 +7,7 @@ from peewee import BigIntegerField, CompositeKey, ForeignKeyField, Query, TextFi
 from petstore.models.lists import List, Listed, Part, by_id
 from petstore.models.paging import page_statement
 from petstore.models.projects import Project
+from petstore.models.row_limits import ProjectFull, row_limits
 from petstore.storage import BaseModel, data, slot, statement
 
 
@@ -26,7 +27,16 @@ class Category(NamedTuple):
     def rename(
         cls, project_id: int, category_id: int, name: str | None
     ) -> tuple[Self, bool]:
-        """Name the category, or take its name away; return it and whether it is new."""
+        """Name the category, or take its name away; return it and whether it is new.
+
+        Raises `ProjectFull` for a new one.
+        """
+        try:
+            row_limits.require_room(project_id)
+        except ProjectFull:
+            if _rename(project=project_id, category_id=category_id, name=name):
+                return cls(category_id, name), False
+            raise
         with data.writing(project_id):
             is_new = cls.ensure(project_id, category_id, name)
             if not is_new:
@@ -69,6 +79,8 @@ class CategoryTable(BaseModel):
 
 _COLUMNS = tuple(getattr(CategoryTable, name) for name in Category._fields)
 
+row_limits.include(CategoryTable.id)
+
 _select_page = page_statement(CategoryTable.id, _COLUMNS)
 
 
@@ -83,7 +95,11 @@ def _insert() -> Query:
 
 @statement(data)
 def _rename() -> Query:
-    return CategoryTable.update(name=slot("name")).where(
-        CategoryTable.project == slot("project"),
-        CategoryTable.id == slot("category_id"),
+    return (
+        CategoryTable.update(name=slot("name"))
+        .where(
+            CategoryTable.project == slot("project"),
+            CategoryTable.id == slot("category_id"),
+        )
+        .returning(CategoryTable.id)
     )

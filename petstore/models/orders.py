@@ -17,6 +17,7 @@ from petstore.models.lists import List, Listed, Part, by_id
 from petstore.models.paging import page_statement
 from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable, PetTable
 from petstore.models.projects import Project
+from petstore.models.row_limits import row_limits
 from petstore.storage import BaseModel, data, slot, statement
 
 STATUSES = ("placed", "completed", "cancelled")
@@ -55,9 +56,11 @@ class Order(NamedTuple):
     def place(cls, project_id: int, pet_id: int) -> Self:
         """Order an available animal, which becomes pending.
 
-        Raises `PetUnknown`, and `PetNotAvailable` for all but one of the clients that
-        order it at once. Like animals, orders are committed in the order of their ids.
+        Raises `ProjectFull`, `PetUnknown`, and `PetNotAvailable` for all but one of the
+        clients that order it at once. Like animals, orders are committed in the order
+        of their ids.
         """
+        row_limits.require_room(project_id)
         with data.writing(project_id):
             if not Pet.reserve(project_id, pet_id):
                 _require_pet(project_id, pet_id)
@@ -134,6 +137,8 @@ class OrderTable(BaseModel):
 
 
 _COLUMNS = tuple(getattr(OrderTable, name) for name in Order._fields)
+
+row_limits.include(OrderTable.id)
 
 _select_page = page_statement(OrderTable.id, _COLUMNS)
 _select_page_of_status = page_statement(OrderTable.id, _COLUMNS, OrderTable.status)

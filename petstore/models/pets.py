@@ -21,6 +21,7 @@ from petstore.models.categories import Category, CategoryTable
 from petstore.models.lists import IndexRange, List, Listed, Part, RangeFinder, by_id
 from petstore.models.paging import page_statement
 from petstore.models.projects import Project
+from petstore.models.row_limits import row_limits
 from petstore.storage import BaseModel, data, slot, statement
 
 STATUSES = ("available", "pending", "sold")
@@ -52,8 +53,10 @@ class Pet(NamedTuple):
         """Add an animal, and its category if no animal has named it before.
 
         The animals of a project are committed in the order of their ids. A client that
-        reads on from the last id it has seen therefore misses none.
+        reads on from the last id it has seen therefore misses none. Raises
+        `ProjectFull`.
         """
+        row_limits.require_room(project_id)
         values = {"project": project_id, **members}
         pet_id = _insert_if_category_exists.insert(project_id, **values)
         if not pet_id:
@@ -171,6 +174,8 @@ PetTable.add_index(
 )
 
 _COLUMNS = tuple(getattr(PetTable, name) for name in Pet._fields)
+
+row_limits.include(PetTable.id)
 
 _select_page = page_statement(PetTable.id, _COLUMNS)
 _select_page_of_status = page_statement(PetTable.id, _COLUMNS, PetTable.status)

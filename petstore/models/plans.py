@@ -9,14 +9,17 @@ class Terms(NamedTuple):
     # In the notation of the limits library, as in `60/minute;1000/day`; empty if each
     # project on the plan has limits of its own.
     quota: str
+    # Animals, orders and categories together; None if the operator may set a limit for
+    # each project on the plan.
+    rows: int | None
     has_domains: bool
 
 
 FREE = "free"
 PLANS = {
-    FREE: Terms("60/minute;1000/day", has_domains=False),
-    "pro": Terms("300/minute;10000/day", has_domains=True),
-    "business": Terms("1000/minute;100000/day", has_domains=True),
-    "enterprise": Terms("", has_domains=True),
+    FREE: Terms("60/minute;1000/day", 10_000, has_domains=False),
+    "pro": Terms("300/minute;10000/day", 100_000, has_domains=True),
+    "business": Terms("1000/minute;100000/day", 1_000_000, has_domains=True),
+    "enterprise": Terms("", None, has_domains=True),
 }
 PLANS_WITH_DOMAINS = [name for name, terms in PLANS.items() if terms.has_domains]

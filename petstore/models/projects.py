@@ -56,20 +56,22 @@ class LimitsFixed(RuleError):
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan, with the two limits of a project on a plan that has none itself.
+    """A plan, with the limits of a project on a plan that has none itself.
 
-    Raises `LimitsMissing` and `LimitsFixed`.
+    Such a project needs two limits of requests; a limit of rows is optional. Raises
+    `LimitsMissing` and `LimitsFixed`.
     """
 
     plan: str
     per_minute: int | None = None
     per_day: int | None = None
+    max_rows: int | None = None
 
     def __post_init__(self) -> None:
-        limits = [n for n in (self.per_minute, self.per_day) if n is not None]
-        if not PLANS[self.plan].quota and len(limits) < 2:
+        requests = [n for n in (self.per_minute, self.per_day) if n is not None]
+        if not PLANS[self.plan].quota and len(requests) < 2:
             raise LimitsMissing(self.plan)
-        if PLANS[self.plan].quota and limits:
+        if PLANS[self.plan].quota and (requests or self.max_rows is not None):
             raise LimitsFixed(self.plan)
 
 
@@ -110,7 +112,8 @@ class Project(BaseModel):
         with data.atomic():
             Slug.create(slug=slug)
             now = clock.now_ms()
-            return cls.create(name=name, slug=slug, created_ms=now, **asdict(plan))
+            columns = asdict(plan) | {"rows_used": 0, "rows_counted_ms": now}
+            return cls.create(name=name, slug=slug, created_ms=now, **columns)
 
     @classmethod
     def by_slug(cls, slug: str) -> Self | None:
@@ -133,6 +136,22 @@ class Project(BaseModel):
         return not PLANS[self.plan].quota
 
     @property
+    def row_limit(self) -> int | None:
+        """How many animals, orders and categories it may hold; None: any number."""
+        return PLANS[self.plan].rows or self.max_rows
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it held as many rows as it may when they were last counted."""
+        limit = self.row_limit
+        return limit is not None and (self.rows_used or 0) >= limit
+
+    def record_rows(self, used: int) -> None:
+        """Store how many rows the project holds now."""
+        self.rows_used, self.rows_counted_ms = used, clock.now_ms()
+        self.save(only=(Project.rows_used, Project.rows_counted_ms))
+
+    @property
     def has_domains(self) -> bool:
         """Whether the plan lets the project use its own domains."""
         return PLANS[self.plan].has_domains
@@ -142,10 +161,14 @@ class Project(BaseModel):
         self._change(asdict(plan))
 
     def change_limits(
-        self, *, per_minute: int | None = None, per_day: int | None = None
+        self,
+        *,
+        per_minute: int | None = None,
+        per_day: int | None = None,
+        max_rows: int | None = None,
     ) -> None:
-        """Change one or both limits of a project that has its own; None leaves one."""
-        limits = {"per_minute": per_minute, "per_day": per_day}
+        """Change some limits of a project that has its own; None leaves one."""
+        limits = {"per_minute": per_minute, "per_day": per_day, "max_rows": max_rows}
         given = {name: limit for name, limit in limits.items() if limit is not None}
         self._change({"plan": self.plan, **given}, Project.plan == self.plan)
 
@@ -164,7 +187,8 @@ class Project(BaseModel):
 
     def _change(self, columns: Columns, *conditions: Expression) -> None:
         given = {name: value for name, value in columns.items() if value}
-        differs = [getattr(Project, name) != value for name, value in given.items()]
+        columns_given = ((getattr(Project, name), given[name]) for name in given)
+        differs = [(each != value) | each.is_null() for each, value in columns_given]
         update = Project.update(**columns).where(
             Project.id == self.id, reduce(or_, differs), *conditions
         )

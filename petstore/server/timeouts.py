@@ -78,6 +78,12 @@ class Limits:
     # pages (64 MiB). With 1,000, its default, one hit in 170 would wait for the disk.
     counter_pages: int = 16_384
 
+    # Counting the rows of projects, in the background.
+    recount_seconds: float = 7.5  # after another process has counted
+    count_seconds: float = 15.0  # between two counts, so that all know in a minute
+    counted_rows: int = 1_000  # at a time
+    count_pause_seconds: float = 0.001
+
     # Deleting a project. Others write between two batches.
     deleted_rows: int = 500  # in one batch
     deletion_pause_seconds: float = 0.02  # about as long as a batch on SQLite takes
@@ -103,6 +109,7 @@ class Limits:
         self._check("server_statement_seconds", "statement_seconds")
         self._check("idle_transaction_seconds", "statement_seconds")
         self._check("writes", "waiting_connections", "connections")
+        self._check("recount_seconds", "count_seconds")
         self._check("retry_seconds", "busy_seconds", "extended_busy_seconds")
 
     def _check(self, *names: str) -> None:

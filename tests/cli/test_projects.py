@@ -11,6 +11,7 @@ from tests.harness.databases import of_one_engine
 
 ENTERPRISE = ("--plan", "enterprise", "--per-minute", "7", "--per-day", "70")
 MOST = str(10**12)
+NOTHING_TO_CHANGE = "Nothing to change: give --plan, --per-minute, --per-day or --rows."
 
 
 def limits_of(flask: Callable) -> tuple[str, str, str]:
@@ -122,6 +123,8 @@ def test_json_list_is_one_array(flask: Callable):
             "plan": "enterprise",
             "perMinute": 7,
             "perDay": 70,
+            "rows": 0,
+            "maxRows": None,
             "created": "2027-03-17T12:00:10Z",
         }
     ]
@@ -167,11 +170,32 @@ def test_limits_of_enterprise_change_alone_and_end_with_the_plan(
     assert limits_of(flask) == limits
 
 
+def test_rows_of_enterprise_are_limited_by_the_operator(flask: Callable):
+    flask("projects", "create", "Shelter", *ENTERPRISE)
+
+    def max_rows() -> str:
+        [row] = table(flask("projects", "list"))
+        return row["MAX ROWS"]
+
+    assert max_rows() == "-"
+    for most in ("7", "70"):
+        assert text_of(flask("projects", "change", "shelter", "--rows", most)) == ""
+        assert max_rows() == most
+    flask("projects", "change", "shelter", "--per-day", "80")
+    assert max_rows() == "70"
+    flask("projects", "change", "shelter", "--plan", "pro")
+    assert max_rows() == "100000"
+    result = flask("projects", "change", "shelter", "--rows", "7")
+    assert refusal(result) == "The limits of the plan pro are fixed."
+    flask("projects", "change", "shelter", *ENTERPRISE)
+    assert max_rows() == "-"
+
+
 @of_one_engine
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("shelter",), "Nothing to change: give --plan, --per-minute or --per-day."),
+        (("shelter",), NOTHING_TO_CHANGE),
         (("nobody", "--plan", "pro"), "There is no project 'nobody'."),
         (("a\nb", "--plan", "pro"), r"There is no project 'a\nb'."),
         ((), "Missing argument 'SLUG'."),

@@ -118,8 +118,9 @@ def test_used_up_day_is_named_before_the_minute(
 
 def test_table_of_plans_marks_the_own_one(browser: Browser):
     shown = browser.read("/dashboard")
-    assert "Free 60 1,000 no Pro 300 10,000 yes Business 1,000 100,000 yes" in shown
-    assert "Enterprise Your plan 3 8 yes" in shown
+    assert "Free 60 1,000 10,000 no Pro 300 10,000 100,000 yes" in shown
+    assert "Business 1,000 100,000 1,000,000 yes" in shown
+    assert "Enterprise Your plan 3 8 any number yes" in shown
     assert "Whoever runs this service can change the plan." in shown
 
 

@@ -21,7 +21,7 @@ STATUSES = {
     "getOrder": {"200", "404"},
     "updateOrder": {"200", "404", "409", "422"} | WITH_BODY,
     "listCategories": {"200"},
-    "putCategory": {"200", "201", "404"} | WITH_BODY,
+    "putCategory": {"200", "201", "404", "409"} | WITH_BODY,
 }
 REQUIRED = {
     "Pet": {"id", "name", "categoryId", "status"},

@@ -72,9 +72,14 @@ def test_each_operation_names_its_own_conflicts(operations: dict):
         if (response := operation["responses"].get("409"))
     }
     assert conflicts == {
-        "createPet": {"idempotency_key_in_use"},
-        "createOrder": {"pet_not_available", "idempotency_key_in_use"},
+        "createPet": {"project_full", "idempotency_key_in_use"},
+        "createOrder": {
+            "pet_not_available",
+            "project_full",
+            "idempotency_key_in_use",
+        },
         "updateOrder": {"order_closed", "idempotency_key_in_use"},
+        "putCategory": {"project_full"},
     }
 
 

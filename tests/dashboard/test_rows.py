@@ -1,0 +1,99 @@
+"""How many animals, orders and categories a project holds, of how many it may."""
+
+import pytest
+from flask import Flask
+
+from petstore.models.orders import Order
+from petstore.models.pets import PetTable
+from petstore.models.projects import Plan, Project
+from petstore.models.row_limits import row_limits
+from tests.dashboard.browser import Browser, add_pet
+from tests.harness.clocks import Clock
+from tests.harness.databases import of_both_engines
+
+PAGES = ("", "/animals", "/categories", "/orders")
+NEARLY = "The project is nearly full It holds 4 of the 5 animals, orders and categories"
+FULL = "The project is full It may hold 5 animals, orders and categories together"
+
+
+@pytest.fixture
+def project(app: Flask) -> Project:
+    """A project that may hold five rows."""
+    return Project.add("Shelter", None, Plan("enterprise", 99, 99, 5))
+
+
+def add(project: Project, animals: int, clock: Clock) -> None:
+    for _ in range(animals):
+        add_pet(project, "Rex")
+    clock.move(seconds=15)
+    row_limits.count()
+
+
+@of_both_engines
+def test_overview_shows_how_many_there_are(
+    browser: Browser, project: Project, clock: Clock
+):
+    add(project, 2, clock)
+    shown = browser.read("/dashboard")
+    counted = "3 of 5 together, counted at 12:00 UTC"
+    assert f"Animals, orders and categories: {counted}" in shown
+    assert "full" not in shown
+
+
+def test_overview_has_the_rows_counted(
+    browser: Browser, project: Project, clock: Clock
+):
+    PetTable.insert(project=project, name="Rex", category_id=7, status="sold").execute()
+    assert "categories: 0 of 5" in browser.read("/dashboard")
+    clock.move(seconds=15)
+    row_limits.count()
+    assert "categories: 1 of 5" in browser.read("/dashboard")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_say_that_a_project_is_nearly_full_or_full(
+    browser: Browser, project: Project, clock: Clock, page: str
+):
+    add(project, 3, clock)
+    assert NEARLY in browser.read(f"/dashboard{page}")
+    add(project, 1, clock)
+    assert FULL in browser.read(f"/dashboard{page}")
+
+
+def test_unlimited_project_is_never_full(
+    browser: Browser, project: Project, clock: Clock
+):
+    project.change_plan(Plan("business"))
+    project.change_plan(Plan("enterprise", 99, 99))
+    add(project, 6, clock)
+    shown = browser.read("/dashboard")
+    assert "together, counted" not in shown
+    assert "full" not in shown
+
+
+@of_both_engines
+def test_forms_of_a_full_project_say_so_and_add_nothing(
+    browser: Browser, project: Project, clock: Clock
+):
+    add(project, 4, clock)
+    message = "The project is full: it may hold 5 animals, orders and categories"
+    animal = {"name": "Tom", "categoryId": "7", "status": "available"}
+    assert message in browser.follow("/dashboard/animals", **animal)
+    category = {"name": "Cats", "categoryId": "8"}
+    assert message in browser.follow("/dashboard/categories", **category)
+    assert PetTable.select().count() == 4
+
+
+def test_full_project_still_names_its_categories_and_closes_orders(
+    browser: Browser, project: Project, clock: Clock
+):
+    add_pet(project, "Rex")
+    Order.place(project.id, 1)
+    add(project, 2, clock)
+    categories = "/dashboard/categories"
+    assert "is named Dogs" in browser.follow(
+        f"{categories}/7", on=categories, name="Dogs"
+    )
+    orders = "/dashboard/orders"
+    assert browser.follow(f"{orders}/1/complete", on=orders)
+    assert Order.find(project.id, 1).status == "completed"
