@@ -14,7 +14,8 @@ from petstore.dashboard.navigation import PREFIX, STATIC, go_to, is_dashboard_pa
 from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
 from petstore.models.projects import Project
-from petstore.models.sessions import LASTS_MS, Secret, Session
+from petstore.models.secrets import Secret
+from petstore.models.sessions import LASTS_MS, Session
 from petstore.quotas.windows import Decision
 from petstore.settings import Settings
 from petstore.web.routing import current_request

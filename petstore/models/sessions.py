@@ -1,4 +1,4 @@
-"""Sessions of the dashboard, and the secret that signs their cookies."""
+"""Sessions of the dashboard."""
 
 import hashlib
 import secrets
@@ -12,7 +12,6 @@ from petstore.storage import BaseModel, Sweep, data, slot, statement
 
 LASTS_MS = 12 * 60 * clock.MS_PER_MINUTE
 TOKEN_BYTES = 24
-SECRET_BYTES = 32
 
 
 class Session(BaseModel):
@@ -40,23 +39,6 @@ class Session(BaseModel):
         """Return who has signed in, if the session has not ended and its key works."""
         rows = _select_caller(digest=digest_of(token), now_ms=clock.now_ms())
         return next(map(Caller._make, rows), None)
-
-
-class Secret(BaseModel):
-    """A random text that every process and host shares."""
-
-    name = TextField(primary_key=True)
-    text = TextField()
-
-    @classmethod
-    def shared(cls, name: str) -> str:
-        """Return the secret with that name; the first process that asks makes it."""
-        secret = cls.get_or_none(cls.name == name)
-        if secret is None:
-            text = secrets.token_urlsafe(SECRET_BYTES)
-            cls.insert(name=name, text=text).on_conflict_ignore().execute()
-            secret = cls.get_by_id(name)
-        return secret.text
 
 
 def digest_of(token: str) -> str:

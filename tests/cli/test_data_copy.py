@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from petstore.models.domains import Domain
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
-from petstore.models.sessions import Secret
+from petstore.models.secrets import Secret
 from petstore.quotas.stores.database import Usage
 from petstore.storage import migrator
 from petstore.storage.database import (

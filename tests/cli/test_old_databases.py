@@ -11,6 +11,7 @@ from petstore.models.keys import Key
 from petstore.models.orders import Order, OrderTable
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import Plan, Project, SlugRetired
+from petstore.models.secrets import Secret
 from petstore.models.sessions import Session
 from petstore.settings import read_settings
 from petstore.storage import migrator
@@ -154,3 +155,17 @@ def test_sqlite_finds_its_file_intact():
     databases.close()
     assert data.execute_sql("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert data.execute_sql("PRAGMA foreign_key_check").fetchall() == []
+
+
+@pytest.mark.usefixtures("old")
+def test_installation_with_projects_goes_on_to_count_without_an_id():
+    migrator.migrate()
+    assert Secret.shared("installation") == ""
+
+
+def test_new_installation_gets_an_id_when_it_first_counts(unmigrated_url: str):
+    open_databases(read_settings({"DATABASE_URL": unmigrated_url}))
+    migrator.migrate()
+    assert Secret.select().count() == 0  # as `flask data copy` needs its target
+    assert len(Secret.shared("installation")) > 12
+    databases.close()

@@ -5,7 +5,8 @@ from flask import Flask
 from flask.sessions import SecureCookieSessionInterface
 
 from petstore.models.callers import Caller
-from petstore.models.sessions import Secret, Session
+from petstore.models.secrets import Secret
+from petstore.models.sessions import Session
 from tests.dashboard.browser import Browser
 from tests.harness import statements
 from tests.harness.databases import of_both_engines

@@ -29,7 +29,7 @@ def service(serve: Serve, redis: Watched) -> Service:
 def counted(redis: Watched) -> int:
     """Return the number of served requests of projects, as the replica knows it."""
     client = redis.replica.client
-    keys = client.keys("petstore:{project:*}:*")
+    keys = client.keys("petstore:*{project:*}:*")
     return sum(int(client.hget(key, "served")) for key in keys if ":key:" not in key)
 
 

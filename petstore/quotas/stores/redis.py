@@ -1,19 +1,24 @@
 """Counters in Redis: one script and one round trip a hit, by the server's clock."""
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import peewee
 from limits.errors import StorageError
 
 from petstore import clock
 from petstore.clock import MS_PER_DAY
+from petstore.models.secrets import Secret
 from petstore.quotas.stores.redis_clients import UNAVAILABLE, client_at
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.quotas.windows import Counts, Day, Hit
 from petstore.server import await_result
+from petstore.storage import data
 
 _FOLDER = Path(__file__).parent
+ID_LENGTH = 12  # of 64 different characters
 _NO_LIMITS = (0, 0, "", 0)  # arguments of count.lua
 
 
@@ -44,7 +49,7 @@ class RedisStorage(CounterStorage):
     def history(self, subject: Subject, days: range) -> list[Day]:
         """Return the figures of the days, in one round trip; see `CounterStorage`."""
         bounds = days.start, days.stop - 1
-        rows = self._run(self.history_script, _key(subject), *bounds)
+        rows = self._run(self.history_script, self._key(subject), *bounds)
         return [Day(*row) for row in rows]
 
     def probe(self, subject: Subject) -> None:
@@ -52,14 +57,14 @@ class RedisStorage(CounterStorage):
 
         `peek` would not do: a server without memory, or a replica, still answers reads.
         """
-        self._run(self.count_script, _key(subject, ":probe"), *_NO_LIMITS)
+        self._run(self.count_script, self._key(subject, ":probe"), *_NO_LIMITS)
 
     def close(self) -> None:
         """Close the connections."""
         await_result(self._client.close())
 
     def _run_count(self, subject: Subject, *arguments: int | str) -> Counts:
-        return Counts(*self._run(self.count_script, _key(subject), *arguments))
+        return Counts(*self._run(self.count_script, self._key(subject), *arguments))
 
     def _run(self, script: str, key: str, *arguments: int | str) -> Any:
         try:
@@ -67,7 +72,22 @@ class RedisStorage(CounterStorage):
         except UNAVAILABLE as error:
             raise StorageError(error) from error
 
+    def _key(self, subject: Subject, suffix: str = "") -> str:
+        today = clock.now_ms() // MS_PER_DAY
+        return f"{self._prefix}{{{subject.name}}}{suffix}:{today}"
 
-def _key(subject: Subject, suffix: str = "") -> str:
-    today = clock.now_ms() // MS_PER_DAY
-    return f"petstore:{{{subject.name}}}{suffix}:{today}"
+    @cached_property
+    def _prefix(self) -> str:
+        """What all keys of this installation begin with.
+
+        Several may share a Redis, so the database of each has an id. It is empty in
+        databases from before there were ids, so that their counts go on.
+        """
+        try:
+            installation = Secret.shared("installation")[:ID_LENGTH]
+        except peewee.PeeweeException as error:
+            data.recover(error)
+            if data.is_outage(error):
+                raise StorageError(error) from error
+            raise
+        return f"petstore:{installation}:" if installation else "petstore:"

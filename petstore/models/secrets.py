@@ -1,0 +1,26 @@
+"""Random texts that all processes and hosts of an installation share."""
+
+import secrets
+
+from peewee import TextField
+
+from petstore.storage import BaseModel
+
+SECRET_BYTES = 32
+
+
+class Secret(BaseModel):
+    """A random text that every process and host shares."""
+
+    name = TextField(primary_key=True)
+    text = TextField()
+
+    @classmethod
+    def shared(cls, name: str) -> str:
+        """Return the secret with that name; the first process that asks makes it."""
+        secret = cls.get_or_none(cls.name == name)
+        if secret is None:
+            text = secrets.token_urlsafe(SECRET_BYTES)
+            cls.insert(name=name, text=text).on_conflict_ignore().execute()
+            secret = cls.get_by_id(name)
+        return secret.text

@@ -1,0 +1,59 @@
+"""Installations that share a Redis, each with an id in its own database."""
+
+from collections.abc import Callable
+
+import pytest
+from flask.testing import FlaskClient
+from redis import Redis
+
+from petstore.models.secrets import Secret
+from tests.harness.statements import recorded
+from tests.quotas.requests import PETS, remaining
+
+pytestmark = pytest.mark.parametrize("store", ["redis"], indirect=True)
+
+
+@pytest.fixture
+def names(redis_url: str) -> Callable[[], set[str]]:
+    """A function that returns the beginnings of the names in Redis."""
+
+    def names() -> set[str]:
+        with Redis.from_url(redis_url, decode_responses=True) as server:
+            return {name.partition("{")[0] for name in server.keys("petstore:*")}
+
+    return names
+
+
+def test_names_begin_with_an_id_from_the_database(
+    client: FlaskClient, names: Callable[[], set[str]]
+):
+    assert remaining(client.get(PETS)) == (2, 4)
+    assert names() == {f"petstore:{Secret.shared('installation')[:12]}:"}
+
+
+def test_counts_of_another_installation_are_not_seen(
+    client: FlaskClient, stranger: FlaskClient, redis_url: str
+):
+    assert remaining(client.get(PETS)) == (2, 4)
+    assert remaining(stranger.get(PETS)) == (59, 999)
+    with Redis.from_url(redis_url, decode_responses=True) as server:
+        for name in server.keys("petstore:*"):
+            server.rename(name, name.replace("petstore:", "petstore:other", 1))
+    assert remaining(client.get(PETS)) == (2, 4)
+    assert remaining(stranger.get(PETS)) == (59, 999)
+
+
+def test_old_installation_without_an_id_goes_on_with_its_counts(
+    client: FlaskClient, names: Callable[[], set[str]]
+):
+    Secret.create(name="installation", text="")
+    client.get(PETS)
+    assert names() == {"petstore:"}
+
+
+def test_id_is_read_once_and_not_for_each_request(client: FlaskClient):
+    client.get(PETS)
+    with recorded() as statements:
+        client.get(PETS)
+    assert statements
+    assert "secret" not in {word for s in statements for word in s.gist.split()}
