@@ -206,6 +206,7 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     fallback.outage_logged[0] = 0  # another test may have ended in an outage
     yield app
     if "verifier" in app.extensions:
+        app.extensions["verifier"].close()
         finish_background(app.extensions["verifier"])
     last_used.flush()
     row_limits.forget()

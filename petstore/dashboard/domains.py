@@ -16,6 +16,7 @@ bp.add_app_template_filter(readable)
 
 INDEX = "domains.domains"
 NO_DOMAINS = "The plan Free has no domains."
+NOT_PRIMARY = "Only a verified domain can be primary, and only if DNS points here."
 
 
 @bp.get("")
@@ -71,7 +72,7 @@ def choose_domain(domain_id: int) -> ResponseReturnValue:
     if not g.project.has_domains:
         return _back_to(domain, NO_DOMAINS, "bad")
     if not domain.choose():
-        return _back_to(domain, "Only a verified domain can be primary.", "bad")
+        return _back_to(domain, NOT_PRIMARY, "bad")
     return _back_to(domain, f"Your other domains redirect to {domain.name} now.")
 
 

@@ -50,12 +50,16 @@ class RequiredRecords:
 class DnsResult(NamedTuple):
     """Whether DNS proves the domain, and a sentence for its owner."""
 
-    is_proved: bool
+    is_proved: bool | None  # None if DNS has not answered, which says nothing
     text: str
 
 
 class _Unproved(Exception):
     """DNS does not contain what is required; the text is for the domain's owner."""
+
+
+class _TargetUnknown(Exception):
+    """DNS does not know the target itself, which is no fault of the domain's owner."""
 
 
 async def check_dns(
@@ -68,12 +72,17 @@ async def check_dns(
         return DnsResult(False, str(reason))
     except Unanswered as reason:
         advice = "check its DNS servers, or try again later"
-        return DnsResult(False, f"{reason}; {advice}.")
+        return DnsResult(None, f"{reason}; {advice}.")
+    except _TargetUnknown as reason:
+        return DnsResult(None, str(reason))
 
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """One check of a domain; its methods raise `_Unproved` and `Unanswered`."""
+    """One check of a domain.
+
+    Its methods raise `_Unproved`, `_TargetUnknown` and `Unanswered`.
+    """
 
     required: RequiredRecords
     resolver: Resolver
@@ -139,7 +148,7 @@ class _Check:
         """Require that the domain has no other addresses than its target."""
         name, target = self.required.name, self.required.target
         if not right:
-            raise _Unproved(
+            raise _TargetUnknown(
                 f"{target} itself has no address in DNS; "
                 "this is for the operators of the service to put right."
             )

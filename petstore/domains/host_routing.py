@@ -46,10 +46,10 @@ def init_app(app: Flask, settings: Settings) -> None:
 
     @app.before_request
     def check_host() -> Response | None:
+        verifier.begin()
         path = f"{request.path}/"
         if request.path == "/" or path.startswith(ON_EVERY_HOST):
             return None
-        verifier.recheck_due()
         host = find_host(_host_name(), verifier.base_domain)
         if host is None:
             raise ErrorResponse("unknown_host")

@@ -1,12 +1,11 @@
 """Checks of domains: when their owner asks, and from time to time."""
 
-from collections.abc import Callable
-from typing import Any
+import asyncio
+from contextlib import suppress
 
 import peewee
 from flask import Flask
 
-from petstore import clock
 from petstore.domains.certificates import fetch_certificate
 from petstore.domains.dns import DnsResult, RequiredRecords, check_dns
 from petstore.models import RuleError
@@ -14,18 +13,21 @@ from petstore.models.domains import Domain, DomainToken
 from petstore.models.domains.checks import (
     TooManyNewDomains,
     claim_due,
+    due_projects,
     prove,
     record_certificate,
     record_finding,
     record_handshake,
 )
 from petstore.models.projects import Project
-from petstore.server import await_result, start_in_background
+from petstore.server import await_result, start_in_background, timeouts
 from petstore.settings.addresses import Address
 
-# Handshakes, and checks from time to time, of one worker.
-MAX_RUNNING = 64
-MAX_RUNNING_PER_PROJECT = 4
+# Of one worker.
+MAX_HANDSHAKES = 64
+MAX_HANDSHAKES_PER_PROJECT = 4
+# The database is unavailable, or the domain was removed meanwhile.
+GONE = (peewee.DatabaseError, peewee.DoesNotExist)
 
 
 class Busy(RuleError):
@@ -48,9 +50,11 @@ class Verifier:
         self._tls_address = tls_address
         self._dns_servers = dns_servers
         self._new_domains_per_day = new_domains_per_day
-        self._due_ms = 0
-        # The project of each task in the background; None is for all projects.
-        self._running: list[int | None] = []
+        self._has_begun = self._is_closed = False
+        # The projects of the handshakes, and of the checks from time to time.
+        self._handshakes: list[int] = []
+        self._rechecks: set[int] = set()
+        self._turns = asyncio.Semaphore(timeouts.LIMITS.rechecks)
 
     def address(self, project: Project) -> str:
         """Return the generated subdomain of a project."""
@@ -79,17 +83,44 @@ class Verifier:
         finally:
             DomainToken.release_lock(domain.project_id, lock)
 
+    def begin(self) -> None:
+        """Check all domains from time to time, from the first request of a process."""
+        if not self._has_begun:
+            self._has_begun = True
+            start_in_background(self._recheck_from_time_to_time)
+
+    def close(self) -> None:
+        """End the checks from time to time."""
+        self._is_closed = True
+
     def recheck_due(self) -> None:
-        """Check, once a minute and in the background, all domains that are due."""
-        now = clock.now_ms()
-        if now >= self._due_ms:
-            self._due_ms = now + clock.MS_PER_MINUTE
-            self._start(None, self._check_all_due)
+        """Start to check the domains that are due, of each project one at a time.
+
+        The projects take turns, so one with many or slow domains holds up no other.
+        """
+        for project_id in due_projects(besides=self._rechecks):
+            self._rechecks.add(project_id)
+            start_in_background(self._recheck_project, project_id)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is being checked in the background."""
+        return not (self._handshakes or self._rechecks)
+
+    def _recheck_from_time_to_time(self) -> None:
+        while not self._is_closed:
+            await_result(asyncio.sleep(timeouts.LIMITS.recheck_seconds))
+            # Whatever fails, the next round follows.
+            start_in_background(self._start_round)
+
+    def _start_round(self) -> None:
+        with suppress(*GONE):
+            self.recheck_due()
 
     def _verify(self, domain: Domain) -> bool:
         result = self._check_dns(domain)
         if not result.is_proved:
-            record_finding(domain, result.text, is_proved=False)
+            record_finding(domain, result.text, is_proved=result.is_proved)
             return False
         try:
             prove(domain, result.text, most_new=self._new_domains_per_day)
@@ -97,16 +128,36 @@ class Verifier:
             record_finding(domain, str(error), is_proved=False)
             raise
         record_handshake(domain)
-        self._start(domain.project_id, self._request_certificate, domain)
+        self._start_handshake(domain)
         return True
 
-    def _check_all_due(self) -> None:
-        while domain := claim_due():
-            result = self._check_dns(domain)
-            record_finding(domain, result.text, is_proved=result.is_proved)
-            if result.is_proved:
-                record_handshake(domain)
-                self._request_certificate(domain)
+    def _recheck_project(self, project_id: int) -> None:
+        try:
+            with suppress(*GONE):
+                while self._recheck_next(project_id):
+                    pass
+        finally:
+            self._rechecks.discard(project_id)
+
+    def _recheck_next(self, project_id: int) -> bool:
+        """Check a domain of the project when it is its turn; return if one was due."""
+        await_result(self._turns.acquire())
+        try:
+            domain = claim_due(project_id)
+            if domain:
+                self._check(domain)
+            return domain is not None
+        finally:
+            self._turns.release()
+
+    def _check(self, domain: Domain) -> None:
+        result = self._check_dns(domain)
+        record_finding(domain, result.text, is_proved=result.is_proved)
+        if result.is_proved:
+            record_handshake(domain)
+            self._request_certificate(domain)
+        elif domain.has_expired:
+            domain.emit("domain_expired")
 
     def _check_dns(self, domain: Domain) -> DnsResult:
         required = self.required_records(domain)
@@ -116,24 +167,22 @@ class Verifier:
         seen = await_result(fetch_certificate(self._tls_address, domain.name))
         record_certificate(domain, seen.issuer, seen.expires_ms, seen.fault)
 
-    def _start(
-        self, project_id: int | None, task: Callable[..., None], *arguments: Any
-    ) -> None:
-        """Run a task in the background unless too many run; it is due again later."""
-        of_project = self._running.count(project_id)
-        if len(self._running) < MAX_RUNNING and of_project < MAX_RUNNING_PER_PROJECT:
-            self._running.append(project_id)
-            start_in_background(self._run, project_id, task, *arguments)
+    def _start_handshake(self, domain: Domain) -> None:
+        """Request the certificate unless too many are; it is due again later."""
+        of_project = self._handshakes.count(domain.project_id)
+        if (
+            len(self._handshakes) < MAX_HANDSHAKES
+            and of_project < MAX_HANDSHAKES_PER_PROJECT
+        ):
+            self._handshakes.append(domain.project_id)
+            start_in_background(self._shake_hands, domain)
 
-    def _run(
-        self, project_id: int | None, task: Callable[..., None], *arguments: Any
-    ) -> None:
+    def _shake_hands(self, domain: Domain) -> None:
         try:
-            task(*arguments)
-        except (peewee.DatabaseError, peewee.DoesNotExist):
-            pass  # the database is unavailable, or the domain was removed meanwhile
+            with suppress(*GONE):
+                self._request_certificate(domain)
         finally:
-            self._running.remove(project_id)
+            self._handshakes.remove(domain.project_id)
 
 
 def verifier_of(app: Flask) -> Verifier | None:

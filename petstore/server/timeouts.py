@@ -96,6 +96,8 @@ class Limits:
     dns_answer_bytes: int = 2048
     dns_records: int = 32
     dns_answers: int = 32
+    recheck_seconds: float = 60.0  # between two looks for domains that are due
+    rechecks: int = 16  # of a worker at a time, and one of each project
     handshake_seconds: float = 120.0  # an authority may take two minutes
 
     def __post_init__(self) -> None:

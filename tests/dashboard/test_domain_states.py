@@ -6,7 +6,7 @@ from petstore.models.domains import Domain
 from petstore.models.domains.checks import record_finding
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from tests.dashboard.browser import Browser
+from tests.dashboard.browser import Browser, words
 from tests.dashboard.test_domains import DOMAINS, act, page_of
 from tests.harness.clocks import Clock
 from tests.harness.dns_server import DnsServer
@@ -50,14 +50,42 @@ def test_lost_domain_is_shown_without_naming_the_new_owner(
     assert rival.slug not in page
 
 
-def test_dns_pointing_elsewhere_is_shown_after_a_week(
-    browser: Browser, project: Project, shop: Domain, clock: Clock
+@pytest.mark.parametrize(
+    ("days", "badges", "told"),
+    [
+        (0, "Verified Primary DNS points elsewhere", "do not redirect here. From"),
+        (7, "Verified DNS points elsewhere", "do not redirect here any more. From"),
+        (30, "Expired", "It is served no longer since"),
+    ],
+)
+def test_dns_pointing_elsewhere_is_shown_with_what_follows_and_when(
+    browser: Browser,
+    project: Project,
+    shop: Domain,
+    clock: Clock,
+    days: int,
+    badges: str,
+    told: str,
 ):
     record_finding(shop, "gone", is_proved=False)
-    assert "DNS points elsewhere" not in browser.get(DOMAINS).text
+    clock.move(days=days)
+    browser.sign_in(Key.issue(project))  # the session may have expired by now
+    assert f"{NAME} {badges}" in browser.read(DOMAINS)
+    page = browser.get(page_of(shop))
+    assert told in words(page)
+    assert 'datetime="2027-04-16T' in page.text  # thirty days later
+
+
+def test_domain_that_points_elsewhere_for_a_week_cannot_become_primary(
+    browser: Browser, project: Project, shop: Domain, own: Own, clock: Clock
+):
+    other = own(project, "other.example.org")
+    record_finding(other, "gone", is_proved=False)
     clock.move(days=7)
-    browser.sign_in(Key.issue(project))  # the session has expired by now
-    assert "DNS points elsewhere" in browser.get(DOMAINS).text
+    browser.sign_in(Key.issue(project))
+    assert "Make primary" not in browser.read(page_of(other))
+    assert "only if DNS points here" in act(browser, other, "primary")
+    assert Domain.find(project, shop.id).is_primary
 
 
 def test_domain_that_was_never_verified_does_not_point_elsewhere(

@@ -5,10 +5,8 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.domains.verifier import Verifier
 from petstore.models.projects import Project
 from petstore.storage.database import data
-from tests.harness.background import finish_background
 from tests.harness.host_fixtures import BASE, Own
 from tests.harness.statements import Statement, recorded
 
@@ -16,13 +14,10 @@ Queries = Callable[..., list[Statement]]
 
 
 @pytest.fixture
-def queries(
-    stranger: FlaskClient, project: Project, own: Own, verifier: Verifier
-) -> Queries:
+def queries(stranger: FlaskClient, project: Project, own: Own) -> Queries:
     """Return a function that requests a host and returns the statements run."""
     own(project, "shop.example.org")
     stranger.get("/v1/pets", headers={"Host": BASE})  # opens connections for later use
-    finish_background(verifier)  # for the check of domains that the request has begun
 
     def queries(host: str, path: str = "/v1/pets") -> list[Statement]:
         with recorded() as seen:

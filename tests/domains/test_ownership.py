@@ -7,7 +7,6 @@ from petstore.models.domains import Domain, DomainNotAllowed, DomainToken, NoSuc
 from petstore.models.domains.checks import prove, record_finding
 from petstore.models.domains.hosts import Host
 from petstore.models.projects import Plan, Project
-from tests.harness.clocks import Clock
 from tests.harness.crowds import at_once
 from tests.harness.host_fixtures import NAME, Own
 
@@ -114,20 +113,6 @@ def test_concurrent_proofs_leave_one_owner(app: object):
     at_once(lambda domain: prove(domain, "me", most_new=100), added)
     assert Domain.select().where(Domain.verified_ms.is_null(False)).count() == 1
     assert Domain.select().where(Domain.lost_ms.is_null(False)).count() == 5
-
-
-def test_domain_is_misdirected_after_a_week_of_failed_checks(
-    project: Project, shop: Domain, clock: Clock
-):
-    record_finding(shop, "elsewhere", is_proved=False)
-    clock.move(days=6.9)
-    record_finding(shop, "elsewhere", is_proved=False)
-    assert not Domain.find(project, shop.id).is_misdirected
-    clock.move(days=0.1)
-    assert Domain.find(project, shop.id).is_misdirected
-    assert owner() == project.id
-    record_finding(shop, "back", is_proved=True)
-    assert not Domain.find(project, shop.id).is_misdirected
 
 
 def test_each_project_has_one_lasting_token(project: Project, rival: Project):

@@ -13,7 +13,9 @@ from tests.harness.background import finish_background
 from tests.harness.clocks import Clock
 from tests.harness.dns_server import DnsServer
 from tests.harness.host_fixtures import BASE, NAME
+from tests.harness.statements import recorded
 from tests.harness.tls_proxy import TlsProxy
+from tests.harness.waiting import wait_until
 
 
 @pytest.fixture
@@ -100,19 +102,39 @@ def test_abandoned_handshake_is_retried(
     assert now(domain).certificate == "active"
 
 
-def test_requests_trigger_a_dns_check_once_an_hour(
-    client: FlaskClient,
-    verifier: Verifier,
+def test_domains_are_checked_once_an_hour_even_if_nobody_asks_for_them(
+    recheck: Callable, shop: Domain, nameserver: DnsServer, clock: Clock
+):
+    for days, questions in ((0, 0), (0.05, 1), (0.02, 1), (0.05, 2)):
+        clock.move(days=days)
+        recheck()
+        assert nameserver.queries == [(NAME, "CNAME")] * questions
+    assert now(shop).misdirected_since_ms
+
+
+def test_a_timer_that_the_first_request_starts_checks_domains(
+    set_limits: Callable[..., None],
+    stranger: FlaskClient,
     shop: Domain,
     nameserver: DnsServer,
     clock: Clock,
 ):
-    for days, questions in ((0, 0), (0.05, 1), (0.02, 1), (0.05, 2)):
-        clock.move(days=days)
-        client.get("/v1/pets", headers={"Host": BASE})
-        finish_background(verifier)
-        assert nameserver.queries == [(NAME, "CNAME")] * questions
-    assert now(shop).misdirected_since_ms
+    set_limits(recheck_seconds=0.01)
+    stranger.get("/healthz")
+    for _ in range(2):
+        nameserver.queries.clear()
+        clock.move(days=1)
+        wait_until(lambda: nameserver.queries, "no domain is checked")
+
+
+def test_a_request_runs_no_check_itself(
+    client: FlaskClient, shop: Domain, nameserver: DnsServer, clock: Clock
+):
+    clock.move(days=1)
+    with recorded() as seen:
+        client.get("/v1/pets", headers={"Host": BASE}).close()
+    assert not [each for each in seen if "domain" in each.sql]
+    assert nameserver.queries == []
 
 
 @pytest.mark.parametrize(("plan", "queries"), [("free", 0), ("pro", 1)])

@@ -4,12 +4,14 @@ import secrets
 from typing import Any, Self
 
 from peewee import (
+    SQL,
     BigAutoField,
     BigIntegerField,
     BooleanField,
     Expression,
     ForeignKeyField,
     IntegrityError,
+    ModelAlias,
     ModelSelect,
     TextField,
 )
@@ -21,7 +23,10 @@ from petstore.models.projects import Project
 from petstore.storage import BaseModel, data
 
 MAX_DOMAINS = 100  # of one project
-MISDIRECTED_AFTER_MS = 7 * clock.MS_PER_DAY
+# What DNS proved is believed for a while after it points elsewhere: the name may belong
+# to somebody else by then.
+REDIRECTS_END_AFTER_MS = 7 * clock.MS_PER_DAY
+EXPIRES_AFTER_MS = 30 * clock.MS_PER_DAY
 TOKEN_BYTES = 20
 # Longer than a check takes: the lock of a process that was killed ends by itself. The
 # clocks of several hosts may differ by seconds.
@@ -92,7 +97,7 @@ class Domain(BaseModel):
     lost_ms = BigIntegerField(null=True)  # when another project proved it
     checked_ms = BigIntegerField(null=True, index=True)  # when DNS was last queried
     finding = TextField(null=True)  # the result of that query, as a sentence
-    misdirected_since_ms = BigIntegerField(null=True)  # DNS has pointed elsewhere
+    misdirected_since_ms = BigIntegerField(null=True)  # DNS points elsewhere
     certificate_requested_ms = BigIntegerField(null=True)
     certificate_issuer = TextField(null=True)
     certificate_expires_ms = BigIntegerField(null=True)
@@ -144,7 +149,8 @@ class Domain(BaseModel):
 
     @classmethod
     def _select(cls, *conditions: Expression) -> "ModelSelect[Self]":
-        columns = (cls, Project, primary_name().alias("primary"))
+        oldest_ms = clock.now_ms() - REDIRECTS_END_AFTER_MS
+        columns = (cls, Project, primary_name(oldest_ms).alias("primary"))
         return cls.select(*columns).join(Project).where(*conditions)
 
     @property
@@ -154,10 +160,30 @@ class Domain(BaseModel):
 
     @property
     def is_misdirected(self) -> bool:
-        """Whether the domain is verified, but DNS has pointed elsewhere for long."""
-        if self.verified_ms is None or self.misdirected_since_ms is None:
-            return False
-        return clock.now_ms() - self.misdirected_since_ms >= MISDIRECTED_AFTER_MS
+        """Whether the domain is verified, but DNS points elsewhere now."""
+        return None not in (self.verified_ms, self.misdirected_since_ms)
+
+    @property
+    def redirects_end_ms(self) -> int:
+        """When a misdirected domain is no longer the target of redirects."""
+        return (self.misdirected_since_ms or 0) + REDIRECTS_END_AFTER_MS
+
+    @property
+    def expires_ms(self) -> int:
+        """When a misdirected domain is no longer served."""
+        return (self.misdirected_since_ms or 0) + EXPIRES_AFTER_MS
+
+    @property
+    def can_be_primary(self) -> bool:
+        """Whether the project's other domains may redirect to this one."""
+        if not self.is_misdirected:
+            return self.verified_ms is not None
+        return clock.now_ms() < self.redirects_end_ms
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether DNS has pointed elsewhere until the domain was served no longer."""
+        return self.is_misdirected and clock.now_ms() >= self.expires_ms
 
     @property
     def state(self) -> str:
@@ -166,6 +192,8 @@ class Domain(BaseModel):
             return "taken over" if self.lost_ms else "not verified"
         if not self.project.has_domains:
             return "stopped by the plan"
+        if self.has_expired:
+            return "expired"
         return "points elsewhere" if self.is_misdirected else "verified"
 
     @property
@@ -178,13 +206,15 @@ class Domain(BaseModel):
         return "issuing" if self.certificate_requested_ms else "pending"
 
     def choose(self) -> bool:
-        """Make it the project's primary domain; False while it is not verified."""
+        """Make it the project's primary domain; return whether it can be."""
         with data.writing(self.project_id):
             data.lock_until_commit(self.project_id)
             was_primary = any(
                 domain.is_primary for domain in Domain._select(Domain.id == self.id)
             )
-            if not self.change(Domain.verified_ms.is_null(False), is_chosen=True):
+            points_here = points_here_since(clock.now_ms() - REDIRECTS_END_AFTER_MS)
+            is_verified = Domain.verified_ms.is_null(False)
+            if not self.change(is_verified, points_here, is_chosen=True):
                 return False
             Domain.update(is_chosen=False).where(
                 Domain.project == self.project_id, Domain.id != self.id
@@ -220,12 +250,28 @@ class Domain(BaseModel):
 Domain.add_index(Domain.name, unique=True, where=Domain.verified_ms.is_null(False))
 
 
-def primary_name() -> "ModelSelect[Domain]":
-    """Return a subquery for the primary domain: the chosen one, else the oldest."""
+def points_here_since(
+    oldest_ms: int | SQL, domain: "type[Domain] | ModelAlias[Domain]" = Domain
+) -> Expression:
+    """Return the condition that DNS points here, or has until after that instant."""
+    since = domain.misdirected_since_ms
+    is_here: Expression = since.is_null() | (since > oldest_ms)
+    return is_here
+
+
+def primary_name(oldest_ms: int | SQL) -> "ModelSelect[Domain]":
+    """Return a subquery for the primary domain: the chosen one, else the oldest.
+
+    A domain that DNS has pointed elsewhere since `oldest_ms` is none.
+    """
     primary = Domain.alias()
     return (
         primary.select(primary.name)
-        .where(primary.project == Domain.project, primary.verified_ms.is_null(False))
+        .where(
+            primary.project == Domain.project,
+            primary.verified_ms.is_null(False),
+            points_here_since(oldest_ms, primary),
+        )
         .order_by(primary.is_chosen.desc(), primary.verified_ms, primary.id)
         .limit(1)
     )

@@ -1,12 +1,18 @@
 """Checks of domains: which are due, what DNS proves, what certificate was found."""
 
-from typing import NamedTuple
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 from peewee import Expression, IntegrityError, fn
 
 from petstore import clock
 from petstore.models import RuleError
-from petstore.models.domains import Domain, NoSuchDomain
+from petstore.models.domains import (
+    EXPIRES_AFTER_MS,
+    Domain,
+    NoSuchDomain,
+    points_here_since,
+)
 from petstore.models.limited_actions import LimitedAction
 from petstore.models.plans import PLANS_WITH_DOMAINS
 from petstore.models.projects import Project
@@ -34,12 +40,23 @@ class CertificateSummary(NamedTuple):
     expires_ms: int | None
 
 
-def claim_due() -> Domain | None:
-    """Claim a domain that is due for a check.
+def due_projects(besides: Collection[int]) -> list[int]:
+    """Return the projects that have a domain due for a check, the longest due first."""
+    query = (
+        Domain.select(Domain.project)
+        .where(_is_due(clock.now_ms()), Domain.project.not_in(list(besides)))
+        .group_by(Domain.project)
+        .order_by(fn.MIN(Domain.checked_ms))
+    )
+    return [row.project_id for row in query]
+
+
+def claim_due(project_id: int) -> Domain | None:
+    """Claim the domain of a project that has been due for a check for longest.
 
     Of the workers that ask at the same time, one gets the domain.
     """
-    due = _is_due(clock.now_ms())
+    due = _is_due(clock.now_ms()) & (Domain.project == project_id)
     first = Domain.select(Domain.id).where(due).order_by(Domain.checked_ms).limit(1)
     claim = Domain.update(checked_ms=clock.now_ms()).where(Domain.id.in_(first), due)
     claimed = [row.id for row in claim.returning(Domain.id)]
@@ -70,14 +87,18 @@ def prove(domain: Domain, finding: str, *, most_new: int) -> None:
         domain.emit("domain_verified")
 
 
-def record_finding(domain: Domain, finding: str, *, is_proved: bool) -> None:
+def record_finding(domain: Domain, finding: str, *, is_proved: bool | None) -> None:
     """Store what DNS says, and since when it has pointed elsewhere.
 
-    The domain stays with the project that owns it.
+    DNS that does not answer (None) says nothing about that. The domain stays with the
+    project that owns it.
     """
     now = clock.now_ms()
-    since = None if is_proved else fn.COALESCE(Domain.misdirected_since_ms, now)
-    domain.change(checked_ms=now, finding=finding, misdirected_since_ms=since)
+    columns: dict[str, Any] = {"checked_ms": now, "finding": finding}
+    if is_proved is not None:
+        since = None if is_proved else fn.COALESCE(Domain.misdirected_since_ms, now)
+        columns["misdirected_since_ms"] = since
+    domain.change(**columns)
 
 
 def record_handshake(domain: Domain) -> None:
@@ -112,13 +133,21 @@ def _is_due(now: int) -> Expression:
         & Domain.certificate_fault.is_null()
         & Domain.certificate_issuer.is_null()
     )
-    return _is_served() & (
+    # Once it has expired, a domain is checked one last time.
+    since = Domain.misdirected_since_ms
+    was_served = since.is_null() | (Domain.checked_ms < since + EXPIRES_AFTER_MS)
+    is_due: Expression = (_is_entitled() & was_served) & (
         (Domain.checked_ms < now - CHECK_AFTER_MS)
         | (is_issuing & (Domain.checked_ms < now - GIVE_UP_AFTER_MS))
     )
+    return is_due
 
 
 def _is_served() -> Expression:
+    return _is_entitled() & points_here_since(clock.now_ms() - EXPIRES_AFTER_MS)
+
+
+def _is_entitled() -> Expression:
     entitled = Project.select(Project.id).where(Project.plan.in_(PLANS_WITH_DOMAINS))
     return Domain.verified_ms.is_null(False) & Domain.project.in_(entitled)
 
@@ -154,12 +183,13 @@ def _take_over(domain: Domain) -> list[str]:
 
 
 def _verify(domain: Domain, finding: str) -> bool:
-    """Mark the domain as verified; return whether it was not before."""
+    """Mark the domain as verified; return whether it was not, or had expired."""
     now = clock.now_ms()
     columns = {"checked_ms": now, "finding": finding, "misdirected_since_ms": None}
-    is_new = domain.change(
-        Domain.verified_ms.is_null(), verified_ms=now, lost_ms=None, **columns
+    is_served = Domain.verified_ms.is_null(False) & points_here_since(
+        now - EXPIRES_AFTER_MS
     )
+    is_new = domain.change(~is_served, verified_ms=now, lost_ms=None, **columns)
     # The row is gone, so raising must roll back what was taken from other projects.
     if not is_new and not domain.change(**columns):
         raise NoSuchDomain

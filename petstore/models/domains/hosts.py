@@ -4,7 +4,14 @@ from typing import NamedTuple, Self
 
 from peewee import Query
 
-from petstore.models.domains import Domain, primary_name
+from petstore import clock
+from petstore.models.domains import (
+    EXPIRES_AFTER_MS,
+    REDIRECTS_END_AFTER_MS,
+    Domain,
+    points_here_since,
+    primary_name,
+)
 from petstore.models.plans import PLANS_WITH_DOMAINS
 from petstore.models.projects import Project
 from petstore.storage import data, slot, statement
@@ -24,8 +31,17 @@ class Host(NamedTuple):
 
     @classmethod
     def of_domain(cls, name: str) -> Self | None:
-        """Return the host of a verified domain, if its project's plan has domains."""
-        for project_id, primary in _select_by_name(name=name):
+        """Return the host of a verified domain, if its project's plan has domains.
+
+        DNS must point there, or must have until a while ago.
+        """
+        now = clock.now_ms()
+        rows = _select_by_name(
+            name=name,
+            oldest_served_ms=now - EXPIRES_AFTER_MS,
+            oldest_primary_ms=now - REDIRECTS_END_AFTER_MS,
+        )
+        for project_id, primary in rows:
             return cls(project_id, primary if primary != name else None)
         return None
 
@@ -39,11 +55,12 @@ def _select_by_slug() -> Query:
 @statement(data)
 def _select_by_name() -> Query:
     return (
-        Domain.select(Domain.project, primary_name())
+        Domain.select(Domain.project, primary_name(slot("oldest_primary_ms")))
         .join(Project)
         .where(
             Domain.name == slot("name"),
             Domain.verified_ms.is_null(False),
+            points_here_since(slot("oldest_served_ms")),
             Project.plan.in_(PLANS_WITH_DOMAINS),
         )
     )
