@@ -21,7 +21,7 @@ from gunicorn.workers.base import Worker
 from petstore.api.last_used import last_used
 from petstore.cli.checks import startup_warnings
 from petstore.ops import health, metrics, streams
-from petstore.server import balancing, concurrency
+from petstore.server import balancing, concurrency, leftovers
 from petstore.settings import SettingError, Settings, read_settings
 from petstore.storage import data, migrator, open_databases, opened_databases
 
@@ -29,6 +29,8 @@ METRICS = Path(os.environ[metrics.DIRECTORY])
 # gunicorn.conf.py has made the directory if it is named after this process.
 OWN_NAME = rf"petstore-metrics-{os.getpid()}-\w{{8}}"
 IS_OWN_DIRECTORY = re.fullmatch(OWN_NAME, METRICS.name) is not None
+if IS_OWN_DIRECTORY:
+    leftovers.lock(METRICS)
 
 _workers: list[Worker] = []  # that run
 _ended_workers: set[int] = set()  # whose metric files nobody goes on with
@@ -55,6 +57,8 @@ def read_settings_or_exit() -> Settings:
 
 def on_starting(server: Arbiter) -> None:
     """Refuse to start if the database is not migrated, and log warnings."""
+    if IS_OWN_DIRECTORY:
+        leftovers.delete(METRICS.parent)
     settings = read_settings()
     open_databases(settings)
     try:

@@ -187,6 +187,23 @@ def test_each_master_keeps_its_own_directory_until_it_ends(
         assert made_by(new) == []
 
 
+def test_directories_of_killed_masters_are_deleted_at_the_next_start(
+    sqlite_url: str, tmp_path: Path
+):
+    environ = {"DATABASE_URL": sqlite_url}
+    with serving(tmp_path, environ) as running, serving(tmp_path, environ) as killed:
+        [of_older_version] = made_by(killed.gunicorn.process)
+        of_older_version = of_older_version.with_name("petstore-metrics-1-test_old")
+        of_older_version.mkdir()
+        killed.gunicorn.kill()
+        assert len(made_by(killed.gunicorn.process)) == 1
+        with serving(tmp_path, environ):
+            assert made_by(killed.gunicorn.process) == []
+            assert len(made_by(running.gunicorn.process)) == 1
+            assert of_older_version.is_dir()  # it has no lock
+    of_older_version.rmdir()
+
+
 def new_master_of(service: Service) -> psutil.Process:
     """Return the master that replaces the service's own, once it has workers."""
     wait_until(lambda: any(child.children() for child in service.workers))
