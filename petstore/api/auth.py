@@ -6,6 +6,8 @@ from petstore.api.last_used import last_used
 from petstore.domains import host_routing
 from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
+from petstore.models.credentials import PREFIX_LENGTH
+from petstore.storage import wait_as
 from petstore.web.routing import current_g
 
 
@@ -13,9 +15,11 @@ def identify(request: Request) -> None:
     """Set `g.caller`: None without a valid key, which only `require_key` refuses."""
     g = current_g()
     token = _bearer_token(request)
+    wait_as(token[:PREFIX_LENGTH], request.remote_addr)
     caller = host_routing.scoped_to_host(Caller.of(token) if token else None)
     g.caller = caller
     if caller:
+        wait_as(caller.project_id, request.remote_addr)
         last_used.note(caller)
 
 

@@ -7,6 +7,7 @@ from petstore.models.callers import Caller
 from petstore.quotas.limiter import Limiter
 from petstore.quotas.quotas import STRANGERS
 from petstore.quotas.windows import Decision
+from petstore.storage import without_waiting
 from petstore.web.routing import current_g
 
 
@@ -21,10 +22,16 @@ def count(limiter: Limiter, request: Request) -> None:
 def headers(limiter: Limiter, request: Request) -> list[tuple[str, str]]:
     """Return the figures of the quota for a response.
 
-    A response to a request that was not counted has those of the client address.
+    A response to a request that was not counted has those of the client address. They
+    are not worth waiting for a connection, least of all where waiting has timed out.
     """
-    decision = current_g().get("decision") or limiter.peek(None, request.remote_addr)
+    decision = current_g().get("decision") or _peek(limiter, request)
     return decision.headers()
+
+
+def _peek(limiter: Limiter, request: Request) -> Decision:
+    with without_waiting():
+        return limiter.peek(None, request.remote_addr)
 
 
 def _refusal(decision: Decision, caller: Caller | None) -> ErrorResponse:

@@ -18,6 +18,7 @@ from petstore.models.secrets import Secret
 from petstore.models.sessions import LASTS_MS, Session
 from petstore.quotas.windows import Decision
 from petstore.settings import Settings
+from petstore.storage import wait_as
 from petstore.web.routing import current_request
 
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
@@ -49,6 +50,7 @@ class DashboardSessions(SecureCookieSessionInterface):
         """Return the session of a request for a page."""
         if not is_dashboard_path(request.path) or request.path.startswith(STATIC):
             return None
+        wait_as("dashboard", request.remote_addr)
         # An outage cannot be answered yet; the hooks of the page meet it again.
         with suppress(peewee.DatabaseError):
             load_secret()
@@ -102,6 +104,7 @@ def recognise(*, has_reserve: bool = False) -> bool:
     caller = Session.caller(session[TOKEN])
     if caller is None:
         return False
+    wait_as(caller.project_id, request.remote_addr)
     g.project = Project.get_by_id(caller.project_id)
     g.caller = caller
     limiter = quotas.limiter_of(current_app)

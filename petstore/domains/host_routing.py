@@ -12,6 +12,7 @@ from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
 from petstore.models.domains.hosts import Host
 from petstore.settings import Settings
+from petstore.storage import wait_as
 from petstore.web.routing import current_g
 
 EVERY_PROJECT = Host(project_id=None)
@@ -50,6 +51,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         path = f"{request.path}/"
         if request.path == "/" or path.startswith(ON_EVERY_HOST):
             return None
+        wait_as(request.host, request.remote_addr)
         host = find_host(_host_name(), verifier.base_domain)
         if host is None:
             raise ErrorResponse("unknown_host")

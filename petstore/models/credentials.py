@@ -16,7 +16,7 @@ _SHAPE = re.compile(
     f"([0-9A-Za-z]{{{CHECKSUM_LENGTH}}})"
 )
 _PREFIX = re.compile(f"pet_[0-9A-Za-z]{{{LOOKUP_LENGTH}}}")
-_PREFIX_LENGTH = len("pet_") + LOOKUP_LENGTH
+PREFIX_LENGTH = len("pet_") + LOOKUP_LENGTH
 
 
 def new_key() -> str:
@@ -31,7 +31,7 @@ def prefix_of(key: str) -> str | None:
     shape = _SHAPE.fullmatch(key)
     if shape is None or _checksum(shape[1]) != shape[2]:
         return None
-    return key[:_PREFIX_LENGTH]
+    return key[:PREFIX_LENGTH]
 
 
 def is_prefix(text: str) -> bool:

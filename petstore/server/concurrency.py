@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from greenlet import getcurrent, greenlet
 
@@ -43,6 +44,38 @@ async def _finish(call: greenlet, awaitable: Any) -> None:
             awaitable = call.throw(error)
         else:
             awaitable = call.switch(result)
+
+
+class Abandoned(Exception):
+    """Nobody waits for the result of this call any more."""
+
+
+def abandon(task: asyncio.Task[None]) -> None:
+    """End the wait of a call in a queue, now or as soon as it enters one.
+
+    Whatever else the call awaits goes on: others may share it, or it must end in order.
+    """
+    _abandoned.add(task)
+    place = _places.get(task)
+    if place and not place.done():
+        place.set_exception(Abandoned)
+
+
+async def wait_in_queue(place: asyncio.Future[Result]) -> Result:
+    """Await a future that nobody else awaits; raises `Abandoned` after `abandon`."""
+    task = asyncio.current_task()
+    if task in _abandoned:
+        raise Abandoned
+    _places[task] = place
+    try:
+        return await place
+    finally:
+        del _places[task]
+
+
+_abandoned: WeakSet[asyncio.Task[None] | None] = WeakSet()
+# Of each call that waits in a queue; a coroutine runs in a task, so None is no key.
+_places: dict[asyncio.Task[Any] | None, asyncio.Future[Any]] = {}
 
 
 def start_in_background(function: Callable[..., None], *arguments: Any) -> None:

@@ -90,6 +90,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, error: Exception | None) -> None:
         """Tell the worker that the connection has ended; called by the event loop."""
         self._enter(State.CLOSING, None)
+        self._abandon_task()
         self._reader.close()
         self._worker.remove(self)
         self._flow.resume()
@@ -115,9 +116,11 @@ class Connection(asyncio.BufferedProtocol):
     def eof_received(self) -> bool:
         """Keep the connection open until the responses are sent.
 
-        Called by the event loop when the client has closed its side.
+        Called by the event loop when the client has closed its side. It may have gone,
+        so a request does not wait in a queue for it.
         """
         self._has_eof = True
+        self._abandon_task()
         is_waiting = self._state is State.READING and not self._received
         if is_waiting or self._state is State.LINGERING:
             self._close()
@@ -202,8 +205,14 @@ class Connection(asyncio.BufferedProtocol):
         self._task = concurrency.start(self._write_response, environ)
         if self._task:
             self._task.add_done_callback(self._end_response)
+            if self._has_eof:
+                self._abandon_task()
         else:
             self._finish_response()
+
+    def _abandon_task(self) -> None:
+        if self._task:
+            concurrency.abandon(self._task)
 
     def _write_response(self, environ: dict[str, Any]) -> None:
         response = Response(environ, is_last=self._is_last)

@@ -64,11 +64,14 @@ class Limits:
     close_seconds: float = 2.0  # to cancel a statement that was given up
     # After a failure of the server, requests are refused at once for this time.
     back_off_seconds: float = 0.25
-    # A request times out after this many checks in a row during which no request was
-    # served. Checks are counted instead of seconds, so that not all requests time out
-    # when the process was suspended.
-    stalled_checks: int = 5
+
+    # Requests that wait for a connection, or on SQLite for others to commit. Checks are
+    # counted instead of seconds, so that not all requests time out when the process was
+    # suspended.
+    queue_length: int = 500  # about what a worker serves in `queue_checks`
     check_seconds: float = 0.05
+    stalled_checks: int = 5  # in a row during which no request was served
+    queue_checks: int = 20  # in any case
 
     # SQLite.
     busy_seconds: float = 2.0  # while another process has locked the file
@@ -112,6 +115,7 @@ class Limits:
         self._check("idle_transaction_seconds", "statement_seconds")
         self._check("writes", "waiting_connections", "connections")
         self._check("recount_seconds", "count_seconds")
+        self._check("stalled_checks", "queue_checks")
         self._check("retry_seconds", "busy_seconds", "extended_busy_seconds")
 
     def _check(self, *names: str) -> None:

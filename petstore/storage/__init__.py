@@ -12,13 +12,19 @@ from petstore.storage.database import (
     open_databases,
     opened_databases,
 )
-from petstore.storage.engines.connection import Busy
+from petstore.storage.engines.waiting import (
+    Busy,
+    ClientGone,
+    wait_as,
+    without_waiting,
+)
 from petstore.storage.queries import Statement, slot, statement
 from petstore.storage.sweeping import Sweep
 
 __all__ = [
     "BaseModel",
     "Busy",
+    "ClientGone",
     "CounterModel",
     "Statement",
     "Sweep",
@@ -31,4 +37,6 @@ __all__ = [
     "slot",
     "statement",
     "transfer",
+    "wait_as",
+    "without_waiting",
 ]

@@ -21,7 +21,7 @@ from petstore.errors import (
 from petstore.models import RuleError
 from petstore.models.events import emit
 from petstore.models.projects import Project
-from petstore.storage import data
+from petstore.storage import ClientGone, data
 from petstore.web.responses import JsonResponse
 from petstore.web.routing import current_request
 
@@ -74,7 +74,8 @@ def _answer_database_error(error: peewee.PeeweeException) -> Response:
         return answer_error(ErrorResponse("invalid_api_key"))
     if not data.is_outage(error):
         return _answer_bug(error)
-    emit("database_error", reason=str(error))
+    if not isinstance(error, ClientGone):
+        emit("database_error", reason=str(error))
     data.recover(error)
     away = "The database does not answer at the moment"
     return answer_error(ErrorResponse("service_unavailable", away))

@@ -23,6 +23,7 @@ PATIENT = replace(
     statement_seconds=SECONDS,
     connect_seconds=SECONDS,
     stalled_checks=int(SECONDS / timeouts.LIMITS.check_seconds),
+    queue_checks=int(SECONDS / timeouts.LIMITS.check_seconds),
     busy_seconds=SECONDS,
     count_seconds=DAY,  # a test counts rows itself
     dns_seconds=SECONDS,

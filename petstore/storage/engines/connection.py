@@ -9,10 +9,7 @@ import peewee
 
 from petstore.server import timeouts
 from petstore.storage.engines.base import Rows
-
-
-class Busy(peewee.OperationalError):
-    """Waiting for a lock or for a connection has timed out: others keep it."""
+from petstore.storage.engines.waiting import Busy
 
 
 class SerializationFailure(peewee.OperationalError):

@@ -2,18 +2,17 @@
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import suppress
-from typing import Generic, TypeVar
-from weakref import WeakValueDictionary
+from functools import partial
 
 import peewee
 
 from petstore.server import timeouts
-from petstore.storage.engines.connection import FAILURES, Busy, Connection
+from petstore.storage.engines.connection import FAILURES, Connection
+from petstore.storage.engines.waiting import WaitQueue, Who
 
-Item = TypeVar("Item")
+READ = object()  # the purpose of a connection that does not write
 
 
 class Pool:
@@ -24,17 +23,16 @@ class Pool:
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self._connect = connect
-        self._idle: WaitQueue[Connection] = WaitQueue(has_timeout=has_timeout)
+        self._queue: WaitQueue[Connection] = WaitQueue(
+            is_over if has_timeout else lambda _waited, _stalled: False
+        )
+        self._idle: list[Connection] = []
         self._count = 0  # idle or in use
+        # Each connection that writes, and for which key.
+        self._writers: dict[Connection, Hashable] = {}
         self._is_connecting = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._retry_at = 0.0
-        # Each connection that writes, and the queue to which its permit returns.
-        self._writers: dict[Connection, WaitQueue[None]] = {}
-        # The permits of each key; a queue goes with the last request of its key.
-        self._permits: WeakValueDictionary[Hashable, WaitQueue[None]] = (
-            WeakValueDictionary()
-        )
 
     @property
     def lock_seconds(self) -> float:
@@ -49,48 +47,39 @@ class Pool:
         Otherwise requests that wait for a lock of one project could take all
         connections. There is no such limit for the key None.
         """
-        permits = self._permits.get(key) or WaitQueue([None] * timeouts.LIMITS.writes)
-        if key is not None:
-            self._permits[key] = permits
-        await permits.get()
-        try:
-            connection = await self.acquire()
-        except BaseException:
-            permits.put(None)
-            raise
-        self._writers[connection] = permits
-        return connection
+        return await self._acquire((key,), key)
 
-    async def acquire(self) -> Connection:
-        """Return an idle connection, or wait for one.
+    async def acquire(self, who: Who | None = (None,)) -> Connection:
+        """Return an idle connection, or wait for one, in turn with others.
 
         Raises `peewee.OperationalError` if none is available in time.
         """
-        while self._idle.items:
-            connection = self._idle.items.pop()
-            if connection.is_idle:
-                return connection
-            self._drop(connection)
-        if time.monotonic() < self._retry_at:
+        return await self._acquire(who, READ)
+
+    async def _acquire(self, who: Who | None, purpose: Hashable) -> Connection:
+        if connection := self._first_idle():
+            if self._lend(connection, purpose):
+                return self._idle.pop()
+        elif time.monotonic() < self._retry_at:
             raise peewee.OperationalError("no connection a moment ago")
-        self._connect_if_needed()
-        return await self._idle.get()
+        else:
+            self._connect_if_needed()
+        return await self._queue.wait(who, purpose)
 
     def release(self, connection: Connection) -> None:
         """Return a connection to the pool, for the next request that waits.
 
         A connection that is not idle is closed, so its transaction is rolled back.
         """
-        if permits := self._writers.pop(connection, None):
-            permits.put(None)
+        self._writers.pop(connection, None)
         if connection.is_idle:
-            self._idle.put(connection)
-            return
-        if connection.is_uncertain:
-            self._back_off()  # an available server would have cancelled the statement
-        self._drop(connection)
-        if self._idle.waiters:
-            self._connect_if_needed()
+            self._idle.append(connection)
+        else:
+            if connection.is_uncertain:
+                self._back_off()  # an available server would have cancelled it
+            self._drop(connection)
+        if self._queue:
+            self._serve()
 
     async def close(self) -> None:
         """Close all connections that are not in use."""
@@ -98,9 +87,34 @@ class Pool:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
+    def _lend(self, connection: Connection, purpose: Hashable) -> bool:
+        """Note who writes; return False if too many write for the same key."""
+        if purpose is READ:
+            return True
+        keys = list(self._writers.values())
+        if purpose is not None and keys.count(purpose) >= timeouts.LIMITS.writes:
+            return False
+        self._writers[connection] = purpose
+        return True
+
+    def _serve(self) -> None:
+        """Lend the idle connections to requests that wait."""
+        while self._queue and (connection := self._first_idle()):
+            if not self._queue.serve(connection, partial(self._lend, connection)):
+                return
+            self._idle.pop()
+        if self._queue:
+            self._connect_if_needed()
+
+    def _first_idle(self) -> Connection | None:
+        """Return the connection that was released last, and may be used again."""
+        while self._idle and not self._idle[-1].is_idle:
+            self._drop(self._idle.pop())
+        return self._idle[-1] if self._idle else None
+
     def _drop_idle(self) -> None:
-        while self._idle.items:
-            self._drop(self._idle.items.pop())
+        while self._idle:
+            self._drop(self._idle.pop())
 
     def _drop(self, connection: Connection) -> None:
         self._count -= 1
@@ -115,7 +129,8 @@ class Pool:
     def _connect_if_needed(self) -> None:
         # Connections are opened one at a time: opening several at once would delay the
         # first one.
-        if not self._is_connecting and self._count < timeouts.LIMITS.connections:
+        has_room = self._count < timeouts.LIMITS.connections
+        if has_room and not self._is_connecting:
             self._is_connecting = True
             self._start(self._add_connection())
 
@@ -125,14 +140,12 @@ class Pool:
         except peewee.OperationalError as error:
             if self._count == 0:
                 self._back_off()
-                self._idle.fail_all(error)
+                self._queue.fail_all(error)
             return
         finally:
             self._is_connecting = False
         self._count += 1
         self.release(connection)
-        if self._idle.waiters:
-            self._connect_if_needed()
 
     def _start(self, coroutine: Coroutine[None, None, None]) -> None:
         task = self.loop.create_task(coroutine)
@@ -140,52 +153,13 @@ class Pool:
         task.add_done_callback(self._tasks.discard)
 
 
+def is_over(waited: int, stalled: int) -> bool:
+    """Return whether a request has waited for too long, in checks of its queue."""
+    limits = timeouts.LIMITS
+    return stalled >= limits.stalled_checks or waited >= limits.queue_checks
+
+
 async def _close(connection: Connection) -> None:
     """Close a connection, after a statement that was given up is cancelled."""
     with suppress(*FAILURES):
         await connection.close(timeout=timeouts.LIMITS.close_seconds)
-
-
-class WaitQueue(Generic[Item]):
-    """Lends items to requests, which wait first-in, first-out while there are none.
-
-    Without a timeout, they wait forever.
-    """
-
-    def __init__(self, items: Iterable[Item] = (), *, has_timeout: bool = True) -> None:
-        self.items = list(items)  # that nobody uses
-        self._has_timeout = has_timeout
-        self.waiters: deque[asyncio.Future[Item]] = deque()
-        self._served = 0
-
-    async def get(self) -> Item:
-        """Return the item that was put back last, or wait for one.
-
-        Raises `Busy` if nobody in the queue was served during `stalled_checks`.
-        """
-        if self.items:
-            return self.items.pop()
-        waiter = asyncio.get_running_loop().create_future()
-        self.waiters.append(waiter)
-        limits, stalled_checks, served = timeouts.LIMITS, 0, self._served
-        while not waiter.done():
-            if stalled_checks >= limits.stalled_checks and self._has_timeout:
-                self.waiters.remove(waiter)
-                raise Busy("others keep the database busy")
-            await asyncio.wait([waiter], timeout=limits.check_seconds)
-            stalled_checks = stalled_checks + 1 if served == self._served else 0
-            served = self._served
-        return waiter.result()
-
-    def put(self, item: Item) -> None:
-        """Pass an item to the first waiting request, or keep it for the next one."""
-        self._served += 1
-        if self.waiters:
-            self.waiters.popleft().set_result(item)
-        else:
-            self.items.append(item)
-
-    def fail_all(self, error: Exception) -> None:
-        """Raise an error in all waiting requests."""
-        while self.waiters:
-            self.waiters.popleft().set_exception(error)

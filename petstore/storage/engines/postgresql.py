@@ -18,6 +18,7 @@ from petstore.storage.engines.connection import (
     connect,
 )
 from petstore.storage.engines.pool import Pool
+from petstore.storage.engines.waiting import Who, who_waits
 from petstore.storage.queries import Row
 
 _VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
@@ -196,11 +197,11 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
     def _run(self, sql: str, params: Any) -> Rows:
         if connection := self._transaction():
             return await_result(connection.run(sql, params or ()))
-        return await_result(self._run_alone(sql, params or ()))
+        return await_result(self._read(sql, params or (), who_waits()))
 
-    async def _run_alone(self, sql: str, params: Any) -> Rows:
+    async def _read(self, sql: str, params: Any, who: Who | None) -> Rows:
         pool = self._open_pool()
-        connection = await pool.acquire()
+        connection = await pool.acquire(who)
         try:
             return await connection.run(sql, params)
         finally:

@@ -1,0 +1,175 @@
+"""Queues in which requests wait for a connection, or for their turn to write.
+
+Waiting costs nothing for each request that waits: a queue has one timer. It has a
+length and a deadline, and a wait ends when its client has gone. Everybody has a turn:
+nobody waits behind all requests of somebody who sends thousands at once.
+"""
+
+import asyncio
+from bisect import insort
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import peewee
+
+from petstore.server import Abandoned, timeouts, wait_in_queue
+
+Item = TypeVar("Item")
+# The names of somebody who waits, the most precise one first: a key, and its address.
+Who = tuple[Hashable, ...]
+
+# With 16 waiting requests of other keys at its address, a request is as far behind as
+# with one of its own key: a client can forge any number of keys, but addresses can also
+# be shared.
+NEIGHBOURS = 16
+
+_who: ContextVar[Who | None] = ContextVar("who", default=(None,))
+
+
+class Busy(peewee.OperationalError):
+    """Waiting for a lock or for a connection has timed out: others keep it."""
+
+
+class ClientGone(Busy):
+    """Waiting has ended because nobody waits for the response any more."""
+
+
+def wait_as(*names: Hashable) -> None:
+    """Let the reads of this request take turns with those of other names."""
+    _who.set(names)
+
+
+@contextmanager
+def without_waiting() -> Iterator[None]:
+    """Raise `Busy` where a read in the block would have to wait for a connection."""
+    token = _who.set(None)
+    try:
+        yield
+    finally:
+        _who.reset(token)
+
+
+def who_waits() -> Who | None:
+    """Return whose request this is; None if it must not wait."""
+    return _who.get()
+
+
+@dataclass(eq=False, slots=True)
+class _Waiter(Generic[Item]):
+    place: asyncio.Future[Item]
+    who: Who
+    purpose: Hashable
+    turn: float
+    entered: int  # the number of checks before it
+
+
+class WaitQueue(Generic[Item]):
+    """Hands items to requests that wait for them.
+
+    A request waits as long as `is_over` allows, which gets the number of checks that it
+    has waited, and of those since anybody was served. Checks are counted instead of
+    seconds, so that not all requests time out when the process was suspended.
+    """
+
+    def __init__(self, is_over: Callable[[int, int], bool]) -> None:
+        self._is_over = is_over
+        # In the order in which they are served, as far as their purposes allow.
+        self._waiters: list[_Waiter[Item]] = []
+        self._waiting: Counter[Hashable] = Counter()  # by each of their names
+        self._turn = 0.0  # of the request that was served last
+        self._checks = 0
+        self._served = 0  # the number of checks before the last request was served
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self._waiters)
+
+    async def wait(self, who: Who | None, purpose: Hashable = None) -> Item:
+        """Wait for an item; raises `Busy` if the queue is full, or in the end."""
+        waiter = self._enter(who, purpose)
+        try:
+            return await wait_in_queue(waiter.place)
+        except Abandoned:
+            raise ClientGone("the client has gone") from None
+        finally:
+            if waiter in self._waiters:
+                self._remove(waiter)
+
+    def serve(self, item: Item, accepts: Callable[[Hashable], bool]) -> bool:
+        """Hand an item to the first request with an accepted purpose, if there is any.
+
+        Return whether there was one.
+        """
+        for waiter in self._waiters:
+            if not waiter.place.done() and accepts(waiter.purpose):
+                self._remove(waiter)
+                self._turn = max(self._turn, waiter.turn)
+                self._served = self._checks
+                waiter.place.set_result(item)
+                return True
+        return False
+
+    def serve_all(self, item: Item) -> None:
+        """Hand the same item to all requests that wait."""
+        while self.serve(item, lambda _: True):
+            pass
+
+    def fail_all(self, error: Exception) -> None:
+        """Raise an error in all requests that wait."""
+        while self._waiters:
+            self._fail(self._waiters[0], error)
+
+    def _enter(self, who: Who | None, purpose: Hashable) -> _Waiter[Item]:
+        if who is None:
+            raise Busy("nothing is free at the moment")
+        turn = self._turn + self._requests_before(who)
+        if len(self._waiters) >= timeouts.LIMITS.queue_length:
+            self._make_room(turn)
+        loop = asyncio.get_running_loop()
+        waiter = _Waiter(loop.create_future(), who, purpose, turn, self._checks)
+        insort(self._waiters, waiter, key=lambda each: each.turn)
+        self._waiting.update(who)
+        if self._timer is None:
+            self._check_later(loop)
+        return waiter
+
+    def _requests_before(self, who: Who) -> float:
+        """Return how many requests of the same names come first."""
+        own, *shared = (self._waiting[name] for name in who)
+        return own + sum(shared) / NEIGHBOURS
+
+    def _make_room(self, turn: float) -> None:
+        """Refuse the request that would be served last, which may be the newest."""
+        full, last = Busy("too many requests wait already"), self._waiters[-1]
+        if last.turn <= turn:
+            raise full
+        self._fail(last, full)
+
+    def _check_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = loop.call_later(timeouts.LIMITS.check_seconds, self._check, loop)
+
+    def _check(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        self._checks += 1
+        for waiter in list(self._waiters):
+            waited = self._checks - waiter.entered
+            if self._is_over(waited, min(waited, self._checks - self._served)):
+                self._fail(waiter, Busy("others keep the database busy"))
+        if self._waiters:
+            self._check_later(loop)
+
+    def _fail(self, waiter: _Waiter[Item], error: Exception) -> None:
+        self._remove(waiter)
+        if not waiter.place.done():
+            waiter.place.set_exception(error)
+
+    def _remove(self, waiter: _Waiter[Item]) -> None:
+        self._waiters.remove(waiter)
+        for name in waiter.who:
+            self._waiting[name] -= 1
+            if not self._waiting[name]:
+                del self._waiting[name]
