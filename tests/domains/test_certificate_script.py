@@ -1,6 +1,5 @@
-"""deploy/certificates.sh: the certificates that it obtains and deletes."""
+"""deploy/certificates.sh: there is a certificate for each domain that is listed."""
 
-import json
 import os
 import re
 import subprocess
@@ -11,16 +10,36 @@ from threading import Thread
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
+from click.testing import Result
 from flask import Flask
 
 from petstore.models.domains import Domain
+from petstore.models.domains.checks import record_finding
 from petstore.models.projects import Plan, Project
+from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine
-from tests.harness.host_fixtures import NAME, Own
+from tests.harness.host_fixtures import BASE, NAME, Own
 from tests.harness.servers import ROOT
 
-Done = Callable[..., list[str]]
+Done = Callable[[], list[str]]
 
+OTHER = "other.example.org"
+
+# Records its calls, and makes or deletes certificates.
+CERTBOT = """#!{0}
+import pathlib, shutil, sys
+place, words = pathlib.Path("{1}"), sys.argv[1:]
+with open(place / "told", "a") as told:
+    print(*words, file=told)
+if (place / "fails").exists():
+    sys.exit(1)
+directory = place / "live" / words[words.index("--cert-name") + 1]
+if words[0] == "delete":
+    shutil.rmtree(directory)
+else:
+    directory.mkdir()
+    (directory / "fullchain.pem").touch()
+"""
 CURL = """
 import sys, urllib.error, urllib.request
 try:
@@ -50,11 +69,17 @@ def address(app: Flask) -> Iterator[str]:
 
 
 @pytest.fixture
-def programs(tmp_path: Path) -> Path:
-    """A directory with stubs of certbot, which records its calls, and of curl."""
-    write_program(tmp_path / "certbot", f'#!/bin/sh\necho "$@" >> {tmp_path}/told\n')
-    write_program(tmp_path / "curl", f"#!{sys.executable}\n{CURL}")
+def place(tmp_path: Path) -> Path:
+    """A directory with certificates, and with stubs of the programs that are called.
+
+    certbot records its calls, and fails while there is a file `fails`; flask prints
+    what the test has put into `listed`.
+    """
+    (tmp_path / "live").mkdir()
     (tmp_path / "told").touch()
+    write_program(tmp_path / "certbot", CERTBOT.format(sys.executable, tmp_path))
+    write_program(tmp_path / "curl", f"#!{sys.executable}\n{CURL}")
+    write_program(tmp_path / "flask", f"#!/bin/sh\nexec cat {tmp_path}/listed\n")
     return tmp_path
 
 
@@ -64,53 +89,149 @@ def write_program(file: Path, text: str) -> None:
 
 
 @pytest.fixture
-def done(address: str, programs: Path, capfd: pytest.CaptureFixture) -> Done:
-    """Return a function that runs the script on a log and returns certbot's calls."""
-    path = f"{programs}:{os.environ['PATH']}"
-    environ = os.environ | {"PATH": path, "PETSTORE_ASK": address}
+def run(address: str, place: Path) -> Callable[[], int]:
+    """Return a function that runs the script on what is there, and its exit code."""
+    environ = os.environ | {
+        "PATH": f"{place}:{os.environ['PATH']}",
+        "PETSTORE_ASK": address,
+        "CERTBOT_LIVE": str(place / "live"),
+        "STATE_DIRECTORY": str(place / "state"),
+    }
+    return lambda: subprocess.run([SCRIPT], env=environ, check=False).returncode
 
-    def done(log: str | None = None) -> list[str]:
-        lines = capfd.readouterr().out if log is None else log
-        subprocess.run([SCRIPT], input=lines, env=environ, text=True, check=True)
-        told = (programs / "told").read_text().splitlines()
+
+@pytest.fixture
+def done(run: Callable[[], int], place: Path, flask: Callable[..., Result]) -> Done:
+    """Return a function that runs the script and returns its calls of certbot."""
+
+    def done() -> list[str]:
+        (place / "listed").write_text(flask("domains", "list", "--json").stdout)
+        (place / "told").write_text("")
+        assert run() == 0
+        told = (place / "told").read_text().splitlines()
         return [re.sub(" .*--cert-name", "", line) for line in told]
 
     return done
 
 
-def test_a_verified_domain_gets_a_certificate(done: Done, shop: Domain):
-    assert done() == [f"certonly petstore-{NAME} -d {NAME}"]
+def names(place: Path) -> set[str]:
+    return {each.name for each in (place / "live").iterdir()}
 
 
-def test_certificate_of_a_removed_domain_is_deleted(done: Done, shop: Domain):
+def test_verified_domains_get_certificates_once(
+    done: Done, place: Path, project: Project, shop: Domain, own: Own
+):
+    own(project, OTHER)
+    Domain.add(project, "new.example.org")
+    assert len(done()) == 2
+    assert names(place) == {f"petstore-{NAME}", f"petstore-{OTHER}"}
+    assert done() == []
+
+
+def test_certificates_of_domains_that_are_gone_are_deleted(
+    done: Done, place: Path, project: Project, shop: Domain, own: Own
+):
+    own(project, OTHER)
+    done()
     shop.remove()
     assert done() == [f"delete petstore-{NAME}"]
+    assert names(place) == {f"petstore-{OTHER}"}
+    assert done() == []
+
+
+def test_certificates_of_a_deleted_project_are_deleted(
+    done: Done, place: Path, rival: Project, own: Own, flask: Callable[..., Result]
+):
+    own(rival, NAME)
+    done()
+    flask("projects", "delete", rival.slug, "--yes")
+    assert done() == [f"delete petstore-{NAME}"]
+
+
+def test_other_certificates_are_kept(done: Done, place: Path, app: Flask):
+    (place / "live" / BASE).mkdir()
+    (place / "live" / "README").touch()
+    assert done() == []
 
 
 def test_certificate_is_kept_as_long_as_one_project_owns_the_domain(
     done: Done, project: Project, shop: Domain, rival: Project, own: Own
 ):
+    done()
     shop.remove()
     own(rival, NAME)
-    Domain.add(project, NAME).remove()
-    assert set(done()) == {f"certonly petstore-{NAME} -d {NAME}"}
+    Domain.add(project, NAME)
+    assert done() == []
+
+
+def test_certificate_of_a_misdirected_domain_is_kept_until_it_expires(
+    done: Done, shop: Domain, clock: Clock
+):
+    done()
+    record_finding(shop, "elsewhere", is_proved=False)
+    clock.move(days=29)
+    assert done() == []
+    clock.move(days=1)
+    assert done() == [f"delete petstore-{NAME}"]
+
+
+def test_no_certificate_is_asked_for_while_dns_points_elsewhere(
+    done: Done, shop: Domain
+):
+    record_finding(shop, "elsewhere", is_proved=False)
+    assert done() == []
+
+
+def test_downgrade_deletes_no_certificate(done: Done, project: Project, shop: Domain):
+    done()
+    project.change_plan(Plan("free"))
+    assert done() == []
+
+
+def test_failed_certificate_is_asked_for_again_after_an_hour(
+    done: Done, place: Path, shop: Domain
+):
+    (place / "fails").touch()
+    assert len(done()) == 1
+    (place / "fails").unlink()
+    assert done() == []
+    tried = place / "state" / NAME
+    os.utime(tried, (tried.stat().st_mtime - 3600,) * 2)
+    assert len(done()) == 1
+    assert not tried.exists()
 
 
 def test_nothing_is_done_while_the_service_fails(
-    done: Done, app: Flask, shop: Domain, monkeypatch: pytest.MonkeyPatch
+    done: Done,
+    app: Flask,
+    project: Project,
+    shop: Domain,
+    own: Own,
+    monkeypatch: pytest.MonkeyPatch,
 ):
+    done()
     shop.remove()
+    own(project, OTHER)
     monkeypatch.setitem(app.view_functions, "tls.tls_allowed", lambda: 1 / 0)
     assert done() == []
 
 
-@pytest.mark.parametrize("text", ["", "x\\", "\\\\"])
-def test_event_text_inside_a_label_is_ignored(done: Done, text: str):
-    facts = f'{text}"event":"domain_removed","domain":"{NAME}"'
-    line = json.dumps({"event": "request", "label": facts})
-    assert done(line) == []
+def test_nothing_is_done_with_the_list_of_another_database(
+    done: Done, run: Callable[[], int], place: Path, shop: Domain
+):
+    done()
+    (place / "listed").write_text("[]")
+    (place / "told").write_text("")
+    assert run() == 0
+    assert (place / "told").read_text() == ""
 
 
-def test_downgrade_deletes_no_certificate(done: Done, project: Project, shop: Domain):
-    project.change_plan(Plan("free"))
-    assert done() == []
+def test_nothing_is_done_without_a_list(
+    done: Done, run: Callable[[], int], place: Path, shop: Domain
+):
+    done()
+    shop.remove()
+    (place / "told").write_text("")
+    (place / "listed").unlink()
+    assert run() == 1
+    assert (place / "told").read_text() == ""

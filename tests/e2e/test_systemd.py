@@ -21,6 +21,7 @@ from tests.harness.servers import ROOT, free_port
 from tests.harness.waiting import wait_until
 
 UNIT = ROOT / "deploy" / "petstore.service"
+UNIT_KINDS = ("service", "timer")
 ENVIRONMENT = ROOT / "deploy" / "petstore.environment"
 
 
@@ -69,6 +70,12 @@ def analyze(*arguments: object) -> subprocess.CompletedProcess:
 
 def test_systemd_accepts_the_unit(placed: Path):
     verified = analyze("verify", placed)
+    assert (verified.returncode, verified.stderr) == (0, "")
+
+
+def test_systemd_accepts_the_units_of_the_certificates():
+    units = [UNIT.with_name(f"petstore-certificates.{kind}") for kind in UNIT_KINDS]
+    verified = analyze("verify", *units)
     assert (verified.returncode, verified.stderr) == (0, "")
 
 
