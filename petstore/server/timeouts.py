@@ -59,6 +59,7 @@ class Limits:
     # need no locked row go on.
     waiting_connections: int = 4
     writes: int = 2  # at a time, for one project or counted subject
+    inserts: int = 50  # of one project, in a transaction that its requests share
     prepared_statements: int = 200  # of a connection
     connect_seconds: float = 2.0
     close_seconds: float = 2.0  # to cancel a statement that was given up

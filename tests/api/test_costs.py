@@ -1,6 +1,7 @@
 """How many database statements each operation executes."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial, partialmethod
 
 import pytest
 from flask.testing import FlaskClient
@@ -91,13 +92,17 @@ def test_unknown_key_takes_one_lookup_and_one_count(client_of: Callable):
 @pytest.fixture
 def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is sent to PostgreSQL, one by one: statements, BEGIN and COMMIT."""
-    seen, run = [], Connection.run
+    seen: list[str] = []
 
-    def record(connection: Connection, sql: str, *values: object) -> Awaitable:
+    def record(
+        run: Callable, connection: Connection, sql: str, *values: object
+    ) -> Awaitable:
         seen.append(sql)
         return run(connection, sql, *values)
 
-    monkeypatch.setattr(Connection, "run", record)
+    for name in ("run", "run_many"):
+        recorded = partialmethod(partial(record, getattr(Connection, name)))
+        monkeypatch.setattr(Connection, name, recorded)
     return seen
 
 

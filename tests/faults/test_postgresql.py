@@ -174,6 +174,43 @@ def waiting_for_locks(server: Postgres) -> int:
         return other.execute(query).fetchone()[0]
 
 
+CROWD, MOST = 12, 5
+TRANSACTIONS = """
+SELECT count(*) FROM pet WHERE project_id = (SELECT max(id) FROM project) GROUP BY xmin
+"""
+
+
+@pytest.mark.parametrize("prepared", ["0", "1"])
+def test_creates_of_a_project_share_transactions_while_they_wait_for_each_other(
+    server: Postgres, service_environ: dict[str, str], tmp_path: Path, prepared: str
+):
+    environ = service_environ | {"PETSTORE_PREPARED_STATEMENTS": prepared}
+    # The category of the last one is new, so it is added alone.
+    animals = [{"name": f"Rex {n}", "categoryId": n // 11} for n in range(CROWD)]
+    with (
+        serving(tmp_path, environ, limits=replace(PATIENT, inserts=MOST)) as service,
+        ThreadPoolExecutor(CROWD) as pool,
+        psycopg.connect(server.url, autocommit=True) as other,
+    ):
+        service.send(body=animals[0])
+        with locked(server, "SELECT pg_advisory_xact_lock(id) FROM project"):
+            pending = [pool.submit(service.send, body=animal) for animal in animals]
+            wait_until(lambda: counted_today(other) == CROWD + 1)
+        made = [each.result().json for each in pending]
+        [most] = max(other.execute(TRANSACTIONS).fetchall())
+        assert MOST - 1 <= most <= MOST
+        listed = service.send("/v1/pets?limit=100").json
+    for animal, answer in zip(animals, made, strict=True):
+        assert answer == animal | {"id": answer["id"], "status": "available"}
+    assert listed[1:] == sorted(made, key=lambda pet: pet["id"])
+
+
+def counted_today(other: psycopg.Connection) -> int:
+    """Return how many requests were counted for the project of the latest one."""
+    latest = 'SELECT served FROM "usage" ORDER BY hit_ms DESC LIMIT 1'
+    return other.execute(latest).fetchone()[0]
+
+
 STEPPED_CLOCK = """
 CREATE SCHEMA stepped;
 CREATE TABLE stepped.step AS SELECT interval '0' AS size;

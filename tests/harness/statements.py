@@ -57,14 +57,14 @@ def recorded() -> Iterator[list[Statement]]:
         seen.append(Statement(sql, values))
         return run(sql, values)
 
-    def record_alone(run: Callable, key: object, sql: str, values: Any) -> Any:
-        seen.append(Statement(sql, values | {"lock_timeout": None}))
-        return run(key, sql, values)
+    def record_at_once(run: Callable, connection: Any, sql: str, many: list) -> Any:
+        seen.extend(Statement(sql, values | {"lock_timeout": None}) for values in many)
+        return run(connection, sql, many)
 
     with pytest.MonkeyPatch.context() as patch:
         for database in {data.obj, counters.obj}:
             patch.setattr(database, "_run", partial(record, database._run))
         if counters.obj is data.obj:  # SQLite runs such a statement like the others
-            run = partial(record_alone, data.obj._write_at_once)
-            patch.setattr(data.obj, "_write_at_once", run)
+            run = partial(record_at_once, data.obj._run_at_once)
+            patch.setattr(data.obj, "_run_at_once", run)
         yield seen

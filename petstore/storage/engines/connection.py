@@ -82,6 +82,22 @@ class Connection(asyncpg.Connection):
         self.is_uncertain = False
         return rows
 
+    async def run_many(self, sql: str, many: list[dict[str, Any]]) -> list[Any]:
+        """Run a statement for each of the values, in one round trip; return all rows.
+
+        Outside a transaction, they are one themselves.
+        """
+        sql, keys, _ = _translate(sql)
+        self.is_uncertain = True
+        try:
+            rows: list[Any] = await self.fetchmany(
+                sql, [[values[key] for key in keys] for values in many]
+            )
+        except FAILURES as error:
+            raise self._as_peewee_error(error) from error
+        self.is_uncertain = False
+        return rows
+
     def _as_peewee_error(self, error: Exception) -> peewee.PeeweeException:
         """Return the error as Peewee's; note whether the statement has ended."""
         self.is_uncertain = not isinstance(error, asyncpg.PostgresError)

@@ -12,6 +12,7 @@ from peewee import SQL, ColumnBase, Expression, NodeList, Select, Tuple, fn
 from petstore.clock import MS_PER_SECOND
 from petstore.server import await_result, timeouts
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows
+from petstore.storage.engines.batches import Batches
 from petstore.storage.engines.connection import (
     Connection,
     SerializationFailure,
@@ -62,7 +63,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         """
         if self._transaction():
             return self.fetch(sql, values | {"lock_timeout": None})
-        return await_result(self._write_at_once(key, sql, values)).fetchall()
+        return await_result(self._write_at_once(key, sql, values))
 
     def limiting_locks(self, value: str) -> str:
         """Return SQL for the value that also limits the wait for each lock.
@@ -183,9 +184,14 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         self.fetch("SELECT setval(:ids, :last)", values)
 
     def insert(self, key: Hashable, sql: str, values: dict[str, Any]) -> int:
-        """Insert at most one row, like `write_at_once`; return its id, 0 without."""
-        rows = self.write_at_once(key, sql, values)  # Peewee has added RETURNING
-        return rows[0][0] if rows else 0
+        """Insert at most one row, like `write_at_once`; return its id, 0 without.
+
+        Requests that would wait for others of the same key share a transaction.
+        """
+        if self._transaction():
+            rows = self.write_at_once(key, sql, values)  # Peewee has added RETURNING
+            return rows[0][0] if rows else 0
+        return await_result(self._insert(key, sql, values))
 
     def skip_locked(self, rows: Select) -> Select:
         """Lock the rows of a query, without those that are locked already."""
@@ -209,21 +215,41 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     async def _write_at_once(
         self, key: Hashable, sql: str, values: dict[str, Any]
-    ) -> Rows:
+    ) -> list[Row]:
         pool = self._open_pool()
         connection = await pool.acquire_to_write(key)
         try:
-            seconds = pool.lock_seconds
-            values = values | {"lock_timeout": f"{seconds}s"}
-            try:
-                return await connection.run(sql, values)
-            except SerializationFailure:  # the default of the role is not ISOLATION
-                await connection.run(self._begin_sql(seconds))
-                rows = await connection.run(sql, values)
-                await connection.run("COMMIT")
-                return rows
+            return await self._run_at_once(connection, sql, [values])
         finally:
             pool.release(connection)
+
+    async def _insert(self, key: Hashable, sql: str, values: dict[str, Any]) -> int:
+        self._open_pool()
+        return await self._batches.insert(key, sql, values)
+
+    async def _insert_all(
+        self, connection: Connection, sql: str, rows: list[dict[str, Any]]
+    ) -> list[int]:
+        """Insert rows in one transaction; return their ids, 0 for each without."""
+        ids, numbered = [0] * len(rows), f"{sql}, CAST(:number AS int)"
+        many = [values | {"number": number} for number, values in enumerate(rows)]
+        for row_id, number in await self._run_at_once(connection, numbered, many):
+            ids[number] = row_id
+        return ids
+
+    async def _run_at_once(
+        self, connection: Connection, sql: str, many: list[dict[str, Any]]
+    ) -> list[Row]:
+        """Run a statement for each of the values, all in one transaction."""
+        seconds = self._open_pool().lock_seconds
+        many = [values | {"lock_timeout": f"{seconds}s"} for values in many]
+        try:
+            return await connection.run_many(sql, many)
+        except SerializationFailure:  # the default of the role is not ISOLATION
+            await connection.run(self._begin_sql(seconds))
+            rows = await connection.run_many(sql, many)
+            await connection.run("COMMIT")
+            return rows
 
     async def _begin(self, lock_seconds: float | None, key: Hashable) -> Connection:
         pool = self._open_pool()
@@ -271,4 +297,5 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
                 prepares_statements=self._prepares_statements,
             )
             self._pool = Pool(connect_to_server, has_timeout=self._has_time_limits)
+            self._batches = Batches(self._pool, self._insert_all)
         return self._pool
