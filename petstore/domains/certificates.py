@@ -37,7 +37,8 @@ async def fetch_certificate(proxy: Address, domain: str) -> Certificate:
     except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError):
         fault = "The proxy has no certificate for this domain yet."
     except OSError:
-        fault = f"The proxy at {proxy} cannot be reached."
+        # Projects see this, and the address may be one of an internal network.
+        fault = "The proxy cannot be reached."
     return Certificate(fault=fault)
 
 

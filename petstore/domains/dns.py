@@ -1,16 +1,20 @@
 """The DNS records of a domain: which are required, and what a check has found."""
 
+import ipaddress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from petstore.domains.names import is_apex, proof_name, registered
-from petstore.domains.resolver import NoSuchName, Resolver, Unanswered
+from petstore.domains.names import is_apex, is_public, proof_name, registered
+from petstore.domains.resolver import NoSuchName, NotPublic, Resolver, Unanswered
 from petstore.settings.addresses import Address
 
 TTL_SECONDS = 3600  # specification section 1
 MAX_CNAMES = 8
 SHOWN_LENGTH = 80
 SHOWN_ADDRESSES = 4
+# What is internal to the operator's network is not shown to projects.
+INTERNAL_NAME = "a name that is not public"
+INTERNAL_ADDRESS = "an address that is not public"
 
 
 class Record(NamedTuple):
@@ -73,6 +77,8 @@ async def check_dns(
     except Unanswered as reason:
         advice = "check its DNS servers, or try again later"
         return DnsResult(None, f"{reason}; {advice}.")
+    except NotPublic as name:
+        return DnsResult(False, f"{name} is an alias of {INTERNAL_NAME}.")
     except _TargetUnknown as reason:
         return DnsResult(None, str(reason))
 
@@ -100,7 +106,8 @@ class _Check:
         addresses = await self.resolver.addresses(name)
         if not is_apex(name):
             raise _Unproved(self._missing_cname(addresses))
-        self._require(addresses, await self.resolver.addresses(target))
+        right = await self.resolver.addresses(target, may_be_internal=True)
+        self._require(addresses, right)
         await self._require_token()
         return f"{name} has the addresses of {target}, and the TXT record."
 
@@ -112,6 +119,11 @@ class _Check:
             cname = await self._cname(chain)
             if cname is None:
                 break
+            if cname != target and not is_public(cname):
+                raise _Unproved(
+                    f"Found {_arrows([*chain, INTERNAL_NAME])}. "
+                    f"Point {name} at {target}."
+                )
             if cname in chain or len(chain) > MAX_CNAMES:
                 fault = "runs in a circle" if cname in chain else "is too long"
                 raise _Unproved(
@@ -140,7 +152,7 @@ class _Check:
         if not addresses:
             return f"{name} has no CNAME record. {self._advice()}."
         return (
-            f"{name} has no CNAME record, only the addresses {_some(addresses)}. "
+            f"{name} has no CNAME record, only {_some(addresses)}. "
             f"{self._advice()} instead."
         )
 
@@ -156,7 +168,7 @@ class _Check:
             raise _Unproved(f"{name} has no address. {self._advice()}.")
         if not found <= right:
             raise _Unproved(
-                f"{name} has the addresses {_some(found)}, "
+                f"{name} has {_some(found)}, "
                 f"but {target} has {_some(right)}. "
                 f"{self._advice()} in place of what is there."
             )
@@ -183,8 +195,17 @@ def _arrows(chain: list[str]) -> str:
 
 
 def _some(addresses: set[str]) -> str:
-    shown = sorted(addresses)[:SHOWN_ADDRESSES]
-    return ", ".join(shown) + (", …" if len(addresses) > len(shown) else "")
+    public = sorted(filter(_is_public_address, addresses))
+    shown = public[:SHOWN_ADDRESSES] + ["…"] * (len(public) > SHOWN_ADDRESSES)
+    words = [f"the addresses {', '.join(shown)}"] if public else []
+    if len(public) < len(addresses):
+        words.append(INTERNAL_ADDRESS)
+    return " and ".join(words)
+
+
+def _is_public_address(text: str) -> bool:
+    address = ipaddress.ip_address(text)
+    return (getattr(address, "ipv4_mapped", None) or address).is_global
 
 
 def _shown(text: str) -> str:

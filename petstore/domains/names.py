@@ -12,6 +12,12 @@ from petstore.models.domains import DomainNotAllowed
 MAX_NAME_LENGTH = 253  # RFC 1035 section 2.3.4, without the dot of the root
 PROOF_LABEL = "_petstore"
 A_LABEL = "xn--"
+# Nobody can register a name below these (RFC 6761 and IANA's registry of names for
+# special use; example.org and its like are ordinary names in DNS).
+SPECIAL_USE = (
+    *("alt", "arpa", "example", "internal", "invalid"),
+    *("local", "localhost", "onion", "test"),
+)
 
 _PLAIN_LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 
@@ -35,6 +41,11 @@ def normalised(text: str, base_domain: str) -> str:
         raise DomainNotAllowed(
             f"{name} belongs to this service; enter a domain that you have registered."
         )
+    if _is_special(name):
+        raise DomainNotAllowed(
+            f"{name} is for special use, so nobody can own it; "
+            "enter a domain that you have registered."
+        )
     if suffixes().is_public(name):
         raise DomainNotAllowed(
             f"{name} is a public suffix that nobody owns as a whole; "
@@ -51,6 +62,12 @@ def is_apex(name: str) -> bool:
 def registered(name: str) -> str:
     """Return the apex of the name: the part that its owner has registered."""
     return suffixes().privatesuffix(name) or name
+
+
+def is_public(name: str) -> bool:
+    """Return whether the name is one of the public DNS, and not an internal one."""
+    is_known = suffixes().publicsuffix(name, accept_unknown=False) is not None
+    return is_known and not _is_special(name)
 
 
 def proof_name(name: str) -> str:
@@ -78,6 +95,10 @@ def _require_plain_name(typed: str) -> None:
             "Enter the name alone, without https://, port and path, "
             "like shop.example.org."
         )
+
+
+def _is_special(name: str) -> bool:
+    return name.rpartition(".")[2] in SPECIAL_USE
 
 
 def _refuse_address(text: str) -> None:

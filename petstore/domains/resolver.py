@@ -8,6 +8,7 @@ import asyncio
 import socket
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import dns.asyncresolver
@@ -18,6 +19,7 @@ import dns.nameserver
 import dns.rdatatype
 import dns.resolver
 
+from petstore.domains.names import is_public
 from petstore.server import timeouts
 from petstore.settings.addresses import Address
 
@@ -34,6 +36,10 @@ class Unanswered(Exception):
 
 class NoSuchName(Exception):
     """The name does not exist in DNS (NXDOMAIN)."""
+
+
+class NotPublic(Exception):
+    """The name, which is the text, is an alias of a name of an internal DNS."""
 
 
 class _TooMuch(dns.exception.FormError):
@@ -56,16 +62,20 @@ class Resolver:
             return target
         return None
 
-    async def addresses(self, name: str) -> set[str]:
-        """Return the IPv4 and IPv6 addresses of a name, after any CNAME records."""
+    async def addresses(self, name: str, *, may_be_internal: bool = False) -> set[str]:
+        """Return the IPv4 and IPv6 addresses of a name, after any CNAME records.
+
+        Raises `NotPublic` unless these may lead to an internal name.
+        """
+        query = partial(self._query, name, may_be_internal=may_be_internal)
         try:
-            found = [*await self._query(name, "A"), *await self._query(name, "AAAA")]
+            found = [*await query("A"), *await query("AAAA")]
         except NoSuchName:
             return set()
         return {record.address for record in found}
 
     async def texts(self, name: str) -> list[str]:
-        """Return the contents of the name's TXT records."""
+        """Return the contents of the name's TXT records; raises `NotPublic`."""
         try:
             records = await self._query(name, "TXT")
         except NoSuchName:
@@ -73,22 +83,34 @@ class Resolver:
         joined = (b"".join(record.strings) for record in records)
         return [text.decode(errors="replace").strip() for text in joined]
 
-    async def _query(self, name: str, kind: str) -> list[Any]:
+    async def _query(
+        self, name: str, kind: str, *, may_be_internal: bool = False
+    ) -> list[Any]:
+        answer = await self._resolve(name, kind)
+        end = answer.canonical_name.canonicalize().to_text(omit_final_dot=True)
+        if not (may_be_internal or end == name or is_public(end)):
+            raise NotPublic(name)
+        if isinstance(answer, dns.resolver.NXDOMAIN):
+            raise NoSuchName
+        return list(answer.rrset or ())
+
+    async def _resolve(
+        self, name: str, kind: str
+    ) -> dns.resolver.Answer | dns.resolver.NXDOMAIN:
         try:
             async with asyncio.timeout_at(self._deadline):
                 resolver = await self._resolver()
-                answer = await resolver.resolve(
+                return await resolver.resolve(
                     f"{name}.", kind, raise_on_no_answer=False
                 )
-        except dns.resolver.NXDOMAIN:
-            raise NoSuchName from None
+        except dns.resolver.NXDOMAIN as answer:
+            return answer
         except (dns.exception.Timeout, TimeoutError):
             raise Unanswered(f"{name} was not resolved in time") from None
         except (dns.exception.DNSException, OSError):
             raise Unanswered(
                 f"{name} has DNS servers that answer with an error, or with too much"
             ) from None
-        return list(answer.rrset or ())
 
     async def _resolver(self) -> dns.asyncresolver.Resolver:
         resolver = dns.asyncresolver.Resolver(configure=not self._servers)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import dns.flags
 import dns.message
 import dns.rcode
+import dns.rdatatype
 import pytest
 
 from petstore.domains.dns import DnsResult, Record, RequiredRecords, check_dns
@@ -63,7 +64,7 @@ def test_unknown_name_is_reported_with_the_record_to_create(nameserver: DnsServe
 
 def test_cname_to_another_target_proves_nothing(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", "rival.pets.example.net")
-    nameserver.put("rival.pets.example.net", "A", "192.0.2.1")
+    nameserver.put("rival.pets.example.net", "A", "9.9.9.1")
     text = fault(nameserver)
     assert "shop.example.org → rival.pets.example.net." in text
     assert f"points at {TARGET}" in text
@@ -75,15 +76,70 @@ def test_cname_to_an_unknown_name_proves_nothing(nameserver: DnsServer):
 
 
 def test_addresses_instead_of_a_cname_prove_nothing(nameserver: DnsServer):
-    nameserver.put(TARGET, "A", "192.0.2.1")
-    nameserver.put("shop.example.org", "A", "192.0.2.1")
-    assert "no CNAME record, only the addresses 192.0.2.1" in fault(nameserver)
+    nameserver.put(TARGET, "A", "9.9.9.1")
+    nameserver.put("shop.example.org", "A", "9.9.9.1")
+    assert "no CNAME record, only the addresses 9.9.9.1" in fault(nameserver)
+
+
+def test_internal_addresses_are_not_shown(nameserver: DnsServer):
+    nameserver.put("shop.example.org", "A", "10.1.2.3", "9.9.9.1")
+    nameserver.put("shop.example.org", "AAAA", "fd00::1", "::ffff:10.1.2.4")
+    text = fault(nameserver)
+    assert "only the addresses 9.9.9.1 and an address that is not public." in text
+    nameserver.put("shop.example.org", "A", "169.254.169.254")
+    assert "only an address that is not public." in fault(nameserver)
+
+
+@pytest.mark.parametrize(
+    "internal", ["db.internal", "printer.local", "localhost", "ldap.corp", "db"]
+)
+def test_internal_names_are_neither_followed_nor_shown(
+    nameserver: DnsServer, internal: str
+):
+    nameserver.put("shop.example.org", "CNAME", internal)
+    nameserver.put(internal, "CNAME", "secret.internal")
+    text = fault(nameserver)
+    assert "shop.example.org → a name that is not public. Point" in text
+    assert internal not in text.split()
+    assert nameserver.queries == [("shop.example.org", "CNAME")]
+
+
+@pytest.mark.parametrize("kind", ["A", "TXT"])
+@pytest.mark.parametrize("exists", [True, False])
+def test_what_an_internal_alias_holds_is_not_shown(
+    apex_server: DnsServer, kind: str, exists: bool
+):
+    name = {"A": "example.org", "TXT": "_petstore.example.org"}[kind]
+    alias = rrset(name, "CNAME", "db.internal")
+
+    def twist(answer: dns.message.Message, _is_tcp: bool) -> None:
+        question = answer.question[0]
+        if (question.name.to_text(True), question.rdtype) == (name, alias_kind):
+            answer.answer[:] = [alias]
+            if exists:
+                value = {"A": "9.9.9.77", "TXT": "secret"}[kind]
+                answer.answer.append(rrset("db.internal", kind, value))
+            else:
+                answer.set_rcode(dns.rcode.NXDOMAIN)
+
+    alias_kind = dns.rdatatype.from_text(kind)
+    apex_server.twist = twist
+    assert (
+        fault(apex_server, APEX) == f"{name} is an alias of a name that is not public."
+    )
+
+
+def test_the_target_may_lead_to_an_internal_name(apex_server: DnsServer):
+    apex_server.put(TARGET, "CNAME", "proxy.internal")
+    apex_server.put("proxy.internal", "A", "9.9.9.1", "9.9.9.2")
+    apex_server.put("proxy.internal", "AAAA", "2620:fe::9")
+    assert check(apex_server, APEX).is_proved
 
 
 def test_of_many_addresses_some_are_shown(nameserver: DnsServer):
-    addresses = [f"192.0.2.{number}" for number in range(5)]
+    addresses = [f"9.9.9.{number}" for number in range(5)]
     nameserver.put("shop.example.org", "A", *addresses)
-    assert "192.0.2.3, …" in fault(nameserver)
+    assert "9.9.9.3, …" in fault(nameserver)
 
 
 def test_missing_cname_is_reported(nameserver: DnsServer):
@@ -111,10 +167,10 @@ def test_long_cname_chain_is_not_followed_to_its_end(nameserver: DnsServer):
 def apex_server(nameserver: DnsServer) -> DnsServer:
     """A DNS server with all the records that prove the apex."""
     nameserver.put(TARGET, "CNAME", "proxy.example.net")
-    nameserver.put("proxy.example.net", "A", "192.0.2.1", "192.0.2.2")
-    nameserver.put("proxy.example.net", "AAAA", "2001:db8::1")
-    nameserver.put("example.org", "A", "192.0.2.2", "192.0.2.1")
-    nameserver.put("example.org", "AAAA", "2001:db8:0::1")
+    nameserver.put("proxy.example.net", "A", "9.9.9.1", "9.9.9.2")
+    nameserver.put("proxy.example.net", "AAAA", "2620:fe::9")
+    nameserver.put("example.org", "A", "9.9.9.2", "9.9.9.1")
+    nameserver.put("example.org", "AAAA", "2620:fe:0::9")
     nameserver.put("_petstore.example.org", "TXT", '"v=spf1 -all"', '"token" "-1"')
     return nameserver
 
@@ -147,9 +203,9 @@ def test_txt_content_is_shown_truncated_and_sanitised(apex_server: DnsServer):
 
 
 def test_token_with_a_wrong_address_proves_nothing(apex_server: DnsServer):
-    apex_server.put("example.org", "A", "192.0.2.1", "198.51.100.9")
+    apex_server.put("example.org", "A", "9.9.9.1", "8.8.8.8")
     text = fault(apex_server, APEX)
-    assert "192.0.2.1, 198.51.100.9" in text
+    assert "8.8.8.8, 9.9.9.1" in text
     assert "Create the ALIAS or ANAME record" in text
 
 

@@ -23,6 +23,7 @@ from tests.harness.host_fixtures import BASE
         ("a" * 63 + ".example.org", "a" * 63 + ".example.org"),
         ("me.github.io", "me.github.io"),
         ("example.net", "example.net"),
+        ("test.example.org", "test.example.org"),
         (f"not-{BASE}", f"not-{BASE}"),
     ],
 )
@@ -41,7 +42,11 @@ NO_NAMES = {
         *("192.0.2.1", "192.0.2.1.", "１９２.0.2.1", "192.0.2.1。", "0x7f.1"),
         *("3221225985", "2001:db8::1", "[2001:db8::1]"),
     ],
-    "public suffix": ["org", "co.uk", "github.io", "localhost"],
+    "public suffix": ["org", "co.uk", "github.io"],
+    "for special use": [
+        *("localhost", "db.internal", "printer.local", "Shop.TEST.", "a.b.example"),
+        *("shop.invalid", "x.onion", "x.alt", "1.0.0.10.in-addr.arpa", "a.home.arpa"),
+    ],
     "belongs to this service": [BASE, f"Shelter.{BASE.upper()}.", f"a.b.{BASE}"],
     "not a valid domain name": [
         *("a_b.example.org", "-a.example.org", "a..example.org", "shop.example.org.."),

@@ -24,7 +24,7 @@ from tests.harness.clients import PETS, Client
 from tests.harness.crowds import by_window
 from tests.harness.services import issue_key, serving
 
-SHOP = "shop.nginx.example"
+SHOP = "shop.nginx.example.org"
 CLIENTS = 8
 POSTS = 60  # per client
 

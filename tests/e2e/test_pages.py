@@ -37,7 +37,7 @@ def test_no_page_has_an_axe_violation(world: World, page: Page, key: str):
     call(world, key, ORDERS, petId=pet)
     add_animal(page, "Luna", "dogs")
     require_accessible_everywhere(page)
-    for name in ("shop.example.org", "bücher.example"):
+    for name in ("shop.example.org", "bücher.example.org"):
         add_domain(page, name)
         require_accessible_everywhere(page)
     for path in PATHS:

@@ -102,7 +102,7 @@ def _compare_addresses(base: str, own: set[str], below: set[str]) -> Result:
 
 async def _addresses(settings: Settings, *names: str) -> list[set[str]]:
     resolver = Resolver(settings.dns_servers)
-    return [await resolver.addresses(name) for name in names]
+    return [await resolver.addresses(name, may_be_internal=True) for name in names]
 
 
 def _list(addresses: set[str]) -> str:
