@@ -10,6 +10,8 @@ from petstore.storage import data
 
 # SQLite answers `SELECT 1` without reading its file.
 PROBE = "SELECT 1 FROM project LIMIT 1"
+# A database that cannot be written refuses this as well, although it writes nothing.
+WRITE_PROBE = "DELETE FROM project WHERE 1 = 0"
 
 bp = Blueprint("health", __name__)
 
@@ -29,11 +31,14 @@ def healthz() -> dict[str, str]:
 
 @bp.get("/readyz")
 def readyz() -> tuple[dict[str, str], int]:
-    """Answer 200 while the database answers, also without the counter store."""
+    """Answer 200 while the database can be written, also without the counter store."""
     answers = quotas.limiter_of(current_app).store_answers()
     stores = {"counters": "ok" if answers else "degraded"}
     try:
         data.execute_sql(PROBE).fetchone()
-    except peewee.DatabaseError:
+        data.execute_sql(WRITE_PROBE)
+    except peewee.DatabaseError as error:
+        # Perhaps no request will come that could do it.
+        data.recover(error)
         return {"status": "unavailable"} | stores, 503
     return {"status": "ok"} | stores, 200

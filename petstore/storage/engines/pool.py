@@ -1,6 +1,7 @@
 """A pool of connections to PostgreSQL, used in one event loop only."""
 
 import asyncio
+import random
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import suppress
@@ -27,7 +28,8 @@ class Pool:
             is_over if has_timeout else lambda _waited, _stalled: False
         )
         self._idle: list[Connection] = []
-        self._count = 0  # idle or in use
+        # Each connection, idle or in use, and when it will be retired.
+        self._connections: dict[Connection, asyncio.TimerHandle] = {}
         # Each connection that writes, and for which key.
         self._writers: dict[Connection, Hashable] = {}
         self._is_connecting = False
@@ -75,8 +77,7 @@ class Pool:
         if connection.is_idle:
             self._idle.append(connection)
         else:
-            if connection.is_uncertain:
-                self._back_off()  # an available server would have cancelled it
+            self._distrust_others(connection)
             self._drop(connection)
         if self._queue:
             self._serve()
@@ -112,24 +113,37 @@ class Pool:
             self._drop(self._idle.pop())
         return self._idle[-1] if self._idle else None
 
+    def _distrust_others(self, connection: Connection) -> None:
+        """Close the connections that may have failed like this one."""
+        if connection.is_read_only:
+            for other in self._connections:
+                other.is_retired = True
+        if connection.is_read_only or connection.is_uncertain:
+            self._drop_idle()
+
     def _drop_idle(self) -> None:
         while self._idle:
             self._drop(self._idle.pop())
 
     def _drop(self, connection: Connection) -> None:
-        self._count -= 1
+        self._connections.pop(connection).cancel()
         self._start(_close(connection))
+
+    def _retire(self, connection: Connection) -> None:
+        """Close a connection now, or when it is released."""
+        connection.is_retired = True
+        if connection in self._idle:
+            self._idle.remove(connection)
+            self._drop(connection)
 
     def _back_off(self) -> None:
         """Refuse requests for a moment, since the server is unavailable."""
         self._retry_at = time.monotonic() + timeouts.LIMITS.back_off_seconds
-        # Idle connections may be broken, even when the server is available again.
-        self._drop_idle()
 
     def _connect_if_needed(self) -> None:
         # Connections are opened one at a time: opening several at once would delay the
         # first one.
-        has_room = self._count < timeouts.LIMITS.connections
+        has_room = len(self._connections) < timeouts.LIMITS.connections
         if has_room and not self._is_connecting:
             self._is_connecting = True
             self._start(self._add_connection())
@@ -138,13 +152,17 @@ class Pool:
         try:
             connection = await self._connect()
         except peewee.OperationalError as error:
-            if self._count == 0:
+            if not self._connections:
                 self._back_off()
                 self._queue.fail_all(error)
             return
         finally:
             self._is_connecting = False
-        self._count += 1
+        # Those that were opened together do not end together.
+        seconds = timeouts.LIMITS.connection_seconds * random.uniform(0.5, 1)  # noqa: S311
+        self._connections[connection] = self.loop.call_later(
+            seconds, self._retire, connection
+        )
         self.release(connection)
 
     def _start(self, coroutine: Coroutine[None, None, None]) -> None:

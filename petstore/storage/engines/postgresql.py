@@ -15,6 +15,7 @@ from petstore.storage.engines.base import Pairs, RequestDatabase, Rows
 from petstore.storage.engines.batches import Batches
 from petstore.storage.engines.connection import (
     Connection,
+    Lost,
     SerializationFailure,
     connect,
 )
@@ -206,10 +207,21 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         return await_result(self._read(sql, params or (), who_waits()))
 
     async def _read(self, sql: str, params: Any, who: Who | None) -> Rows:
+        """Run a statement alone, and once more if its connection was dead.
+
+        A firewall may forget a connection without a word to either side.
+        """
+        try:
+            return await self._read_once(sql, params, who)
+        except Lost:
+            return await self._read_once(sql, params, who)
+
+    async def _read_once(self, sql: str, params: Any, who: Who | None) -> Rows:
         pool = self._open_pool()
+        seconds = timeouts.LIMITS.read_seconds if self._has_time_limits else None
         connection = await pool.acquire(who)
         try:
-            return await connection.run(sql, params)
+            return await connection.run(sql, params, seconds)
         finally:
             pool.release(connection)
 
@@ -295,6 +307,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
                 self.database,
                 statement_seconds=seconds if self._has_time_limits else None,
                 prepares_statements=self._prepares_statements,
+                session="read-write" if self._has_time_limits else None,
             )
             self._pool = Pool(connect_to_server, has_timeout=self._has_time_limits)
             self._batches = Batches(self._pool, self._insert_all)
