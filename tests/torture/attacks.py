@@ -29,13 +29,19 @@ class Attacker:
         groups = ((self._on_rows(), REFUSED), (self._on_pages(), REFUSED))
         groups += ((self._with_own_key(), ANY), (self._with_own_session(), ANY))
         attacks, allowed = self._dice.choice(groups)
-        return self._dice.choice(attacks)(), allowed
+        return self._go_on(self._dice.choice(attacks)()), allowed
 
     def behave(self) -> tuple[requests.Response, set[int]]:
         """Send an ordinary request; return the answer and the allowed statuses."""
         if self._dice.random() < 0.2:
-            return self._me.see(self._dice.choice(PAGES)), ANY
+            return self._go_on(self._me.see(self._dice.choice(PAGES))), ANY
         return self._me.call("GET", "/pets?limit=20"), ANY
+
+    def _go_on(self, answer: requests.Response) -> requests.Response:
+        """Be another project from now on if this one has used up its pages."""
+        if answer.status_code == 429:
+            self._me.begin()
+        return answer
 
     def _on_rows(self) -> list[Attack]:
         """Return requests of the API for what is the victim's."""

@@ -83,13 +83,17 @@ class Tenant:
     """A project with a valid key and a session on the dashboard."""
 
     def __init__(self, url: str, name: str) -> None:
-        self.project = Project.add(name, None, AMPLE)
-        self.key = Key.issue(self.project)
-        self._url = url
+        self._url, self._name = url, name
         self._browser = requests.Session()
         self._client = requests.Session()
-        self._client.headers["Authorization"] = f"Bearer {self.key}"
         self._token = ""
+        self.begin()
+
+    def begin(self) -> None:
+        """Be a new project, with all its pages left, and sign in."""
+        self.key = Key.issue(Project.add(self._name, None, AMPLE))
+        self._client.headers["Authorization"] = f"Bearer {self.key}"
+        self.sign_in()
 
     def close(self) -> None:
         """Close the connections."""
