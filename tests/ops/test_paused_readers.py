@@ -174,6 +174,24 @@ def test_what_python_prints_is_dropped_as_well():
     os.close(writing)
 
 
+NAMING = """
+import sys
+from petstore.ops import streams
+sys.exit(7 if streams.never_wait(list) == ["stdout"] else 1)
+"""
+
+
+def test_stream_that_cannot_be_opened_again_is_named(tmp_path: Path):
+    os.mkfifo(tmp_path / "log")
+    reading = os.open(tmp_path / "log", os.O_RDONLY | os.O_NONBLOCK)
+    with (tmp_path / "log").open("w") as log:
+        os.close(reading)  # a pipe that nobody reads cannot be opened
+        done = subprocess.Popen(
+            [sys.executable, "-c", NAMING], cwd=servers.ROOT, stdout=log
+        )
+        assert done.wait(servers.STOPPED_WITHIN_SECONDS) == 7
+
+
 def fill(pipe: int) -> None:
     fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, timeouts.LIMITS.log_bytes)
     os.set_blocking(pipe, False)
