@@ -1,6 +1,7 @@
 """flask data backup: a complete copy in one file while the service is writing."""
 
 import os
+import re
 import shlex
 import sqlite3
 import stat
@@ -14,6 +15,8 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
+from petstore.models.keys import Key
+from petstore.models.projects import Project
 from petstore.storage import backup
 from petstore.storage.database import data
 from tests.cli.loads import adding, ids_of_added
@@ -147,3 +150,28 @@ def test_postgresql_is_left_to_pg_dump(flask: Callable, file: Path):
     assert failure(flask("data", "backup", str(file))) == (
         "DATABASE_URL is PostgreSQL: back it up by pg_dump."
     )
+
+
+@of_sqlite
+def test_keys_that_a_restore_brings_back_are_revoked_again_by_the_log(
+    app: Flask, project: Project, file: Path, tmp_path: Path, sqlite_url: str
+):
+    kept, rotated, revoked = (Key.issue(project)[:16] for _ in range(3))
+    backup.back_up(data.obj, file)
+    log = tmp_path / "service.log"
+    for command in (["rotate", rotated], ["revoke", revoked]):
+        ended = servers.flask({"DATABASE_URL": sqlite_url}, "keys", *command)
+        log.write_text((log.read_text() if log.exists() else "") + ended.stderr)
+    page = (servers.ROOT / "docs" / "operating.md").read_text()
+    [script] = re.findall(r"```sh\n(sed [^`]+)```", page)
+    program = f"{shlex.quote(sys.executable)} -m flask"
+    restored = os.environ | {"DATABASE_URL": f"sqlite:///{file}"}
+    servers.flask(restored, "migrate")
+    subprocess.run(
+        ["sh", "-c", script.replace("flask", program).replace(log.name, str(log))],
+        cwd=servers.ROOT,
+        env=restored,
+        check=True,
+    )
+    works = "SELECT prefix FROM api_key WHERE revoked_ms IS NULL"
+    assert rows(file, works) == [(kept,)]
