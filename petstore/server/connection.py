@@ -40,6 +40,7 @@ class Connection(asyncio.BufferedProtocol):
         self._received = b""
         self._has_eof = False  # the client has closed its side
         self._flow = FlowControl()
+        self._is_noted = False  # in the memory of the worker
         self._is_last = False  # whether the current response is the last one
         # Of the current response; the event loop keeps only a weak reference to it.
         self._task: asyncio.Task[None] | None = None
@@ -55,6 +56,11 @@ class Connection(asyncio.BufferedProtocol):
     def is_write_paused(self) -> bool:
         """Whether the client has to read before more of the response is sent."""
         return self._flow.is_paused
+
+    def note_unsent(self) -> None:
+        """Note what the client has not read of a response that was written before."""
+        if self._is_noted or self._transport.get_write_buffer_size():
+            self._note_kept()
 
     def abort(self) -> None:
         """Close the connection at once and discard what has not been sent."""
@@ -108,7 +114,9 @@ class Connection(asyncio.BufferedProtocol):
             return
         start = len(self._received)
         self._received += _read_buffer[start : start + count]
-        if self._state is State.READING and not start:
+        if self._state is not State.READING:
+            self._note_kept()
+        elif not start:
             self._read_next()
         if len(self._received) == timeouts.LIMITS.buffer_bytes:
             self._transport.pause_reading()
@@ -174,9 +182,18 @@ class Connection(asyncio.BufferedProtocol):
         if self._reader.is_complete:
             self._is_last = self._reader.is_last
             self._respond(self._reader.pop_environ())
-        elif self._reader.expects_continue:
+            return
+        if self._reader.expects_continue:
             self._reader.expects_continue = False
             self._transport.write(CONTINUE)
+        self._note_kept()
+
+    def _note_kept(self) -> None:
+        """Note how much is kept of an unfinished request and of an unsent response."""
+        unread = len(self._received) + self._reader.kept_bytes
+        kept = unread + self._transport.get_write_buffer_size()
+        self._is_noted = kept > 0
+        self._worker.memory.note(self, kept)
 
     def _answer_unreadable(self, error: ErrorResponse) -> None:
         """Have the application render the error for a request that cannot be read.
@@ -199,6 +216,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _respond(self, environ: dict[str, Any]) -> None:
         self._enter(State.RESPONDING, None)
+        if self._is_noted:
+            self._note_kept()
         self._worker.count_request()
         is_stopping = self._worker.is_stopping and not self._received
         self._is_last |= is_stopping or not self._worker.keep_alive_seconds

@@ -57,6 +57,7 @@ class RequestReader:
         self._url = b""
         self._header_count = 0
         self._has_head = self._is_chunked = False
+        self.kept_bytes = 0  # of the request, with its framing
         self._blank_bytes = 0  # before the request
         self._bytes_read = 0  # of the head, then of the body with its chunk headers
         self._bytes_left = 0  # of a body with a Content-Length, or of a chunk
@@ -83,6 +84,7 @@ class RequestReader:
             raise error.__context__ or error from None  # what the callback raised
         except HttpParserError as error:
             raise InvalidRequest(f"The request is not valid HTTP: {error}.") from None
+        self.kept_bytes += position
         return position
 
     def pop_environ(self) -> dict[str, Any]:

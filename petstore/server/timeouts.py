@@ -23,6 +23,8 @@ class Limits:
     pieces: int = 256  # of a body, in one iteration of the event loop
 
     # A worker.
+    kept_bytes: int = 64 * 1024 * 1024  # of requests and responses under way
+    freed_bytes: int = 8 * 1024 * 1024  # before they are returned to the system
     accepts: int = 64  # in one iteration of the event loop
     spare_descriptors: int = 48  # for files and for connections to the stores
     threads: int = 32  # for calls that block
@@ -114,7 +116,7 @@ class Limits:
         """Raise `ValueError` if two limits are in the wrong order."""
         self._check("yield_seconds", "tick_seconds", "request_seconds", "send_seconds")
         self._check("tick_seconds", "linger_seconds", "request_seconds")
-        self._check("head_bytes", "buffer_bytes")
+        self._check("head_bytes", "buffer_bytes", "freed_bytes", "kept_bytes")
         self._check("redis_server_seconds", "hit_seconds", "request_seconds")
         self._check("short_lock_seconds", "lock_seconds", "server_statement_seconds")
         self._check("replay_lock_seconds", "lock_seconds")

@@ -15,6 +15,7 @@ from gunicorn.workers.base import Worker
 
 from petstore.server import balancing, concurrency, timeouts
 from petstore.server.connection import Connection
+from petstore.server.memory import Memory
 
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
@@ -53,6 +54,7 @@ class EventLoopWorker(Worker):
         # In the order in which they became idle.
         self._connections: dict[Connection, None] = {}
         self._accepting: set[asyncio.Task[Any]] = set()
+        self.memory = Memory()
         self._max_connections = min(
             self.cfg.worker_connections,
             _usable_descriptors(timeouts.LIMITS.spare_descriptors),
@@ -87,6 +89,7 @@ class EventLoopWorker(Worker):
     def remove(self, connection: Connection) -> None:
         """Remove a connection that has ended."""
         del self._connections[connection]
+        self.memory.forget(connection)
         self._publish()
         self._stop_if_done()
 
@@ -171,12 +174,14 @@ class EventLoopWorker(Worker):
         self.notify()
         if os.getppid() != self._master_pid:
             self._stop()
+        self.memory.trim()
         now, seconds = self._loop.time(), timeouts.LIMITS.tick_seconds
         # If the process was suspended, first read what clients have sent meanwhile.
         if now - due < seconds:
             for connection in list(self._connections):
                 if connection.deadline is not None and connection.deadline <= now:
                     connection.expire()
+                connection.note_unsent()
         self._loop.call_later(seconds, self._tick, now + seconds)
 
     def _stop(self) -> None:
