@@ -21,7 +21,7 @@ class Category(NamedTuple):
     def ensure(project_id: int, category_id: int, name: str | None = None) -> bool:
         """Add the category unless it exists; return whether it was added."""
         values = {"project": project_id, "category_id": category_id, "name": name}
-        return bool(_insert.insert(project_id, **values))
+        return bool(_insert.at_once(project_id, **values))
 
     @classmethod
     def rename(
@@ -86,11 +86,15 @@ _select_page = page_statement(CategoryTable.id, _COLUMNS)
 
 @statement(data)
 def _insert() -> Query:
-    return CategoryTable.insert(
-        project=slot("project"),
-        id=slot("category_id"),
-        name=slot("name"),
-    ).on_conflict_ignore()
+    return (
+        CategoryTable.insert(
+            project=slot("project"),
+            id=slot("category_id"),
+            name=slot("name"),
+        )
+        .on_conflict_ignore()
+        .returning(CategoryTable.id)
+    )
 
 
 @statement(data)
