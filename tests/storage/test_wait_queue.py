@@ -8,29 +8,12 @@ import pytest
 
 from petstore.server import concurrency
 from petstore.storage.engines.pool import is_over
-from petstore.storage.engines.waiting import Busy, ClientGone, WaitQueue
+from petstore.storage.engines.waiting import Busy, ClientGone, Crowded, WaitQueue
+from tests.harness.loops import Loop, move_clock, settle
 
 CHECK_SECONDS = 0.05
 STALLED, LONGEST = 5, 20  # checks
 CROWD = 8_000
-
-
-class Loop(asyncio.SelectorEventLoop):
-    """An event loop whose clock a test moves, and which counts what it calls."""
-
-    now = 0.0
-    calls = 0
-
-    def time(self) -> float:
-        return self.now
-
-    def call_soon(self, *arguments: Any, **options: Any) -> asyncio.Handle:
-        self.calls += 1
-        return super().call_soon(*arguments, **options)
-
-    def call_at(self, *arguments: Any, **options: Any) -> asyncio.TimerHandle:
-        self.calls += 1
-        return super().call_at(*arguments, **options)
 
 
 @pytest.fixture(autouse=True)
@@ -78,16 +61,10 @@ def run(play: Callable[[Queue], Coroutine[None, None, None]]) -> None:
         runner.run(main())
 
 
-async def settle() -> None:
-    for _ in range(3):
-        await asyncio.sleep(0)
-
-
 async def check(times: int = 1) -> None:
     """Move the clock, by one check of a queue each time."""
     for _ in range(times):
-        asyncio.get_running_loop().now += CHECK_SECONDS
-        await settle()
+        await move_clock(CHECK_SECONDS)
 
 
 def outcome(task: asyncio.Task[str]) -> object:
@@ -104,7 +81,7 @@ def test_waiting_costs_nothing_for_each_that_waits():
         await check(STALLED - 1)
         assert asyncio.get_running_loop().calls - before < 30
         await check()
-        assert set(map(outcome, crowd)) == {Busy}
+        assert set(map(outcome, crowd)) == {Crowded}
 
     run(play)
 
@@ -129,7 +106,7 @@ def test_wait_has_an_absolute_deadline():
             await queue.serve_one()
             assert outcome(other) == "connection"
             await check()
-        assert outcome(locked) == Busy
+        assert outcome(locked) == Crowded
 
     run(play)
 
@@ -137,8 +114,7 @@ def test_wait_has_an_absolute_deadline():
 def test_suspended_process_lets_nobody_time_out():
     async def play(queue: Queue) -> None:
         [request] = await queue.enter("project")
-        asyncio.get_running_loop().now += 100 * CHECK_SECONDS
-        await settle()
+        await move_clock(100 * CHECK_SECONDS)
         await queue.serve_one()
         assert outcome(request) == "connection"
 
@@ -149,7 +125,7 @@ def test_full_queue_refuses_at_once():
     async def play(queue: Queue) -> None:
         await queue.enter(*["project"] * CROWD)
         [refused] = await queue.enter("project")
-        assert outcome(refused) == Busy
+        assert outcome(refused) == Crowded
         assert len(queue) == CROWD
 
     run(play)
@@ -159,7 +135,7 @@ def test_full_queue_makes_room_for_somebody_with_fewer_requests():
     async def play(queue: Queue) -> None:
         crowd = await queue.enter(*["project"] * CROWD)
         [rival] = await queue.enter("rival")
-        assert outcome(crowd[-1]) == Busy
+        assert outcome(crowd[-1]) == Crowded
         await queue.serve_one()
         await queue.serve_one()
         assert outcome(rival) == "connection"

@@ -3,34 +3,102 @@
 import asyncio
 import sqlite3
 import time
+from collections import deque
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
-from petstore.server import await_result, timeouts
+from petstore.server import (
+    Abandoned,
+    await_result,
+    can_await,
+    timeouts,
+    wait_in_queue,
+)
+from petstore.storage.engines.waiting import ClientGone, Crowded
 
 Result = TypeVar("Result")
 
 
-def retry_while_busy(
-    function: Callable[..., Result],
-    *arguments: Any,
-    seconds: float = 0.0,
-    tries: int = 1,
-) -> Result:
-    """Call a function until the file is not locked; return the result.
+class _Try(NamedTuple):
+    function: Callable[[], Any]
+    place: asyncio.Future[Any]
+    last: int  # the number of the last round in which it is tried
 
-    The error is raised when neither time nor tries are left. SQLite itself would block
-    the event loop while it waits.
-    """
-    deadline = time.monotonic() + seconds
-    while True:
-        tries -= 1
+
+class BusyFile:
+    """A file that other connections lock from time to time."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[_Try] = deque()
+        self._round = 0
+
+    def retry(
+        self,
+        function: Callable[..., Result],
+        *arguments: Any,
+        seconds: float = 0.0,
+        tries: int = 1,
+    ) -> Result:
+        """Call a function until the file is not locked; return the result.
+
+        The error is raised when neither time nor tries are left. SQLite itself would
+        block the event loop while it waits.
+        """
+        pause = timeouts.LIMITS.retry_seconds
+        tries = max(tries, int(seconds / pause))
+        while True:
+            tries -= 1
+            try:
+                return function(*arguments)
+            except sqlite3.OperationalError as error:
+                if tries <= 0 or not is_busy(error):
+                    raise
+            if can_await():
+                return await_result(self._wait(partial(function, *arguments), tries))
+            time.sleep(pause)
+
+    async def _wait(self, function: Callable[[], Result], tries: int) -> Result:
+        """Wait until the event loop has called the function, after those before it.
+
+        There is one timer, and one call at a time while the file stays locked, however
+        many wait.
+        """
+        if len(self._waiting) >= timeouts.LIMITS.queue_length:
+            raise Crowded("too many requests wait already")
+        loop = asyncio.get_running_loop()
+        place: asyncio.Future[Result] = loop.create_future()
+        self._waiting.append(_Try(function, place, self._round + tries))
+        if len(self._waiting) == 1:
+            self._try_later(loop)
         try:
-            return function(*arguments)
-        except sqlite3.OperationalError as error:
-            if not is_busy(error) or (tries <= 0 and time.monotonic() >= deadline):
-                raise
-        await_result(asyncio.sleep(timeouts.LIMITS.retry_seconds))
+            return await wait_in_queue(place)
+        except Abandoned:
+            raise ClientGone("the client has gone") from None
+
+    def _try_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.call_later(timeouts.LIMITS.retry_seconds, self._try_all, loop)
+
+    def _try_all(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Call the functions in turn, until one finds the file locked."""
+        self._round += 1
+        while self._waiting:
+            if not self._has_ended(self._waiting[0]):
+                self._try_later(loop)
+                return
+            self._waiting.popleft()
+
+    def _has_ended(self, first: _Try) -> bool:
+        if first.place.done():  # its client has gone
+            return True
+        try:
+            first.place.set_result(first.function())
+        except Exception as error:  # noqa: BLE001 (it belongs to the request)
+            is_locked = isinstance(error, sqlite3.Error) and is_busy(error)
+            if is_locked and self._round < first.last:
+                return False
+            first.place.set_exception(error)
+        return True
 
 
 def is_busy(error: sqlite3.Error) -> bool:

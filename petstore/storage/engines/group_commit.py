@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import Any
 
 from petstore.server import await_result, timeouts
-from petstore.storage.engines.busy import retry_while_busy
+from petstore.storage.engines.busy import BusyFile
+from petstore.storage.engines.waiting import WaitQueue, who_waits
 
 Failure = sqlite3.Error | None
 
@@ -141,17 +141,19 @@ class GroupCommit:
         self._connect = connect
         self._writer: Writer | None = None
         self._shared: SharedTransaction | None = None
-        # Set while a request tries to begin a transaction.
-        self._beginning: asyncio.Future[None] | None = None
+        self._is_beginning = False  # whether a request tries to begin a transaction
+        # Of requests that can neither join a transaction nor begin one yet.
+        self._queue: WaitQueue[None] = WaitQueue(_is_over)
+        self._busy_file = BusyFile()
 
     def begin(self) -> SharedTransaction:
         """Join the open transaction, or begin one.
 
-        Raises `sqlite3.OperationalError` if the file stays locked.
+        Raises `sqlite3.OperationalError` if the file stays locked, or `Busy`.
         """
         deadline = time.monotonic() + timeouts.LIMITS.busy_seconds
-        while barrier := self._barrier():
-            await_result(_wait_until_free(barrier, deadline))
+        while self._must_wait():
+            await_result(self._queue.wait(who_waits()))
         if not (self._shared and self._shared.is_open):
             self._shared = self._begin_transaction(deadline)
         self._shared.join()
@@ -160,34 +162,41 @@ class GroupCommit:
     def close(self) -> None:
         """Close the connection unless it is in use; `begin` opens a new one."""
         is_in_use = self._shared and not self._shared.outcome.done()
-        if self._writer and not (is_in_use or self._beginning):
+        if self._writer and not (is_in_use or self._is_beginning):
             self._writer.close()
             self._writer = None
 
-    def _barrier(self) -> asyncio.Future[Any] | None:
-        """Return what a request has to wait for before it can join a transaction."""
+    def _must_wait(self) -> bool:
+        """Return whether a COMMIT is under way, or another request begins."""
         shared = self._shared
-        if shared and not (shared.is_open or shared.outcome.done()):
-            return shared.outcome  # its COMMIT is under way
-        return self._beginning
+        is_committing = shared and not (shared.is_open or shared.outcome.done())
+        return self._is_beginning or bool(is_committing)
+
+    def _wake_first(self, _ended: object = None) -> None:
+        """Let the first request that waits begin; the others may then join it."""
+        self._queue.serve(None, lambda _purpose: True)
 
     def _begin_transaction(self, deadline: float) -> SharedTransaction:
-        self._beginning = asyncio.get_running_loop().create_future()
+        self._is_beginning = True
         try:
             if not self._writer or self._writer.is_closed:
                 self._writer = Writer(self._connect())
-            retry_while_busy(
+            self._busy_file.retry(
                 self._writer.connection.execute,
                 "BEGIN IMMEDIATE",
                 seconds=deadline - time.monotonic(),
             )
-            return SharedTransaction(self._writer)
+        except BaseException:
+            self._wake_first()
+            raise
         finally:
-            self._beginning.set_result(None)
-            self._beginning = None
+            self._is_beginning = False
+        shared = SharedTransaction(self._writer)
+        shared.outcome.add_done_callback(self._wake_first)
+        self._queue.serve_all(None)
+        return shared
 
 
-async def _wait_until_free(barrier: asyncio.Future[Any], deadline: float) -> None:
-    await asyncio.wait([barrier], timeout=deadline - time.monotonic())
-    if time.monotonic() >= deadline:
-        raise sqlite3.OperationalError("the disk is busy")
+def _is_over(waited: int, _stalled: int) -> bool:
+    limits = timeouts.LIMITS
+    return waited * limits.check_seconds >= limits.busy_seconds

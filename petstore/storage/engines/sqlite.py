@@ -16,7 +16,7 @@ from peewee import SQL, ColumnBase, Expression, Model
 from petstore.server import can_await, timeouts
 from petstore.storage.engines import files
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows, as_peewee_errors
-from petstore.storage.engines.busy import is_busy, retry_while_busy
+from petstore.storage.engines.busy import BusyFile, is_busy
 from petstore.storage.engines.group_commit import GroupCommit
 from petstore.storage.queries import Row, slot
 
@@ -147,6 +147,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         self.file: Path = Path(path)
         self._opened = OpenedFile(path)
         self._busy_seconds = timeouts.LIMITS.busy_seconds
+        self._busy_file = BusyFile()
         self._threads = threading.local()
         self._group_commit = GroupCommit(self._connect)
         super().__init__(
@@ -196,6 +197,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     def dispose(self) -> None:
         """Drop all connections without closing them: they belong to another process."""
+        self._busy_file = BusyFile()
         self._threads = threading.local()
         self._group_commit = GroupCommit(self._connect)
 
@@ -325,7 +327,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     def _retry(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function again while another process has locked the file."""
-        return retry_while_busy(function, *arguments, seconds=self._busy_seconds)
+        return self._busy_file.retry(function, *arguments, seconds=self._busy_seconds)
 
 
 class SqliteCounters(Sqlite):
@@ -341,7 +343,7 @@ class SqliteCounters(Sqlite):
         return self._run(sql, params)
 
     def _retry(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        return retry_while_busy(
+        return self._busy_file.retry(
             function,
             *arguments,
             seconds=self._busy_seconds,

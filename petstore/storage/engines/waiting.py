@@ -34,6 +34,10 @@ class Busy(peewee.OperationalError):
     """Waiting for a lock or for a connection has timed out: others keep it."""
 
 
+class Crowded(Busy):
+    """Too many requests wait already, or one has waited for too long."""
+
+
 class ClientGone(Busy):
     """Waiting has ended because nobody waits for the response any more."""
 
@@ -125,7 +129,7 @@ class WaitQueue(Generic[Item]):
 
     def _enter(self, who: Who | None, purpose: Hashable) -> _Waiter[Item]:
         if who is None:
-            raise Busy("nothing is free at the moment")
+            raise Crowded("nothing is free at the moment")
         turn = self._turn + self._requests_before(who)
         if len(self._waiters) >= timeouts.LIMITS.queue_length:
             self._make_room(turn)
@@ -144,7 +148,7 @@ class WaitQueue(Generic[Item]):
 
     def _make_room(self, turn: float) -> None:
         """Refuse the request that would be served last, which may be the newest."""
-        full, last = Busy("too many requests wait already"), self._waiters[-1]
+        full, last = Crowded("too many requests wait already"), self._waiters[-1]
         if last.turn <= turn:
             raise full
         self._fail(last, full)
@@ -158,7 +162,7 @@ class WaitQueue(Generic[Item]):
         for waiter in list(self._waiters):
             waited = self._checks - waiter.entered
             if self._is_over(waited, min(waited, self._checks - self._served)):
-                self._fail(waiter, Busy("others keep the database busy"))
+                self._fail(waiter, Crowded("others keep the database busy"))
         if self._waiters:
             self._check_later(loop)
 
