@@ -18,7 +18,8 @@ fails if a request to the service takes 3 % more than there, in the columns `wor
 - pieces: statements (of SQL and Redis), round trips to the stores, and the most memory
   that Python allocates at a time
 
-The rows `by hand` are the same job in Flask, written by hand (yardsticks/baseline.py).
+The rows `hundred`, `page` and `once` are the dearest of what a plan allows. The rows
+`by hand` are the same job in Flask, written by hand (yardsticks/baseline.py).
 Its worker is gunicorn's, with threads and the HTTP parser in Python: valgrind does not
 know the instructions of the one in C. `--keep DIRECTORY` keeps the profiles of single
 functions, for `callgrind_annotate`.
@@ -35,13 +36,14 @@ from pathlib import Path
 
 from benchmarks import meters
 from benchmarks.meters import METERS, Figures, Program
-from benchmarks.requests import CASES, Crowd
+from benchmarks.requests import CASES, DEAREST, Crowd
 from benchmarks.stage import USUAL_STORES, Stage, stage
 
 COMMITTED = Path(__file__).with_name("cost.md")
 TOLERANCE = 1.03
 CHECKED = ("worker", "alone", "statements", "trips")
 COLUMNS = ("worker", "calls", "crowded", "alone", "statements", "trips", "KiB")
+COUNTED_CASES = [*CASES, *DEAREST]  # the latter of the service alone
 SHORT_CASES = ("list", "get", "create")
 SERVICE, BY_HAND = "", " by hand"  # what follows the name of a case
 APPS = {SERVICE: meters.SERVICE, BY_HAND: meters.BY_HAND}
@@ -56,7 +58,7 @@ Table = dict[tuple[str, str], Figures]  # by store and row
 def main() -> int:
     """Print a table for each store; return whether a request costs more than before."""
     chosen = _options()
-    committed, found = _read(COMMITTED), {}
+    committed, found = read(COMMITTED), {}
     with contextlib.ExitStack() as stack:
         keep = chosen.keep or stack.enter_context(tempfile.TemporaryDirectory())
         for store in chosen.stores:
@@ -84,9 +86,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--keep", metavar="DIRECTORY")
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
+    cases = ", ".join(COUNTED_CASES)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=cases)
     chosen = parser.parse_args()
-    if unknown := set(chosen.cases) - set(CASES):
+    if unknown := set(chosen.cases) - set(COUNTED_CASES):
         parser.error(f"no case is {unknown.pop()}")
     chosen.stores = [chosen.store] if chosen.store else USUAL_STORES
     chosen.meters = [chosen.meter] if chosen.meter else list(METERS)
@@ -94,7 +97,7 @@ def _options() -> argparse.Namespace:
     chosen.counted = SHORT_COUNTED if chosen.short else COUNTED
     if chosen.short:
         chosen.meters = ["worker"]
-    chosen.cases = chosen.cases or (SHORT_CASES if chosen.short else list(CASES))
+    chosen.cases = chosen.cases or (SHORT_CASES if chosen.short else COUNTED_CASES)
     return chosen
 
 
@@ -105,12 +108,15 @@ def _count(place: Stage, chosen: argparse.Namespace, keep: Path) -> Table:
         (place.store, case + program): {}
         for case in chosen.cases
         for program in chosen.programs
+        if not (program and case in DEAREST)
     }
     for program, meter in itertools.product(chosen.programs, chosen.meters):
         directory = keep / f"{place.store}-{meter}{program.replace(' ', '-')}"
         directory.mkdir(parents=True, exist_ok=True)
         with METERS[meter](Program(place, APPS[program], directory)) as measure:
             for case in chosen.cases:
+                if program and case in DEAREST:
+                    continue
                 warm_up, counted = (
                     crowd.requests(case, count) for count in (WARM_UP, chosen.counted)
                 )
@@ -149,13 +155,13 @@ def _cell(figures: Figures, before: Figures, column: str) -> str:
     return cell
 
 
-def _read(file: Path) -> Table:
+def read(file: Path) -> Table:
     table: Table = {}
     for line in file.read_text().splitlines() if file.exists() else ():
         first, *cells = [cell.strip() for cell in line.strip("|").split("|")]
         if cells[: len(COLUMNS)] == list(COLUMNS):
             store = first
-        elif first.removesuffix(BY_HAND) in CASES:
+        elif first.removesuffix(BY_HAND) in COUNTED_CASES:
             table[store, first] = {
                 column: float(cell.replace(",", ""))
                 for column, cell in zip(COLUMNS, cells, strict=False)
@@ -166,8 +172,9 @@ def _read(file: Path) -> Table:
 
 def _write(found: Table) -> None:
     """Replace what was counted, and keep the rest."""
-    table = _read(COMMITTED)  # again: another process may have written
+    table = read(COMMITTED)  # again: another process may have written
     rows = [case + program for case in CASES for program in (SERVICE, BY_HAND)]
+    rows += DEAREST
     merged = {
         key: table.get(key, {}) | found.get(key, {})
         for key in itertools.product(USUAL_STORES, rows)
@@ -178,7 +185,7 @@ def _write(found: Table) -> None:
 
 def _dearer(found: Table, committed: Table) -> Iterator[str]:
     for (store, row), figures in found.items():
-        if row not in CASES or (store, row) not in committed:
+        if row not in COUNTED_CASES or (store, row) not in committed:
             continue
         before = committed[store, row]
         for column in set(CHECKED) & set(figures):

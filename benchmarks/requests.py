@@ -8,11 +8,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchmarks.stage import Stage
-from benchmarks.tenants import CATEGORIES, issue_keys, settle
+from benchmarks.tenants import CATEGORIES, issue_keys, settle, sign_in
 from petstore.models.credentials import new_key
 
 # Each kind of request, and the status of its response.
 CASES = {"list": 200, "get": 200, "create": 201, "order": 201, "401": 401, "429": 429}
+# The dearest of what plans allow: a hundred animals, over the API and as a page of the
+# dashboard, and a create with an Idempotency-Key.
+DEAREST = {"hundred": 200, "page": 200, "once": 201}
+PAGE = "/dashboard/animals?limit=100"
 # Nothing is written about keys that are said to be used later than now.
 LONG_FROM_NOW_MS = 1 << 42
 # Fewer requests than an address may send without a valid key in a minute.
@@ -38,6 +42,7 @@ class Crowd:
         self._spent = itertools.cycle(issue_keys(place, "spent", per_day=1))
         place.sql(f"UPDATE api_key SET last_used_ms = {LONG_FROM_NOW_MS}")
         self._any = random.Random(0)  # the same in each run
+        self._cookies = sign_in(place, self._tenants)
         self._addresses = _addresses()
         self._ordered = itertools.count()
 
@@ -48,21 +53,26 @@ class Crowd:
     def _request(self, case: str) -> Request:
         tenant, number = self._any.choice(self._tenants), self._any.randrange
         path, key, body = "/v1/pets", tenant.key, None
-        if case == "create":
+        if case in ("create", "once"):
             body = {"name": f"Rex {number(10**6)}", "categoryId": number(CATEGORIES)}
         elif case == "order":
             path, key, body = self._order()
         elif case == "get":
             path += f"/{number(tenant.first, tenant.last + 1, tenant.step)}"
         else:
-            most = tenant.last - 20 * tenant.step
-            path += f"?limit=20&after={number(tenant.first - 1, most)}"
+            limit = 100 if case == "hundred" else 20
+            most = tenant.last - limit * tenant.step
+            path += f"?limit={limit}&after={number(tenant.first - 1, most)}"
         if case == "401":
             key = new_key()  # the right checksum, and nobody's
         elif case == "429":
             key = next(self._spent)
         headers = {"Authorization": f"Bearer {key}"}
-        sent = next(self._addresses), CASES[case]
+        if case == "page":
+            path, headers = PAGE, {"Cookie": self._cookies[tenant]}
+        elif case == "once":
+            headers["Idempotency-Key"] = f"{number(10**18)}"
+        sent = next(self._addresses), (CASES | DEAREST)[case]
         if body is None:
             return Request("GET", path, headers, "", *sent)
         headers["Content-Type"] = "application/json"

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.stage import Stage
+from petstore import create_app
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
+from tests.dashboard.browser import COOKIE, Browser
 from tests.harness import databases
 
 PROJECTS = 50
@@ -67,6 +69,16 @@ def issue_keys(place: Stage, name: str, per_day: int) -> list[str]:
         projects = [Project.add(name, f"{name}-{n}", plan) for n in range(PROJECTS)]
         return [Key.issue(project) for project in projects]
     finally:
+        databases.close()
+
+
+def sign_in(place: Stage, tenants: list[Tenant]) -> dict[Tenant, str]:
+    """Sign in to the projects, and return the cookie of each."""
+    app = create_app(read_settings(place.environ))
+    try:
+        return {each: f"{COOKIE}={Browser(app, each.key).cookie}" for each in tenants}
+    finally:
+        app.extensions["limiter"].close()
         databases.close()
 
 

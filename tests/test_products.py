@@ -1,0 +1,165 @@
+"""What a project may cost at most: the product of all limits is what is documented."""
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from benchmarks import cost
+from petstore import clock
+from petstore.models.categories import CategoryTable
+from petstore.models.domains import MAX_DOMAINS
+from petstore.models.domains.checks import CHECK_AFTER_MS
+from petstore.models.keys import MAX_KEYS_PER_HOUR, MAX_WORKING_KEYS, Key
+from petstore.models.pets import PetTable
+from petstore.models.plans import PLANS, Terms
+from petstore.models.projects import Project
+from petstore.models.sessions import TOKEN_BYTES, Session, digest_of
+from petstore.models.stored_responses import StoredResponse
+from petstore.quotas.quotas import PAGES, RESERVE, SIGN_INS, Quota
+from petstore.settings import read_settings
+from petstore.storage import BaseModel
+from petstore.storage.database import data
+from tests.test_promises import code_in, rows_of
+
+PAGE = "operating.md"
+PLANS_HEADING, ROWS_HEADING = "What a project may cost", "The largest rows"
+ENGINES = ("sqlite", "postgresql")
+MEASURED = 1_000  # rows of each table
+MOST = 2**63 - 1
+# Each key has a reserve of its own, and those that are issued during the day as well.
+KEYS_A_DAY = MAX_WORKING_KEYS + 24 * MAX_KEYS_PER_HOUR
+RESERVES = KEYS_A_DAY * RESERVE.day.amount
+
+
+def largest(table: str) -> int:
+    """Return the bytes of a row on the engine where it takes more, as documented."""
+    return max(
+        int(cell.replace(",", ""))
+        for name, *cells in rows_of(PAGE, ROWS_HEADING)
+        for cell in cells
+        if code_in(name) == [table]
+    )
+
+
+def dearest(*cases: str) -> float:
+    """Return the instructions of the dearest of these requests, on either store."""
+    counted = cost.read(cost.COMMITTED)
+    of_cases = [
+        counted[store, case]["worker"] for store in cost.USUAL_STORES for case in cases
+    ]
+    return 1000 * max(of_cases)
+
+
+def product(terms: Terms) -> Iterator[str]:
+    """Yield the cells of a plan: what it allows in rows, bytes and so on."""
+    per_day = Quota.parse(terms.quota).day.amount
+    animal, category, reply, session = map(
+        largest, ("pet", "category", "reply", "session")
+    )
+    # A response is stored for 24 hours, which lie in two UTC days.
+    stored, sessions = 2 * per_day * reply, (SIGN_INS.day.amount + RESERVES) * session
+    pages = PAGES.day.amount + RESERVES
+    checks = clock.MS_PER_DAY // CHECK_AFTER_MS
+    orders = read_settings({}).new_domains_per_day + MAX_DOMAINS * checks
+    # A request may add an animal, its category and a stored response.
+    yield f"{min(terms.rows, 2 * per_day):,}"
+    yield f"{terms.rows:,}"
+    yield megabytes(per_day * (animal + category + reply) + sessions)
+    yield megabytes(terms.rows * animal + stored + sessions)
+    yield f"{per_day:,}"
+    yield f"{pages:,}"
+    yield billions(per_day * dearest("hundred", *cost.CASES, "once"))
+    yield billions(pages * dearest("page"))
+    yield f"{orders if terms.has_domains else 0:,}"
+    yield f"{MAX_DOMAINS if terms.has_domains else 0:,}"
+
+
+def megabytes(number: int) -> str:
+    return f"{number / 10**6:,.0f} MB"
+
+
+def billions(number: float) -> str:
+    """Round to two digits: counting again finds one in a hundred more or less."""
+    return f"{float(f'{number / 10**9:.2g}'):,g}"
+
+
+def test_product_of_the_limits_of_each_plan_is_documented():
+    told = {code_in(plan)[0]: cells for plan, *cells in rows_of(PAGE, PLANS_HEADING)}
+    assert told == {
+        name: list(product(terms)) for name, terms in PLANS.items() if terms.quota
+    }
+
+
+@pytest.fixture
+def any_() -> random.Random:
+    """Texts and numbers that no database can compress."""
+    return random.Random(0)
+
+
+def name(any_: random.Random) -> str:
+    """Return a name of 200 characters that take four bytes each."""
+    return "".join(chr(any_.randrange(0x10000, 0x110000)) for _ in range(200))
+
+
+Row = dict[str, Any]
+
+
+def animal(any_: random.Random, number: int) -> Row:
+    category = any_.randrange(MOST)
+    return {"name": name(any_), "category_id": category, "status": "available"}
+
+
+def category(any_: random.Random, number: int) -> Row:
+    """Return the category that a new animal brings along, without a name."""
+    return {"id": any_.randrange(MOST)}
+
+
+def reply(any_: random.Random, number: int) -> Row:
+    body = f'{{"id":{MOST},"name":"{name(any_)}","categoryId":{MOST},"status":"sold"}}'
+    return {
+        "path": "/v1/store/orders",
+        "key": "".join(chr(any_.randrange(ord("!"), ord("~"))) for _ in range(255)),
+        "fingerprint": any_.randbytes(32),
+        "created_ms": number,
+        "status": 201,
+        "location": f"/v1/store/orders/{MOST}",
+        "body": body.encode(),
+    }
+
+
+def session(any_: random.Random, number: int) -> Row:
+    return {"digest": digest_of(any_.randbytes(TOKEN_BYTES).hex()), "ends_ms": number}
+
+
+TABLES: dict[str, tuple[type[BaseModel], Callable[[random.Random, int], Row]]] = {
+    "pet": (PetTable, animal),
+    "category": (CategoryTable, category),
+    "reply": (StoredResponse, reply),
+    "session": (Session, session),
+}
+
+
+def size(table: str) -> int:
+    """Return the bytes of a table and its indexes; on SQLite, those of all tables."""
+    sizes = f"SELECT pg_total_relation_size('{table}')"
+    if data.file:
+        sizes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+    [(bytes_,)] = data.execute_sql(sizes).fetchall()
+    return bytes_
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_largest_rows_take_as_many_bytes_as_documented(
+    project: Project, key: str, any_: random.Random, table: str
+):
+    model, make = TABLES[table]
+    owner = {"key": Key.get().id} if model is Session else {"project": project.id}
+    before = size(table)
+    for number in range(MEASURED):
+        model.insert(make(any_, number) | owner).execute()
+    measured = (size(table) - before) / MEASURED
+    told = {code_in(row)[0]: cells for row, *cells in rows_of(PAGE, ROWS_HEADING)}
+    stated = int(told[table][0 if data.file else 1].replace(",", ""))
+    assert 0.75 * stated <= measured <= stated
