@@ -6,7 +6,7 @@ import pytest
 
 from petstore.models.domains import MAX_DOMAINS
 from petstore.models.keys import MAX_WORKING_KEYS
-from petstore.quotas.quotas import PAGES
+from petstore.quotas.quotas import FAILED_SIGN_INS, PAGES, RESERVE, SIGN_INS, Quota
 from petstore.settings.numbers import MIN_SECRET_LENGTH
 from tests.harness.servers import ROOT
 
@@ -35,6 +35,13 @@ def test_figures_match_the_code(page: str):
     assert f"{MIN_SECRET_LENGTH} characters" in told
     assert MAX_DOMAINS == MAX_WORKING_KEYS == 100
     assert re.search("keys \\(100\\)|100 keys", told)
+
+
+@pytest.mark.parametrize("quota", [PAGES, SIGN_INS, RESERVE, FAILED_SIGN_INS])
+def test_limits_of_the_dashboard_match_the_code(quota: Quota):
+    minute, day = quota.amounts
+    told = " ".join(OPERATING.split())
+    assert re.search(f"{minute}( \\w+)? a minute and {day:,}( \\w+)? a day", told)
 
 
 def test_readme_links_to_security_md():
