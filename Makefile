@@ -34,7 +34,7 @@ bench: $(VENV)/test.stamp ## Run the benchmarks of docs/performance.md (needs wr
 	$(BIN)/python -m benchmarks.latency
 	$(BIN)/python -m benchmarks.footprint
 
-cost: $(VENV)/test.stamp ## Count what a request costs (needs valgrind; ten minutes)
+cost: $(VENV)/test.stamp ## Count what a request costs (needs valgrind and strace; ten minutes)
 	$(BIN)/python -m benchmarks.cost
 
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (about 45 minutes)

@@ -7,22 +7,25 @@
 
 Any of these can renew its part of the table with `--write`.
 
-Needs valgrind. With one connection, the counts are the same to one in a hundred on any
-day. Each is printed with its difference to the table in benchmarks/cost.md. The command
-fails if a request to the service takes 3 % more than there, in the columns `worker`,
-`alone`, `statements` or `trips`. The meters and their columns:
+Needs valgrind and strace. With one connection, the counts are the same to one in a
+hundred on any day. Each is printed with its difference to the table in
+benchmarks/cost.md. The command fails if a request to the service takes 3 % more than
+there, in the columns `worker`, `calls`, `alone`, `statements` or `trips`. The meters
+and their columns:
 
-- worker: thousands of instructions of a worker, and its system calls, one connection
+- worker: thousands of instructions of a worker with one connection
+- calls: its system calls
 - crowded: thousands of instructions of a worker with eight connections
 - alone: thousands of instructions of the application without a server
 - pieces: statements (of SQL and Redis), round trips to the stores, and the most memory
   that Python allocates at a time
 
 The rows `hundred`, `page` and `once` are the dearest of what a plan allows. The rows
-`by hand` are the same job in Flask, written by hand (yardsticks/baseline.py).
-Its worker is gunicorn's, with threads and the HTTP parser in Python: valgrind does not
-know the instructions of the one in C. `--keep DIRECTORY` keeps the profiles of single
-functions, for `callgrind_annotate`.
+`by hand` are the same job in Flask, written by hand (yardsticks/baseline.py). Its
+worker is gunicorn's, with threads, which take more or fewer system calls to wait for
+each other, and the HTTP parser in Python: valgrind does not know the instructions of
+the one in C. `--keep DIRECTORY` keeps the profiles of single functions, for
+`callgrind_annotate`.
 """
 
 import argparse
@@ -41,7 +44,7 @@ from benchmarks.stage import USUAL_STORES, Stage, stage
 
 COMMITTED = Path(__file__).with_name("cost.md")
 TOLERANCE = 1.03
-CHECKED = ("worker", "alone", "statements", "trips")
+CHECKED = ("worker", "calls", "alone", "statements", "trips")
 COLUMNS = ("worker", "calls", "crowded", "alone", "statements", "trips", "KiB")
 COUNTED_CASES = [*CASES, *DEAREST]  # the latter of the service alone
 SHORT_CASES = ("list", "get", "create")
@@ -96,7 +99,7 @@ def _options() -> argparse.Namespace:
     chosen.programs = (SERVICE,) if chosen.meter or chosen.short else (SERVICE, BY_HAND)
     chosen.counted = SHORT_COUNTED if chosen.short else COUNTED
     if chosen.short:
-        chosen.meters = ["worker"]
+        chosen.meters = ["worker", "calls"]
     chosen.cases = chosen.cases or (SHORT_CASES if chosen.short else COUNTED_CASES)
     return chosen
 

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import psutil
 
-from benchmarks import callgrind
+from benchmarks import callgrind, strace
 from benchmarks.relay import Relay, relay
 from benchmarks.requests import Request
 from benchmarks.stage import BASELINE, Stage
@@ -58,12 +58,26 @@ def _worker(program: Program) -> Iterator[Measure]:
             _send(port, warm_up)
             counter.start()
             statuses = _send(port, counted)
-            instructions, calls = counter.stop()
+            instructions = counter.stop()
             _check(counted, statuses)
-            return {
-                "worker": instructions / len(counted) / 1000,
-                "calls": calls / len(counted),
-            }
+            return {"worker": instructions / len(counted) / 1000}
+
+        yield measure
+
+
+@contextlib.contextmanager
+def _calls(program: Program) -> Iterator[Measure]:
+    command = [sys.executable, *_with_server(program)]
+    with _started_worker(program, command) as worker:
+
+        def measure(warm_up: list[Request], counted: list[Request]) -> Figures:
+            counter = strace.Counter(worker.pid, program.directory)
+            _send(worker.port, warm_up)
+            counter.start()
+            statuses = _send(worker.port, counted)
+            calls = counter.stop()
+            _check(counted, statuses)
+            return {"calls": calls / len(counted)}
 
         yield measure
 
@@ -80,7 +94,7 @@ def _crowded(program: Program) -> Iterator[Measure]:
             _send(port, warm_up)
             counter.start()
             statuses = list(pool.map(_send, [port] * AT_ONCE, shares))
-            instructions, _ = counter.stop()
+            instructions = counter.stop()
             for share, answers in zip(shares, statuses, strict=True):
                 _check(share, answers)
             return {"crowded": instructions / len(counted) / 1000}
@@ -97,7 +111,7 @@ def _alone(program: Program) -> Iterator[Measure]:
         def measure(warm_up: list[Request], counted: list[Request]) -> Figures:
             _call(process, warm_up)
             statuses = _call(process, counted, counter.start)
-            instructions, _ = counter.stop()
+            instructions = counter.stop()
             _check(counted, statuses)
             return {"alone": instructions / len(counted) / 1000}
 
@@ -135,28 +149,51 @@ def _pieces(program: Program) -> Iterator[Measure]:
         yield measure
 
 
-METERS = {"worker": _worker, "crowded": _crowded, "alone": _alone, "pieces": _pieces}
+METERS = {
+    "worker": _worker,
+    "calls": _calls,
+    "crowded": _crowded,
+    "alone": _alone,
+    "pieces": _pieces,
+}
 
 
 @contextlib.contextmanager
 def _counted_worker(program: Program) -> Iterator[tuple[int, callgrind.Counter]]:
-    place, app, directory, _ = program
-    port = servers.free_port()
-    arguments = [*program.command("gunicorn"), "--bind", f"127.0.0.1:{port}"]
-    if app == SERVICE:
+    command = callgrind.command(program.directory, *_with_server(program))
+    with _started_worker(program, command) as (port, pid):
+        yield port, callgrind.Counter(pid, program.directory)
+
+
+class Worker(NamedTuple):
+    """A worker of gunicorn."""
+
+    port: int
+    pid: int
+
+
+def _with_server(program: Program) -> list[str]:
+    arguments = program.command("gunicorn")
+    if program.app == SERVICE:
         arguments += ["--config", "benchmarks/steady.py"]
     else:
         arguments += ["--config", os.devnull, "--http-parser", "python"]
-        arguments += ["--no-control-socket", *BASELINE[place.store]]
-    command = callgrind.command(directory, *arguments, f"{app}:app")
-    with _started(command, place.environ) as process:
+        arguments += ["--no-control-socket", *BASELINE[program.place.store]]
+    return [*arguments, f"{program.app}:app"]
+
+
+@contextlib.contextmanager
+def _started_worker(program: Program, command: list[str]) -> Iterator[Worker]:
+    port = servers.free_port()
+    command = [*command, "--bind", f"127.0.0.1:{port}"]
+    with _started(command, program.place.environ) as process:
         deadline = time.monotonic() + STARTED_WITHIN_SECONDS
         while not (workers := psutil.Process(process.pid).children()):
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.1)
         servers.wait_for_answer(f"http://127.0.0.1:{port}")
-        yield port, callgrind.Counter(workers[0].pid, directory)
+        yield Worker(port, workers[0].pid)
 
 
 def _without_server(program: Program) -> list[str]:
