@@ -110,6 +110,16 @@ def _rare_checkpoints() -> None:
     timeouts.LIMITS = replace(timeouts.LIMITS, counter_pages=1000)
 
 
+def _shared_inserts() -> None:
+    from petstore.storage.engines.batches import Batches
+
+    async def insert(self: Any, key: Any, sql: str, values: Any) -> int:
+        [row_id] = await self._run(key, sql, [values])
+        return row_id
+
+    Batches.insert = insert
+
+
 def _balancing() -> None:
     from petstore.server import balancing
 
@@ -168,6 +178,7 @@ MECHANISMS: dict[str, Callable[[], None]] = {
     "group commit": _group_commit,
     "commit in a thread": _commit_in_a_thread,
     "rare checkpoints": _rare_checkpoints,
+    "shared inserts": _shared_inserts,
     "balancing": _balancing,
     "own pool": _own_pool,
 }

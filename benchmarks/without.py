@@ -40,6 +40,7 @@ class Wait(NamedTuple):
     store: str
     what: str  # is requested, see requests.lua
     workers: int = 1
+    who: str = "tenants"
 
 
 # "mixed" is a get, or one time in ten a create.
@@ -48,6 +49,7 @@ WAITS = {
     "commit in a thread": [Wait("sqlite", "mixed")],
     "rare checkpoints": [Wait("sqlite", "get")],
     "own pool": [Wait("postgresql", "get"), Wait("postgresql", "create")],
+    "shared inserts": [Wait("postgresql", "create", who="one tenant")],
     "balancing": [Wait("postgresql", "get", workers=2)],
 }
 ON_POSTGRESQL = ("own pool",)
@@ -107,7 +109,7 @@ def _print_wait(name: str, wait: Wait, rounds: int, seconds: int) -> None:
         settle(place)
         place = _slowed(place, stack)
         servers = {each: _start(place, each, wait.workers) for each in ("", name)}
-        case = Case(wait.what)
+        case = Case(wait.what, wait.who)
         runs = {
             each: lambda s=server: run(s, case, seconds)
             for each, server in servers.items()
@@ -118,7 +120,7 @@ def _print_wait(name: str, wait: Wait, rounds: int, seconds: int) -> None:
     ratios = [1 - each[name].rate / each[""].rate for each in found]
     print_row(
         name,
-        f"{wait.store}, {wait.what}",
+        f"{wait.store}, {wait.what}{' in one project' * (wait.who != 'tenants')}",
         *(f"{rate:,.0f}" for rate in rates),
         *(f"{tail:.1f}" for tail in tails),
         spread(100 * (1 - rates[1] / rates[0]), (100 * each for each in ratios), 0),
