@@ -60,7 +60,7 @@ PAGES = Quota.parse("120/minute;5000/day")  # of one project, over all its sessi
 SIGN_INS = Quota.parse("60/minute;1000/day")  # of one project, over all its keys
 # Of one key, for signing in and for the pages of keys, when its project has used up the
 # quota: whoever has another key of the project cannot keep this one from revoking it.
-RESERVE = Quota.parse("20/minute;200/day")
+RESERVE = Quota.parse("20/minute;60/day")
 
 
 def quota_of(holder: Caller | Project) -> Quota:

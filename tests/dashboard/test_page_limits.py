@@ -40,7 +40,7 @@ def sign_ins(app: Flask) -> SignIns:
 
 def test_limits_of_a_project_and_of_the_reserve_of_a_key():
     amounts = [quota.amounts for quota in (PAGES, SIGN_INS, RESERVE)]
-    assert amounts == [(120, 5_000), (60, 1_000), (20, 200)]
+    assert amounts == [(120, 5_000), (60, 1_000), (20, 60)]
 
 
 @of_both_engines
