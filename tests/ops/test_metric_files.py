@@ -3,11 +3,11 @@
 import glob
 import shutil
 import signal
-import tempfile
 from collections.abc import Iterator
 from os import getpid
 from pathlib import Path
 from subprocess import Popen
+from tempfile import gettempdir, mkdtemp
 
 import psutil
 import pytest
@@ -19,7 +19,7 @@ from tests.harness import servers
 from tests.harness.services import Service, serving
 from tests.harness.waiting import wait_until
 
-PLACES = (Path("/dev/shm"), Path(tempfile.gettempdir()))
+PLACES = (Path("/dev/shm"), Path(gettempdir()))
 
 
 @pytest.fixture
@@ -192,9 +192,8 @@ def test_directories_of_killed_masters_are_deleted_at_the_next_start(
 ):
     environ = {"DATABASE_URL": sqlite_url}
     with serving(tmp_path, environ) as running, serving(tmp_path, environ) as killed:
-        [of_older_version] = made_by(killed.gunicorn.process)
-        of_older_version = of_older_version.with_name("petstore-metrics-1-test_old")
-        of_older_version.mkdir()
+        [left] = made_by(killed.gunicorn.process)
+        of_older_version = Path(mkdtemp(prefix="petstore-metrics-1-", dir=left.parent))
         killed.gunicorn.kill()
         assert len(made_by(killed.gunicorn.process)) == 1
         with serving(tmp_path, environ):

@@ -75,6 +75,7 @@ def gunicorn(
 ) -> Iterator[Logged]:
     """gunicorn with two workers, whose log nobody reads."""
     environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "2"}
+    environ["PROMETHEUS_MULTIPROC_DIR"] = str(tmp_path / "metrics")
     gunicorn = Logged(tmp_path, environ, request.param)
     try:
         gunicorn.wait_until_it_serves()
@@ -125,6 +126,24 @@ def test_workers_are_replaced_and_the_service_stops(stuck: Logged, client: Clien
     servers.wait_for_answer(stuck.url)
     stuck.process.terminate()
     assert stuck.process.wait(servers.STOPPED_WITHIN_SECONDS) == 0
+
+
+@only_a_pipe
+def test_replaced_workers_leave_no_metric_files(stuck: Logged, tmp_path: Path):
+    def is_complete() -> bool:  # two files for each worker, and one for the master
+        return len(list((tmp_path / "metrics").glob("*.db"))) == 2 * 2 + 1
+
+    for _ in range(3):
+        old = stuck.workers
+        for worker in old:
+            worker.kill()
+        stuck.wait_for_workers(2, without=old)
+        wait_until(is_complete)
+
+
+@only_a_pipe
+def test_reader_may_fall_behind_by_a_mebibyte(gunicorn: Logged):
+    assert fcntl.fcntl(gunicorn.writing, fcntl.F_GETPIPE_SZ) == 1024 * 1024
 
 
 def test_inherited_descriptor_still_waits_for_its_reader(stuck: Logged):
