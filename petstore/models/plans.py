@@ -14,6 +14,11 @@ class Terms(NamedTuple):
     rows: int | None
     has_domains: bool
 
+    @property
+    def per_minute(self) -> int | None:
+        """The requests of a minute, which the quota begins with."""
+        return int(self.quota.partition("/")[0]) if self.quota else None
+
 
 FREE = "free"
 PLANS = {

@@ -146,6 +146,11 @@ class Project(BaseModel):
         limit = self.row_limit
         return limit is not None and (self.rows_used or 0) >= limit
 
+    @property
+    def requests_a_minute(self) -> int:
+        """How many requests it may send in a minute."""
+        return PLANS[self.plan].per_minute or self.per_minute or 0
+
     def record_rows(self, used: int) -> None:
         """Store how many rows the project holds now."""
         self.rows_used, self.rows_counted_ms = used, clock.now_ms()
@@ -189,7 +194,8 @@ class Project(BaseModel):
         given = {name: value for name, value in columns.items() if value}
         columns_given = ((getattr(Project, name), given[name]) for name in given)
         differs = [(each != value) | each.is_null() for each, value in columns_given]
-        update = Project.update(**columns).where(
+        # What was counted says nothing about growth under other limits.
+        update = Project.update(**columns, rows_counted_ms=None).where(
             Project.id == self.id, reduce(or_, differs), *conditions
         )
         if update.execute():

@@ -7,6 +7,7 @@ full.
 """
 
 import asyncio
+from contextlib import suppress
 
 import peewee
 from peewee import Field, chunked
@@ -20,6 +21,9 @@ from petstore.storage import Statement
 
 PROJECTS_AT_ONCE = 100
 BEFORE_EVERY_ID = -1
+# An animal and its category, and as much again: while the counter store is away,
+# several hosts serve more requests than the limit.
+ROWS_OF_REQUEST = 4
 
 
 class ProjectFull(RuleError):
@@ -37,7 +41,8 @@ class RowLimits:
     def __init__(self) -> None:
         self._counts: list[Statement] = []
         self._full: dict[int, int] = {}  # the limit of each full project
-        self._adding: set[int] = set()  # projects to be counted
+        self._adding: set[int] = set()  # projects that may become full
+        self._changed: set[int] = set()  # projects to be counted in any case
         self._is_counting = False
 
     def include(self, key: Field) -> None:
@@ -45,69 +50,98 @@ class RowLimits:
         self._counts.append(count_statement(key))
 
     def require_room(self, project_id: int) -> None:
-        """Raise `ProjectFull` if the project is known to be full."""
-        self.count_soon(project_id)
+        """Raise `ProjectFull` if the project is known to be full.
+
+        The request may add as many rows as `ROWS_OF_REQUEST`.
+        """
+        self._adding.add(project_id)
+        self._start()
         if project_id in self._full:
             raise ProjectFull(self._full[project_id])
 
     def count_soon(self, project_id: int) -> None:
-        """Have the rows of the project counted in the background."""
-        self._adding.add(project_id)
-        if not self._is_counting:
-            self._is_counting = True
-            start_in_background(self._count_regularly)
+        """Have the rows counted: many were added, some deleted, or a person asks."""
+        self._changed.add(project_id)
+        self._start()
 
     def forget(self) -> None:
         """Forget all projects."""
         self._full.clear()
         self._adding.clear()
+        self._changed.clear()
 
     def count(self) -> None:
-        """Count the rows of the projects that want to add some.
+        """Count the rows of projects that may have become full, or have room again.
 
-        Projects that are full are looked up as well: the operator may have changed the
-        limit, and another process may have counted again.
+        Full ones are looked up in any case: the operator may have changed the limit,
+        and another process may have counted.
         """
-        adding = set(self._adding)
-        self._adding -= adding
-        try:
-            for ids in chunked(adding | self._full.keys(), PROJECTS_AT_ONCE):
-                self._look_up(set(ids), adding)
-        except peewee.DatabaseError:
-            self._adding |= (
-                adding  # the database is away, so they are counted next time
-            )
+        ids = self._adding | self._changed | self._full.keys()
+        # While the database is away, nothing is forgotten.
+        with suppress(peewee.DatabaseError):
+            for some in chunked(ids, PROJECTS_AT_ONCE):
+                self._look_up(set(some))
+
+    def _start(self) -> None:
+        if not self._is_counting:
+            self._is_counting = True
+            start_in_background(self._count_regularly)
 
     def _count_regularly(self) -> None:
         try:
-            while self._adding or self._full:
+            while self._adding or self._changed or self._full:
                 await_result(asyncio.sleep(timeouts.LIMITS.count_seconds))
                 self.count()
         finally:
             self._is_counting = False
 
-    def _look_up(self, ids: set[int], adding: set[int]) -> None:
-        full = {}
-        for project in Project.select().where(Project.id.in_(ids)):
-            limit = project.row_limit
-            if limit is not None and project.id in adding:
+    def _look_up(self, ids: set[int]) -> None:
+        found = Project.select().where(Project.id.in_(ids))
+        limited = {each: each.row_limit for each in found if each.row_limit}
+        for project, limit in limited.items():
+            if self._is_due(project, limit):
                 self._count_rows(project, limit)
-            if limit is not None and project.is_full:
-                full[project.id] = limit
+        full = {each.id: limit for each, limit in limited.items() if each.is_full}
         for project_id in ids - full.keys():
             self._full.pop(project_id, None)
+        for project_id in ids - {each.id for each in limited}:
+            self._drop(project_id)  # it has no limit, or was deleted
         self._full |= full
 
+    def _is_due(self, project: Project, limit: int) -> bool:
+        """Return whether the rows must be counted now.
+
+        Counting costs more than adding rows, so it is put off until a project may be
+        full, by the requests that it may have sent since it was counted last.
+        """
+        if project.rows_counted_ms is None:
+            return True
+        age_ms = abs(clock.now_ms() - project.rows_counted_ms)
+        age_seconds = age_ms / clock.MS_PER_SECOND
+        if age_seconds < timeouts.LIMITS.recount_seconds:
+            return False  # another process has counted
+        if project.id in self._changed:
+            return True
+        if project.is_full:
+            return age_seconds >= timeouts.LIMITS.full_seconds
+        minutes = 1 + age_ms / clock.MS_PER_MINUTE
+        most_added = ROWS_OF_REQUEST * project.requests_a_minute * minutes
+        return (project.rows_used or 0) + most_added >= limit
+
     def _count_rows(self, project: Project, limit: int) -> None:
-        age_ms = abs(clock.now_ms() - (project.rows_counted_ms or 0))
-        if age_ms < timeouts.LIMITS.recount_seconds * clock.MS_PER_SECOND:
-            # Another process has counted, but perhaps before the last row was added.
-            self._adding.add(project.id)
-            return
+        self._drop(project.id)  # first, since it may add rows meanwhile
         rows = 0
-        for count in self._counts:
-            rows += _count(count, project.id, limit - rows)
-        project.record_rows(rows)
+        try:
+            for count in self._counts:
+                rows += _count(count, project.id, limit - rows)
+            project.record_rows(rows)
+        except peewee.DatabaseError:
+            self._changed.add(project.id)
+            raise
+
+    def _drop(self, project_id: int) -> None:
+        self._adding.discard(project_id)
+        self._changed.discard(project_id)
 
 
 def _count(count: Statement, project_id: int, limit: int) -> int:

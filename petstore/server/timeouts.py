@@ -87,6 +87,7 @@ class Limits:
 
     # Counting the rows of projects, in the background.
     recount_seconds: float = 7.5  # after another process has counted
+    full_seconds: float = 600.0  # for rows that were deleted without a word
     count_seconds: float = 15.0  # between two counts, so that all know in a minute
     counted_rows: int = 1_000  # at a time
     count_pause_seconds: float = 0.001
@@ -123,7 +124,7 @@ class Limits:
         self._check("server_statement_seconds", "statement_seconds")
         self._check("idle_transaction_seconds", "statement_seconds")
         self._check("writes", "waiting_connections", "connections")
-        self._check("recount_seconds", "count_seconds")
+        self._check("recount_seconds", "count_seconds", "full_seconds")
         self._check("stalled_checks", "queue_checks")
         self._check("retry_seconds", "busy_seconds", "extended_busy_seconds")
 

@@ -26,6 +26,7 @@ PATIENT = replace(
     queue_checks=int(SECONDS / timeouts.LIMITS.check_seconds),
     busy_seconds=SECONDS,
     count_seconds=DAY,  # a test counts rows itself
+    full_seconds=DAY,
     dns_seconds=SECONDS,
     dns_server_seconds=SECONDS,
 )

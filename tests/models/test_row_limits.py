@@ -86,13 +86,39 @@ def test_project_is_not_full_before_its_last_row(project: Project, count: Callab
         Pet.add(project.id, **REX)
 
 
-def test_refused_request_has_the_rows_counted_again(full: Project, count: Callable):
+def test_rows_that_were_deleted_make_room(full: Project, count: Callable):
     PetTable.delete().where(PetTable.id == 3).execute()
-    count()  # nobody has asked
-    with pytest.raises(ProjectFull):
-        Pet.add(full.id, **REX)
+    row_limits.count_soon(full.id)
     count()
     Pet.add(full.id, **REX)
+
+
+def test_full_project_is_counted_again_after_a_while(
+    full: Project, count: Callable, clock: Clock
+):
+    PetTable.delete().where(PetTable.id == 3).execute()
+    count()
+    with pytest.raises(ProjectFull):
+        Pet.add(full.id, **REX)
+    clock.move(days=1)
+    count()
+    Pet.add(full.id, **REX)
+
+
+def test_project_is_not_counted_before_its_requests_can_have_filled_it(
+    project: Project, count: Callable, clock: Clock
+):
+    project.change_plan(Plan("enterprise", 1, 99, 100))
+    Pet.add(project.id, **REX)
+    count()
+    Pet.add(project.id, **REX)
+    for minutes, times in ((20, 0), (4, 1), (0, 0)):
+        clock.move(seconds=60 * minutes)
+        with recorded() as statements:
+            count()
+        counts = [each for each in statements if each.sql.startswith("SELECT COUNT")]
+        assert len(counts) == 3 * times
+    assert Project.get_by_id(project.id).rows_used == 3
 
 
 @pytest.mark.parametrize("plan", [("free",), ("enterprise", 9, 9)])
