@@ -126,6 +126,11 @@ class Project(BaseModel):
         return cls.get_or_none(cls.slug == slug, cls.deleted_ms.is_null(False))
 
     @classmethod
+    def all_being_deleted(cls) -> list[Self]:
+        """Return the projects whose deletion has not finished."""
+        return list(cls.select().where(cls.deleted_ms.is_null(False)))
+
+    @classmethod
     def all_by_slug(cls) -> list[Self]:
         """Return every project, ordered by slug."""
         return list(cls.select().where(cls.deleted_ms.is_null()).order_by(cls.slug))

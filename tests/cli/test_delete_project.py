@@ -135,12 +135,18 @@ def test_project_is_gone_for_everybody_while_its_rows_are_deleted(
 
 
 def test_the_same_command_finishes_an_interrupted_deletion(
-    delete: Callable, client: FlaskClient, project: Project, clock: Clock, pauses: list
+    flask: Callable,
+    delete: Callable,
+    client: FlaskClient,
+    project: Project,
+    clock: Clock,
+    pauses: list,
 ):
     fill(client, project, clock)
     pauses.append(interrupt)
     for _ in range(2):
         failure(delete("shelter", "--yes"))
+        assert "`flask projects delete shelter` goes on" in flask("check").stdout
     pauses.clear()
     assert text_of(delete("shelter", "--yes")) == ""
     left = {name for name, rows in contents().items() if rows}

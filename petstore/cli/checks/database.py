@@ -6,6 +6,7 @@ from petstore import clock
 from petstore.cli.checks.results import Result
 from petstore.cli.checks.settings import url_text
 from petstore.cli.commands import in_one_line
+from petstore.models.projects import Project
 from petstore.settings import Settings
 from petstore.storage import data, migrator, opened_databases
 
@@ -36,6 +37,9 @@ def _check_version(text: str) -> Result:
     if unknown := migrator.unknown_steps(opened_databases()):
         newer = f"a newer version of the service ({unknown[-1]})"
         return "warning", f"{text} was migrated by {newer}; run that version"
+    if left := Project.all_being_deleted():
+        advice = f"`flask projects delete {left[0].slug}` goes on"
+        return "warning", f"{text} has a project that is partly deleted; {advice}"
     engine = f"PostgreSQL {version}" if version else "SQLite"
     return "ok", f"{text} answers ({engine}) and is migrated"
 
