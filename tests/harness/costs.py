@@ -1,17 +1,21 @@
 """Measure what each SQL statement of the service examines, as it runs."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-import peewee
+import asyncpg
 import pytest
 
 from petstore.storage.database import counters, data
+from petstore.storage.engines.connection import Connection
 
 MEASURED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
+# Any number of values, of a list or of a row.
+VALUES = re.compile(r"(\?|\$\d+)(, (\?|\$\d+))*")
 
 
 class Cost(NamedTuple):
@@ -20,9 +24,10 @@ class Cost(NamedTuple):
     sql: str
     examined: int  # steps of SQLite's virtual machine; rows and blocks of PostgreSQL
 
-
-class _Undone(Exception):
-    """Ends the transaction of a statement that was run only to be measured."""
+    @property
+    def pattern(self) -> str:
+        """The statement, however many values it has."""
+        return VALUES.sub("?", self.sql)
 
 
 @contextmanager
@@ -30,52 +35,62 @@ def measured() -> Iterator[list[Cost]]:
     """Measure the statements that the block runs in both databases, in order."""
     seen: list[Cost] = []
     with pytest.MonkeyPatch.context() as patch:
-        for database in {data.obj, counters.obj}:
-            examine = _examine_on_sqlite if database.file else _examine_on_postgresql
-            run = partial(_measure, seen, partial(examine, database), database._run)
-            patch.setattr(database, "_run", run)
-        if counters.obj is data.obj:  # SQLite runs such a statement like the others
-            patch.setattr(counters.obj, "write_at_once", _write_measured)
+        if data.file:
+            for database in (data.obj, counters.obj):
+                run = partial(_run_on_sqlite, seen, database, database._run)
+                patch.setattr(database, "_run", run)
+        else:
+            for name in ("execute", "fetch", "fetchmany"):
+                patch.setattr(Connection, name, _on_postgresql(seen, name))
         yield seen
 
 
-def _measure(
-    seen: list[Cost], examine: Callable, run: Callable, sql: str, values: Any
+def _run_on_sqlite(
+    seen: list[Cost], database: Any, run: Callable, sql: str, values: Any
 ) -> Any:
-    if not sql.startswith(MEASURED):
-        return run(sql, values)
-    rows, examined = examine(run, sql, values)
-    seen.append(Cost(sql, examined))
-    return rows
-
-
-def _write_measured(_key: object, sql: str, values: dict[str, Any]) -> list:
-    return data.fetch(sql, values | {"lock_timeout": "2s"})
-
-
-def _examine_on_sqlite(
-    database: Any, run: Callable, sql: str, values: Any
-) -> tuple[Any, int]:
     connection, steps = database.connection(), []
     connection.set_progress_handler(lambda: steps.append(None), 1)
     try:
-        return run(sql, values), len(steps)
+        return run(sql, values)
     finally:
         connection.set_progress_handler(None, 1)
+        if sql.startswith(MEASURED):
+            seen.append(Cost(sql, len(steps)))
 
 
-def _examine_on_postgresql(
-    database: Any, run: Callable, sql: str, values: Any
-) -> tuple[Any, int]:
-    explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql}"
-    examined = 0
-    # What breaks a constraint raises its error when it is run for good.
-    with suppress(_Undone, peewee.IntegrityError), database.atomic():
-        [(plans,)] = run(explain, values).fetchall()
-        plan = (plans if isinstance(plans, list) else json.loads(plans))[0]["Plan"]
-        examined = _rows(plan) + plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
-        raise _Undone
-    return run(sql, values), examined
+def _on_postgresql(seen: list[Cost], name: str) -> Callable:
+    run = getattr(asyncpg.Connection, name)
+
+    async def run_measured(
+        self: Connection, sql: str, *values: Any, **options: Any
+    ) -> Any:
+        if sql.startswith(MEASURED):
+            for each in values[0] if name == "fetchmany" else [values]:
+                seen.append(Cost(sql, await _examined(self, sql, each)))
+        return await run(self, sql, *values, **options)
+
+    return run_measured
+
+
+async def _examined(connection: Connection, sql: str, values: Any) -> int:
+    """Run a statement only to measure it: what it writes is undone."""
+    execute = partial(asyncpg.Connection.execute, connection)
+    in_transaction = connection.is_in_transaction()
+    await execute("SAVEPOINT measured" if in_transaction else "BEGIN")
+    # It would read a whole table of this size rather than a hundred rows by an index.
+    await execute("SET LOCAL enable_seqscan = off")
+    try:
+        # What breaks a constraint raises its error when it is run for good.
+        with suppress(asyncpg.IntegrityConstraintViolationError):
+            [(plans,)] = await asyncpg.Connection.fetch(
+                connection, f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql}", *values
+            )
+            plan = json.loads(plans)[0]["Plan"]
+            blocks = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+            return _rows(plan) + blocks
+        return 0
+    finally:
+        await execute("ROLLBACK TO measured" if in_transaction else "ROLLBACK")
 
 
 def _rows(plan: dict[str, Any]) -> int:

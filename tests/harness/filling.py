@@ -1,0 +1,72 @@
+"""Fill every table with as many rows as a test needs."""
+
+from peewee import (
+    BigAutoField,
+    BlobField,
+    BooleanField,
+    Field,
+    ForeignKeyField,
+    TextField,
+)
+
+from petstore.models.projects import Project
+from petstore.quotas.subjects import project_subject
+from petstore.storage.database import counters, data
+from petstore.storage.transfer import table_groups
+from tests.harness.clocks import START_MS
+
+# SQL for a column of the row with the number n, where its type does not tell enough.
+# Columns that may be null, and are not here, are.
+COLUMNS = {
+    "project.plan": "'business'",
+    "api_key.retires_ms": f"{START_MS} - n",
+    "domain_token.project": "n",
+    "domain.project": "n",
+    "domain.verified_ms": "1",
+    "domain.checked_ms": f"{START_MS} - n % 60000",
+    "domain.certificate_issuer": "'CA'",
+    "domain.certificate_expires_ms": f"{START_MS} + n",
+    "pet.status": "CASE n % 4 WHEN 0 THEN 'sold' ELSE 'available' END",
+    "pet.category_id": "n % 20",
+    "pet_order.status": "CASE n % 4 WHEN 0 THEN 'placed' ELSE 'completed' END",
+    "reply.created_ms": f"{START_MS}",
+    "session.ends_ms": f"{START_MS} + 1000000000 + n",
+    "usage.last_day": "100000",
+}
+
+
+def fill(project: Project, first: int, last: int) -> None:
+    """Insert rows with these numbers in every table; the even ones are the project's.
+
+    A column of a new table may need a line in COLUMNS.
+    """
+    owner = f"CASE n % 2 WHEN 0 THEN {project.id} ELSE n END"
+    subject = f"CASE n % 2 WHEN 0 THEN '{project_subject(project.id).name}'"
+    columns = COLUMNS | {"usage.subject": f"{subject} ELSE 'x' || n END"}
+    for database, tables in zip((data, counters), table_groups(), strict=True):
+        for table in tables:
+            name, fields = table._meta.table_name, table._meta.sorted_fields
+            values = {
+                field.column_name: columns.get(f"{name}.{field.name}")
+                or _value(field, owner)
+                for field in fields
+                if not field.null or f"{name}.{field.name}" in columns
+            }
+            database.execute_sql(
+                f"WITH RECURSIVE n (n) AS (SELECT {first}"
+                f" UNION ALL SELECT n + 1 FROM n WHERE n < {last})"
+                f' INSERT INTO "{name}" ({", ".join(values)})'
+                f" SELECT {', '.join(values.values())} FROM n"
+            )
+            if isinstance(table._meta.primary_key, BigAutoField):
+                database.continue_ids_after(name, last)
+
+
+def _value(field: Field, owner: str) -> str:
+    if isinstance(field, ForeignKeyField) and field.rel_model is Project:
+        return owner
+    if isinstance(field, BlobField):
+        return "''" if data.file else "CAST('' AS bytea)"
+    if isinstance(field, BooleanField):
+        return "1 = 0"
+    return "'x' || n" if isinstance(field, TextField) else "n"

@@ -1,0 +1,306 @@
+"""No statement of the service examines more because the tables have more rows.
+
+All that the service does is done with few rows and with many, and what each statement
+examines is compared. So an index shows that is used by too short a prefix.
+"""
+
+import gc
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from flask import Flask, request, request_started
+from werkzeug.test import TestResponse
+
+from petstore.api.last_used import last_used
+from petstore.models import lists
+from petstore.models.domains import Domain
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.models.row_limits import row_limits
+from petstore.models.sessions import Session
+from petstore.models.stored_responses import StoredResponse
+from petstore.quotas.stores.database import Usage
+from petstore.storage.database import data
+from petstore.storage.queries import Statement
+from tests.dashboard.browser import Browser
+from tests.harness.background import finish_background
+from tests.harness.clocks import Clock
+from tests.harness.costs import VALUES, Cost, measured
+from tests.harness.dns_server import DnsServer
+from tests.harness.filling import fill
+from tests.harness.host_fixtures import BASE, NAME
+
+FIRST, FEW, MANY = 1_000, 1_000, 10_000
+# The numbers of rows; what the service itself adds gets those between them.
+NUMBERS = (FIRST, FIRST + FEW), (10 * FIRST, 10 * FIRST + MANY)
+BOUND = 50  # of what is bounded by a number, so that few rows reach it
+SLACK = 100  # an index grows by a level, a page is fuller
+
+# Statements that examine all domains, by a part of them. None is of a request to the
+# API or of a page. Commands, migrations, copies and backups are not measured.
+ALLOWED = {
+    'ORDER BY MIN("t1"."checked_ms")': "finds domains due for a check, once a minute",
+    'COUNT("t1"."certificate_fault")': "summarises all certificates for /metrics",
+}
+# Endpoints without a statement.
+FILES = {"dashboard.static", "docs.static", "shared.static"}
+
+
+@pytest.fixture
+def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str, str]:
+    """The settings, with host routing on."""
+    return environ | host_settings
+
+
+class Stage:
+    """A project whose members use all that the service has."""
+
+    def __init__(
+        self, app: Flask, project: Project, clock: Clock, nameserver: DnsServer
+    ) -> None:
+        self.app = app
+        self.project = project
+        self.clock = clock
+        self.nameserver = nameserver
+        self.number = 0
+
+    def send(self, method: str, path: str, **options: Any) -> TestResponse:
+        """Send a request with the project's key."""
+        headers = {"Authorization": f"Bearer {self.key}"} | options.pop("headers", {})
+        answer = self.app.test_client().open(
+            path, method=method, headers=headers, base_url=f"http://{BASE}", **options
+        )
+        assert answer.status_code < 500, answer.text
+        return answer
+
+    def use_everything(self) -> None:
+        """Do all that clients, members and the background do."""
+        self.number += 1
+        self.key = Key.issue(self.project)
+        self.browser = Browser(self.app, self.key)
+        for use in (
+            self._leave_outdated_rows,
+            self._use_pets,
+            self._use_orders,
+            self._use_categories,
+            self._be_refused,
+            self._use_pages,
+            self._use_keys,
+            self._use_domains,
+            self._work_in_the_background,
+        ):
+            use()
+            self.clock.move(seconds=60)
+
+    def _leave_outdated_rows(self) -> None:
+        """Leave a row for each sweep."""
+        name, key = f"old{self.number}", Key.by_prefix(self.key[:16])
+        StoredResponse.create(
+            project=self.project, path="/", key=name, fingerprint=b"", created_ms=1
+        )
+        Session.create(digest=name, key=key, ends_ms=1)
+        Usage.create(
+            subject=name,
+            day=1,
+            served=1,
+            refused=0,
+            minute=1,
+            minute_served=1,
+            hit_ms=1,
+            is_granted=True,
+            last_day=1,
+        )
+
+    def _use_pets(self) -> None:
+        for status in ("", "&status=sold", "&status=pending"):
+            for after in (0, FIRST, FIRST + FEW // 2):
+                self.send("GET", f"/v1/pets?limit=20&after={after}{status}")
+        for category in (7, 10**6 + self.number):
+            pet = {"name": "Rex", "categoryId": category}
+            added = self.send("POST", "/v1/pets", json=pet)
+        for _ in range(2):  # the second one gets the first answer again
+            once = {"Idempotency-Key": str(self.number)}
+            self.send("POST", "/v1/pets", json=pet, headers=once)
+        self.send("GET", f"/v1/pets/{added.json['id']}")
+        self.send("GET", f"/v1/pets/{10**9}")
+
+    def _use_orders(self) -> None:
+        for status in ("", "&status=placed", "&status=cancelled"):
+            for after in (0, FIRST, FIRST + FEW // 2):
+                self.send("GET", f"/v1/store/orders?limit=20&after={after}{status}")
+        for status in ("completed", "cancelled"):
+            order = self._order()
+            self.send("GET", f"/v1/store/orders/{order}")
+            for _ in range(2):  # the second one is too late
+                path = f"/v1/store/orders/{order}"
+                self.send("PATCH", path, json={"status": status})
+        self.send("POST", "/v1/store/orders", json={"petId": 10**9})
+
+    def _order(self) -> int:
+        rex = {"name": "Rex", "categoryId": 7}
+        pet = {"petId": self.send("POST", "/v1/pets", json=rex).json["id"]}
+        order = self.send("POST", "/v1/store/orders", json=pet).json["id"]
+        self.send("POST", "/v1/store/orders", json=pet)  # too late
+        return order
+
+    def _use_categories(self) -> None:
+        for after in (0, FIRST, FIRST + FEW // 2):
+            self.send("GET", f"/v1/categories?limit=20&after={after}")
+        for number in (7, 10**7 + self.number):
+            self.send("PUT", f"/v1/categories/{number}", json={"name": "Dogs"})
+
+    def _be_refused(self) -> None:
+        poor = Project.add("Poor", None, Plan("enterprise", 1, 10**6))
+        keys = Key.issue(poor), Key.issue(poor)
+        for _ in range(13):  # until the key is banned
+            self.send("GET", "/v1/pets", headers={"Authorization": f"Bearer {keys[0]}"})
+            self.clock.move(seconds=1)
+        Key.by_prefix(keys[0][:16]).unban()
+        Key.by_prefix(keys[1][:16]).revoke()
+        for key in (keys[1], "pet_wrong"):
+            self.send("GET", "/v1/pets", headers={"Authorization": f"Bearer {key}"})
+
+    def _use_pages(self) -> None:
+        pages, forms = self.browser, self._submit
+        animals, rex = "/dashboard/animals", {"name": "Rex", "categoryId": "7"}
+        middle = f"after={FIRST + FEW // 2}"
+        filters = ("", "status=sold", "categoryId=7", "name=x1")
+        filters += ("status=sold&categoryId=7", "name=x1&status=sold")
+        for each in filters:
+            for part in ("", middle, "last=1"):
+                pages.get(f"{animals}?{each}&{part}".rstrip("&").replace("?&", "?"))
+        for each in ("", "?status=placed", f"?{middle}"):
+            pages.get(f"/dashboard/orders{each}")
+        pages.get("/dashboard/categories")
+        for path in ("", "/usage.csv"):
+            pages.get(f"/dashboard{path}")
+        forms(animals, **rex)
+        forms("/dashboard/categories", categoryId="7", name="Dogs")
+        forms("/dashboard/categories/7", on="/dashboard/categories", name="Cats")
+        for deed in ("complete", "cancel"):
+            path = f"/dashboard/orders/{self._order()}/{deed}"
+            forms(path, on="/dashboard/orders")
+
+    def _submit(self, path: str, *, on: str = "", **fields: str) -> TestResponse:
+        answer = self.browser.submit(path, on=on, **fields)
+        assert answer.status_code < 400, (path, answer.text)
+        return answer
+
+    def _use_keys(self) -> None:
+        keys = "/dashboard/keys"
+        for status in ("working", "ended"):
+            self.browser.get(f"{keys}?status={status}")
+        self._submit(keys, label="Website")
+        for deed in ("rotate", "revoke", "unban"):
+            prefix = Key.issue(self.project)[:16]
+            self.browser.get(f"{keys}/{prefix}")
+            self._submit(f"{keys}/{prefix}/{deed}", on=keys)
+        other = Browser(self.app, self.key)
+        other.submit("/dashboard/sign-out", on="/dashboard")
+
+    def _use_domains(self) -> None:
+        domains, name = "/dashboard/settings/domains", f"{self.number}-{NAME}"
+        self.nameserver.put(name, "CNAME", f"{self.project.slug}.{BASE}")
+        self._submit(domains, name=name)
+        domain = Domain.get(Domain.project == self.project, Domain.name == name)
+        for deed in ("verify", "primary"):
+            self.browser.get(f"{domains}/{domain.id}")
+            self._submit(f"{domains}/{domain.id}/{deed}", on=domains)
+        for host in (name, f"{self.project.slug}.{BASE}", f"x{FIRST}.{BASE}"):
+            self.app.test_client().get("/v1/pets", base_url=f"http://{host}")
+            self.app.test_client().get(f"/internal/tls-allowed?domain={host}")
+        Domain.update(checked_ms=1).where(Domain.id == domain.id).execute()
+        verifier = self.app.extensions["verifier"]
+        finish_background(verifier)
+        verifier.recheck_due()
+        finish_background(verifier)
+        self._submit(f"{domains}/{domain.id}/remove", on=domains)
+
+    def _work_in_the_background(self) -> None:
+        last_used.flush()
+        row_limits.count_soon(self.project.id)
+        row_limits.count()
+        for path in ("/", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"):
+            self.app.test_client().get(path)
+
+
+@pytest.fixture
+def stage(
+    app: Flask,
+    project: Project,
+    clock: Clock,
+    nameserver: DnsServer,
+    monkeypatch: pytest.MonkeyPatch,
+    set_limits: Callable[..., None],
+) -> Stage:
+    """A service in which what is bounded by a number is soon as large as it may be."""
+    monkeypatch.setattr(lists, "MAX_COUNTED", BOUND)
+    monkeypatch.setattr(lists, "MAX_EXAMINED", BOUND)
+    monkeypatch.setattr("petstore.models.keys.MAX_ENDED_KEYS", BOUND)
+    set_limits(counted_rows=BOUND, count_pause_seconds=0.0)
+    return Stage(app, project, clock, nameserver)
+
+
+@pytest.fixture
+def refresh(request: pytest.FixtureRequest, database_url: str) -> Callable[[], None]:
+    """A function that tells PostgreSQL what its tables hold, as it finds out itself."""
+    if database_url.startswith("sqlite"):
+        return lambda: None
+    connection: psycopg.Connection = request.getfixturevalue("postgresql")
+    return lambda: connection.execute("VACUUM ANALYZE") and None
+
+
+def dearest(costs: list[Cost]) -> dict[str, int]:
+    """Return the most that each statement has examined."""
+    found: dict[str, int] = defaultdict(int)
+    for cost in costs:
+        found[cost.pattern] = max(found[cost.pattern], cost.examined)
+    return found
+
+
+def is_allowed(sql: str) -> bool:
+    return any(part in sql for part in ALLOWED)
+
+
+@pytest.fixture
+def measurements(stage: Stage, refresh: Callable[[], None]) -> list[dict[str, int]]:
+    """What each statement has examined with few rows, and with many."""
+    measurements, seen = [], set()
+    with request_started.connected_to(lambda _: seen.add(request.endpoint), stage.app):
+        for numbers in NUMBERS:
+            fill(stage.project, *numbers)
+            stage.use_everything()  # connects, and makes what is made once
+            refresh()
+            with measured() as costs:
+                stage.use_everything()
+            measurements.append(dearest(costs))
+    endpoints = {rule.endpoint for rule in stage.app.url_map.iter_rules()}
+    assert endpoints - FILES <= seen, "not used by this test"
+    return measurements
+
+
+def statements() -> Iterator[Statement]:
+    """Yield the statements that the modules of the service have made."""
+    for found in gc.get_objects():
+        if isinstance(found, Statement):
+            yield found
+
+
+def test_no_statement_examines_more_in_larger_tables(
+    measurements: list[dict[str, int]],
+):
+    few, many = measurements
+    dearer = {
+        sql: (few.get(sql, 0), count)
+        for sql, count in many.items()
+        if count > 2 * few.get(sql, 0) + SLACK and not is_allowed(sql)
+    }
+    assert not dearer, "\n".join(f"{pair} {sql}" for sql, pair in dearer.items())
+    if data.file:
+        built = {each: each._build_sql(each._database.obj) for each in statements()}
+        assert {
+            sql for sql in built.values() if VALUES.sub("?", sql) not in many
+        } == set()
