@@ -3,6 +3,7 @@
 import asyncio
 import enum
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from petstore.errors import UNREADABLE, ErrorResponse
@@ -14,6 +15,7 @@ from petstore.server.response import Response
 if TYPE_CHECKING:
     from petstore.server.worker import EventLoopWorker
 
+SENDER_LENGTH = len("Bearer pet_") + 12  # of a key, the part that is no secret
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 # All connections share this buffer: received bytes are copied out of it at once.
@@ -221,6 +223,20 @@ class Connection(asyncio.BufferedProtocol):
         self._worker.count_request()
         is_stopping = self._worker.is_stopping and not self._received
         self._is_last |= is_stopping or not self._worker.keep_alive_seconds
+        turns = self._worker.turns
+        if turns.has_room():
+            self._start(environ)
+        else:
+            turns.wait(_sender(environ), partial(self._start_in_turn, environ))
+
+    def _start_in_turn(self, environ: dict[str, Any]) -> None:
+        if self._transport.is_closing():  # the client has gone
+            return
+        self._start(environ)
+        if not self._task:
+            self._read_next()
+
+    def _start(self, environ: dict[str, Any]) -> None:
         self._task = concurrency.start(self._write_response, environ)
         if self._task:
             self._task.add_done_callback(self._end_response)
@@ -273,6 +289,12 @@ class Connection(asyncio.BufferedProtocol):
         self._received = b""
         self._transport.write_eof()
         self._transport.resume_reading()
+
+
+def _sender(environ: dict[str, Any]) -> str:
+    """Return whose turn a request is: that of its key, or else of its path."""
+    sender: str = environ.get("HTTP_AUTHORIZATION") or environ["PATH_INFO"]
+    return sender[:SENDER_LENGTH]
 
 
 def _base_environ(transport: asyncio.Transport) -> dict[str, Any]:

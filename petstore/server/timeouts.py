@@ -26,6 +26,7 @@ class Limits:
     kept_bytes: int = 64 * 1024 * 1024  # of requests and responses under way
     freed_bytes: int = 8 * 1024 * 1024  # before they are returned to the system
     accepts: int = 64  # in one iteration of the event loop
+    starts: int = 64  # of requests, in one iteration as well
     spare_descriptors: int = 48  # for files and for connections to the stores
     threads: int = 32  # for calls that block
     log_bytes: int = 1024 * 1024  # that a pipe keeps until its reader comes, if it may

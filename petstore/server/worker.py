@@ -16,6 +16,7 @@ from gunicorn.workers.base import Worker
 from petstore.server import balancing, concurrency, timeouts
 from petstore.server.connection import Connection
 from petstore.server.memory import Memory
+from petstore.server.turns import Turns
 
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
@@ -51,6 +52,7 @@ class EventLoopWorker(Worker):
         self._loop = asyncio.get_running_loop()
         self._loop.set_default_executor(ThreadPoolExecutor(timeouts.LIMITS.threads))
         self._stopped = asyncio.Event()
+        self.turns = Turns()
         # In the order in which they became idle.
         self._connections: dict[Connection, None] = {}
         self._accepting: set[asyncio.Task[Any]] = set()

@@ -11,6 +11,7 @@ import uvloop
 
 from petstore.errors import UNREADABLE, ErrorResponse
 from petstore.server.connection import Connection
+from petstore.server.turns import Turns
 
 BODY = b"x" * 50_000
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -29,6 +30,9 @@ class Server:
         self.refusal = environ.get(UNREADABLE)
         start_response("200 OK", [])
         return [BODY]
+
+    def __init__(self) -> None:
+        self.turns = Turns()
 
     def mark_idle(self, connection: Connection) -> None:
         self.connection = connection
