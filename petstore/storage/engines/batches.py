@@ -7,20 +7,16 @@ disk. Requests that would wait for each other there share a transaction instead.
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Any, NamedTuple
+from typing import Any
 
-from petstore.server import timeouts
+from petstore.server import Abandoned, timeouts, wait_in_queue
 from petstore.storage.engines.connection import Connection
 from petstore.storage.engines.pool import Pool
+from petstore.storage.engines.waiting import ClientGone
 
 Values = dict[str, Any]
-
-
-class Batch(NamedTuple):
-    """Rows that wait for a connection together, and the task that inserts them."""
-
-    rows: list[Values]
-    inserting: asyncio.Task[list[int]]
+# Rows that wait for a connection together, and the futures of their ids.
+Batch = list[tuple[Values, asyncio.Future[int]]]
 
 
 class Batches:
@@ -35,6 +31,7 @@ class Batches:
         self._insert_all = insert_all
         self._under_way: Counter[tuple[Hashable, str]] = Counter()
         self._open: dict[tuple[Hashable, str], Batch] = {}  # which requests may join
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def insert(self, key: Hashable, sql: str, values: Values) -> int:
         """Insert at most one row; return its id, 0 without a row.
@@ -42,36 +39,55 @@ class Batches:
         It is inserted alone unless others of the key are under way.
         """
         if not self._under_way[key, sql]:
-            [row_id] = await self._run(key, sql, [values])
+            [row_id] = await self._run(key, sql, lambda: [values])
             return row_id
         batch = self._open.get((key, sql))
-        if batch is None or len(batch.rows) == timeouts.LIMITS.inserts:
-            rows: list[Values] = []
-            inserting = self._pool.loop.create_task(self._run(key, sql, rows))
-            batch = self._open[key, sql] = Batch(rows, inserting)
-        number = len(batch.rows)
-        batch.rows.append(values)
-        ids = await asyncio.shield(batch.inserting)  # the others go on in any case
-        return ids[number]
+        if batch is None or len(batch) == timeouts.LIMITS.inserts:
+            batch = self._begin(key, sql)
+        place = self._pool.loop.create_future()
+        batch.append((values, place))
+        try:
+            return await wait_in_queue(place)
+        except Abandoned:
+            raise ClientGone("the client has gone") from None
 
-    async def _run(self, key: Hashable, sql: str, rows: list[Values]) -> list[int]:
+    def _begin(self, key: Hashable, sql: str) -> Batch:
+        batch = self._open[key, sql] = []
+        task = self._pool.loop.create_task(self._insert_batch(key, sql, batch))
+        self._tasks.add(task)  # the event loop keeps only a weak reference
+        task.add_done_callback(self._tasks.discard)
+        return batch
+
+    async def _insert_batch(self, key: Hashable, sql: str, batch: Batch) -> None:
+        def close() -> list[Values]:
+            if self._open.get((key, sql)) is batch:
+                del self._open[key, sql]
+            batch[:] = [each for each in batch if not each[1].done()]  # client gone
+            return [values for values, _ in batch]
+
+        try:
+            ids = await self._run(key, sql, close)
+        except Exception as error:  # noqa: BLE001 (each request handles it)
+            close()
+            for _, place in batch:
+                place.set_exception(error)
+        else:
+            for (_, place), row_id in zip(batch, ids, strict=True):
+                if not place.done():
+                    place.set_result(row_id)
+
+    async def _run(
+        self, key: Hashable, sql: str, rows: Callable[[], list[Values]]
+    ) -> list[int]:
+        """Insert the rows, which are asked for when there is a connection."""
         self._under_way[key, sql] += 1
         try:
-            connection = await self._acquire(key, sql, rows)
+            connection = await self._pool.acquire_to_write(key)
             try:
-                return await self._insert_all(connection, sql, rows)
+                return await self._insert_all(connection, sql, rows())
             finally:
                 self._pool.release(connection)
         finally:
             self._under_way[key, sql] -= 1
             if not self._under_way[key, sql]:
                 del self._under_way[key, sql]
-
-    async def _acquire(self, key: Hashable, sql: str, rows: list[Values]) -> Connection:
-        """Wait for a connection; after that, nobody joins the rows any more."""
-        try:
-            return await self._pool.acquire_to_write(key)
-        finally:
-            batch = self._open.get((key, sql))
-            if batch and batch.rows is rows:
-                del self._open[key, sql]
