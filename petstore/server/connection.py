@@ -44,7 +44,7 @@ class Connection(asyncio.BufferedProtocol):
         self._flow = FlowControl()
         self._is_noted = False  # in the memory of the worker
         self._is_last = False  # whether the current response is the last one
-        # Of the current response; the event loop keeps only a weak reference to it.
+        # Of the last response; the event loop keeps only a weak reference to it.
         self._task: asyncio.Task[None] | None = None
         self.deadline: float | None
         self._enter(State.READING, timeouts.LIMITS.request_seconds)
@@ -115,10 +115,12 @@ class Connection(asyncio.BufferedProtocol):
         if self._state in (State.LINGERING, State.CLOSING):
             return
         start = len(self._received)
-        self._received += _read_buffer[start : start + count]
-        if self._state is not State.READING:
-            self._note_kept()
-        elif not start:
+        received = bytes(_read_buffer[start : start + count])
+        if self._state is State.RESPONDING:
+            self._refuse_pipelined(received)
+            return
+        self._received += received
+        if not start:
             self._read_next()
         if len(self._received) == timeouts.LIMITS.buffer_bytes:
             self._transport.pause_reading()
@@ -146,6 +148,8 @@ class Connection(asyncio.BufferedProtocol):
         self._flow.resume()
         if self._state is State.RESPONDING:
             self._enter(State.RESPONDING, None)
+        elif self._state is State.READING and not self._reader.has_begun:
+            self._enter(State.READING, self._worker.keep_alive_seconds)
 
     def _enter(self, state: State, seconds: float | None) -> None:
         """Change the state; `seconds` is how long the client has to end it.
@@ -155,8 +159,22 @@ class Connection(asyncio.BufferedProtocol):
         self._state = state
         self.deadline = None if seconds is None else self._loop.time() + seconds
 
+    def _enter_unless_paused(self, state: State, seconds: float | None) -> None:
+        """Change the state, but leave a client that has to read the time for that."""
+        is_paused = self._flow.is_paused
+        self._enter(state, timeouts.LIMITS.send_seconds if is_paused else seconds)
+
+    def _refuse_pipelined(self, received: bytes) -> None:
+        """End the connection after this response if a client did not wait for it.
+
+        What comes too early is never read as a request: RFC 9112 sections 9.3.2 and
+        9.6 allow that. Blank lines are nothing (section 2.2).
+        """
+        if received.strip(b"\r\n"):
+            self._is_last = True
+
     def _read_next(self) -> None:
-        """Read at most one request, or a part of it, of the bytes that have arrived.
+        """Read a part of the request of the bytes that have arrived.
 
         The rest is read in the next iteration of the event loop, so that a client that
         sends much at once does not hold up the others.
@@ -180,11 +198,14 @@ class Connection(asyncio.BufferedProtocol):
         except ErrorResponse as error:
             self._answer_unreadable(error)
             return
-        self._received = self._received[count:]
+        rest = self._received[count:]
         if self._reader.is_complete:
+            self._received = b""
             self._is_last = self._reader.is_last
+            self._refuse_pipelined(rest)
             self._respond(self._reader.pop_environ())
             return
+        self._received = rest
         if self._reader.expects_continue:
             self._reader.expects_continue = False
             self._transport.write(CONTINUE)
@@ -217,66 +238,58 @@ class Connection(asyncio.BufferedProtocol):
         self._respond(self._base_environ | placeholder)
 
     def _respond(self, environ: dict[str, Any]) -> None:
-        self._enter(State.RESPONDING, None)
+        self._enter_unless_paused(State.RESPONDING, None)
         if self._is_noted:
             self._note_kept()
         self._worker.count_request()
-        is_stopping = self._worker.is_stopping and not self._received
-        self._is_last |= is_stopping or not self._worker.keep_alive_seconds
+        has_ended = self._worker.is_stopping or not self._worker.keep_alive_seconds
+        self._is_last |= has_ended
         turns = self._worker.turns
         if turns.has_room():
             self._start(environ)
         else:
-            turns.wait(_sender(environ), partial(self._start_in_turn, environ))
-
-    def _start_in_turn(self, environ: dict[str, Any]) -> None:
-        if self._transport.is_closing():  # the client has gone
-            return
-        self._start(environ)
-        if not self._task:
-            self._read_next()
+            turns.wait(_sender(environ), partial(self._start, environ))
 
     def _start(self, environ: dict[str, Any]) -> None:
+        if self._transport.is_closing():  # the client has gone
+            return
         self._task = concurrency.start(self._write_response, environ)
-        if self._task:
-            self._task.add_done_callback(self._end_response)
-            if self._has_eof:
-                self._abandon_task()
-        else:
-            self._finish_response()
+        if self._has_eof:
+            self._abandon_task()
 
     def _abandon_task(self) -> None:
         if self._task:
             concurrency.abandon(self._task)
 
     def _write_response(self, environ: dict[str, Any]) -> None:
-        response = Response(environ, is_last=self._is_last)
+        response = Response(environ, is_last=lambda: self._is_last)
         try:
             for piece in response.pieces(self._worker.application):
+                self._flow.drain()
                 if self._transport.is_closing():  # the client has gone
                     return
                 self._transport.write(piece)
-                self._flow.drain()
         except Exception:
             self._worker.log.exception("unexpected failure of a connection")
             self.abort()
-
-    def _end_response(self, _task: object = None) -> None:
-        self._task = None
-        self._finish_response()
-        self._read_next()
+        else:
+            self._finish_response()
 
     def _finish_response(self) -> None:
-        """Prepare for the next request, or end the connection."""
+        """Prepare for the next request, or end the connection.
+
+        Called at once after the last piece: what comes from now on is a new request.
+        """
         if self._transport.is_closing():
             return
-        if not self._is_last:
-            self._enter(State.READING, self._worker.keep_alive_seconds)
-            self._worker.mark_idle(self)
-        elif self._has_eof:
+        if self._has_eof:
             self._close()
-        else:
+        elif self._is_last:
             self._linger()
+        else:
+            keep_alive_seconds = self._worker.keep_alive_seconds
+            self._enter_unless_paused(State.READING, keep_alive_seconds)
+            self._worker.mark_idle(self)
 
     def _close(self) -> None:
         self._enter(State.CLOSING, timeouts.LIMITS.send_seconds)

@@ -13,9 +13,12 @@ STATUSES_WITHOUT_BODY = ("1", "204", "304")  # "1" stands for all 1xx
 
 
 class Response:
-    """The response to one request."""
+    """The response to one request.
 
-    def __init__(self, environ: dict[str, Any], *, is_last: bool) -> None:
+    `is_last` is asked when the response is sent: will the connection end after it?
+    """
+
+    def __init__(self, environ: dict[str, Any], *, is_last: Callable[[], bool]) -> None:
         self._environ = environ
         self._is_last = is_last
         self._status = ""
@@ -62,7 +65,7 @@ class Response:
 
     def _head(self) -> bytes:
         lines = [f"{name}: {value}" for name, value in self._headers if name != "Date"]
-        connection = "close" if self._is_last else "keep-alive"
+        connection = "close" if self._is_last() else "keep-alive"
         start = (f"HTTP/1.1 {self._status}", f"Date: {_date(int(time.time()))}")
         head = "\r\n".join((*start, f"Connection: {connection}", *lines, "\r\n"))
         line_breaks = len(lines) + 4

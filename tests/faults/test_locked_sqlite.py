@@ -1,9 +1,7 @@
 """Tests that only writers wait for SQLite's locks and syncs."""
 
-import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pytest
 
 from petstore.server.timeouts import Limits
 from tests.faults.conftest import Serve
+from tests.harness.databases import locked
 from tests.harness.patience import PATIENT
 from tests.harness.services import Service, serving
 from tests.harness.waiting import wait_until
@@ -34,14 +33,6 @@ def service(service: Service) -> Service:
 @pytest.fixture
 def file(service_environ: dict[str, str]) -> str:
     return service_environ["DATABASE_URL"].removeprefix("sqlite:///")
-
-
-@contextmanager
-def locked(file: str) -> Iterator[None]:
-    with closing(sqlite3.connect(file, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        yield
-        other.execute("ROLLBACK")
 
 
 def test_only_writers_wait_for_a_lock(service: Service, file: str):

@@ -1,6 +1,9 @@
 """Helpers that close, empty and inspect the databases of this process."""
 
 import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 import peewee
 import psycopg
@@ -72,6 +75,15 @@ def _shape_of(database: peewee.Database) -> Shape:
 def _plain(index: peewee.IndexMetadata) -> peewee.IndexMetadata:
     # SQLite keeps the text that has made an index, however it was quoted.
     return index._replace(sql=re.sub('[ "()]', "", index.sql or ""))
+
+
+@contextmanager
+def locked(file: str) -> Iterator[None]:
+    """Lock an SQLite file for all other writers."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
 
 
 # For tests of what is refused before the database is used: one engine is enough.

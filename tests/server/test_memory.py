@@ -180,10 +180,10 @@ def test_flood_of_requests_takes_less_than_1_mib(
         wire.socket.setblocking(False)
         until, sent = time.monotonic() + 1, 0
         while time.monotonic() < until:
-            with suppress(BlockingIOError):
+            with suppress(OSError):  # the service may close the connection
                 sent = (sent + wire.socket.send(flood[sent:])) % len(flood)
             with suppress(BlockingIOError):
-                assert wire.socket.recv(1 << 20)
+                wire.socket.recv(1 << 20)
         assert is_served(service.url, key)
         assert grown() < 1024 * KIB
 

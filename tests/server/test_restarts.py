@@ -53,7 +53,7 @@ def test_a_killed_worker_is_replaced(two: Gunicorn, key: str):
     two.wait_for_workers(2, without=[killed])
 
 
-def test_recycled_workers_lose_no_pipelined_request(
+def test_recycled_workers_lose_no_request_of_a_connection(
     serve: Callable[..., Gunicorn], key: str
 ):
     service = serve("--max-requests 50", WEB_CONCURRENCY="2")
@@ -62,10 +62,9 @@ def test_recycled_workers_lose_no_pipelined_request(
         with Wire(service.url) as wire:
             connection = "keep-alive"
             while connection == "keep-alive":
-                wire.send(get(key) * 10)
-                answers = [wire.answer() for _ in range(10)]
-                assert {answer.status for answer in answers} == {200}
-                connection = answers[-1].headers["Connection"]
+                answer = wire.send(get(key)).answer()
+                assert answer.status == 200
+                connection = answer.headers["Connection"]
     assert set(service.wait_for_workers(2)) != set(old)
 
 
@@ -137,7 +136,7 @@ def test_busy_client_does_not_prevent_shutdown(
 ):
     service = serve(limits={"request_seconds": 1.0, "linger_seconds": 0.5})
     with Wire(service.url) as wire:
-        wire.send(get(key) * 5).answer()
+        wire.send(get(key)).answer()
         service.process.terminate()
         with pytest.raises((OSError, AssertionError)):  # the service disconnects
             go_on(wire, key, PATIENCE_SECONDS)
@@ -148,7 +147,7 @@ def go_on(wire: Wire, key: str, seconds: float) -> None:
     """Send requests for that many seconds without a pause."""
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
-        wire.send(get(key) * 5).answer()
+        wire.send(get(key)).answer()
 
 
 def test_worker_ends_when_its_master_is_killed(serve: Callable[..., Gunicorn]):
