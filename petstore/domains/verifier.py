@@ -114,8 +114,9 @@ class Verifier:
             start_in_background(self._start_round)
 
     def _start_round(self) -> None:
-        with suppress(*GONE):
-            self.recheck_due()
+        if not self._is_closed:
+            with suppress(*GONE):
+                self.recheck_due()
 
     def _verify(self, domain: Domain) -> bool:
         result = self._check_dns(domain)

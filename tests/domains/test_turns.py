@@ -8,11 +8,13 @@ import pytest
 
 from petstore.domains.verifier import Verifier
 from petstore.models.domains import Domain
+from petstore.models.domains.checks import claim_due
 from petstore.models.projects import Plan, Project
 from tests.harness.background import finish_background
 from tests.harness.clocks import Clock
 from tests.harness.dns_server import DnsServer
 from tests.harness.host_fixtures import NAME, Own
+from tests.harness.statements import recorded
 from tests.harness.waiting import wait_until
 
 MANY = 5
@@ -103,3 +105,14 @@ def test_worker_checks_only_so_many_domains_at_a_time(
     is_over.set()
     finish_background(verifier)
     assert len(set(asked(nameserver))) == len(names)
+
+
+@pytest.mark.parametrize("environ", [2], indirect=True)
+def test_looking_for_a_due_domain_costs_the_same_among_many_projects(shop: Domain):
+    with recorded() as seen:
+        claim_due(shop.project_id)
+    [search] = seen
+    before = search.cost()
+    for number in range(50):
+        Project.add(f"P{number}", None, PRO)
+    assert search.cost() <= before

@@ -115,6 +115,7 @@ def test_domains_are_checked_once_an_hour_even_if_nobody_asks_for_them(
 def test_a_timer_that_the_first_request_starts_checks_domains(
     set_limits: Callable[..., None],
     stranger: FlaskClient,
+    verifier: Verifier,
     shop: Domain,
     nameserver: DnsServer,
     clock: Clock,
@@ -127,6 +128,7 @@ def test_a_timer_that_the_first_request_starts_checks_domains(
         finish_background(verifier)  # which notes the time of the clock
         clock.move(days=1)
         wait_until(lambda: nameserver.queries, "no domain is checked")
+        finish_background(verifier)
 
 
 def test_a_request_runs_no_check_itself(
