@@ -128,11 +128,10 @@ class Connection(asyncio.BufferedProtocol):
     def eof_received(self) -> bool:
         """Keep the connection open until the responses are sent.
 
-        Called by the event loop when the client has closed its side. It may have gone,
-        so a request does not wait in a queue for it.
+        Called by the event loop when the client has closed its side.
         """
         self._has_eof = True
-        self._abandon_task()
+        self._abandon_task_soon()
         is_waiting = self._state is State.READING and not self._received
         if is_waiting or self._state is State.LINGERING:
             self._close()
@@ -255,11 +254,20 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._task = concurrency.start(self._write_response, environ)
         if self._has_eof:
-            self._abandon_task()
+            self._abandon_task_soon()
 
     def _abandon_task(self) -> None:
         if self._task:
             concurrency.abandon(self._task)
+
+    def _abandon_task_soon(self) -> None:
+        """Let a request wait in no queue for long if its client may have gone.
+
+        A client that has closed its side may have gone, or still read the response.
+        """
+        if self._task:
+            seconds = timeouts.LIMITS.half_closed_seconds
+            self._loop.call_later(seconds, concurrency.abandon, self._task)
 
     def _write_response(self, environ: dict[str, Any]) -> None:
         response = Response(environ, is_last=lambda: self._is_last)

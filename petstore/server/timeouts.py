@@ -12,6 +12,7 @@ class Limits:
     send_seconds: float = 30.0  # for the client to read `buffer_bytes` of a response
     linger_seconds: float = 2.0  # for the client to close a connection that has ended
     tick_seconds: float = 0.5  # between two checks of the deadlines
+    half_closed_seconds: float = 0.5  # that a request waits in a queue for its client
     yield_seconds: float = 0.001  # for a worker with fewer connections to accept
 
     # A connection of a client, in bytes and pieces.

@@ -32,6 +32,7 @@ def limits() -> Limits:
         stalled_checks=NEVER,
         queue_checks=NEVER,
         statement_seconds=float(NEVER),
+        half_closed_seconds=0.0,
     )
 
 

@@ -109,6 +109,19 @@ def test_half_closed_client_gets_its_response(wire: Wire, key: str):
     assert wire.is_closed()
 
 
+def test_half_closed_client_whose_request_has_to_wait_gets_its_response(
+    serve: Callable[..., Gunicorn], key: str, server_environ: dict[str, str]
+):
+    service = serve(limits={"half_closed_seconds": 10.0})
+    file = server_environ["DATABASE_URL"].removeprefix("sqlite:///")
+    with Wire(service.url) as wire, Wire(service.url) as other:
+        with locked(file):
+            wire.send(post(key, f"Content-Length: {len(BODY)}") + BODY)
+            wire.socket.shutdown(socket.SHUT_WR)
+            assert other.send(get(key)).answer().status == 200
+        assert wire.answer().status == 201
+
+
 def test_header_with_an_underscore_is_dropped(wire: Wire, key: str):
     wire.send(get(key, "X_Request_ID: forged", "Content_Length: 9"))
     assert wire.answer().headers["X-Request-ID"] != "forged"
