@@ -114,7 +114,7 @@ def _shared_inserts() -> None:
     from petstore.storage.engines.batches import Batches
 
     async def insert(self: Any, key: Any, sql: str, values: Any) -> int:
-        [row_id] = await self._run(key, sql, [values])
+        [row_id] = await self._run(key, sql, lambda: [values])
         return row_id
 
     Batches.insert = insert
