@@ -6,20 +6,15 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
-from http.client import HTTPConnection
-from pathlib import Path
 
-from tests.e2e.front import BASE, Front, caddy
-from tests.e2e.nginx import nginx
 from tests.harness import servers
-from tests.harness.clients import Client
 from tests.harness.services import Service
-from tests.harness.waiting import wait_until
 from tests.harness.wire import post
 from tests.torture.campaign import Bound, Campaign, Run
-from tests.torture.stage import deployed
+from tests.torture.fronts import FRONTS, client_at, deployed_behind
+from tests.torture.stage import cpu_seconds, deployed, memory_of, require_memory_returns
 from tests.torture.strangers import Place
 
 LEAST_ROUNDS = 3
@@ -32,7 +27,6 @@ HELD_SECONDS = 1.5
 HELD_BOUND = Bound(times=2.0, noise_ms=3.0)
 # In CPU of the workers, which does not depend on how busy the machine is.
 MOST_READS_PER_MB = 100
-MOST_GROWTH_BYTES = 20 * 1024 * 1024
 
 
 @contextmanager
@@ -56,37 +50,17 @@ def strangers(place: Place, seed: float) -> Iterator[list[int]]:
         process.wait()
 
 
-class Connection(HTTPConnection):
-    """A connection to a place, which is made again when a proxy closes it."""
-
-    def __init__(self, host: str, *, place: Place, timeout: float) -> None:
-        super().__init__(host, timeout=timeout)
-        self._place = place
-
-    def connect(self) -> None:
-        self.sock = self._place.connect()
-
-
 def play(run: Run, engine: str, front: str) -> None:
     """Measure the honest client, time and memory, without and with the strangers."""
-    with ExitStack() as stack:
-        settings = {}
-        if engine == "postgresql":
-            settings["REDIS_URL"] = stack.enter_context(servers.redis(run.directory))
-        if front:
-            settings |= {"PETSTORE_BASE_DOMAIN": BASE, "PETSTORE_TRUSTED_PROXIES": "1"}
-        service = stack.enter_context(
-            deployed(run, engine=engine, limits=run.limits, **settings)
-        )
-        place = stack.enter_context(FRONTS[front](service, run.directory))
+    has_redis, limits = engine == "postgresql", run.limits
+    with deployed_behind(
+        run, front, engine=engine, has_redis=has_redis, limits=limits
+    ) as (service, place):
         with strangers(place, run.dice.random()):
             _read(run, place, service.key, WARM_UP_SECONDS)
-        workers, memory = service.workers, _memory(service)
+        workers, memory = service.workers, memory_of(service)
         _flood(run, service, place)
-        wait_until(
-            lambda: _memory(service) < memory + MOST_GROWTH_BYTES, "memory stays used"
-        )
-        run.figures["growth_mb"] = round((_memory(service) - memory) / 1e6, 1)
+        require_memory_returns(run, service, memory)
         run.require(set(service.workers) == set(workers), "a worker was killed")
         run.faults += service.gunicorn.tracebacks()
     run.done = run.trials
@@ -98,12 +72,12 @@ def _flood(run: Run, service: Service, place: Place) -> None:
     reads, cpu, sent = Counter[bool](), Counter[bool](), []
 
     def read(is_flooded: bool) -> list[float]:
-        cpu[is_flooded] -= _cpu_seconds(service)
+        cpu[is_flooded] -= cpu_seconds(service)
         flood = strangers(place, run.dice.random()) if is_flooded else nullcontext([0])
         with flood as sent_bytes:
             times = _read(run, place, service.key, run.trials / rounds)
         sent.extend(sent_bytes)
-        cpu[is_flooded] += _cpu_seconds(service)
+        cpu[is_flooded] += cpu_seconds(service)
         reads[is_flooded] += len(times)
         return times
 
@@ -158,7 +132,7 @@ def _is_open(client: socket.socket) -> bool:
 def _read(run: Run, place: Place, key: str, seconds: float) -> list[float]:
     """Return the response times of an honest client, in seconds."""
     times, until = [], time.monotonic() + seconds
-    with Client(f"http://{BASE}", key, connect=partial(Connection, place=place)) as own:
+    with client_at(place, key) as own:
         while time.monotonic() < until:
             answer = own.get("/v1/pets?limit=1")
             times.append(answer.seconds)
@@ -167,45 +141,6 @@ def _read(run: Run, place: Place, key: str, seconds: float) -> list[float]:
     return times
 
 
-def _memory(service: Service) -> int:
-    return sum(worker.memory_info().rss for worker in service.workers)
-
-
-def _cpu_seconds(service: Service) -> float:
-    spent = [worker.cpu_times() for worker in service.workers]
-    return sum(each.user + each.system for each in spent)
-
-
-@contextmanager
-def _directly(service: Service, _directory: Path) -> Iterator[Place]:
-    yield Place(service.gunicorn.port)
-
-
-@contextmanager
-def _behind_caddy(service: Service, directory: Path) -> Iterator[Place]:
-    front = Front.anywhere(directory)
-    upstream = service.url.removeprefix("http://")
-    environ = {"PETSTORE_UPSTREAMS": upstream, "PETSTORE_ASK": upstream}
-    own = ["local_certs", "skip_install_trust"]
-    with caddy(directory / "caddy", front, own, environ):
-        place = Place(front.https, is_encrypted=True)
-        wait_until(partial(_accepts, place), "Caddy has no certificate")
-        yield place
-
-
-@contextmanager
-def _behind_nginx(service: Service, _directory: Path) -> Iterator[Place]:
-    with nginx(service.url.removeprefix("http://")) as front:
-        yield Place(front.https, is_encrypted=True)
-
-
-def _accepts(place: Place) -> bool:
-    with suppress(OSError), closing(place.connect()):
-        return True
-    return False
-
-
-FRONTS = {"": _directly, "caddy": _behind_caddy, "nginx": _behind_nginx}
 FLOODS = tuple(
     Campaign(
         f"strangers: {engine}{front and f', {front}'}",

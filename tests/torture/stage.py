@@ -13,9 +13,11 @@ from petstore.storage import migrator
 from petstore.storage.database import open_databases
 from tests.harness import databases, servers
 from tests.harness.services import Service, serving
+from tests.harness.waiting import wait_until
 from tests.torture.campaign import Run
 
 WORKERS = 2
+MOST_GROWTH_BYTES = 20 * 1024 * 1024
 
 
 @contextmanager
@@ -68,6 +70,25 @@ def opened(url: str) -> Iterator[None]:
         yield
     finally:
         databases.close()
+
+
+def memory_of(service: Service) -> int:
+    """Return the bytes of memory that the workers use."""
+    return sum(worker.memory_info().rss for worker in service.workers)
+
+
+def require_memory_returns(run: Run, service: Service, before: int) -> None:
+    """Wait until the workers use little more memory than before."""
+    wait_until(
+        lambda: memory_of(service) < before + MOST_GROWTH_BYTES, "memory stays used"
+    )
+    run.figures["growth_mb"] = round((memory_of(service) - before) / 1e6, 1)
+
+
+def cpu_seconds(service: Service) -> float:
+    """Return the CPU time of the workers, which does not depend on other programs."""
+    spent = [worker.cpu_times() for worker in service.workers]
+    return sum(each.user + each.system for each in spent)
 
 
 def damage(directory: Path) -> list[str]:
