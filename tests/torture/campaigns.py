@@ -8,6 +8,7 @@ from tests.torture.outages import OUTAGES
 from tests.torture.power import POWER
 from tests.torture.quotas import QUOTAS
 from tests.torture.restarts import RESTARTS
+from tests.torture.stalls import STALLS
 
 CAMPAIGNS: tuple[Campaign, ...] = (
     *KILLS,
@@ -18,6 +19,7 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("mutated requests", 1_000_000, 20_000, mutations.play),
     Campaign("hostile tenants", 20_000, 1_000, hostile_tenants.play),
     *floods.FLOODS,
+    *STALLS,
     *QUOTAS,
     *MIGRATIONS,
 )

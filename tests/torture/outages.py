@@ -36,6 +36,7 @@ class Fault(NamedTuple):
 
     inject: Callable[[], None]
     limit_seconds: float = COUNTED_SECONDS
+    name: str = ""
 
 
 class Trial(NamedTuple):
@@ -46,10 +47,13 @@ class Trial(NamedTuple):
     back_at: float
 
 
-def _calm_trials(
+def calm_trials(
     run: Run, service: Service, clients: Load, faults: list[Fault]
 ) -> Iterator[Trial]:
-    """Inject the faults in turn, each followed by some seconds without one."""
+    """Inject the faults in turn, each followed by some seconds without one.
+
+    The response times of the clients are checked if the machine was calm.
+    """
     run.figures["calm"] = 0
     with pulse() as beats:
         for number in run.each_trial():
@@ -72,7 +76,8 @@ def _calm_trials(
 def _late(run: Run, answers: list[Answer], fault: Fault) -> list[str]:
     limit = run.limit(fault.limit_seconds)
     return [
-        f"{answer.status} after {answer.seconds * 1000:.0f} ms, {fault.inject}"
+        f"{answer.status} after {answer.seconds * 1000:.0f} ms, "
+        f"{fault.name or fault.inject}"
         for answer in answers
         if answer.seconds > limit
     ]
@@ -158,7 +163,7 @@ def without_counters(run: Run, url: str, faults: list[Fault]) -> None:
     with deployed(run, REDIS_URL=url) as service:
         keys = [issue_key(service.gunicorn.environ) for _ in range(CLIENTS)]
         with load(service.url, keys, pause_seconds=PAUSE_SECONDS) as clients:
-            for trial in _calm_trials(run, service, clients, faults):
+            for trial in calm_trials(run, service, clients, faults):
                 events = _events(service)[trial.events_before :]
                 # A short outage is not logged if every hit was answered in time.
                 run.require(
@@ -190,7 +195,7 @@ def database_outages(run: Run) -> None:
         ]
         keys, pause = [service.key] * CLIENTS, PAUSE_SECONDS
         with load(service.url, keys, adds=True, pause_seconds=pause) as clients:
-            for trial in _calm_trials(run, service, clients, faults):
+            for trial in calm_trials(run, service, clients, faults):
                 answers = clients.since(trial.back_at)
                 refused_at = [a.sent_at for a in answers if a.status == 503]
                 recoveries += [sent_at - trial.back_at for sent_at in refused_at]
