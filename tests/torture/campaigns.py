@@ -4,6 +4,7 @@ from tests.torture import floods, hostile_tenants, mutations
 from tests.torture.campaign import Campaign
 from tests.torture.kills import KILLS
 from tests.torture.migrations import MIGRATIONS
+from tests.torture.months import MONTHS
 from tests.torture.outages import OUTAGES
 from tests.torture.power import POWER
 from tests.torture.quotas import QUOTAS
@@ -20,6 +21,7 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("hostile tenants", 20_000, 1_000, hostile_tenants.play),
     *floods.FLOODS,
     *STALLS,
+    *MONTHS,
     *QUOTAS,
     *MIGRATIONS,
 )

@@ -1,0 +1,143 @@
+"""Rows in every table: what a project and others beside it may leave in a month.
+
+Some are in use, and others have ended or are outdated. They are inserted by SQL that is
+the same on both engines, into databases that contain nothing but the project and a key.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from petstore import clock
+from petstore.models.keys import MAX_KEYS_PER_HOUR
+from petstore.models.projects import Project
+from petstore.quotas.subjects import USAGE_KEPT_DAYS, project_subject
+from petstore.storage import BaseModel, CounterModel, counters, data
+
+DAYS = 30
+KEPT_MS = 2 * clock.MS_PER_DAY  # of stored responses, half of which are outdated
+KEYS = 50  # of the project that work
+DOMAINS = 90  # of each project, which may have 100
+BODY = "x" * 150
+FIGURES = "served, refused, minute, minute_served, hit_ms, is_granted"
+
+
+class Filling(NamedTuple):
+    """Rows of a table: its columns, and an SQL expression for each of row number `n`.
+
+    The first row has the number 1.
+    """
+
+    count: int
+    into: str
+    values: str
+
+
+def fill(project: Project, rows: int) -> None:
+    """Insert so many rows of the project, and as many of others between them."""
+    for filling in _data(project, rows):
+        _insert(data, filling)
+    for filling in _counters(project, rows):
+        _insert(counters, filling)
+    tables = [*BaseModel.__subclasses__(), *CounterModel.__subclasses__()]
+    empty = [table.__name__ for table in tables if not table.select().exists()]
+    assert set(empty) <= {"Secret"}, f"not filled: {empty}"
+    if not data.file:  # as PostgreSQL does by itself, sooner or later
+        data.execute_sql("ANALYZE")
+
+
+def _data(project: Project, rows: int) -> Iterator[Filling]:
+    now, others, own = clock.now_ms(), 1 + rows // 1000, project.id
+    owner = f"CASE WHEN n % 2 = 0 THEN {own} ELSE {own} + 1 + n / 2 % {others} END"
+    categories, replies, sessions = rows // 5, rows * 2 // 5, rows * 2 // 5
+    ended = _ended_keys(rows)
+    yield Filling(
+        others,
+        "project (slug, name, plan, created_ms)",
+        f"'other-' || n, 'Other', 'pro', {now}",
+    )
+    yield Filling(others, "slug (slug)", "'gone-' || n")
+    yield Filling(
+        categories, "category (project_id, id, name)", f"{owner}, n, 'Kind ' || n"
+    )
+    yield Filling(
+        rows * 6 // 5,
+        "pet (project_id, name, category_id, status)",
+        f"{owner}, 'Rex the dog, number ' || n, n % {categories},"
+        f" {_one_of('available', 'sold', 'pending')}",
+    )
+    yield Filling(
+        rows * 3 // 5,
+        "pet_order (project_id, pet_id, status, created_ms, updated_ms)",
+        f"{owner}, n, {_one_of('placed', 'completed', 'cancelled')}, {now}, {now}",
+    )
+    yield Filling(
+        replies,
+        "reply (project_id, path, key, fingerprint, created_ms, status, body)",
+        f"{owner}, '/v1/pets', 'filled-' || n, '',"
+        f" {now} - n * {KEPT_MS} / {replies}, 201, '{BODY}'",
+    )
+    yield Filling(
+        2 * KEYS + ended,
+        "api_key (project_id, prefix, digest, created_ms, revoked_ms)",
+        f"{owner}, 'filled-' || n, '', {now},"
+        f" CASE WHEN n > {2 * KEYS} THEN {now} - n * 36000 END",
+    )
+    yield Filling(
+        sessions,
+        "session (digest, key_id, ends_ms)",
+        f"'filled-' || n, 1 + n % {ended}, {now} + ({sessions} / 2 - n) * 1000",
+    )
+    yield Filling(
+        200,
+        "limited_action (project_id, action, subject, done_ms)",
+        f"{owner}, {_one_of('issue_key', 'prove_domain')}, 'filled-' || n,"
+        f" {now} - n / 100 * {KEPT_MS}",
+    )
+    yield Filling(
+        others, "domain_token (project_id, token)", f"{own} + n, 'token-' || n"
+    )
+    yield Filling(
+        others * DOMAINS,
+        "domain (project_id, name, created_ms, verified_ms, is_chosen, checked_ms)",
+        f"{own} + n / {DOMAINS}, 'filled-' || n || '.example.org', {now},"
+        f" CASE WHEN n % 3 = 0 THEN {now} END, 1 = 0, {now} - n",
+    )
+
+
+def _counters(project: Project, rows: int) -> Iterator[Filling]:
+    now, today = clock.now_ms(), clock.now_ms() // clock.MS_PER_DAY
+    figures = f"1, 1, {now // clock.MS_PER_MINUTE}, 1, {now}, 1 = 1"
+    yield Filling(
+        USAGE_KEPT_DAYS,
+        f"usage (subject, day, last_day, {FIGURES})",
+        f"'{project_subject(project.id).name}', {today} - n,"
+        f" {today} - n + {USAGE_KEPT_DAYS}, {figures}",
+    )
+    yield Filling(
+        rows // 5,
+        f"usage (subject, day, last_day, {FIGURES})",
+        f"'address:' || n, {today} - n % {DAYS}, {today} - n % {DAYS} + 1, {figures}",
+    )
+    yield Filling(
+        _ended_keys(rows),
+        "strike (key_id, minute, strikes, refused_ms, counts)",
+        f"n, 0, 1, {now}, 1 = 1",
+    )
+
+
+def _ended_keys(rows: int) -> int:
+    return min(rows, DAYS * 24 * MAX_KEYS_PER_HOUR)
+
+
+def _one_of(*texts: str) -> str:
+    """Return an expression that has each value for several rows in turn."""
+    cases = (f"WHEN {number} THEN '{text}'" for number, text in enumerate(texts))
+    return f"CASE n / 10 % {len(texts)} {' '.join(cases)} END"
+
+
+def _insert(database: object, filling: Filling) -> None:
+    database.execute_sql(
+        "WITH RECURSIVE n (n) AS (SELECT CAST(1 AS bigint)"
+        f" UNION ALL SELECT n + 1 FROM n WHERE n < {filling.count})"
+        f" INSERT INTO {filling.into} SELECT {filling.values} FROM n"
+    )
