@@ -26,7 +26,7 @@ run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000); the first run adds a 
 # bytecode that this variable forbids to write.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/test.stamp ## Run all tests against SQLite, PostgreSQL and Redis
-	$(BIN)/pytest --numprocesses=4 --dist=loadgroup --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder
 
 bench: $(VENV)/test.stamp ## Run the benchmarks of docs/performance.md (needs wrk)
 	$(BIN)/python -m benchmarks.measure

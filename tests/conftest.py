@@ -46,17 +46,11 @@ hypothesis.settings.load_profile("busy")
 FIRST = ("races", "server", "faults", "ops", "cli")
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start what takes longest first; a file, or all races, run in one process."""
+    """Start what takes longest first."""
     root = Path(__file__).parent
     rank = {root / name: number for number, name in enumerate(FIRST)}
     items.sort(key=lambda item: rank.get(item.path.parent, len(FIRST)))
-    for item in items:
-        # The races share services, which every process would start again.
-        shared = root / "races" in item.path.parents
-        group = item.path.parent if shared else item.path
-        item.add_marker(pytest.mark.xdist_group(str(group.relative_to(root))))
 
 
 @pytest.fixture(scope="session")

@@ -108,7 +108,7 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 @pytest.mark.parametrize(
-    ("path", "count"), [("/v1/pets", ADMITTED + 1), ("/v1/?", ADMITTED), ("/readyz", 2)]
+    ("path", "count"), [("/v1/pets", ADMITTED + 1), ("/v1/?", ADMITTED), ("/readyz", 4)]
 )
 def test_each_statement_of_a_read_takes_one_round_trip(
     client: FlaskClient, round_trips: list[str], path: str, count: int
