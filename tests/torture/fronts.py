@@ -66,8 +66,8 @@ def _behind_caddy(service: Service, directory: Path) -> Iterator[Place]:
     front = Front.anywhere(directory)
     upstream = service.url.removeprefix("http://")
     environ = {"PETSTORE_UPSTREAMS": upstream, "PETSTORE_ASK": upstream}
-    own = ["local_certs", "skip_install_trust"]
-    with caddy(directory / "caddy", front, own, environ):
+    own = ["skip_install_trust"]
+    with caddy(directory / "caddy", front, own, environ, issuer="internal"):
         place = Place(front.https, is_encrypted=True)
         wait_until(partial(_accepts, place), "Caddy has no certificate")
         yield place
