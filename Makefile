@@ -37,7 +37,7 @@ bench: $(VENV)/test.stamp ## Run the benchmarks of docs/performance.md (needs wr
 cost: $(VENV)/test.stamp ## Count what a request costs (needs valgrind and strace; ten minutes)
 	$(BIN)/python -m benchmarks.cost
 
-torture: $(VENV)/test.stamp ## Run the fault injection campaigns (about 45 minutes)
+torture: $(VENV)/test.stamp ## Run the fault injection campaigns (over an hour)
 	$(BIN)/python -m tests.torture
 
 DEBIAN_PACKAGES := chromium caddy nginx-light pebble pgbouncer postgresql prometheus \

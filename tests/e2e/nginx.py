@@ -16,7 +16,7 @@ AROUND = """
 daemon off;
 pid {directory}/nginx.pid;
 error_log {directory}/error.log;
-events {{ worker_connections 512; }}
+events {{ worker_connections 32768; }}
 http {{
     access_log off;
     client_body_temp_path {directory}/bodies;

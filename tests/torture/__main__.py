@@ -1,8 +1,8 @@
 """Run fault campaigns: `make torture`, or `python -m tests.torture --seed 7 NAME …`.
 
 Each campaign prints a line with its results; the exit code is 1 if a promise was
-broken. All servers are started on loopback. The campaigns take about 45 minutes, or
-a few minutes with `--short`, which runs a few trials of each.
+broken. All servers are started on loopback. The campaigns take a little over an hour,
+or some minutes with `--short`, which runs a few trials of each.
 """
 
 import argparse

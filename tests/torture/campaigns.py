@@ -2,6 +2,7 @@
 
 from tests.torture import floods, hostile_tenants, mutations
 from tests.torture.campaign import Campaign
+from tests.torture.crowds import CROWDS
 from tests.torture.kills import KILLS
 from tests.torture.migrations import MIGRATIONS
 from tests.torture.months import MONTHS
@@ -20,6 +21,7 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("mutated requests", 1_000_000, 20_000, mutations.play),
     Campaign("hostile tenants", 20_000, 1_000, hostile_tenants.play),
     *floods.FLOODS,
+    *CROWDS,
     *STALLS,
     *MONTHS,
     *QUOTAS,
