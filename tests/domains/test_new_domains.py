@@ -5,9 +5,10 @@ from contextlib import suppress
 
 import pytest
 
-from petstore.models.domains import Domain
+from petstore.models.domains import Domain, NoSuchDomain
 from petstore.models.domains.checks import TooManyNewDomains, prove
 from petstore.models.projects import Project
+from petstore.quotas.deletion import delete_project
 from tests.dashboard.browser import Browser
 from tests.harness.clocks import Clock
 from tests.harness.crowds import at_once
@@ -70,6 +71,13 @@ def test_regaining_a_domain_counts_for_nothing(
         prove_new(f"n{number}")
     prove(first, "mine again", most_new=MOST)
     assert Domain.find(project, first.id).verified_ms
+
+
+def test_proof_ends_when_the_project_was_deleted_meanwhile(project: Project):
+    domain = Domain.add(project, "late.example.org")
+    delete_project(project)
+    with pytest.raises(NoSuchDomain):
+        prove(domain, "as it should be", most_new=MOST)
 
 
 def test_refused_proof_takes_nothing_over(prove_new: Prove, rival: Project):

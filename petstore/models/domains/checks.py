@@ -156,8 +156,10 @@ def _is_entitled() -> Expression:
 
 
 def _count_if_new(domain: Domain, most: int) -> None:
-    was_proved = Domain.verified_ms.is_null(False) | Domain.lost_ms.is_null(False)
-    if Domain.select().where(Domain.id == domain.id, was_proved).exists():
+    current = Domain.get_or_none(Domain.id == domain.id)
+    if current is None:  # its project may be gone, too, so nothing could be counted
+        raise NoSuchDomain
+    if current.verified_ms or current.lost_ms:
         return
     today_ms = clock.now_ms() // clock.MS_PER_DAY * clock.MS_PER_DAY
     if not LimitedAction.record(
