@@ -164,25 +164,29 @@ class Stage:
             self.send("GET", "/v1/pets", headers={"Authorization": f"Bearer {key}"})
 
     def _use_pages(self) -> None:
-        pages, forms = self.browser, self._submit
+        forms = self._submit
         animals, rex = "/dashboard/animals", {"name": "Rex", "categoryId": "7"}
         middle = f"after={FIRST + FEW // 2}"
-        filters = ("", "status=sold", "categoryId=7", "name=x1")
-        filters += ("status=sold&categoryId=7", "name=x1&status=sold")
+        filters = ("", "status=sold", "category=7", "name=x1")
+        filters += ("status=sold&category=7", "name=x1&status=sold")
         for each in filters:
             for part in ("", middle, "last=1"):
-                pages.get(f"{animals}?{each}&{part}".rstrip("&").replace("?&", "?"))
+                self._open(f"{animals}?{each}&{part}".rstrip("&").replace("?&", "?"))
         for each in ("", "?status=placed", f"?{middle}"):
-            pages.get(f"/dashboard/orders{each}")
-        pages.get("/dashboard/categories")
+            self._open(f"/dashboard/orders{each}")
+        self._open("/dashboard/categories")
         for path in ("", "/usage.csv"):
-            pages.get(f"/dashboard{path}")
+            self._open(f"/dashboard{path}")
         forms(animals, **rex)
         forms("/dashboard/categories", categoryId="7", name="Dogs")
         forms("/dashboard/categories/7", on="/dashboard/categories", name="Cats")
         for deed in ("complete", "cancel"):
             path = f"/dashboard/orders/{self._order()}/{deed}"
             forms(path, on="/dashboard/orders")
+
+    def _open(self, path: str) -> None:
+        answer = self.browser.get(path)
+        assert answer.status_code == 200, (path, answer.text)
 
     def _submit(self, path: str, *, on: str = "", **fields: str) -> TestResponse:
         answer = self.browser.submit(path, on=on, **fields)
@@ -192,11 +196,11 @@ class Stage:
     def _use_keys(self) -> None:
         keys = "/dashboard/keys"
         for status in ("working", "ended"):
-            self.browser.get(f"{keys}?status={status}")
+            self._open(f"{keys}?status={status}")
         self._submit(keys, label="Website")
         for deed in ("rotate", "revoke", "unban"):
             prefix = Key.issue(self.project)[:16]
-            self.browser.get(f"{keys}/{prefix}")
+            self._open(f"{keys}/{prefix}")
             self._submit(f"{keys}/{prefix}/{deed}", on=keys)
         other = Browser(self.app, self.key)
         other.submit("/dashboard/sign-out", on="/dashboard")
@@ -207,7 +211,7 @@ class Stage:
         self._submit(domains, name=name)
         domain = Domain.get(Domain.project == self.project, Domain.name == name)
         for deed in ("verify", "primary"):
-            self.browser.get(f"{domains}/{domain.id}")
+            self._open(f"{domains}/{domain.id}")
             self._submit(f"{domains}/{domain.id}/{deed}", on=domains)
         for host in (name, f"{self.project.slug}.{BASE}", f"x{FIRST}.{BASE}"):
             self.app.test_client().get("/v1/pets", base_url=f"http://{host}")
