@@ -188,7 +188,8 @@ class Key(BaseModel):
     def all_by_id(cls, project: Project | None) -> list[Self]:
         """Return the keys of a project, or of all projects, oldest first."""
         is_kept = cls._ends() > clock.now_ms() - KEEP_ENDED_MS
-        keys = cls.select(cls, Project).join(Project).where(is_kept).order_by(cls.id)
+        is_listed = is_kept & Project.deleted_ms.is_null()
+        keys = cls.select(cls, Project).join(Project).where(is_listed).order_by(cls.id)
         return list(keys.where(cls.project == project) if project else keys)
 
     @classmethod

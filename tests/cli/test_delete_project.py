@@ -129,6 +129,7 @@ def test_project_is_gone_for_everybody_while_its_rows_are_deleted(
     assert client.get("/v1/pets").status_code == 401
     assert Host.of_slug("shelter") is None
     assert [row["SLUG"] for row in table(flask("projects", "list"))] == ["rival"]
+    assert '"shelter"' not in flask("keys", "list", "--json").stdout
     assert refusal(flask("keys", "create", "--project", "shelter"))
     prefix = prefix_of(printed(flask("keys", "create")))  # of the only project
     assert Key.by_prefix(prefix).project_id == rival.id
