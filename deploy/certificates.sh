@@ -54,4 +54,7 @@ for directory in "$live"/petstore-*/; do
 		certbot delete -n --cert-name "petstore-$name" </dev/null
 	fi
 done
+
+# Otherwise the names that never had a certificate would pile up.
+find "$tried" -maxdepth 1 -type f -empty -mmin +60 -exec rm -f {} +
 exit 0

@@ -201,6 +201,19 @@ def test_failed_certificate_is_asked_for_again_after_an_hour(
     assert not tried.exists()
 
 
+def test_attempt_for_a_removed_domain_is_forgotten_after_an_hour(
+    done: Done, place: Path, shop: Domain
+):
+    (place / "fails").touch()
+    done()
+    shop.remove()
+    done()
+    tried = place / "state" / NAME
+    os.utime(tried, (tried.stat().st_mtime - 3700,) * 2)
+    done()
+    assert not tried.exists()
+
+
 def test_nothing_is_done_while_the_service_fails(
     done: Done,
     app: Flask,
