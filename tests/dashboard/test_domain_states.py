@@ -53,9 +53,9 @@ def test_lost_domain_is_shown_without_naming_the_new_owner(
 @pytest.mark.parametrize(
     ("days", "badges", "told"),
     [
-        (0, "Verified Primary DNS points elsewhere", "do not redirect here. From"),
+        (0, "Verified Primary DNS points elsewhere", "will not redirect here. From"),
         (7, "Verified DNS points elsewhere", "do not redirect here any more. From"),
-        (30, "Expired", "It is served no longer since"),
+        (30, "Expired", "It has not been served since"),
     ],
 )
 def test_dns_pointing_elsewhere_is_shown_with_what_follows_and_when(
