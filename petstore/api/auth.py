@@ -19,7 +19,6 @@ def identify(request: Request) -> None:
     caller = host_routing.scoped_to_host(Caller.of(token) if token else None)
     g.caller = caller
     if caller:
-        wait_as(caller.project_id, request.remote_addr)
         last_used.note(caller)
 
 

@@ -115,11 +115,10 @@ class Connection(asyncio.BufferedProtocol):
         if self._state in (State.LINGERING, State.CLOSING):
             return
         start = len(self._received)
-        received = bytes(_read_buffer[start : start + count])
         if self._state is State.RESPONDING:
-            self._refuse_pipelined(received)
+            self._refuse_pipelined(bytes(_read_buffer[:count]))
             return
-        self._received += received
+        self._received += _read_buffer[start : start + count]
         if not start:
             self._read_next()
         if len(self._received) == timeouts.LIMITS.buffer_bytes:
@@ -157,11 +156,6 @@ class Connection(asyncio.BufferedProtocol):
         """
         self._state = state
         self.deadline = None if seconds is None else self._loop.time() + seconds
-
-    def _enter_unless_paused(self, state: State, seconds: float | None) -> None:
-        """Change the state, but leave a client that has to read the time for that."""
-        is_paused = self._flow.is_paused
-        self._enter(state, timeouts.LIMITS.send_seconds if is_paused else seconds)
 
     def _refuse_pipelined(self, received: bytes) -> None:
         """End the connection after this response if a client did not wait for it.
@@ -201,7 +195,8 @@ class Connection(asyncio.BufferedProtocol):
         if self._reader.is_complete:
             self._received = b""
             self._is_last = self._reader.is_last
-            self._refuse_pipelined(rest)
+            if rest:
+                self._refuse_pipelined(rest)
             self._respond(self._reader.pop_environ())
             return
         self._received = rest
@@ -237,7 +232,11 @@ class Connection(asyncio.BufferedProtocol):
         self._respond(self._base_environ | placeholder)
 
     def _respond(self, environ: dict[str, Any]) -> None:
-        self._enter_unless_paused(State.RESPONDING, None)
+        # A client that has not read the last response yet gets time for that.
+        is_paused = self._flow.is_paused
+        self._enter(
+            State.RESPONDING, timeouts.LIMITS.send_seconds if is_paused else None
+        )
         if self._is_noted:
             self._note_kept()
         self._worker.count_request()
@@ -295,8 +294,12 @@ class Connection(asyncio.BufferedProtocol):
         elif self._is_last:
             self._linger()
         else:
+            is_paused = self._flow.is_paused
             keep_alive_seconds = self._worker.keep_alive_seconds
-            self._enter_unless_paused(State.READING, keep_alive_seconds)
+            self._enter(
+                State.READING,
+                timeouts.LIMITS.send_seconds if is_paused else keep_alive_seconds,
+            )
             self._worker.mark_idle(self)
 
     def _close(self) -> None:

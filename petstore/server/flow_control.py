@@ -10,21 +10,19 @@ class FlowControl:
 
     def __init__(self) -> None:
         self._resumed: asyncio.Future[None] | None = None
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether the client has to read before more is written."""
-        return self._resumed is not None
+        self.is_paused = False  # whether the client has to read before more is written
 
     def pause(self) -> None:
         """Have the next `drain` wait."""
         self._resumed = asyncio.get_running_loop().create_future()
+        self.is_paused = True
 
     def resume(self) -> None:
         """End the wait."""
         if self._resumed:
             self._resumed.set_result(None)
             self._resumed = None
+        self.is_paused = False
 
     def drain(self) -> None:
         """Wait while writing is paused."""

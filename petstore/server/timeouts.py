@@ -28,6 +28,7 @@ class Limits:
     freed_bytes: int = 8 * 1024 * 1024  # before they are returned to the system
     accepts: int = 64  # in one iteration of the event loop
     starts: int = 64  # of requests, in one iteration as well
+    crowded_starts: int = 8  # when more than that are there
     spare_descriptors: int = 48  # for files and for connections to the stores
     threads: int = 32  # for calls that block
     log_bytes: int = 1024 * 1024  # that a pipe keeps until its reader comes, if it may
@@ -119,6 +120,7 @@ class Limits:
         """Raise `ValueError` if two limits are in the wrong order."""
         self._check("yield_seconds", "tick_seconds", "request_seconds", "send_seconds")
         self._check("tick_seconds", "linger_seconds", "request_seconds")
+        self._check("crowded_starts", "starts")
         self._check("head_bytes", "buffer_bytes", "freed_bytes", "kept_bytes")
         self._check("redis_server_seconds", "hit_seconds", "request_seconds")
         self._check("short_lock_seconds", "lock_seconds", "server_statement_seconds")
