@@ -3,7 +3,6 @@
 import asyncio
 import enum
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from petstore.errors import UNREADABLE, ErrorResponse
@@ -29,6 +28,7 @@ class State(enum.Enum):
     RESPONDING = enum.auto()  # until the client has read enough of the response
     LINGERING = enum.auto()  # the last response was sent; whatever comes is discarded
     CLOSING = enum.auto()  # when the rest of the response has been sent
+    ENDED = enum.auto()  # nothing is read or sent any more
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -44,6 +44,9 @@ class Connection(asyncio.BufferedProtocol):
         self._flow = FlowControl()
         self._is_noted = False  # in the memory of the worker
         self._is_last = False  # whether the current response is the last one
+        # A request that waits for its turn, and its length.
+        self._waiting: dict[str, Any] = {}
+        self._waiting_bytes = 0
         # Of the last response; the event loop keeps only a weak reference to it.
         self._task: asyncio.Task[None] | None = None
         self.deadline: float | None
@@ -61,12 +64,14 @@ class Connection(asyncio.BufferedProtocol):
 
     def note_unsent(self) -> None:
         """Note what the client has not read of a response that was written before."""
-        if self._is_noted or self._transport.get_write_buffer_size():
+        is_kept = self._is_noted or self._transport.get_write_buffer_size()
+        if is_kept and self._state is not State.ENDED:
             self._note_kept()
 
     def abort(self) -> None:
         """Close the connection at once and discard what has not been sent."""
-        self._enter(State.CLOSING, timeouts.LIMITS.send_seconds)
+        self._enter(State.ENDED, None)
+        self._waiting = {}
         self._transport.abort()
 
     def expire(self) -> None:
@@ -97,7 +102,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         """Tell the worker that the connection has ended; called by the event loop."""
-        self._enter(State.CLOSING, None)
+        self._enter(State.ENDED, None)
+        self._waiting = {}
         self._abandon_task()
         self._reader.close()
         self._worker.remove(self)
@@ -112,7 +118,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, count: int) -> None:
         """Read the bytes that were received; called by the event loop."""
-        if self._state in (State.LINGERING, State.CLOSING):
+        if self._state in (State.LINGERING, State.CLOSING, State.ENDED):
             return
         start = len(self._received)
         if self._state is State.RESPONDING:
@@ -197,7 +203,8 @@ class Connection(asyncio.BufferedProtocol):
             self._is_last = self._reader.is_last
             if rest:
                 self._refuse_pipelined(rest)
-            self._respond(self._reader.pop_environ())
+            length = self._reader.kept_bytes
+            self._respond(self._reader.pop_environ(), length)
             return
         self._received = rest
         if self._reader.expects_continue:
@@ -206,8 +213,8 @@ class Connection(asyncio.BufferedProtocol):
         self._note_kept()
 
     def _note_kept(self) -> None:
-        """Note how much is kept of an unfinished request and of an unsent response."""
-        unread = len(self._received) + self._reader.kept_bytes
+        """Note how much is kept of requests that have not begun, and of a response."""
+        unread = len(self._received) + self._reader.kept_bytes + self._waiting_bytes
         kept = unread + self._transport.get_write_buffer_size()
         self._is_noted = kept > 0
         self._worker.memory.note(self, kept)
@@ -229,24 +236,33 @@ class Connection(asyncio.BufferedProtocol):
             "RAW_URI": "/v1",
             UNREADABLE: error.with_traceback(None),
         }
-        self._respond(self._base_environ | placeholder)
+        self._respond(self._base_environ | placeholder, 0)
 
-    def _respond(self, environ: dict[str, Any]) -> None:
+    def _respond(self, environ: dict[str, Any], length: int) -> None:
         # A client that has not read the last response yet gets time for that.
         is_paused = self._flow.is_paused
         self._enter(
             State.RESPONDING, timeouts.LIMITS.send_seconds if is_paused else None
         )
-        if self._is_noted:
-            self._note_kept()
         self._worker.count_request()
         has_ended = self._worker.is_stopping or not self._worker.keep_alive_seconds
         self._is_last |= has_ended
         turns = self._worker.turns
         if turns.has_room():
+            if self._is_noted:
+                self._note_kept()
             self._start(environ)
         else:
-            turns.wait(_sender(environ), partial(self._start, environ))
+            self._waiting, self._waiting_bytes = environ, length
+            self._note_kept()
+            turns.wait(_sender(environ), self._start_in_turn)
+
+    def _start_in_turn(self) -> None:
+        """Start the request that has waited; none is left if the connection ended."""
+        environ, self._waiting, self._waiting_bytes = self._waiting, {}, 0
+        if environ:
+            self._note_kept()
+            self._start(environ)
 
     def _start(self, environ: dict[str, Any]) -> None:
         if self._transport.is_closing():  # the client has gone

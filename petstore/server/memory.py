@@ -15,7 +15,7 @@ _malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
 class Memory:
-    """The bytes of unfinished requests and unsent responses, by connection.
+    """The bytes of requests that have not begun and of unsent responses, by connection.
 
     A limit for each connection is none for a worker: it has thousands of them.
     """

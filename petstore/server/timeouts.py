@@ -24,7 +24,7 @@ class Limits:
     pieces: int = 256  # of a body, in one iteration of the event loop
 
     # A worker.
-    kept_bytes: int = 64 * 1024 * 1024  # of requests and responses under way
+    kept_bytes: int = 64 * 1024 * 1024  # of requests before they begin, and responses
     freed_bytes: int = 8 * 1024 * 1024  # before they are returned to the system
     accepts: int = 64  # in one iteration of the event loop
     starts: int = 64  # of requests, in one iteration as well

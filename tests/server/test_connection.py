@@ -33,6 +33,11 @@ class Server:
 
     def __init__(self) -> None:
         self.turns = Turns()
+        self.memory = self
+        self.noted: list[int] = []
+
+    def note(self, connection: Connection, count: int) -> None:
+        self.noted.append(count)
 
     def mark_idle(self, connection: Connection) -> None:
         self.connection = connection
@@ -107,6 +112,18 @@ def test_closed_connection_is_freed_without_the_garbage_collector(sent: bytes):
         uvloop.run(play())
     finally:
         gc.enable()
+
+
+def test_aborted_connection_counts_no_more_in_memory():
+    async def play() -> None:
+        async with asked(ENDED["half a body"]) as (server, _):
+            connection, noted = server.connection, list(server.noted)
+            assert noted[-1] > 59_999
+            connection.abort()
+            connection.note_unsent()
+            assert server.noted == noted
+
+    uvloop.run(play())
 
 
 def test_refusal_does_not_refer_to_what_was_read():

@@ -120,6 +120,24 @@ def test_clients_share_a_budget_and_the_oldest_is_closed_first(
         assert select([wire.socket for wire in wires[3:]], [], [], 0)[0] == []
 
 
+def test_budget_includes_requests_that_wait_for_their_turn(serve: Serve, key: str):
+    limits = {"kept_bytes": BUDGET, "freed_bytes": BUDGET}
+    service = serve(limits=limits | {"starts": 1, "crowded_starts": 1})
+    [worker] = service.workers
+    whole = post(key, f"Content-Length: {UNFINISHED}") + b"x" * UNFINISHED
+    count, fits = 40, BUDGET // len(whole)
+    with connected(service.url, *[b""] * count) as wires:
+        assert is_served(service.url, key)  # all of them are accepted
+        worker.suspend()  # so that it finds all requests at once
+        for wire in wires:
+            wire.send(whole)
+        worker.resume()
+        closed = sum(wire.is_closed() for wire in wires)
+        assert count - fits - 10 < closed < count
+    log = service.log.read_text()
+    assert log.count('"method":"POST"') == count - closed  # others do not start
+
+
 def test_budget_includes_heads(serve: Serve, key: str):
     service = serve(limits={"kept_bytes": 64 * KIB, "freed_bytes": 64 * KIB})
     half = get(key, "X: " + "x" * 16 * KIB)[: 15 * KIB]
