@@ -98,7 +98,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = transport
         self._base_environ = _base_environ(transport)
         self._reader = RequestReader(self._base_environ)
-        self._worker.mark_idle(self)
+        self._worker.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
         """Tell the worker that the connection has ended; called by the event loop."""
@@ -244,7 +244,7 @@ class Connection(asyncio.BufferedProtocol):
         self._enter(
             State.RESPONDING, timeouts.LIMITS.send_seconds if is_paused else None
         )
-        self._worker.count_request()
+        self._worker.count_request(self)
         has_ended = self._worker.is_stopping or not self._worker.keep_alive_seconds
         self._is_last |= has_ended
         turns = self._worker.turns

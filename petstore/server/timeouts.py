@@ -29,6 +29,9 @@ class Limits:
     accepts: int = 64  # in one iteration of the event loop
     starts: int = 64  # of requests, in one iteration as well
     crowded_starts: int = 8  # when more than that are there
+    look_seconds: float = (
+        0.1  # before a full worker looks through all connections again
+    )
     spare_descriptors: int = 48  # for files and for connections to the stores
     threads: int = 32  # for calls that block
     log_bytes: int = 1024 * 1024  # that a pipe keeps until its reader comes, if it may

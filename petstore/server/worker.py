@@ -53,8 +53,10 @@ class EventLoopWorker(Worker):
         self._loop.set_default_executor(ThreadPoolExecutor(timeouts.LIMITS.threads))
         self._stopped = asyncio.Event()
         self.turns = Turns()
-        # In the order in which they became idle.
         self._connections: dict[Connection, None] = {}
+        # Those that have to send a request, in the order in which they became idle.
+        self._idle: dict[Connection, None] = {}
+        self._looks_again_at = 0.0  # for one whose client has a response to read
         self._accepting: set[asyncio.Task[Any]] = set()
         self.memory = Memory()
         self._max_connections = min(
@@ -77,20 +79,25 @@ class EventLoopWorker(Worker):
             self._stop()
         await self._stopped.wait()
 
-    def count_request(self) -> None:
+    def add(self, connection: Connection) -> None:
+        """Add a connection that has begun, and is idle."""
+        self._connections[connection] = self._idle[connection] = None
+
+    def count_request(self, connection: Connection) -> None:
         """Count a request, and stop the worker at gunicorn's `max_requests`."""
+        self._idle.pop(connection, None)
         self._request_count += 1
         if self._request_count >= self.max_requests and not self.is_stopping:
             self._stop()
 
     def mark_idle(self, connection: Connection) -> None:
         """Put a connection at the end of the order in which idle ones are closed."""
-        self._connections.pop(connection, None)
-        self._connections[connection] = None
+        self._idle[connection] = None
 
     def remove(self, connection: Connection) -> None:
         """Remove a connection that has ended."""
         del self._connections[connection]
+        self._idle.pop(connection, None)
         self.memory.forget(connection)
         self._publish()
         self._stop_if_done()
@@ -126,7 +133,7 @@ class EventLoopWorker(Worker):
     def _can_accept(self) -> bool:
         """Return whether a connection may be accepted.
 
-        At the limit, the oldest connection that waits for its client is closed.
+        At the limit, a connection that waits for its client is closed.
         """
         return self._connection_count < self._max_connections or self._abort_oldest()
 
@@ -160,17 +167,21 @@ class EventLoopWorker(Worker):
             balancing.publish(self.age, self._connection_count)
 
     def _abort_oldest(self) -> bool:
-        """Close the connection that has waited longest for its client, if there is one.
+        """Close the connection that has been idle longest, or else one with a response.
 
-        A client that still has a response to read comes last.
+        Return False if requests are under way on all of them. To find that out takes
+        milliseconds with thousands, so they are looked at again only after a moment.
         """
-        for has_response in (False, True):
-            for connection in self._connections:
-                is_waiting = connection.is_waiting_for_client
-                if is_waiting and connection.is_write_paused is has_response:
-                    connection.abort()
-                    return True
-        return False
+        now = self._loop.time()
+        oldest = next((each for each in self._idle if not each.is_write_paused), None)
+        if not oldest and now >= self._looks_again_at:
+            waiting = (each for each in self._connections if each.is_waiting_for_client)
+            oldest = next(waiting, None)
+            if not oldest:
+                self._looks_again_at = now + timeouts.LIMITS.look_seconds
+        if oldest:
+            oldest.abort()
+        return oldest is not None
 
     def _tick(self, due: float) -> None:
         self.notify()

@@ -39,13 +39,15 @@ class Server:
     def note(self, connection: Connection, count: int) -> None:
         self.noted.append(count)
 
-    def mark_idle(self, connection: Connection) -> None:
+    def add(self, connection: Connection) -> None:
         self.connection = connection
+
+    def mark_idle(self, connection: Connection) -> None: ...
 
     def remove(self, connection: Connection) -> None:
         self.connection = None
 
-    def count_request(self) -> None: ...
+    def count_request(self, connection: Connection) -> None: ...
 
 
 @asynccontextmanager
