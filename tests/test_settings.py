@@ -169,8 +169,12 @@ INVALID = {
         "192.0.2.1:53,",
         "192.0.2.1:0",
         "2001:db8::1",
+        *("[::::]:53", "[192.0.2.1]:53", "999.1.1.1:53", "192.0.2.1.:53"),
     ],
-    "PETSTORE_TLS_ADDRESS": ["proxy:65536", "a:1,b:2", "https://proxy:443"],
+    "PETSTORE_TLS_ADDRESS": [
+        *("proxy:65536", "a:1,b:2", "https://proxy:443", "a..b:443", "-proxy:443"),
+        *(".:443", f"{'a' * 64}.example.org:443", f"{'a.' * 127}org:443"),
+    ],
     "PETSTORE_CONTACT": [
         *("sales", "javascript:alert(1)", "https:///plans", "https://[::1/plans"),
         "a b@example.org",
@@ -215,6 +219,14 @@ def test_addresses_are_read():
     assert settings.dns_servers[1] == ("2001:db8::1", 5353)
     assert len(settings.dns_servers) == 3
     assert settings.tls_address == ("::1", 8443)
+
+
+@pytest.mark.parametrize(
+    "host", ["proxy", "Proxy-1.example.org.", f"{'a' * 63}.b", "192.0.2.1", "1.2.a"]
+)
+def test_host_of_an_address_is_a_name_or_an_address(host: str):
+    settings = read_settings({"PETSTORE_TLS_ADDRESS": f"{host}:443"})
+    assert settings.tls_address == (host, 443)
 
 
 def test_unknown_settings_are_named():

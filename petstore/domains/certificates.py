@@ -36,7 +36,7 @@ async def fetch_certificate(proxy: Address, domain: str) -> Certificate:
         fault = "The proxy did not show a certificate in time."
     except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError):
         fault = "The proxy has no certificate for this domain yet."
-    except OSError:
+    except (OSError, UnicodeError):  # the second is a name that cannot be encoded
         # Projects see this, and the address may be one of an internal network.
         fault = "The proxy cannot be reached."
     return Certificate(fault=fault)

@@ -70,6 +70,11 @@ def test_unreachable_proxy_is_reported(fetch: Fetch, proxy: TlsProxy):
     assert seen.fault == "The proxy cannot be reached."
 
 
+@pytest.mark.parametrize("host", ["a..b", "a" * 80, "\udcff"])
+def test_host_that_cannot_be_encoded_is_reported(fetch: Fetch, host: str):
+    assert fetch(Address(host, 443), NAME).fault == "The proxy cannot be reached."
+
+
 def test_handshake_timeout_is_reported(fetch: Fetch, set_limits: Callable[..., None]):
     set_limits(handshake_seconds=0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
