@@ -114,7 +114,7 @@ class Resolver:
 
     async def _resolver(self) -> dns.asyncresolver.Resolver:
         resolver = dns.asyncresolver.Resolver(configure=not self._servers)
-        servers = [await _resolved(each) for each in self._servers] or [
+        servers = await _resolved(self._servers) or [
             Address(str(address), resolver.port) for address in resolver.nameservers
         ]
         resolver.nameservers = [_Nameserver(each, self._parse) for each in servers]
@@ -243,7 +243,23 @@ def _end_of_name(wire: bytes, start: int) -> int:
     return start + length
 
 
-async def _resolved(server: Address) -> Address:
+async def _resolved(servers: tuple[Address, ...]) -> list[Address]:
+    """Return the servers whose names have an address; raises OSError without any.
+
+    All names are looked up at once, so one that takes long does not add to the others.
+    """
+    found = await asyncio.gather(*map(_address_of, servers))
+    known = [each for each in found if each]
+    if servers and not known:
+        raise OSError("no DNS server has an address")
+    return known
+
+
+async def _address_of(server: Address) -> Address | None:
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(*server, type=socket.SOCK_DGRAM)
+    try:
+        async with asyncio.timeout(timeouts.LIMITS.dns_server_seconds):
+            found = await loop.getaddrinfo(*server, type=socket.SOCK_DGRAM)
+    except OSError:  # a TimeoutError too
+        return None
     return Address(str(found[0][4][0]), server.port)

@@ -262,6 +262,25 @@ def test_unreachable_server_proves_nothing(set_limits: Callable[..., None]):
     assert not asyncio.run(check_dns(SHOP, (Address("127.0.0.1", 9),))).is_proved
 
 
+NOWHERE = Address("dns.invalid", 53)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_server_whose_name_does_not_resolve_keeps_no_other_from_being_asked(
+    nameserver: DnsServer, is_first: bool
+):
+    nameserver.put("shop.example.org", "CNAME", TARGET)
+    known = nameserver.address
+    servers = (NOWHERE, known) if is_first else (known, NOWHERE)
+    assert asyncio.run(check_dns(SHOP, servers)).is_proved
+
+
+def test_servers_whose_names_do_not_resolve_prove_nothing():
+    result = asyncio.run(check_dns(SHOP, (NOWHERE,)))
+    assert not result.is_proved
+    assert "shop.example.org has DNS servers that answer with an error" in result.text
+
+
 LIES = {
     "for another name": lambda answer: answer.answer.append(
         rrset("other.example.org", "CNAME", TARGET)
