@@ -46,7 +46,7 @@ def due_projects(besides: Collection[int]) -> list[int]:
         Domain.select(Domain.project)
         .where(_is_due(clock.now_ms()), Domain.project.not_in(list(besides)))
         .group_by(Domain.project)
-        .order_by(fn.MIN(Domain.checked_ms))
+        .order_by(fn.MIN(Domain.checked_ms), fn.MIN(Domain.id))
     )
     return [row.project_id for row in query]
 
@@ -57,7 +57,8 @@ def claim_due(project_id: int) -> Domain | None:
     Of the workers that ask at the same time, one gets the domain.
     """
     due = _is_due(clock.now_ms()) & (Domain.project == project_id)
-    first = Domain.select(Domain.id).where(due).order_by(Domain.checked_ms).limit(1)
+    by_age = Domain.select(Domain.id).where(due).order_by(Domain.checked_ms, Domain.id)
+    first = by_age.limit(1)
     claim = Domain.update(checked_ms=clock.now_ms()).where(Domain.id.in_(first), due)
     claimed = [row.id for row in claim.returning(Domain.id)]
     if not claimed:
