@@ -26,6 +26,7 @@ from petstore.settings.addresses import Address
 # Of one worker.
 MAX_HANDSHAKES = 64
 MAX_HANDSHAKES_PER_PROJECT = 4
+MAX_RECHECKED_PROJECTS = 1000  # at a time; a later round starts the others
 # The database is unavailable, or the domain was removed meanwhile.
 GONE = (peewee.DatabaseError, peewee.DoesNotExist)
 
@@ -98,7 +99,8 @@ class Verifier:
 
         The projects take turns, so one with many or slow domains holds up no other.
         """
-        for project_id in due_projects(besides=self._rechecks):
+        room = MAX_RECHECKED_PROJECTS - len(self._rechecks)
+        for project_id in due_projects(besides=self._rechecks, limit=room):
             self._rechecks.add(project_id)
             start_in_background(self._recheck_project, project_id)
 

@@ -58,6 +58,23 @@ def test_domain_of_another_project_does_not_wait_for_all_of_the_first(
     assert asked(nameserver) == [many[0], NAME, *many[1:]]
 
 
+@pytest.mark.parametrize("environ", [1], indirect=True)
+def test_few_projects_wait_for_their_turn(
+    many: list[str],
+    shop: Domain,
+    verifier: Verifier,
+    nameserver: DnsServer,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("petstore.domains.verifier.MAX_RECHECKED_PROJECTS", 1)
+    clock.move(days=1)
+    for checked in (many, [*many, NAME]):
+        verifier.recheck_due()
+        finish_background(verifier)
+        assert asked(nameserver) == checked
+
+
 @pytest.mark.parametrize("environ", [2], indirect=True)
 def test_project_whose_checks_hang_takes_one_turn(
     many: list[str],

@@ -40,13 +40,14 @@ class CertificateSummary(NamedTuple):
     expires_ms: int | None
 
 
-def due_projects(besides: Collection[int]) -> list[int]:
+def due_projects(besides: Collection[int], *, limit: int) -> list[int]:
     """Return the projects that have a domain due for a check, the longest due first."""
     query = (
         Domain.select(Domain.project)
         .where(_is_due(clock.now_ms()), Domain.project.not_in(list(besides)))
         .group_by(Domain.project)
         .order_by(fn.MIN(Domain.checked_ms), fn.MIN(Domain.id))
+        .limit(limit)
     )
     return [row.project_id for row in query]
 
