@@ -1,8 +1,10 @@
 """The metric files of workers: kept counts, damage and removal."""
 
 import glob
+import os
 import shutil
 import signal
+import time
 from collections.abc import Iterator
 from os import getpid
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 
 from petstore import create_app
 from petstore.ops.metrics import take_over_files
+from petstore.server import leftovers
 from petstore.settings import read_settings
 from tests.harness import servers
 from tests.harness.services import Service, serving
@@ -192,15 +195,21 @@ def test_directories_of_killed_masters_are_deleted_at_the_next_start(
 ):
     environ = {"DATABASE_URL": sqlite_url}
     with serving(tmp_path, environ) as running, serving(tmp_path, environ) as killed:
-        [left] = made_by(killed.gunicorn.process)
-        of_older_version = Path(mkdtemp(prefix="petstore-metrics-1-", dir=left.parent))
         killed.gunicorn.kill()
         assert len(made_by(killed.gunicorn.process)) == 1
         with serving(tmp_path, environ):
             assert made_by(killed.gunicorn.process) == []
             assert len(made_by(running.gunicorn.process)) == 1
-            assert of_older_version.is_dir()  # it has no lock
-    of_older_version.rmdir()
+
+
+def test_directory_without_a_lock_is_left_over_after_an_hour(tmp_path: Path):
+    new, old = (Path(mkdtemp(prefix="petstore-metrics-1-", dir=tmp_path)) for _ in "12")
+    for path, minutes in ((new, 59), (old, 61)):
+        (path / "counter_1.db").touch()
+        changed = time.time() - 60 * minutes
+        os.utime(path, (changed, changed))
+    leftovers.delete(tmp_path)
+    assert list(tmp_path.iterdir()) == [new]
 
 
 def new_master_of(service: Service) -> psutil.Process:
