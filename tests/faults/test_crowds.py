@@ -3,6 +3,7 @@
 A lock keeps all connections busy, so that everybody has to wait.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +16,7 @@ from petstore.server.timeouts import LIMITS, Limits
 from tests.harness.patience import PATIENT
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
-from tests.harness.wire import connected, get
+from tests.harness.wire import connected, get, post
 from tests.torture.postgres import Postgres, postgres
 
 QUEUE = 200
@@ -91,6 +92,29 @@ def test_request_does_not_wait_when_its_client_has_gone(
         wait_until(lambda: len(answers(service)) == before + waited)
         assert service.send("/healthz").status == 200
     wait_until(lambda: service.send().status == 200)
+    assert not service.events("internal_error")
+
+
+def test_animals_do_not_wait_together_when_their_clients_have_gone(
+    service: Service, server: Postgres
+):
+    animal = {"name": "Kim", "categoryId": 1}
+    assert service.send(body=animal).status == 201
+    body = json.dumps(animal).encode()
+    create = post(service.key, f"Content-Length: {len(body)}") + body
+    before = len(answers(service))
+    with psycopg.connect(server.url) as lock:
+        lock.execute("LOCK TABLE pet IN EXCLUSIVE MODE")
+        with connected(service.url, *[create] * QUEUE):
+            waits = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            wait_until(lambda: lock.execute(waits).fetchone()[0] == LIMITS.writes)
+            assert service.send("/healthz").status == 200
+        # All but one, which is alone in its transaction.
+        wait_until(lambda: len(answers(service)) == before + QUEUE - 1)
+        lock.rollback()
+    assert service.send(body=animal).status == 201
+    under_way = 1 + LIMITS.inserts
+    assert len(service.send("/v1/pets?limit=100").json) <= 1 + under_way + 1
     assert not service.events("internal_error")
 
 
