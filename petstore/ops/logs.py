@@ -29,7 +29,7 @@ _TRACEPARENT = re.compile(
     r"-[0-9a-f]{2}(-.*)?"
 )
 _VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
-# A key that a client has put into a path; the group is its public prefix.
+# A key that a client has put into a path or an id; the group is its public prefix.
 _KEY = re.compile(r"(pet_[0-9A-Za-z]{12})[0-9A-Za-z]+")
 _SHOWN_PATH_LENGTH = 256
 
@@ -49,6 +49,8 @@ def _begin() -> None:
     g.started = time.perf_counter()
     header = current_request().environ.get("HTTP_X_REQUEST_ID")
     is_valid = header and _VALID_ID.fullmatch(header)
+    if header and "pet_" in header and _KEY.search(header):
+        is_valid = None
     g.request_id = header if is_valid else os.urandom(16).hex()
 
 

@@ -142,6 +142,23 @@ def test_invalid_request_id_is_replaced(stranger: FlaskClient, lines: Lines, sen
     assert lines()[0]["id"] == answer.headers["X-Request-ID"]
 
 
+@pytest.mark.parametrize("around", ["{}", "job-1:{}.2", "{}-{}"])
+def test_request_id_that_contains_a_key_is_replaced(
+    stranger: FlaskClient, key: str, lines: Lines, around: str
+):
+    sent = around.format(key, key)
+    answer = stranger.get("/v1/pets", headers={"X-Request-ID": sent})
+    assert GENERATED_ID.fullmatch(answer.headers["X-Request-ID"])
+    assert lines()[0]["id"] == answer.headers["X-Request-ID"]
+
+
+def test_request_id_may_contain_the_prefix_of_a_key(
+    stranger: FlaskClient, key: str, lines: Lines
+):
+    stranger.get("/v1/pets", headers={"X-Request-ID": key[:16]})
+    assert lines()[0]["id"] == key[:16]
+
+
 def test_client_cannot_forge_log_lines(stranger: FlaskClient, lines: Lines):
     forged = 'x"}\n{"event": "request", "status": 200}\r\n\u2028'
     environ = {
@@ -194,6 +211,8 @@ def test_log_contains_no_secrets(
         caller.post("/v1/pets", json=REX, headers={"Idempotency-Key": "hush"})
         caller.get(f"/v1/pets?api_key={key}")
         caller.get(f"/v1/{key}", headers={"X-Request-ID": "seen"})
+        caller.get("/v1/pets", headers={"X-Request-ID": key})
+        caller.get("/v1/pets", headers={"traceparent": f"cc-{TRACE}-{PARENT}-01-{key}"})
     out, err = capfd.readouterr()
     assert '"id":"seen"' in out
     for secret in (key[16:], mistyped[16:], "Bearer", "hush", "Rex", digest.hex()):
