@@ -70,7 +70,9 @@ def test_other_answers_do_not(stranger: FlaskClient, sent: dict[str, str]):
     ("host", "is_ours"),
     [
         *((BASE, True), (f"shelter.{BASE}", True), (f"Shelter.{BASE.upper()}:8", True)),
+        *((f"{BASE}.", True), (f"shelter.{BASE}.:443", True)),
         *((NAME, False), (f"{NAME}:443", False), (f"evil-{BASE}", False)),
+        *((f"{NAME}.", False), (f"evil-{BASE}.", False)),
     ],
 )
 @pytest.mark.parametrize("path", ["/v1/pets", "/docs", "/dashboard", "/healthz"])

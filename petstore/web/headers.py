@@ -35,5 +35,5 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 def _is_ours(host: str, base_domain: str) -> bool:
     """Return whether a host is the operator's, and not a customer's own domain."""
-    name = host.partition(":")[0].lower()
+    name = host.partition(":")[0].lower().removesuffix(".")
     return f".{name}".endswith(f".{base_domain}")
