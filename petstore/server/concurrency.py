@@ -62,10 +62,13 @@ def abandon(task: asyncio.Task[None]) -> None:
 
 
 async def wait_in_queue(place: asyncio.Future[Result]) -> Result:
-    """Await a future that nobody else awaits; raises `Abandoned` after `abandon`."""
+    """Await a future that nobody else awaits; raises `Abandoned` after `abandon`.
+
+    The place is done in either case, so that whoever serves the queue passes it over.
+    """
     task = asyncio.current_task()
     if task in _abandoned:
-        raise Abandoned
+        place.set_exception(Abandoned)
     _places[task] = place
     try:
         return await place

@@ -141,3 +141,42 @@ def test_request_whose_client_has_gone_waits_for_nothing(
 
     database = engine(file)
     run(play)
+
+
+@pytest.mark.parametrize("engine", [SqliteCounters, Sqlite])
+def test_request_whose_client_had_gone_before_is_never_carried_out(
+    engine: type[Sqlite], file: str, lock: sqlite3.Connection
+):
+    async def play() -> None:
+        database.connection()
+        with pytest.raises(ClientGone):
+            await leave_then_insert(database)
+        lock.rollback()
+        for _ in range(10):
+            await move_clock(RETRY_SECONDS)
+        requests = Requests(database, 1)
+        while not requests.errors:
+            await move_clock(RETRY_SECONDS)
+        assert requests.errors == [None]
+        database.disconnect()
+
+    database = engine(file)
+    run(play)
+    assert lock.execute("SELECT count(*) FROM pet").fetchone() == (1,)
+
+
+async def leave_then_insert(database: peewee.Database) -> None:
+    """Insert a row for a client that leaves while the request awaits something else."""
+
+    def insert() -> None:
+        concurrency.await_result(asyncio.sleep(0))
+        try:
+            database.execute_sql(INSERT)
+        except peewee.PeeweeException as error:
+            ended.set_exception(error)
+        else:
+            ended.set_result(None)
+
+    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    concurrency.abandon(concurrency.start(insert))
+    await ended

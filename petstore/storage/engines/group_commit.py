@@ -9,7 +9,7 @@ from queue import SimpleQueue
 
 from petstore.server import await_result, timeouts
 from petstore.storage.engines.busy import BusyFile
-from petstore.storage.engines.waiting import WaitQueue, who_waits
+from petstore.storage.engines.waiting import Busy, WaitQueue, who_waits
 
 Failure = sqlite3.Error | None
 
@@ -143,7 +143,8 @@ class GroupCommit:
         self._shared: SharedTransaction | None = None
         self._is_beginning = False  # whether a request tries to begin a transaction
         # Of requests that can neither join a transaction nor begin one yet.
-        self._queue: WaitQueue[None] = WaitQueue(_is_over)
+        # The first one gets True when it is to begin one, the others get False.
+        self._queue: WaitQueue[bool] = WaitQueue(_is_over)
         self._busy_file = BusyFile()
 
     def begin(self) -> SharedTransaction:
@@ -152,8 +153,11 @@ class GroupCommit:
         Raises `sqlite3.OperationalError` if the file stays locked, or `Busy`.
         """
         deadline = time.monotonic() + timeouts.LIMITS.busy_seconds
-        while self._must_wait():
-            await_result(self._queue.wait(who_waits()))
+        is_first = False
+        while not is_first and self._must_wait():
+            if time.monotonic() >= deadline:
+                raise Busy("others keep the disk busy")
+            is_first = await_result(self._queue.wait(who_waits()))
         if not (self._shared and self._shared.is_open):
             self._shared = self._begin_transaction(deadline)
         self._shared.join()
@@ -173,8 +177,13 @@ class GroupCommit:
         return self._is_beginning or bool(is_committing)
 
     def _wake_first(self, _ended: object = None) -> None:
-        """Let the first request that waits begin; the others may then join it."""
-        self._queue.serve(None, lambda _purpose: True)
+        """Let the first request that waits begin; the others may then join it.
+
+        Until it has, no other request begins.
+        """
+        is_open = self._shared and self._shared.is_open
+        if not (is_open or self._is_beginning):
+            self._is_beginning = self._queue.serve(True, lambda _purpose: True)
 
     def _begin_transaction(self, deadline: float) -> SharedTransaction:
         self._is_beginning = True
@@ -187,13 +196,13 @@ class GroupCommit:
                 seconds=deadline - time.monotonic(),
             )
         except BaseException:
+            self._is_beginning = False
             self._wake_first()
             raise
-        finally:
-            self._is_beginning = False
+        self._is_beginning = False
         shared = SharedTransaction(self._writer)
         shared.outcome.add_done_callback(self._wake_first)
-        self._queue.serve_all(None)
+        self._queue.serve_all(False)
         return shared
 
 
