@@ -173,8 +173,9 @@ class Key(BaseModel):
 
     @classmethod
     def by_prefix(cls, prefix: str) -> Self | None:
-        """Return the key with that prefix, of any project."""
-        return cls.get_or_none(cls.prefix == prefix)
+        """Return the key with that prefix, unless its project is being deleted."""
+        is_meant = (cls.prefix == prefix) & Project.deleted_ms.is_null()
+        return cls.select(cls, Project).join(Project).where(is_meant).get_or_none()
 
     @classmethod
     def find(cls, project_id: int, prefix: str) -> Self:

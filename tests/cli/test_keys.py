@@ -179,6 +179,18 @@ def test_rotated_revoked_or_expired_key_cannot_be_rotated(
     assert len(listed(flask)) == 4
 
 
+@pytest.mark.parametrize("command", ["rotate", "revoke", "unban"])
+def test_key_of_a_project_that_is_being_deleted_is_unknown(
+    flask: Callable, project: Project, command: str
+):
+    prefix = Key.issue(project, banned_until_ms=START_MS + 60_000)[:PREFIX_LENGTH]
+    before = Key.select().dicts().get()
+    project.mark_deleted()
+    message = refusal(flask("keys", command, prefix))
+    assert message == f"There is no key {prefix!r}; see flask keys list."
+    assert list(Key.select().dicts()) == [before]
+
+
 @of_one_engine
 @pytest.mark.parametrize(
     ("arguments", "message"),
