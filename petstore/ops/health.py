@@ -1,11 +1,13 @@
 """/healthz: the process is up. /readyz: the stores that it needs are up, too."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 import peewee
 from flask import Blueprint, Flask, current_app
 
 from petstore import quotas
+from petstore.errors import NO_HEADERS, RETRY_AFTER_A_SECOND
 from petstore.storage import data
 
 # SQLite answers `SELECT 1` without reading its file.
@@ -30,7 +32,7 @@ def healthz() -> dict[str, str]:
 
 
 @bp.get("/readyz")
-def readyz() -> tuple[dict[str, str], int]:
+def readyz() -> tuple[dict[str, str], int, Mapping[str, str]]:
     """Answer 200 while the database can be written, also without the counter store."""
     answers = quotas.limiter_of(current_app).store_answers()
     stores = {"counters": "ok" if answers else "degraded"}
@@ -39,5 +41,5 @@ def readyz() -> tuple[dict[str, str], int]:
     except peewee.DatabaseError as error:
         # Perhaps no request will come that could do it.
         data.recover(error)
-        return {"status": "unavailable"} | stores, 503
-    return {"status": "ok"} | stores, 200
+        return {"status": "unavailable"} | stores, 503, RETRY_AFTER_A_SECOND
+    return {"status": "ok"} | stores, 200, NO_HEADERS

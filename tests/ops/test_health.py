@@ -54,6 +54,7 @@ class TestWithoutTheDatabase:
         answer = stranger.get("/readyz")
         assert answer.status_code == 503
         assert answer.json == {"status": "unavailable", "counters": "degraded"}
+        assert answer.headers["Retry-After"] == "1"
         assert "secret" not in answer.text
 
 
