@@ -75,15 +75,16 @@ def test_lock_timeout_returns_503_and_writes_nothing(
     wait_until(lambda: service.send(body=REX).status == 201)
 
 
-def test_locked_counters_degrade_and_recover(service: Service, file: str):
+def test_locked_counters_degrade_once_and_recover(service: Service, file: str):
     def is_degraded() -> bool:
-        # Reads succeed, so that probes end the outage until the next hit.
         assert service.send().status == 200
         return service.counters == "degraded"
 
     with locked(f"{file}.counters"):
         wait_until(is_degraded)
+        assert all(is_degraded() for _ in range(100))
     wait_until(lambda: service.counters == "ok")
+    assert len(service.events("counters_lost")) == 1
 
 
 def test_reads_do_not_wait_for_syncs_of_writes(sqlite_url: str, tmp_path: Path):

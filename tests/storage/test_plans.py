@@ -22,7 +22,8 @@ from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import row_limits
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
-from petstore.quotas.stores.database import Usage
+from petstore.quotas.stores.database import DatabaseStorage, Usage
+from petstore.quotas.subjects import project_subject
 from petstore.storage.database import data
 from petstore.storage.queries import Statement
 from tests.dashboard.browser import Browser
@@ -227,6 +228,7 @@ class Stage:
         last_used.flush()
         row_limits.count_soon(self.project.id)
         row_limits.count()
+        DatabaseStorage().probe(project_subject(self.project.id))
         for path in ("/", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"):
             self.app.test_client().get(path)
 

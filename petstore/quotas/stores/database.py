@@ -86,8 +86,14 @@ class DatabaseStorage(CounterStorage):
             _raise(error)
 
     def probe(self, subject: Subject) -> None:
-        """Read a count; see `CounterStorage`."""
-        self.peek(subject)
+        """Write nothing; see `CounterStorage`.
+
+        `peek` would not do: a database that is locked or read-only still answers reads.
+        """
+        try:
+            _write_nothing.at_once(subject.name)
+        except peewee.PeeweeException as error:
+            _raise(error)
 
     def close(self) -> None:
         """Do nothing: the connections belong to the database."""
@@ -187,6 +193,11 @@ def _upsert_strike() -> str:
             counts = {counts}
         WHERE excluded.refused_ms >= known.refused_ms
         RETURNING strikes, counts"""  # noqa: S608 (no values)
+
+
+@statement(counters)
+def _write_nothing() -> str:
+    return 'DELETE FROM "usage" WHERE 1 = 0'
 
 
 @statement(counters)
