@@ -93,6 +93,26 @@ def test_required_channel_binding_is_refused_with_a_way_out():
         read_settings({"DATABASE_URL": url})
 
 
+@pytest.mark.parametrize("where", ["", "sslmode=require&"])
+def test_unknown_kind_of_session_is_refused_with_those_that_there_are(where: str):
+    url = f"postgresql://u@h/d?{where}target_session_attrs="
+    assert read_settings({"DATABASE_URL": f"{url}read-write"})
+    with pytest.raises(SettingError, match=r"target_session_attrs .* any, primary, "):
+        read_settings({"DATABASE_URL": f"{url}bogus"})
+
+
+@pytest.mark.parametrize("url", ["redis://h/{}", "rediss://h/{}?ssl_cert_reqs=none"])
+def test_number_of_a_redis_database_has_a_limit(url: str):
+    assert read_settings({"REDIS_URL": url.format(999_999_999)})
+    with pytest.raises(SettingError, match="number of the database must have at most"):
+        read_settings({"REDIS_URL": url.format(99_999_999_999)})
+
+
+def test_unescaped_password_of_redis_is_refused_with_a_way_out():
+    with pytest.raises(SettingError, match="%XX for special characters"):
+        read_settings({"REDIS_URL": f"redis://:{PASSWORD}%zz@h"})
+
+
 @pytest.mark.parametrize("name", NUMBERS)
 def test_number_may_be_its_minimum_or_maximum(name: str):
     field, smallest, greatest = NUMBERS[name]
@@ -127,11 +147,13 @@ INVALID = {
         *(f"postgresql://u:{PASSWORD}@[::1/d", f"postgresql://u:{PASSWORD}@h,/d"),
         *(f"postgresql://u:{PASSWORD}@h/d?x", f"postgresql://u:{PASSWORD}@x@h/d"),
         f"postgresql://u:{PASSWORD}@h/d?channel_binding=require",
+        f"postgresql://u:{PASSWORD}@h/d?target_session_attrs=bogus",
         *(f"postgresql://u:{PASSWORD}@h/d\n", "sqlite:///petstore.db\n"),
     ],
     "REDIS_URL": [
         *("h:6379", "redis://", "unix:///run/redis.sock", f"http://:{PASSWORD}@h"),
         *(f"redis://:{PASSWORD}@h:x", f"redis://:{PASSWORD}@h:0"),
+        *(f"redis://:{PASSWORD}%zz@h", f"redis+cluster://:{PASSWORD}%@h:6379"),
         *(f"redis://:{PASSWORD}@h:65536", f"redis://:{PASSWORD}@h/x"),
         *(f"redis://:{PASSWORD}@h/0/1", f"redis://:{PASSWORD}@[::1"),
         *(f"redis://:{PASSWORD}@h/0?db=x", f"redis://:{PASSWORD}@h?ssl_cert_reqs=none"),

@@ -12,9 +12,11 @@ _ORIGIN = r"https?://[a-z0-9.:\[\]-]+"
 _CONTACT_URL = rf"https?://{_HOST}(/[!-~]*)?"
 _EMAIL = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*"
 
+# No white space, and %XX wherever there is a percent sign.
+_ESCAPED = r"(?!.*(%(?![0-9A-Fa-f]{2})|\s))"
 _SQLITE = r"sqlite:///(?!.*(:memory:|%00|\n))[^?]*[^/?]"
 _POSTGRESQL = (
-    r"(?!.*(%(?![0-9A-Fa-f]{2})|\s))postgresql://([^/?#@]*@)?([^/?#@,]+(,[^/?#@,]+)*)?"
+    rf"{_ESCAPED}postgresql://([^/?#@]*@)?([^/?#@,]+(,[^/?#@,]+)*)?"
     r"/[^/?#]+(\?([^&=#]+=[^&#]*(&|$))*)?"
 )
 # What other drivers take, and hosts of databases therefore write. The service has its
@@ -22,16 +24,18 @@ _POSTGRESQL = (
 _IGNORED_OPTIONS = (
     r"(?<=[?&])(connect_timeout=[0-9]+|channel_binding=(prefer|disable))(&|$)"
 )
+# Which of several servers will do, as PostgreSQL's own library names them.
+_SESSIONS = ("any", "primary", "standby", "read-write", "read-only", "prefer-standby")
 
 _USER = r"([^/?#\s]*@)?"
 _SERVER = r"[^/?#\s,@]+"
 _SERVERS = rf"{_SERVER}:[0-9]+(,{_SERVER}:[0-9]+)*"
 # The name of the master follows the sentinels.
 _REDIS = (
-    rf"rediss?://{_USER}{_SERVER}(/[0-9]*)?"
+    rf"{_ESCAPED}(rediss?://{_USER}{_SERVER}(/[0-9]*)?"
     rf"|rediss://{_USER}{_SERVER}(/[0-9]*)?\?ssl_cert_reqs=(none|optional|required)"
     rf"|redis\+cluster://{_USER}{_SERVERS}/?"
-    rf"|redis\+sentinel://{_USER}{_SERVERS}/[A-Za-z0-9._-]+"
+    rf"|redis\+sentinel://{_USER}{_SERVERS}/[A-Za-z0-9._-]+)"
 )
 
 
@@ -45,6 +49,9 @@ def database_url(text: str) -> str:
             "channel_binding=require is not supported; remove it, and use "
             "sslmode=verify-full to know that the server is the right one"
         )
+    sessions = re.findall("[?&]target_session_attrs=([^&]*)", url)
+    if any(session not in _SESSIONS for session in sessions):
+        raise ValueError(f"target_session_attrs must be one of {', '.join(_SESSIONS)}")
     if _is_url(url, _POSTGRESQL):
         return re.sub(_IGNORED_OPTIONS, "", url).rstrip("?&")
     raise ValueError(
@@ -55,13 +62,16 @@ def database_url(text: str) -> str:
 
 def redis_url(text: str) -> str:
     """Return the URL of a Redis, a cluster or sentinels; raises ValueError."""
-    if _is_url(text, _REDIS):
-        return text
-    raise ValueError(
-        "must be redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER (only "
-        "?ssl_cert_reqs=none may follow), redis+cluster://HOST:PORT,HOST:PORT or "
-        "redis+sentinel://HOST:PORT,HOST:PORT/NAME"
-    )
+    if not _is_url(text, _REDIS):
+        raise ValueError(
+            "must be redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER (only "
+            "?ssl_cert_reqs=none may follow), redis+cluster://HOST:PORT,HOST:PORT or "
+            "redis+sentinel://HOST:PORT,HOST:PORT/NAME, with %XX for special "
+            "characters in user and password"
+        )
+    if re.match("rediss?://[^/]+/[0-9]{10}", text):  # Redis takes 31 bits
+        raise ValueError("the number of the database must have at most 9 digits")
+    return text
 
 
 def base_url(text: str) -> str:
