@@ -20,6 +20,8 @@ def back_up(file: Path) -> None:
     source = opened_databases().data
     if source.file is None:
         raise click.ClickException("DATABASE_URL is PostgreSQL: back it up by pg_dump.")
+    if file.is_dir():  # which an empty argument is, too
+        raise click.UsageError(f"{file} is a directory; name a new file.")
     if os.path.lexists(file):
         raise click.UsageError(f"There is a file {file} already.")
     if not file.parent.is_dir():

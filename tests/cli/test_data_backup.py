@@ -109,6 +109,13 @@ def test_missing_directory_is_a_wrong_argument(flask: Callable, file: Path):
 
 
 @of_sqlite
+@pytest.mark.parametrize("argument", ["", ".", "/proc"])
+def test_directory_is_a_wrong_argument(flask: Callable, argument: str):
+    message = refusal(flask("data", "backup", argument))
+    assert message == f"{argument or '.'} is a directory; name a new file."
+
+
+@of_sqlite
 def test_unwritable_path_gives_a_one_line_error(flask: Callable):
     message = failure(flask("data", "backup", "/proc/today.db"))
     assert message.startswith("The backup failed: ")
