@@ -7,6 +7,7 @@ from tests.e2e.conftest import World
 from tests.e2e.people import (
     BASE,
     DASHBOARD,
+    WIDTH,
     add_animal,
     add_domain,
     lines_of,
@@ -76,6 +77,21 @@ def test_long_numbers_leave_room_on_a_phone(world: World, page: Page, key: str):
     page.set_viewport_size({"width": 390, "height": 900})
     sign_in(page, key, "/categories")
     assert lines_of(page.get_by_role("link", name="Show animals")) == 1
+
+
+@pytest.mark.parametrize("width", [390, 900, 1280])
+@pytest.mark.parametrize("label", ["W" * 120, "a b c " * 30])
+def test_times_stay_whole_beside_a_long_label(
+    page: Page, key: str, label: str, width: int
+):
+    page.set_viewport_size({"width": width, "height": 900})
+    sign_in(page, key, "/keys")
+    page.get_by_label("Label").fill(label)
+    page.get_by_role("button", name="Issue key").click()
+    page.goto(f"{DASHBOARD}/keys")
+    for time in page.locator("td time > span, td > .muted").all():
+        assert lines_of(time) == 1
+    assert page.evaluate(WIDTH) <= width
 
 
 def test_lists_are_searched_and_turned(world: World, page: Page, key: str):
