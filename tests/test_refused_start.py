@@ -19,7 +19,11 @@ both = pytest.mark.parametrize("start", [servers.refused_gunicorn, flask_migrate
 
 @both
 @pytest.mark.parametrize(
-    "server", ["mysql://u:{}@h/d", "postgresql://u:{}@127.0.0.1:1/d"]
+    "server",
+    [
+        *("mysql://u:{}@h/d", "postgresql://u:{}@127.0.0.1:1/d"),
+        "postgresql://u:{}@a..b/d",
+    ],
 )
 def test_bad_database_stops_the_start_with_one_line_without_its_password(
     start: Callable, server: str

@@ -158,7 +158,7 @@ async def connect(
             connection_class=Connection,
             target_session_attrs=session,
         )
-    except FAILURES as error:
+    except (*FAILURES, UnicodeError) as error:  # the last is a host like a..b
         raise peewee.OperationalError(str(error) or "no connection in time") from error
     return connection
 
