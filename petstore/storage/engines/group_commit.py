@@ -59,8 +59,9 @@ class SharedTransaction:
     in between. It has a savepoint of its own, unless the others have written nothing.
     """
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, on_end: Callable[[], None]) -> None:
         self.connection = writer.connection
+        self._on_end = on_end
         # The error that has ended it, or None, for the requests that wait for its end.
         self.outcome: asyncio.Future[Failure] = (
             asyncio.get_running_loop().create_future()
@@ -127,6 +128,7 @@ class SharedTransaction:
             self._writer.close()  # which rolls back what SQLite has not
         if not self.outcome.cancelled():  # as the worker ends
             self.outcome.set_result(failure)
+            self._on_end()
 
     def _wait(self) -> None:
         failure = await_result(self.outcome)
@@ -176,7 +178,7 @@ class GroupCommit:
         is_committing = shared and not (shared.is_open or shared.outcome.done())
         return self._is_beginning or bool(is_committing)
 
-    def _wake_first(self, _ended: object = None) -> None:
+    def _wake_first(self) -> None:
         """Let the first request that waits begin; the others may then join it.
 
         Until it has, no other request begins.
@@ -200,10 +202,8 @@ class GroupCommit:
             self._wake_first()
             raise
         self._is_beginning = False
-        shared = SharedTransaction(self._writer)
-        shared.outcome.add_done_callback(self._wake_first)
         self._queue.serve_all(False)
-        return shared
+        return SharedTransaction(self._writer, self._wake_first)
 
 
 def _is_over(waited: int, _stalled: int) -> bool:
