@@ -68,7 +68,6 @@ class Connection(asyncpg.Connection):
         """Whether it may be used again, and nothing is under way on it."""
         return not (
             self.is_uncertain
-            or self.is_read_only
             or self.is_retired
             or self.is_closed()
             or self.is_in_transaction()
@@ -125,7 +124,7 @@ class Connection(asyncpg.Connection):
         if isinstance(error, asyncpg.PostgresError):
             state = error.sqlstate or ""
             if state == READ_ONLY:
-                self.is_read_only = True
+                self.is_read_only = self.is_retired = True
             kind = ERRORS.get(state) or ERRORS.get(state[:2], peewee.DatabaseError)
         elif isinstance(error, ValueError):
             kind = peewee.DataError  # a parameter of the wrong type

@@ -43,24 +43,23 @@ class Pool:
         has_room = len(self._writers) <= limits.waiting_connections
         return limits.lock_seconds if has_room else limits.short_lock_seconds
 
-    async def acquire_to_write(self, key: Hashable) -> Connection:
+    def acquire_to_write(self, key: Hashable) -> Awaitable[Connection]:
         """Return a connection once fewer than `LIMITS.writes` write for the key.
 
         Otherwise requests that wait for a lock of one project could take all
         connections. There is no such limit for the key None.
         """
-        return await self._acquire((key,), key)
+        return self.acquire((key,), key)
 
-    async def acquire(self, who: Who | None = (None,)) -> Connection:
+    async def acquire(
+        self, who: Who | None = (None,), purpose: Hashable = READ
+    ) -> Connection:
         """Return an idle connection, or wait for one, in turn with others.
 
         Raises `peewee.OperationalError` if none is available in time.
         """
-        return await self._acquire(who, READ)
-
-    async def _acquire(self, who: Who | None, purpose: Hashable) -> Connection:
         if connection := self._first_idle():
-            if self._lend(connection, purpose):
+            if purpose is READ or self._lend(connection, purpose):
                 return self._idle.pop()
         elif time.monotonic() < self._retry_at:
             raise peewee.OperationalError("no connection a moment ago")
