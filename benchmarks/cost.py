@@ -10,8 +10,9 @@ Any of these can renew its part of the table with `--write`.
 Needs valgrind and strace. With one connection, the counts are the same to one in a
 hundred on any day. Each is printed with its difference to the table in
 benchmarks/cost.md. The command fails if a request to the service takes 3 % more than
-there, in the columns `worker`, `calls`, `alone`, `statements` or `trips`. The meters
-and their columns:
+there, in the columns `worker`, `alone`, `statements` or `trips`, or 10 % more system
+calls: on SQLite a thread commits, and how often it has to be woken depends on the
+machine. The meters and their columns:
 
 - worker: thousands of instructions of a worker with one connection
 - calls: its system calls
@@ -43,8 +44,14 @@ from benchmarks.requests import CASES, DEAREST, Crowd
 from benchmarks.stage import USUAL_STORES, Stage, stage
 
 COMMITTED = Path(__file__).with_name("cost.md")
-TOLERANCE = 1.03
-CHECKED = ("worker", "calls", "alone", "statements", "trips")
+# How many times as much as in the table each column may be.
+CHECKED = {
+    "worker": 1.03,
+    "calls": 1.1,
+    "alone": 1.03,
+    "statements": 1.03,
+    "trips": 1.03,
+}
 COLUMNS = ("worker", "calls", "crowded", "alone", "statements", "trips", "KiB")
 COUNTED_CASES = [*CASES, *DEAREST]  # the latter of the service alone
 SHORT_CASES = ("list", "get", "create")
@@ -191,8 +198,8 @@ def _dearer(found: Table, committed: Table) -> Iterator[str]:
         if row not in COUNTED_CASES or (store, row) not in committed:
             continue
         before = committed[store, row]
-        for column in set(CHECKED) & set(figures):
-            if figures[column] > TOLERANCE * before.get(column, math.inf) + 0.05:
+        for column in CHECKED.keys() & figures.keys():
+            if figures[column] > CHECKED[column] * before.get(column, math.inf) + 0.05:
                 yield (
                     f"{store}, {row}, {column}: {figures[column]:,.1f}"
                     f" instead of {before[column]:,.1f}"
