@@ -67,7 +67,7 @@ async def wait_in_queue(place: asyncio.Future[Result]) -> Result:
     The place is done in either case, so that whoever serves the queue passes it over.
     """
     task = asyncio.current_task()
-    if task in _abandoned:
+    if task in _abandoned and not place.done():
         place.set_exception(Abandoned)
     _places[task] = place
     try:

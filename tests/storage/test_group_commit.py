@@ -1,6 +1,9 @@
 """Group commit: which requests share a COMMIT, and what ends it early."""
 
+import asyncio
 import sqlite3
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -8,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from petstore.server import concurrency
 from petstore.storage.engines.group_commit import GroupCommit, SharedTransaction
 from tests.harness.workers import run_requests
 
@@ -17,12 +21,16 @@ class Connection(sqlite3.Connection):
 
     commits = 0
     fails_at = "never"
+    may_commit: threading.Event | None = None
 
     def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
         """Run a statement."""
         if sql.startswith(self.fails_at):
             raise sqlite3.OperationalError("disk I/O error")
-        self.commits += sql == "COMMIT"
+        if sql == "COMMIT":
+            self.commits += 1
+            if self.may_commit:
+                self.may_commit.wait()
         return super().execute(sql, *values)
 
 
@@ -87,6 +95,36 @@ def test_requests_that_come_together_share_a_commit(
     run_requests(*(partial(insert, group, number) for number in range(4)))
     assert [connection.commits for connection in connections] == [1]
     assert ids(file) == [0, 1, 2, 3]
+
+
+def let_commit_end(may_commit: threading.Event) -> None:
+    """Let a commit end in the iteration of the event loop that comes next."""
+    may_commit.set()
+    time.sleep(0.05)
+
+
+def test_request_that_comes_as_a_commit_ends_does_not_wait_for_another(
+    group: GroupCommit, connections: list[Connection], file: Path
+):
+    def hold(may_commit: threading.Event) -> None:
+        shared = write(group, 1)
+        connections[0].may_commit = may_commit
+        shared.commit()
+
+    async def play() -> None:
+        may_commit, loop = threading.Event(), asyncio.get_running_loop()
+        first = concurrency.start(partial(hold, may_commit))
+        while not connections[0].commits:
+            await asyncio.sleep(0)
+        later = loop.create_future()
+        loop.call_soon(
+            lambda: later.set_result(concurrency.start(partial(insert, group, 2)))
+        )
+        let_commit_end(may_commit)
+        await asyncio.wait_for(asyncio.gather(first, await later), 5)
+
+    asyncio.run_coroutine_threadsafe(play(), concurrency.event_loop()).result()
+    assert ids(file) == [1, 2]
 
 
 def test_rolled_back_request_does_not_undo_the_others(group: GroupCommit, file: Path):

@@ -8,7 +8,7 @@ nobody waits behind all requests of somebody who sends thousands at once.
 import asyncio
 from bisect import insort
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Coroutine, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -92,9 +92,17 @@ class WaitQueue(Generic[Item]):
     def __len__(self) -> int:
         return len(self._waiters)
 
-    async def wait(self, who: Who | None, purpose: Hashable = None) -> Item:
-        """Wait for an item; raises `Busy` if the queue is full, or in the end."""
-        waiter = self._enter(who, purpose)
+    def wait(
+        self, who: Who | None, purpose: Hashable = None
+    ) -> Coroutine[None, None, Item]:
+        """Wait for an item; raises `Busy` if the queue is full, or in the end.
+
+        The request has its place at once, and not only when the result is awaited:
+        what it waits for may happen before that.
+        """
+        return self._wait(self._enter(who, purpose))
+
+    async def _wait(self, waiter: _Waiter[Item]) -> Item:
         try:
             return await wait_in_queue(waiter.place)
         except Abandoned:
