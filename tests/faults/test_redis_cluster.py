@@ -75,13 +75,15 @@ def test_lost_node_is_an_outage_of_the_store_until_it_returns(
             node.kill()
             wait_until(lambda: service.counters == "degraded")
             node.start()
-            wait_until(lambda n=number: len(service.events("counters_restored")) == n)
+            wait_until(lambda n=number: len(service.events("counters_restored")) >= n)
             whole.wait_until_whole()
         # One worker may return to the store later than the other.
         for key in keys:
             wait_until(lambda key=key: is_countdown(clients.left_from_now(key, 20)))
     assert clients.statuses() == {200}
-    assert len(service.events("counters_lost")) == len(whole.nodes)
+    # A node that joins again may be away once more, for one of the workers.
+    nodes = len(whole.nodes)
+    assert nodes <= len(service.events("counters_lost")) <= 2 * nodes
 
 
 def is_countdown(left: list[int]) -> bool:
