@@ -211,15 +211,14 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
         A firewall may forget a connection without a word to either side.
         """
+        try:
+            return await self._read_once(sql, params, who)
+        except Lost:
+            return await self._read_once(sql, params, who)
+
+    async def _read_once(self, sql: str, params: Any, who: Who | None) -> Rows:
         pool = self._open_pool()
         seconds = timeouts.LIMITS.read_seconds if self._has_time_limits else None
-        connection = await pool.acquire(who)
-        try:
-            return await connection.run(sql, params, seconds)
-        except Lost:
-            pass
-        finally:
-            pool.release(connection)
         connection = await pool.acquire(who)
         try:
             return await connection.run(sql, params, seconds)
