@@ -1,4 +1,4 @@
-"""The gunicorn settings for `wsgi:app`; the hooks are in petstore/server/hooks.py."""
+"""The gunicorn settings for `wsgi:app`; the hooks are in petstore/gunicorn_hooks.py."""
 
 import os
 import re
@@ -18,9 +18,9 @@ if not given or (made_by and made_by[1] != str(os.getpid())):
         prefix=f"petstore-metrics-{os.getpid()}-", dir=memory
     )
 
-from petstore.server import hooks
+from petstore import gunicorn_hooks
 
-settings = hooks.read_settings_or_exit()
+settings = gunicorn_hooks.read_settings_or_exit()
 
 bind = f"0.0.0.0:{settings.port}"
 workers = settings.workers
@@ -39,14 +39,14 @@ control_socket_disable = True
 
 # Gunicorn's own lines look like those of the service.
 logconfig_dict = {
-    "handlers": {"lines": {"class": "petstore.ops.logs.LineHandler"}},
+    "handlers": {"lines": {"class": "petstore.monitoring.logs.LineHandler"}},
     "loggers": {"gunicorn.error": {"handlers": ["lines"], "propagate": False}},
     "root": {"handlers": ["lines"], "level": "WARNING"},
 }
 
-on_starting = hooks.on_starting
-pre_fork = hooks.pre_fork
-post_worker_init = hooks.post_worker_init
-worker_exit = hooks.worker_exit
-child_exit = hooks.child_exit
-on_exit = hooks.on_exit
+on_starting = gunicorn_hooks.on_starting
+pre_fork = gunicorn_hooks.pre_fork
+post_worker_init = gunicorn_hooks.post_worker_init
+worker_exit = gunicorn_hooks.worker_exit
+child_exit = gunicorn_hooks.child_exit
+on_exit = gunicorn_hooks.on_exit

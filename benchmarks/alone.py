@@ -24,7 +24,7 @@ from typing import Any
 import uvloop
 from werkzeug.test import EnvironBuilder
 
-from petstore.server import concurrency
+from petstore import waiting
 from tests.harness.patience import be_patient
 
 STDOUT = 1
@@ -58,10 +58,10 @@ def main(name: str, *options: str) -> None:
 async def _answer_all(
     answer: Callable[..., None], app: Application, environs: list[dict[str, Any]]
 ) -> list[Any]:
-    concurrency.use_running_loop()
+    waiting.use_running_loop()
     found: list[Any] = []
     for environ in environs:
-        task = concurrency.start(answer, app, environ, found)
+        task = waiting.start(answer, app, environ, found)
         if task:
             await task
     return found

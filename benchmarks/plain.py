@@ -20,11 +20,11 @@ def _generated_dumper() -> None:
 
 
 def _json_as_it_is() -> None:
-    from petstore.web.responses import JsonResponse, ServiceResponse
+    from petstore.web.responses import ApplicationResponse, JsonResponse
 
     def make(self: Any, body: bytes, status: int = 200, headers: Any = ()) -> None:
         json_type = "application/json"
-        ServiceResponse.__init__(
+        ApplicationResponse.__init__(
             self, body, status, dict(headers), content_type=json_type
         )
 
@@ -38,31 +38,31 @@ def _headers_in_one_place() -> None:
 
     def get_wsgi_response(self: Any, environ: Any) -> Any:
         self.headers.extend(responses.current_g().get("headers", []))
-        return super(responses.ServiceResponse, self).get_wsgi_response(environ)
+        return super(responses.ApplicationResponse, self).get_wsgi_response(environ)
 
-    responses.ServiceResponse.get_wsgi_response = get_wsgi_response
+    responses.ApplicationResponse.get_wsgi_response = get_wsgi_response
     _json_as_it_is()
 
 
 def _routes_by_path() -> None:
-    from petstore.web.routing import Service
+    from petstore.web.application import Application
 
-    del Service.create_url_adapter
+    del Application.create_url_adapter
 
 
 def _views_as_they_are() -> None:
-    from petstore.web.routing import Service
+    from petstore.web.application import Application
 
-    del Service.ensure_sync
+    del Application.ensure_sync
 
 
 def _request_itself() -> None:
     from flask import g, request
 
-    from petstore.web import routing
+    from petstore.web import application
 
-    _replace(routing.current_request, lambda: request)
-    _replace(routing.current_g, lambda: g)
+    _replace(application.current_request, lambda: request)
+    _replace(application.current_g, lambda: g)
 
 
 def _replace(old: object, new: object) -> None:
@@ -104,7 +104,7 @@ def _commit_in_a_thread() -> None:
 
 
 def _rare_checkpoints() -> None:
-    from petstore.server import timeouts
+    from petstore import timeouts
 
     # The default of SQLite.
     timeouts.LIMITS = replace(timeouts.LIMITS, counter_pages=1000)
@@ -129,9 +129,9 @@ def _balancing() -> None:
 def _own_pool() -> None:
     import asyncpg
 
-    from petstore.server import timeouts
+    from petstore import timeouts
     from petstore.storage.engines import postgresql
-    from petstore.storage.engines.connection import Connection
+    from petstore.storage.engines.connection import PostgresConnection
 
     class Pool:
         """The pool of asyncpg, without its reset, which is one more round trip."""
@@ -142,7 +142,7 @@ def _own_pool() -> None:
             self.loop = asyncio.get_running_loop()
             self._pool = asyncpg.create_pool(
                 connect=lambda *_, **__: connect(),
-                connection_class=Connection,
+                connection_class=PostgresConnection,
                 min_size=0,
                 max_size=6,
                 reset=_keep,

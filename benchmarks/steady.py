@@ -6,7 +6,7 @@ On a slow machine, a request would take more of it.
 from dataclasses import replace
 from pathlib import Path
 
-from petstore.server import timeouts
+from petstore import timeouts
 from tests.harness.patience import PATIENT
 
 SECONDS = 3600.0

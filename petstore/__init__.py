@@ -2,12 +2,11 @@
 
 from flask import Flask
 
-from petstore import api, cli, dashboard, openapi, ops, quotas
-from petstore.domains import host_routing
-from petstore.ops import logs
+from petstore import api, cli, dashboard, hosting, monitoring, openapi, quotas
+from petstore.monitoring import logs
 from petstore.settings import Settings, read_settings
 from petstore.storage import open_databases
-from petstore.web import assets, error_handlers, headers, proxies, routing
+from petstore.web import application, assets, error_handlers, headers, proxies
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -16,19 +15,19 @@ def create_app(settings: Settings | None = None) -> Flask:
     Raises `SettingError`.
     """
     settings = settings or read_settings()
-    app = routing.Service(__name__, static_folder=None)
+    app = application.Application(__name__, static_folder=None)
     logs.init_app(app)
     headers.init_app(app, settings)
     proxies.init_app(app, settings)
     open_databases(settings)
     error_handlers.init_app(app)
-    routing.init_app(app)
+    application.init_app(app)
     quotas.init_app(app, settings)
-    host_routing.init_app(app, settings)
+    hosting.init_app(app, settings)
     assets.init_app(app)
     api.init_app(app, settings)
     openapi.init_app(app, settings)
     dashboard.init_app(app, settings)
-    ops.init_app(app)
+    monitoring.init_app(app)
     cli.init_app(app, settings)
     return app

@@ -15,13 +15,12 @@ from flask.testing import FlaskClient
 from redis import Redis
 
 from petstore import clock as service_clock
-from petstore import create_app
-from petstore.api.last_used import last_used
+from petstore import create_app, timeouts
 from petstore.models.keys import Key
+from petstore.models.last_used import last_used
 from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import row_limits
 from petstore.quotas import fallback
-from petstore.server import timeouts
 from petstore.settings import read_settings
 from petstore.storage import migrator
 from petstore.storage.database import databases_at
@@ -43,7 +42,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("busy")
 # The folders whose files take longest, so that none is left to run alone at the end.
-FIRST = ("races", "server", "faults", "ops", "cli")
+FIRST = ("races", "server", "faults", "monitoring", "cli")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -20,7 +20,7 @@ from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.quotas import PAGES, RESERVE, SIGN_INS, Quota
 from petstore.settings import read_settings
 from petstore.storage import BaseModel
-from petstore.storage.database import data
+from petstore.storage.database import db
 from tests.test_promises import code_in, rows_of
 
 PAGE = "operating.md"
@@ -144,9 +144,9 @@ TABLES: dict[str, tuple[type[BaseModel], Callable[[random.Random, int], Row]]] =
 def size(table: str) -> int:
     """Return the bytes of a table and its indexes; on SQLite, those of all tables."""
     sizes = f"SELECT pg_total_relation_size('{table}')"
-    if data.file:
+    if db.file:
         sizes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-    [(bytes_,)] = data.execute_sql(sizes).fetchall()
+    [(bytes_,)] = db.execute_sql(sizes).fetchall()
     return bytes_
 
 
@@ -156,12 +156,12 @@ def test_largest_rows_take_as_many_bytes_as_documented(
 ):
     model, make = TABLES[table]
     owner = {"key": Key.get().id} if model is Session else {"project": project.id}
-    if not data.file:  # rows of tests before may have left room
-        data.execute_sql(f"TRUNCATE {table} CASCADE")
+    if not db.file:  # rows of tests before may have left room
+        db.execute_sql(f"TRUNCATE {table} CASCADE")
     before = size(table)
     for number in range(MEASURED):
         model.insert(make(any_, number) | owner).execute()
     measured = (size(table) - before) / MEASURED
     told = {code_in(row)[0]: cells for row, *cells in rows_of(PAGE, ROWS_HEADING)}
-    stated = int(told[table][0 if data.file else 1].replace(",", ""))
+    stated = int(told[table][0 if db.file else 1].replace(",", ""))
     assert 0.75 * stated <= measured <= stated

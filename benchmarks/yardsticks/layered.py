@@ -6,8 +6,8 @@ from petstore import clock, create_app
 from petstore.models.callers import Caller
 from petstore.models.pets import Pet
 from petstore.quotas import limiter_of
+from petstore.quotas.decisions import Counts, Decision
 from petstore.quotas.quotas import quota_of
-from petstore.quotas.windows import Counts, Decision
 
 LAYERS = ("hooks", "key", "quota", "query")
 CALLER = Caller(

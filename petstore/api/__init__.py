@@ -5,7 +5,7 @@ from flask import Flask, Response
 from petstore import quotas
 from petstore.api import auth, categories, cors, orders, pets, quota
 from petstore.settings import Settings
-from petstore.web.routing import current_g, current_request, is_api_path
+from petstore.web.application import current_g, current_request, is_api_path
 
 NO_STORE = ("Cache-Control", "no-store")
 

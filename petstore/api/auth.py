@@ -2,13 +2,13 @@
 
 from flask import Request
 
-from petstore.api.last_used import last_used
-from petstore.domains import host_routing
 from petstore.errors import ErrorResponse
+from petstore.hosting import host_routing
 from petstore.models.callers import Caller
 from petstore.models.credentials import PREFIX_LENGTH
+from petstore.models.last_used import last_used
 from petstore.storage import wait_as
-from petstore.web.routing import current_g
+from petstore.web.application import current_g
 
 
 def identify(request: Request) -> None:

@@ -10,7 +10,7 @@ import orjson
 from werkzeug.http import parse_options_header
 
 from petstore.errors import ErrorResponse, InvalidRequest
-from petstore.web.routing import current_request
+from petstore.web.application import current_request
 
 NOT_JSON = "body: must be JSON in UTF-8, with numbers up to 1.8e308"
 NOT_UTF8 = "body: must be UTF-8"

@@ -8,7 +8,7 @@ from petstore.models.categories import Category
 from petstore.models.row_limits import ProjectFull
 from petstore.schemas.categories import CategoryChangeSchema, CategorySchema
 from petstore.schemas.paging import PageQuery
-from petstore.web.routing import API_PREFIX
+from petstore.web.application import API_PREFIX
 
 bp = Blueprint("categories", __name__, url_prefix=f"{API_PREFIX}/categories")
 

@@ -15,8 +15,8 @@ from petstore.models import RuleError
 from petstore.schemas.dumping import dumper_of
 from petstore.schemas.fields import StrictSchema
 from petstore.schemas.loading import load
+from petstore.web.application import current_g, current_request, repeated_names
 from petstore.web.responses import JsonResponse
-from petstore.web.routing import current_g, current_request, repeated_names
 
 NO_PARAMETERS = StrictSchema()
 

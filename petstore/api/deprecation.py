@@ -9,7 +9,7 @@ from flask import Response
 
 from petstore import clock
 from petstore.errors import ErrorResponse
-from petstore.web.routing import current_g
+from petstore.web.application import current_g
 
 
 def deprecated(

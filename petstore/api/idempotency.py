@@ -10,15 +10,15 @@ from typing import Any
 import orjson
 from flask import Response, g
 
+from petstore import timeouts
 from petstore.api.contract import Operation
 from petstore.errors import ErrorResponse, InvalidRequest
 from petstore.models import Conflict
 from petstore.models.stored_responses import Attempt, StoredResponse
-from petstore.server import timeouts
-from petstore.storage import data
+from petstore.storage import db
+from petstore.web.application import current_request
 from petstore.web.error_handlers import answer_rule_error
 from petstore.web.responses import JsonResponse
-from petstore.web.routing import current_request
 
 HEADER = "Idempotency-Key"
 
@@ -45,7 +45,7 @@ def idempotent(operation: Operation) -> Callable[..., Response]:
         # This comes first, so that nothing can fail the request after it has written.
         StoredResponse.sweep()
         seconds = timeouts.LIMITS.replay_lock_seconds
-        with data.writing(attempt.project, lock_seconds=seconds):
+        with db.writing(attempt.project, lock_seconds=seconds):
             if stored := StoredResponse.find_locked(attempt):
                 return _replay(stored, attempt)
             response = _carry_out(operation, arguments)

@@ -14,7 +14,7 @@ from petstore.schemas.orders import (
     OrderQuery,
     OrderSchema,
 )
-from petstore.web.routing import API_PREFIX
+from petstore.web.application import API_PREFIX
 
 ORDERS = f"{API_PREFIX}/store/orders"
 CLOSE = {"completed": Order.complete, "cancelled": Order.cancel}

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from petstore.api.contract import Result
-from petstore.web.routing import current_request
+from petstore.web.application import current_request
 
 HOST_CHARACTERS = "[]:%!$&'()*+,;="  # besides letters and such (RFC 3986 section 3.2)
 

@@ -12,7 +12,7 @@ from petstore.api.paging import page
 from petstore.models.pets import Pet
 from petstore.models.row_limits import ProjectFull
 from petstore.schemas.pets import NewPetSchema, PetQuery, PetSchema
-from petstore.web.routing import API_PREFIX
+from petstore.web.application import API_PREFIX
 
 PETS = f"{API_PREFIX}/pets"
 GET_PET_DEPRECATED_MS = clock.instant_ms(2025, 12, 5)

@@ -4,11 +4,11 @@ from flask import Request
 
 from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
+from petstore.quotas.decisions import Decision
 from petstore.quotas.limiter import Limiter
 from petstore.quotas.quotas import STRANGERS
-from petstore.quotas.windows import Decision
 from petstore.storage import without_waiting
-from petstore.web.routing import current_g
+from petstore.web.application import current_g
 
 
 def count(limiter: Limiter, request: Request) -> None:

@@ -17,7 +17,7 @@ data = Group(name="data", help="Copies of the data.")
 @click.argument("file", type=click.Path(path_type=Path))
 def back_up(file: Path) -> None:
     """Copy the data of SQLite, without counters, into a new file."""
-    source = opened_databases().data
+    source = opened_databases().db
     if source.file is None:
         raise click.ClickException("DATABASE_URL is PostgreSQL: back it up by pg_dump.")
     if file.is_dir():  # which an empty argument is, too

@@ -8,7 +8,7 @@ from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
-from petstore.storage import data
+from petstore.storage import db
 
 ANIMALS = {
     "Dogs": ("Rex", "Bella", "Bruno", "Luna"),
@@ -23,7 +23,7 @@ def demo() -> None:
 
     Only for a database without projects.
     """
-    with data.atomic():
+    with db.atomic():
         if Project.all_by_slug():
             raise click.UsageError("The database has a project already.")
         project = Project.add("Demo", None, Plan("free"))

@@ -6,8 +6,8 @@ from flask.typing import ResponseReturnValue
 from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
-from petstore.domains.names import normalised, readable
-from petstore.domains.verifier import Busy, Verifier, verifier_of
+from petstore.hosting.names import normalised, readable
+from petstore.hosting.verifier import Busy, Verifier, verifier_of
 from petstore.models.domains import Domain, DomainNotAllowed
 from petstore.models.domains.checks import TooManyNewDomains
 

@@ -8,9 +8,9 @@ from flask import request, url_for
 from marshmallow import Schema, ValidationError
 
 from petstore.errors import InvalidRequest
-from petstore.models.lists import Listed, Part
 from petstore.schemas.loading import load
-from petstore.web.routing import refuse_other_encodings, repeated_names
+from petstore.storage.lists import Listed, Part
+from petstore.web.application import refuse_other_encodings, repeated_names
 
 POSITIONS = ("after", "before", "last")
 

@@ -8,8 +8,8 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.models.pets import Pet
 from petstore.models.plans import PLANS
 from petstore.models.row_limits import row_limits
+from petstore.quotas.decisions import Day, Decision
 from petstore.quotas.quotas import Quota, quota_of
-from petstore.quotas.windows import Day, Decision
 
 INDEX = "overview.overview"
 SHOWN_DAYS = 30

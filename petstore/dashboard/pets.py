@@ -11,10 +11,10 @@ from petstore.dashboard.lists import read_list
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.models.categories import Category
-from petstore.models.lists import Part
 from petstore.models.pets import STATUSES, Pet
 from petstore.models.row_limits import ProjectFull
 from petstore.schemas.pets import DashboardPetQuery, NewPetForm
+from petstore.storage.lists import Part
 
 INDEX = "dashboard_pets.animals"
 OFFERED_CATEGORIES = 100

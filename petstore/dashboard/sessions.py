@@ -16,10 +16,10 @@ from petstore.models.callers import Caller
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
 from petstore.models.sessions import LASTS_MS, Session
-from petstore.quotas.windows import Decision
+from petstore.quotas.decisions import Decision
 from petstore.settings import Settings
 from petstore.storage import wait_as
-from petstore.web.routing import current_request
+from petstore.web.application import current_request
 
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
 OVER = (

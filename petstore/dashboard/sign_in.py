@@ -14,8 +14,8 @@ from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.navigation import PREFIX, go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.errors import ERRORS
+from petstore.events import emit
 from petstore.models.callers import Caller
-from petstore.models.events import emit
 
 # A page of the dashboard: nothing that a browser takes for another host, and nothing
 # that ends a header.

@@ -9,7 +9,7 @@ from petstore import clock
 from petstore.models.credentials import digest_of, prefix_of
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.storage import data, slot, statement
+from petstore.storage import db, slot, statement
 
 
 class Caller(NamedTuple):
@@ -68,6 +68,6 @@ def callers() -> "ModelSelect[Key]":
     return query.join(Project).where(works)
 
 
-@statement(data)
+@statement(db)
 def _select_by_prefix() -> Query:
     return callers().where(Key.prefix == slot("prefix"))

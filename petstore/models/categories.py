@@ -4,11 +4,10 @@ from typing import NamedTuple, Self
 
 from peewee import BigIntegerField, CompositeKey, ForeignKeyField, Query, TextField
 
-from petstore.models.lists import List, Listed, Part, by_id
-from petstore.models.paging import page_statement
 from petstore.models.projects import Project
 from petstore.models.row_limits import ProjectFull, row_limits
-from petstore.storage import BaseModel, data, slot, statement
+from petstore.storage import BaseModel, db, page_statement, slot, statement
+from petstore.storage.lists import List, Listed, Part, by_id
 
 
 class Category(NamedTuple):
@@ -37,7 +36,7 @@ class Category(NamedTuple):
             if _rename(project=project_id, category_id=category_id, name=name):
                 return cls(category_id, name), False
             raise
-        with data.writing(project_id):
+        with db.writing(project_id):
             is_new = cls.ensure(project_id, category_id, name)
             if not is_new:
                 _rename(project=project_id, category_id=category_id, name=name)
@@ -84,7 +83,7 @@ row_limits.include(CategoryTable.id)
 _select_page = page_statement(CategoryTable.id, _COLUMNS)
 
 
-@statement(data)
+@statement(db)
 def _insert() -> Query:
     return (
         CategoryTable.insert(
@@ -97,7 +96,7 @@ def _insert() -> Query:
     )
 
 
-@statement(data)
+@statement(db)
 def _rename() -> Query:
     return (
         CategoryTable.update(name=slot("name"))

@@ -17,12 +17,12 @@ from peewee import (
 )
 
 from petstore import clock
+from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
-from petstore.models.events import emit_after_commit
 from petstore.models.limited_actions import LimitedAction
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, data
+from petstore.storage import BaseModel, db
 
 MAX_WORKING_KEYS = 100  # of one project
 MAX_KEYS_PER_HOUR = 100  # that a project issues on the dashboard
@@ -90,8 +90,8 @@ class Key(BaseModel):
         Raises `TooManyKeys` and, if the keys of an hour are limited, `TooManyNewKeys`,
         also when many keys are issued at the same time.
         """
-        with data.writing(project.id):
-            data.lock_until_commit(project.id)
+        with db.writing(project.id):
+            db.lock_until_commit(project.id)
             return cls._add(project.id, is_limited=is_limited, **columns)
 
     @classmethod
@@ -169,7 +169,7 @@ class Key(BaseModel):
             .order_by(cls._ends())
             .limit(DELETED_AT_ONCE)
         )
-        cls.delete().where(cls.id.in_(data.skip_locked(few))).execute()
+        cls.delete().where(cls.id.in_(db.skip_locked(few))).execute()
 
     @classmethod
     def by_prefix(cls, prefix: str) -> Self | None:
@@ -226,8 +226,8 @@ class Key(BaseModel):
         `TooManyNewKeys` as `issue` does.
         """
         now = clock.now_ms()
-        with data.writing(self.project_id):
-            data.lock_until_commit(self.project_id)
+        with db.writing(self.project_id):
+            db.lock_until_commit(self.project_id)
             retired = Key.update(retires_ms=now + grace_seconds * clock.MS_PER_SECOND)
             is_active = Key.retires_ms.is_null() & Key.works_at(now)
             if not retired.where(Key.id == self.id, is_active).execute():
@@ -271,7 +271,7 @@ class Key(BaseModel):
     @classmethod
     def mark_used(cls, used_ms: dict[int, int]) -> None:
         """Record when keys were last used, by their ids."""
-        with data.atomic():
+        with db.atomic():
             for key_id, instant in sorted(used_ms.items()):
                 cls.update(last_used_ms=instant).where(cls.id == key_id).execute()
 

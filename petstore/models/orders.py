@@ -13,12 +13,11 @@ from peewee import (
 
 from petstore import clock
 from petstore.models import Conflict, RuleError
-from petstore.models.lists import List, Listed, Part, by_id
-from petstore.models.paging import page_statement
 from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable, PetTable
 from petstore.models.projects import Project
 from petstore.models.row_limits import row_limits
-from petstore.storage import BaseModel, data, slot, statement
+from petstore.storage import BaseModel, db, page_statement, slot, statement
+from petstore.storage.lists import List, Listed, Part, by_id
 
 STATUSES = ("placed", "completed", "cancelled")
 
@@ -61,7 +60,7 @@ class Order(NamedTuple):
         of their ids.
         """
         row_limits.require_room(project_id)
-        with data.writing(project_id):
+        with db.writing(project_id):
             if not Pet.reserve(project_id, pet_id):
                 _require_pet(project_id, pet_id)
                 raise PetNotAvailable(pet_id)
@@ -108,7 +107,7 @@ class Order(NamedTuple):
         cls, project_id: int, order_id: int, status: str, pet_status: str
     ) -> Self:
         values = {"status": status, "now": clock.now_ms()}
-        with data.writing(project_id):
+        with db.writing(project_id):
             rows = _close_if_placed(project=project_id, id=order_id, **values)
             if not rows:
                 cls.find(project_id, order_id)
@@ -144,7 +143,7 @@ _select_page = page_statement(OrderTable.id, _COLUMNS)
 _select_page_of_status = page_statement(OrderTable.id, _COLUMNS, OrderTable.status)
 
 
-@statement(data)
+@statement(db)
 def _select_one() -> Query:
     return OrderTable.select(*_COLUMNS).where(
         OrderTable.project == slot("project"),
@@ -159,7 +158,7 @@ def _require_pet(project_id: int, pet_id: int) -> None:
         raise PetUnknown from None
 
 
-@statement(data)
+@statement(db)
 def _insert() -> Query:
     return OrderTable.insert(
         project=slot("project"),
@@ -170,7 +169,7 @@ def _insert() -> Query:
     ).returning(*_COLUMNS)
 
 
-@statement(data)
+@statement(db)
 def _close_if_placed() -> Query:
     # The clock may have been set back since the order was placed.
     was_set_back = OrderTable.created_ms > slot("now")

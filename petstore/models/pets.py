@@ -18,11 +18,10 @@ from peewee import (
 
 from petstore.models import Conflict, RuleError
 from petstore.models.categories import Category, CategoryTable
-from petstore.models.lists import IndexRange, List, Listed, Part, RangeFinder, by_id
-from petstore.models.paging import page_statement
 from petstore.models.projects import Project
 from petstore.models.row_limits import row_limits
-from petstore.storage import BaseModel, data, slot, statement
+from petstore.storage import BaseModel, db, page_statement, slot, statement
+from petstore.storage.lists import IndexRange, List, Listed, Part, RangeFinder, by_id
 
 STATUSES = ("available", "pending", "sold")
 
@@ -60,7 +59,7 @@ class Pet(NamedTuple):
         values = {"project": project_id, **members}
         pet_id = _insert_if_category_exists.insert(project_id, **values)
         if not pet_id:
-            with data.writing(project_id):
+            with db.writing(project_id):
                 Category.ensure(project_id, members["category_id"])
                 pet_id = _insert_if_category_exists.insert(project_id, **values)
         return cls(pet_id, **members)
@@ -162,7 +161,7 @@ class _FoldedName(ColumnBase):
     """The name with ASCII letters in lower case, compared byte by byte."""
 
     def __sql__(self, context: Context) -> Context:
-        return context.sql(fn.LOWER(data.bytewise(PetTable.name)))
+        return context.sql(fn.LOWER(db.bytewise(PetTable.name)))
 
 
 _FOLDED_NAME = _FoldedName()
@@ -184,25 +183,25 @@ _select_page_of_status = page_statement(PetTable.id, _COLUMNS, PetTable.status)
 _BY_ID = (PetTable.project == slot("project")) & (PetTable.id == slot("id"))
 
 
-@statement(data)
+@statement(db)
 def _select_one() -> Query:
     return PetTable.select(*_COLUMNS).where(_BY_ID)
 
 
-@statement(data)
+@statement(db)
 def _reserve() -> Query:
     return (
         PetTable.update(status="pending")
         .where(
             _BY_ID,
             PetTable.status == "available",
-            data.lock_condition(slot("project")),
+            db.lock_condition(slot("project")),
         )
         .returning(PetTable.id)
     )
 
 
-@statement(data)
+@statement(db)
 def _release() -> Query:
     return PetTable.update(status=slot("status")).where(
         _BY_ID, PetTable.status == "pending"
@@ -239,12 +238,12 @@ def _folded(text: str) -> str:
     return text.encode().lower().decode()
 
 
-@statement(data)
+@statement(db)
 def _insert_if_category_exists() -> Query:
     columns = (PetTable.project, *_COLUMNS[1:])
     category = CategoryTable.select(*(slot(column.name) for column in columns)).where(
         CategoryTable.project == slot("project"),
         CategoryTable.id == slot("category_id"),
-        data.lock_condition(SQL(data.limiting_locks(":project"))),
+        db.lock_condition(SQL(db.limiting_locks(":project"))),
     )
     return PetTable.insert_from(category, columns)

@@ -16,10 +16,10 @@ from peewee import (
 )
 
 from petstore import clock
+from petstore.events import emit_after_commit
 from petstore.models import RuleError
-from petstore.models.events import emit_after_commit
 from petstore.models.plans import PLANS
-from petstore.storage import BaseModel, data
+from petstore.storage import BaseModel, db
 
 MAX_SLUG_LENGTH = 63
 SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -109,7 +109,7 @@ class Project(BaseModel):
 
     @classmethod
     def _add(cls, name: str, slug: str, plan: Plan) -> Self:
-        with data.atomic():
+        with db.atomic():
             Slug.create(slug=slug)
             now = clock.now_ms()
             columns = asdict(plan) | {"rows_used": 0, "rows_counted_ms": now}

@@ -12,12 +12,11 @@ from contextlib import suppress
 import peewee
 from peewee import Field, chunked
 
-from petstore import clock
+from petstore import clock, timeouts
 from petstore.models import RuleError
-from petstore.models.paging import count_statement
 from petstore.models.projects import Project
-from petstore.server import await_result, start_in_background, timeouts
-from petstore.storage import Statement
+from petstore.storage import Statement, count_statement
+from petstore.waiting import await_result, start_in_background
 
 PROJECTS_AT_ONCE = 100
 BEFORE_EVERY_ID = -1

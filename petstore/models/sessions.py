@@ -8,7 +8,7 @@ from peewee import BigIntegerField, ForeignKeyField, Query, TextField
 from petstore import clock
 from petstore.models.callers import Caller, callers
 from petstore.models.keys import Key
-from petstore.storage import BaseModel, Sweep, data, slot, statement
+from petstore.storage import BaseModel, Sweep, db, slot, statement
 
 LASTS_MS = 12 * 60 * clock.MS_PER_MINUTE
 TOKEN_BYTES = 24
@@ -46,22 +46,22 @@ def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-@statement(data)
+@statement(db)
 def _insert() -> Query:
     return Session.insert(
         digest=slot("digest"),
         key=slot("key"),
-        ends_ms=data.now_ms + LASTS_MS,
+        ends_ms=db.now_ms + LASTS_MS,
     ).returning(Session.ends_ms)
 
 
-@statement(data)
+@statement(db)
 def _select_caller() -> Query:
     return (
         callers()
         .join_from(Key, Session)
-        .where(Session.digest == slot("digest"), Session.ends_ms > data.now_ms)
+        .where(Session.digest == slot("digest"), Session.ends_ms > db.now_ms)
     )
 
 
-_sweep = Sweep(Session, Session.ends_ms, lambda: Session.ends_ms <= data.now_ms)
+_sweep = Sweep(Session, Session.ends_ms, lambda: Session.ends_ms <= db.now_ms)

@@ -17,7 +17,7 @@ from peewee import (
 from petstore import clock
 from petstore.models import RuleError
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, Busy, Sweep, data, slot, statement
+from petstore.storage import BaseModel, Busy, Sweep, db, slot, statement
 
 KEPT_MS = clock.MS_PER_DAY
 
@@ -67,7 +67,7 @@ class StoredResponse(BaseModel):
         transaction ends, or its process dies. Raises `StillRunning`.
         """
         try:
-            data.lock_until_commit(attempt.lock_id)
+            db.lock_until_commit(attempt.lock_id)
         except Busy:
             raise StillRunning from None
         return cls.find(attempt)
@@ -101,21 +101,21 @@ def _columns(*names: str) -> list[Field]:
 
 def _is_outdated() -> Expression:
     # The clock of the database is the same for all hosts.
-    return StoredResponse.created_ms < data.now_ms - KEPT_MS
+    return StoredResponse.created_ms < db.now_ms - KEPT_MS
 
 
-@statement(data)
+@statement(db)
 def _select() -> Query:
     has_key = [column == slot(column.name) for column in _columns(*_KEY)]
     found = StoredResponse.select(*_columns(*_RESPONSE))
     return found.where(*has_key, ~_is_outdated())
 
 
-@statement(data)
+@statement(db)
 def _insert() -> Query:
     values = {name: slot(name) for name in (*_KEY, *_RESPONSE)}
     # An outdated response with the same key may still be there.
-    return StoredResponse.insert(values, created_ms=data.now_ms).on_conflict(
+    return StoredResponse.insert(values, created_ms=db.now_ms).on_conflict(
         conflict_target=_columns(*_KEY),
         preserve=_columns("created_ms", *_RESPONSE),
     )

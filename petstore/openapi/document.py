@@ -14,8 +14,8 @@ from petstore.openapi.operations import operations
 from petstore.schemas.fields import Integer
 from petstore.settings import Settings
 from petstore.settings.version import INTERFACE
+from petstore.web.application import API_PREFIX
 from petstore.web.responses import JsonResponse
-from petstore.web.routing import API_PREFIX
 
 bp = Blueprint("openapi", __name__)
 

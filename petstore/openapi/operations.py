@@ -19,7 +19,7 @@ from petstore.openapi.components import (
 from petstore.openapi.guide import link
 from petstore.openapi.samples import samples
 from petstore.schemas.paging import PageQuery
-from petstore.web.routing import API_PREFIX
+from petstore.web.application import API_PREFIX
 
 TAGS = {"pets": ["Pets", "animals"]}
 OTHER_TAGS = ["Store"]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from peewee import Field, IntegrityError, Tuple, chunked
 
+from petstore import timeouts
 from petstore.models.categories import CategoryTable
 from petstore.models.domains import Domain, DomainToken
 from petstore.models.keys import Key
@@ -16,8 +17,7 @@ from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.stores.database import Strike, Usage
 from petstore.quotas.subjects import project_subject
-from petstore.server import timeouts
-from petstore.storage import data
+from petstore.storage import db
 
 # Each table that refers to projects, by the columns of an index that begins with the
 # project. A table follows those that refer to it.
@@ -40,8 +40,8 @@ def delete_project(project: Project) -> None:
     It is for commands, since it may take minutes. The next call finishes what was
     interrupted. Counters in Redis expire by themselves.
     """
-    with data.writing(project.id):
-        data.lock_until_commit(project.id)
+    with db.writing(project.id):
+        db.lock_until_commit(project.id)
         project.mark_deleted()
         # They are few, and the next request must not find one.
         Domain.delete().where(Domain.project == project).execute()
@@ -76,7 +76,7 @@ def _delete_in_batches(columns: Sequence[Field], value: int) -> None:
     """
     model, rest = columns[0].model, columns[0] == value
     while True:
-        with data.atomic():
+        with db.atomic():
             rows = model.select(*columns).where(rest).order_by(*columns)
             last = rows.offset(timeouts.LIMITS.deleted_rows - 1).limit(1)
             ends = list(last.tuples())

@@ -11,12 +11,13 @@ from typing import TypeVar
 
 from limits.errors import StorageError
 
-from petstore.models.events import emit
+from petstore import timeouts
+from petstore.events import emit
+from petstore.quotas.decisions import Counts, Day, Hit
 from petstore.quotas.stores import CountersLocked, CounterStorage
 from petstore.quotas.stores.memory import MemoryCounters
 from petstore.quotas.subjects import Subject
-from petstore.quotas.windows import Counts, Day, Hit
-from petstore.server import await_result, start_in_background, timeouts
+from petstore.waiting import await_result, start_in_background
 
 # 1 after an outage was logged, until its end is logged. gunicorn.conf.py imports this
 # module in the master, so that the workers of a host share the byte.

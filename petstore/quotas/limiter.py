@@ -5,6 +5,7 @@ import functools
 from petstore.clock import MS_PER_SECOND
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
+from petstore.quotas.decisions import Counts, Day, Decision, Hit
 from petstore.quotas.fallback import FallbackCounters
 from petstore.quotas.quotas import (
     FAILED_SIGN_INS,
@@ -24,7 +25,6 @@ from petstore.quotas.subjects import (
     reserve_subject,
     sign_in_subject,
 )
-from petstore.quotas.windows import Counts, Day, Decision, Hit
 from petstore.settings import Settings
 
 

@@ -5,8 +5,8 @@ import enum
 import sys
 from typing import TYPE_CHECKING, Any
 
+from petstore import timeouts, waiting
 from petstore.errors import UNREADABLE, ErrorResponse
-from petstore.server import concurrency, timeouts
 from petstore.server.flow_control import FlowControl
 from petstore.server.request import RequestReader
 from petstore.server.response import Response
@@ -31,7 +31,7 @@ class State(enum.Enum):
     ENDED = enum.auto()  # nothing is read or sent any more
 
 
-class Connection(asyncio.BufferedProtocol):
+class HttpConnection(asyncio.BufferedProtocol):
     """A client connection: its state with a deadline, and its unread bytes."""
 
     def __init__(self, worker: "EventLoopWorker") -> None:
@@ -267,13 +267,13 @@ class Connection(asyncio.BufferedProtocol):
     def _start(self, environ: dict[str, Any]) -> None:
         if self._transport.is_closing():  # the client has gone
             return
-        self._task = concurrency.start(self._write_response, environ)
+        self._task = waiting.start(self._write_response, environ)
         if self._has_eof:
             self._abandon_task_soon()
 
     def _abandon_task(self) -> None:
         if self._task:
-            concurrency.abandon(self._task)
+            waiting.abandon(self._task)
 
     def _abandon_task_soon(self) -> None:
         """Let a request wait in no queue for long if its client may have gone.
@@ -282,7 +282,7 @@ class Connection(asyncio.BufferedProtocol):
         """
         if self._task:
             seconds = timeouts.LIMITS.half_closed_seconds
-            self._loop.call_later(seconds, concurrency.abandon, self._task)
+            self._loop.call_later(seconds, waiting.abandon, self._task)
 
     def _write_response(self, environ: dict[str, Any]) -> None:
         response = Response(environ, is_last=lambda: self._is_last)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from petstore.server import concurrency
+from petstore import waiting
 
 
 class FlowControl:
@@ -27,4 +27,4 @@ class FlowControl:
     def drain(self) -> None:
         """Wait while writing is paused."""
         if self._resumed:
-            concurrency.await_result(self._resumed)
+            waiting.await_result(self._resumed)

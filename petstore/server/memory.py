@@ -4,10 +4,10 @@ import ctypes
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from petstore.server import timeouts
+from petstore import timeouts
 
 if TYPE_CHECKING:
-    from petstore.server.connection import Connection
+    from petstore.server.connection import HttpConnection
 
 # Only the GNU C library has it. Without it, memory that was freed may stay with the
 # process, which uses it again.
@@ -22,11 +22,11 @@ class Memory:
 
     def __init__(self) -> None:
         # In the order in which they began to keep bytes.
-        self._kept: OrderedDict[Connection, int] = OrderedDict()
+        self._kept: OrderedDict[HttpConnection, int] = OrderedDict()
         self._total = 0
         self._peak = 0  # of the total, since freed memory was last returned
 
-    def note(self, connection: "Connection", count: int) -> None:
+    def note(self, connection: "HttpConnection", count: int) -> None:
         """Note what a connection keeps; close the oldest ones if it is too much."""
         if not count:
             self.forget(connection)
@@ -39,7 +39,7 @@ class Memory:
             self.forget(oldest)
             oldest.abort()
 
-    def forget(self, connection: "Connection") -> None:
+    def forget(self, connection: "HttpConnection") -> None:
         """Note that a connection keeps nothing any more."""
         self._total -= self._kept.pop(connection, 0)
 

@@ -12,8 +12,8 @@ from httptools import (
     HttpRequestParser,
 )
 
+from petstore import timeouts
 from petstore.errors import MAX_BODY_BYTES, ErrorResponse, InvalidRequest
-from petstore.server import timeouts
 
 # A chunk with one byte of data takes six bytes. A body that is longer than this
 # consists of chunk extensions.

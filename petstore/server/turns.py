@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from petstore.server import timeouts
+from petstore import timeouts
 
 
 class Turns:

@@ -13,8 +13,9 @@ import uvloop
 from gunicorn.sock import BaseSocket
 from gunicorn.workers.base import Worker
 
-from petstore.server import balancing, concurrency, timeouts
-from petstore.server.connection import Connection
+from petstore import timeouts, waiting
+from petstore.server import balancing
+from petstore.server.connection import HttpConnection
 from petstore.server.memory import Memory
 from petstore.server.turns import Turns
 
@@ -53,9 +54,9 @@ class EventLoopWorker(Worker):
         self._loop.set_default_executor(ThreadPoolExecutor(timeouts.LIMITS.threads))
         self._stopped = asyncio.Event()
         self.turns = Turns()
-        self._connections: dict[Connection, None] = {}
+        self._connections: dict[HttpConnection, None] = {}
         # Those that have to send a request, in the order in which they became idle.
-        self._idle: dict[Connection, None] = {}
+        self._idle: dict[HttpConnection, None] = {}
         self._looks_again_at = 0.0  # for one whose client has a response to read
         self._accepting: set[asyncio.Task[Any]] = set()
         self.memory = Memory()
@@ -68,8 +69,8 @@ class EventLoopWorker(Worker):
         self._loop.add_signal_handler(signal.SIGUSR1, self.log.reopen_files)
         for number in (signal.SIGINT, signal.SIGQUIT):
             self._loop.add_signal_handler(number, self._stopped.set)
-        concurrency.use_running_loop()
-        if warm_up_task := concurrency.start(self.warm_up):
+        waiting.use_running_loop()
+        if warm_up_task := waiting.start(self.warm_up):
             await warm_up_task
         self._publish()
         for listener in self.sockets:
@@ -79,22 +80,22 @@ class EventLoopWorker(Worker):
             self._stop()
         await self._stopped.wait()
 
-    def add(self, connection: Connection) -> None:
+    def add(self, connection: HttpConnection) -> None:
         """Add a connection that has begun, and is idle."""
         self._connections[connection] = self._idle[connection] = None
 
-    def count_request(self, connection: Connection) -> None:
+    def count_request(self, connection: HttpConnection) -> None:
         """Count a request, and stop the worker at gunicorn's `max_requests`."""
         self._idle.pop(connection, None)
         self._request_count += 1
         if self._request_count >= self.max_requests and not self.is_stopping:
             self._stop()
 
-    def mark_idle(self, connection: Connection) -> None:
+    def mark_idle(self, connection: HttpConnection) -> None:
         """Put a connection at the end of the order in which idle ones are closed."""
         self._idle[connection] = None
 
-    def remove(self, connection: Connection) -> None:
+    def remove(self, connection: HttpConnection) -> None:
         """Remove a connection that has ended."""
         del self._connections[connection]
         self._idle.pop(connection, None)
@@ -149,7 +150,7 @@ class EventLoopWorker(Worker):
                 self._abort_oldest()
             return False  # or another worker was faster, or the client has gone
         accepted = self._loop.create_task(
-            self._loop.connect_accepted_socket(lambda: Connection(self), client)
+            self._loop.connect_accepted_socket(lambda: HttpConnection(self), client)
         )
         self._accepting.add(accepted)
         accepted.add_done_callback(self._on_accepted)

@@ -3,12 +3,12 @@
 The rest of the service uses only what is named here.
 """
 
-from petstore.storage import backup, migrator, transfer
+from petstore.storage import backup, lists, migrator, transfer
 from petstore.storage.database import (
     BaseModel,
     CounterModel,
     counters,
-    data,
+    db,
     open_databases,
     opened_databases,
 )
@@ -18,6 +18,7 @@ from petstore.storage.engines.waiting import (
     wait_as,
     without_waiting,
 )
+from petstore.storage.paging import count_statement, page_statement
 from petstore.storage.queries import Statement, slot, statement
 from petstore.storage.sweeping import Sweep
 
@@ -29,11 +30,14 @@ __all__ = [
     "Statement",
     "Sweep",
     "backup",
+    "count_statement",
     "counters",
-    "data",
+    "db",
+    "lists",
     "migrator",
     "open_databases",
     "opened_databases",
+    "page_statement",
     "slot",
     "statement",
     "transfer",

@@ -12,14 +12,14 @@ from petstore.storage.engines.sqlite import Sqlite, SqliteCounters
 
 Engine = Postgresql | Sqlite
 
-data = DatabaseProxy()
+db = DatabaseProxy()
 counters = DatabaseProxy()
 
 
 class Databases(NamedTuple):
     """The data and the counters of one service; on PostgreSQL they are one database."""
 
-    data: Engine
+    db: Engine
     counters: Engine
 
     def extend_timeouts(self) -> None:
@@ -37,7 +37,7 @@ class BaseModel(Model):
     """A table of the data."""
 
     class Meta:
-        database = data
+        database = db
         legacy_table_names = False
 
 
@@ -54,13 +54,13 @@ def open_databases(settings: Settings) -> None:
     databases = databases_at(
         settings.database_url, prepares_statements=settings.prepared_statements
     )
-    data.initialize(databases.data)
+    db.initialize(databases.db)
     counters.initialize(databases.counters)
 
 
 def opened_databases() -> Databases:
     """Return the databases that `open_databases` has chosen."""
-    return Databases(data.obj, counters.obj)
+    return Databases(db.obj, counters.obj)
 
 
 def databases_at(url: str, *, prepares_statements: bool) -> Databases:
@@ -77,7 +77,7 @@ def databases_at(url: str, *, prepares_statements: bool) -> Databases:
 
 
 def _forget_connections() -> None:
-    for database in (data, counters):
+    for database in (db, counters):
         if database.obj is not None:
             database.dispose()
 

@@ -69,7 +69,7 @@ def unknown_steps(databases: Databases) -> list[str]:
 def _schemas(databases: Databases | None) -> list[Schema]:
     databases = databases or opened_databases()
     return [
-        Schema(databases.data, _DIRECTORY, "migration"),
+        Schema(databases.db, _DIRECTORY, "migration"),
         Schema(databases.counters, _DIRECTORY / "counters", "counter_migration"),
     ]
 

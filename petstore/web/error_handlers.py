@@ -18,12 +18,12 @@ from petstore.errors import (
     ErrorResponse,
     InvalidRequest,
 )
+from petstore.events import emit
 from petstore.models import RuleError
-from petstore.models.events import emit
 from petstore.models.projects import Project
-from petstore.storage import ClientGone, data
+from petstore.storage import ClientGone, db
+from petstore.web.application import current_request
 from petstore.web.responses import JsonResponse
-from petstore.web.routing import current_request
 
 # What an error of Flask or Werkzeug is here, by its status. Their others are invalid
 # requests.
@@ -72,11 +72,11 @@ def _raise_if_unreadable() -> None:
 def _answer_database_error(error: peewee.PeeweeException) -> Response:
     if isinstance(error, peewee.IntegrityError) and _is_project_deleted():
         return answer_error(ErrorResponse("invalid_api_key"))
-    if not data.is_outage(error):
+    if not db.is_outage(error):
         return _answer_bug(error)
     if not isinstance(error, ClientGone):
         emit("database_error", reason=str(error))
-    data.recover(error)
+    db.recover(error)
     away = "The database does not answer at the moment"
     return answer_error(ErrorResponse("service_unavailable", away))
 

@@ -7,8 +7,8 @@ is added to a response, which took a tenth of a request.
 from flask import Flask
 
 from petstore.settings import Settings
-from petstore.web.responses import ServiceResponse
-from petstore.web.routing import current_g, current_request
+from petstore.web.application import current_g, current_request
+from petstore.web.responses import ApplicationResponse
 
 REQUEST_ID = "X-Request-ID"
 # Browsers must not take a response for anything but its Content-Type.
@@ -19,7 +19,7 @@ TRANSPORT_SECURITY = ("Strict-Transport-Security", "max-age=31536000")
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Begin with the headers that every answer has; the log has set the id."""
-    app.response_class = ServiceResponse
+    app.response_class = ApplicationResponse
     base_domain = settings.base_domain
 
     @app.before_request

@@ -10,7 +10,7 @@ from wsgiref.types import StartResponse
 
 from flask import Flask, abort, current_app, request
 
-from petstore.models.events import emit
+from petstore.events import emit
 from petstore.settings import Settings
 
 # Whether the warning was logged: one byte that all workers share, since this module is

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from flask import Response
 
 from petstore.errors import NO_HEADERS
-from petstore.web.routing import current_g
+from petstore.web.application import current_g
 
 Header = tuple[str, str]
 
 
-class ServiceResponse(Response):
+class ApplicationResponse(Response):
     """A Flask response that is sent with `g.headers`."""
 
     def get_wsgi_response(
@@ -21,7 +21,7 @@ class ServiceResponse(Response):
         return body, status, headers + current_g().get("headers", [])
 
 
-class JsonResponse(ServiceResponse):
+class JsonResponse(ApplicationResponse):
     """A response with a complete JSON body, which needs no correction."""
 
     def __init__(

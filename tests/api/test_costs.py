@@ -6,11 +6,11 @@ from functools import partial, partialmethod
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.api.last_used import last_used
 from petstore.models.credentials import new_key
+from petstore.models.last_used import last_used
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
-from petstore.storage.engines.connection import Connection
+from petstore.storage.engines.connection import PostgresConnection
 from tests.harness import statements
 
 REX = {"name": "Rex", "categoryId": 7}
@@ -95,14 +95,14 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
 
     def record(
-        run: Callable, connection: Connection, sql: str, *values: object
+        run: Callable, connection: PostgresConnection, sql: str, *values: object
     ) -> Awaitable:
         seen.append(sql)
         return run(connection, sql, *values)
 
     for name in ("run", "run_many"):
-        recorded = partialmethod(partial(record, getattr(Connection, name)))
-        monkeypatch.setattr(Connection, name, recorded)
+        recorded = partialmethod(partial(record, getattr(PostgresConnection, name)))
+        monkeypatch.setattr(PostgresConnection, name, recorded)
     return seen
 
 

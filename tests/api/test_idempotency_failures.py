@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.stored_responses import Attempt, StoredResponse
-from petstore.storage.database import data
+from petstore.storage.database import db
 from tests.harness.answers import error_of
 from tests.harness.broken_disks import unreadable
 from tests.harness.clocks import Clock
@@ -144,7 +144,7 @@ def test_transaction_that_sqlite_has_rolled_back_is_a_503(
     add = Pet.add
 
     def add_on_a_broken_disk(*arguments: object, **members: object) -> Pet:
-        with unreadable(data.file):
+        with unreadable(db.file):
             return add(*arguments, **members)
 
     with monkeypatch.context() as patch:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from petstore.api.last_used import LastUsed
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
+from petstore.models.last_used import LastUsed
 from petstore.models.projects import Project
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases

@@ -2,15 +2,14 @@
 
 from flask.testing import FlaskClient
 
-from petstore.api.last_used import last_used
 from petstore.models.callers import Caller
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
+from petstore.models.last_used import last_used
 from petstore.models.projects import Plan, Project
 from petstore.models.sessions import Session
-from petstore.storage import tables
 from petstore.storage.database import Databases, opened_databases
-from petstore.storage.transfer import table_groups
+from petstore.storage.transfer import rows_of, table_groups
 from tests.harness.clocks import Clock
 
 
@@ -37,5 +36,5 @@ def contents(databases: Databases | None = None) -> dict[str, list[tuple]]:
     ):
         with database.snapshot():
             for table in group:
-                found[table.__name__] = sorted(tables.read(database, table), key=repr)
+                found[table.__name__] = sorted(rows_of(database, table), key=repr)
     return found

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 from petstore.cli.checks import CHECKS
-from petstore.storage.database import data
+from petstore.storage.database import db
 from tests.cli.outputs import text_of
 
 
@@ -24,8 +24,8 @@ def test_json_output_is_one_array(flask: Callable):
 
 
 def test_newer_migration_is_a_warning_that_exits_with_0(flask: Callable):
-    with data.atomic() as transaction:
-        data.execute_sql(
+    with db.atomic() as transaction:
+        db.execute_sql(
             "INSERT INTO migration (name, applied)"
             " VALUES ('9999_later', CURRENT_TIMESTAMP)"
         )

@@ -18,7 +18,7 @@ from flask import Flask
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.storage import backup
-from petstore.storage.database import data
+from petstore.storage.database import db
 from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, refusal, text_of
 from tests.harness import servers
@@ -91,7 +91,7 @@ def test_one_of_two_concurrent_backups_to_a_file_fails(
 
     def back_up(_: int) -> None:
         try:
-            backup.back_up(data.obj, file)
+            backup.back_up(db.obj, file)
         except backup.BackupFailed as failure:
             failures.append(str(failure))
 
@@ -124,13 +124,13 @@ def test_unwritable_path_gives_a_one_line_error(flask: Callable):
 @of_sqlite
 def test_damaged_database_is_not_backed_up(flask: Callable, file: Path):
     query = "SELECT rootpage FROM sqlite_master WHERE name = 'pet_project_id_id'"
-    [page] = data.execute_sql(query).fetchone()
+    [page] = db.execute_sql(query).fetchone()
     flask("projects", "create", "Shelter")
-    data.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    with Path(data.database).open("r+b") as source:
+    db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    with Path(db.database).open("r+b") as source:
         source.seek((page - 1) * 4096)
         source.write(os.urandom(4096))
-    data.disconnect()
+    db.disconnect()
     result = flask("data", "backup", str(file))
     assert failure(result).startswith("The backup failed: ")
     assert list(file.parent.iterdir()) == []
@@ -164,7 +164,7 @@ def test_keys_that_a_restore_brings_back_are_revoked_again_by_the_log(
     app: Flask, project: Project, file: Path, tmp_path: Path, sqlite_url: str
 ):
     kept, rotated, revoked = (Key.issue(project)[:16] for _ in range(3))
-    backup.back_up(data.obj, file)
+    backup.back_up(db.obj, file)
     log = tmp_path / "service.log"
     for command in (["rotate", rotated], ["revoke", revoked]):
         ended = servers.flask({"DATABASE_URL": sqlite_url}, "keys", *command)

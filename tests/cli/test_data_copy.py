@@ -18,8 +18,7 @@ from petstore.storage.database import (
     Databases,
     databases_at,
 )
-from petstore.storage.tables import COPIED_AT_ONCE
-from petstore.storage.transfer import table_groups
+from petstore.storage.transfer import COPIED_AT_ONCE, table_groups
 from tests.cli.contents import contents, fill
 from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, refusal, text_of
@@ -65,7 +64,7 @@ def test_rows_are_copied_unchanged_and_ids_are_not_reused(
     assert contents(target) == before
     assert all(before.values())
     for table, last in [(PetTable, len(NAMES) + 2), (Project, 1), (Domain, 1)]:
-        assert target.data.last_id(table._meta.table_name) == last
+        assert target.db.last_id(table._meta.table_name) == last
 
 
 def test_more_rows_than_fit_into_a_statement_are_copied(
@@ -95,11 +94,11 @@ def test_copy_under_load_is_a_snapshot_with_the_next_id(
         text_of(flask("data", "copy", unmigrated_url))
     assert clients.statuses() == {200, 201}
     query = PetTable.select(PetTable.id).order_by(PetTable.id)
-    ids = [row.id for row in query.execute(target.data)]
+    ids = [row.id for row in query.execute(target.db)]
     assert before <= set(ids)
     assert ids == list(range(1, len(ids) + 1))
     columns = {"project": 1, "name": "Tom", "category_id": 1, "status": "sold"}
-    [added] = PetTable.insert(columns).returning(PetTable.id).execute(target.data)
+    [added] = PetTable.insert(columns).returning(PetTable.id).execute(target.db)
     assert added.id == len(ids) + 1
 
 
@@ -126,7 +125,7 @@ def test_target_with_newer_migrations_is_refused(
     flask: Callable, unmigrated_url: str, target: Databases
 ):
     migrator.migrate(target)
-    target.data.execute_sql(
+    target.db.execute_sql(
         "INSERT INTO migration (name, applied) VALUES ('9999_later', '2027-01-01')"
     )
     target.close()

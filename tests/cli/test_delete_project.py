@@ -19,7 +19,7 @@ from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
 from petstore.quotas import deletion
 from petstore.quotas.stores.database import Strike
-from petstore.storage.database import counters, data
+from petstore.storage.database import counters, db
 from tests.cli.contents import contents, fill
 from tests.cli.outputs import failure, printed, refusal, table, text_of
 from tests.harness.clocks import Clock
@@ -163,7 +163,7 @@ def test_others_write_between_two_batches(
     left = []
 
     def write() -> None:
-        assert not data.in_transaction()
+        assert not db.in_transaction()
         assert not counters.in_transaction()
         Pet.add(rival.id, name="Rex", category_id=7, status="available")
         left.append(PetTable.select().where(PetTable.project == project.id).count())
@@ -207,12 +207,12 @@ def test_batches_of_large_tables_are_found_along_an_index(
                 "'/v1/pets', CAST(n AS text), '', 0",
             ),
         ):
-            data.execute_sql(
+            db.execute_sql(
                 "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n"
                 f" WHERE n < {MANY})"
                 f" INSERT INTO {columns} SELECT {shop}, {values} FROM n"
             )
-    data.execute_sql("ANALYZE")
+    db.execute_sql("ANALYZE")
     set_limits(deleted_rows=MANY // BATCHES, deletion_pause_seconds=0)
     with recorded() as statements:
         text_of(delete("shelter", "--yes"))

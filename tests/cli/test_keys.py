@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.api.last_used import last_used
 from petstore.models import keys
 from petstore.models.keys import Key
+from petstore.models.last_used import last_used
 from petstore.models.projects import Plan, Project
 from tests.cli.outputs import printed, refusal, table, text_of
 from tests.harness.answers import error_of

@@ -15,7 +15,7 @@ from petstore.models.secrets import Secret
 from petstore.models.sessions import Session
 from petstore.settings import read_settings
 from petstore.storage import migrator
-from petstore.storage.database import data, open_databases
+from petstore.storage.database import db, open_databases
 from tests.harness import databases
 
 STEPS = Path(migrator.__file__).parent / "migrations"
@@ -28,7 +28,7 @@ def migrated_to(unmigrated_url: str) -> Iterator[Callable[[str], None]]:
     """A function that migrates to a step, and adds two projects."""
 
     def migrated_to(step: str) -> None:
-        Runner(data.obj, str(STEPS), table_name="migration").up(step)
+        Runner(db.obj, str(STEPS), table_name="migration").up(step)
         insert(
             "project (slug, name, plan, per_minute, per_day, created_ms) VALUES"
             " ('shelter', 'S', 'free', NULL, NULL, 0),"
@@ -41,7 +41,7 @@ def migrated_to(unmigrated_url: str) -> Iterator[Callable[[str], None]]:
 
 
 def insert(row: str) -> None:
-    data.execute_sql(f"INSERT INTO {row}")
+    db.execute_sql(f"INSERT INTO {row}")
 
 
 @pytest.fixture
@@ -89,10 +89,10 @@ def test_database_rejects_invalid_orders(pets: list[Pet], row: dict):
 
 
 def test_failed_step_is_applied_again(pets: list[Pet]):
-    data.execute_sql("CREATE TABLE pet_order (id bigint)")
+    db.execute_sql("CREATE TABLE pet_order (id bigint)")
     with pytest.raises(DatabaseError):
         migrator.migrate()
-    data.execute_sql("DROP TABLE pet_order")
+    db.execute_sql("DROP TABLE pet_order")
     assert migrator.migrate()[0] == "0003_orders"
 
 
@@ -153,8 +153,8 @@ def test_slugs_of_existing_projects_are_not_given_again():
 def test_sqlite_finds_its_file_intact():
     migrator.migrate()
     databases.close()
-    assert data.execute_sql("PRAGMA integrity_check").fetchall() == [("ok",)]
-    assert data.execute_sql("PRAGMA foreign_key_check").fetchall() == []
+    assert db.execute_sql("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert db.execute_sql("PRAGMA foreign_key_check").fetchall() == []
 
 
 @pytest.mark.usefixtures("old")

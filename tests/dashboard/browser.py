@@ -7,7 +7,7 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from petstore.domains.verifier import verifier_of
+from petstore.hosting.verifier import verifier_of
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.visitors import TOKEN

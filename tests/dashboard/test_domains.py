@@ -3,7 +3,7 @@
 import pytest
 from flask import Flask
 
-from petstore.domains.verifier import Verifier
+from petstore.hosting.verifier import Verifier
 from petstore.models.domains import Domain, DomainToken
 from petstore.models.keys import Key
 from petstore.models.projects import Project

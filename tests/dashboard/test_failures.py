@@ -5,7 +5,7 @@ import pytest
 from flask import Flask
 
 from petstore.models.projects import Project
-from petstore.storage.database import data
+from petstore.storage.database import db
 from tests.dashboard.browser import Browser, words
 from tests.harness.answers import error_of
 
@@ -21,7 +21,7 @@ def outage(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     def fail(*_: object) -> None:
         raise peewee.OperationalError("the disk has melted")
 
-    monkeypatch.setattr(data.obj, "execute_sql", fail)
+    monkeypatch.setattr(db.obj, "execute_sql", fail)
     return monkeypatch
 
 

@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from petstore.web.routing import FORM
+from petstore.web.application import FORM
 from tests.dashboard.browser import SIGN_IN, Browser
 
 KEYS = "/dashboard/keys"

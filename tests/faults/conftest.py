@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from petstore.server.timeouts import Limits
+from petstore.timeouts import Limits
 from tests.harness.patience import PATIENT
 from tests.harness.services import Service, issue_key, serving
 from tests.harness.waiting import wait_until

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from petstore.server.timeouts import LIMITS, Limits
+from petstore.timeouts import LIMITS, Limits
 from tests.harness.patience import PATIENT
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until

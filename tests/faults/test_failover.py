@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from petstore.server.timeouts import LIMITS
+from petstore.timeouts import LIMITS
 from tests.harness.crowds import at_once
 from tests.harness.patience import PATIENT
 from tests.harness.services import Service, issue_key, serving

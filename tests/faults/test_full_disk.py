@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from petstore.storage.database import data
+from petstore.storage.database import db
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 
@@ -81,11 +81,11 @@ def test_memory_mapped_metrics_are_in_dev_shm(service: Service):
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_original_error_is_raised_after_sqlite_rolls_back():
     def commit_on_a_full_disk() -> None:
-        with data.atomic():
-            data.connection().execute("ROLLBACK")
+        with db.atomic():
+            db.connection().execute("ROLLBACK")
             raise OSError("full")
 
     with pytest.raises(OSError, match="full"):
         commit_on_a_full_disk()
-    with data.atomic():
-        data.execute_sql("SELECT 1")
+    with db.atomic():
+        db.execute_sql("SELECT 1")

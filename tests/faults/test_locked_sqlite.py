@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from petstore.server.timeouts import Limits
+from petstore.timeouts import Limits
 from tests.faults.conftest import Serve
 from tests.harness.databases import locked
 from tests.harness.patience import PATIENT

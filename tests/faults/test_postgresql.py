@@ -16,9 +16,9 @@ import peewee
 import psycopg
 import pytest
 
-from petstore.server.timeouts import LIMITS, Limits
-from petstore.storage.engines.connection import Connection
+from petstore.storage.engines.connection import PostgresConnection
 from petstore.storage.engines.postgresql import Postgresql
+from petstore.timeouts import LIMITS, Limits
 from tests.harness import servers
 from tests.harness.load import countdown, left_today
 from tests.harness.patience import PATIENT
@@ -311,13 +311,13 @@ def test_connection_is_not_used_again_if_its_rollback_fails(database: Postgresql
 def test_nested_blocks_wait_once_for_a_server_that_hangs(
     database: Postgresql, server: Postgres, monkeypatch: pytest.MonkeyPatch
 ):
-    async def execute(self: Connection, sql: str, *values: object) -> str:
+    async def execute(self: PostgresConnection, sql: str, *values: object) -> str:
         statements.append(sql)
         return await asyncpg.Connection.execute(self, sql, *values)
 
     def meet_a_hung_server() -> None:
         with database.atomic(), database.atomic(), database.atomic():
-            monkeypatch.setattr(Connection, "execute", execute)
+            monkeypatch.setattr(PostgresConnection, "execute", execute)
             server.hang()
             database.execute_sql("UPDATE pg_class SET relname = '' WHERE false")
 

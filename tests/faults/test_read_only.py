@@ -3,7 +3,7 @@
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.storage.database import counters, data
+from petstore.storage.database import counters, db
 
 PETS = "/v1/pets"
 REX = {"name": "Rex", "categoryId": 7}
@@ -20,7 +20,7 @@ def be_read_only(database: object) -> None:
 
 
 def test_write_on_read_only_connection_fails_only_once(client: FlaskClient):
-    be_read_only(data)
+    be_read_only(db)
     refused = client.post(PETS, json=REX)
     assert (refused.status_code, refused.json["code"]) == (503, "service_unavailable")
     assert refused.headers["Retry-After"] == "1"
@@ -29,13 +29,13 @@ def test_write_on_read_only_connection_fails_only_once(client: FlaskClient):
 
 def test_list_succeeds_on_read_only_connections(client: FlaskClient):
     client.post(PETS, json=REX)
-    be_read_only(data)
+    be_read_only(db)
     be_read_only(counters)
     assert len(client.get(PETS).json) == 1
 
 
 def test_readyz_is_unavailable_while_the_database_is_read_only(client: FlaskClient):
-    be_read_only(data)
+    be_read_only(db)
     assert client.get("/readyz").status_code == 503
     assert client.get("/readyz").status_code == 200  # it has been opened again
 

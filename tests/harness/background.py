@@ -1,6 +1,6 @@
 """Wait for the background work of a verifier."""
 
-from petstore.domains.verifier import Verifier
+from petstore.hosting.verifier import Verifier
 from tests.harness.waiting import wait_until
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import asyncpg
 import pytest
 
-from petstore.storage.database import counters, data
-from petstore.storage.engines.connection import Connection
+from petstore.storage.database import counters, db
+from petstore.storage.engines.connection import PostgresConnection
 
 MEASURED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 # Any number of values, of a list or of a row.
@@ -35,13 +35,13 @@ def measured() -> Iterator[list[Cost]]:
     """Measure the statements that the block runs in both databases, in order."""
     seen: list[Cost] = []
     with pytest.MonkeyPatch.context() as patch:
-        if data.file:
-            for database in (data.obj, counters.obj):
+        if db.file:
+            for database in (db.obj, counters.obj):
                 run = partial(_run_on_sqlite, seen, database, database._run)
                 patch.setattr(database, "_run", run)
         else:
             for name in ("execute", "fetch", "fetchmany"):
-                patch.setattr(Connection, name, _on_postgresql(seen, name))
+                patch.setattr(PostgresConnection, name, _on_postgresql(seen, name))
         yield seen
 
 
@@ -62,7 +62,7 @@ def _on_postgresql(seen: list[Cost], name: str) -> Callable:
     run = getattr(asyncpg.Connection, name)
 
     async def run_measured(
-        self: Connection, sql: str, *values: Any, **options: Any
+        self: PostgresConnection, sql: str, *values: Any, **options: Any
     ) -> Any:
         if sql.startswith(MEASURED):
             for each in values[0] if name == "fetchmany" else [values]:
@@ -72,7 +72,7 @@ def _on_postgresql(seen: list[Cost], name: str) -> Callable:
     return run_measured
 
 
-async def _examined(connection: Connection, sql: str, values: Any) -> int:
+async def _examined(connection: PostgresConnection, sql: str, values: Any) -> int:
     """Run a statement only to measure it: what it writes is undone."""
     execute = partial(asyncpg.Connection.execute, connection)
     in_transaction = connection.is_in_transaction()

@@ -9,14 +9,14 @@ import peewee
 import psycopg
 import pytest
 
-from petstore.storage.database import counters, data
+from petstore.storage.database import counters, db
 
 Shape = dict[str, tuple[list, list, list]]
 
 
 def close() -> None:
     """Close the connections of this thread and all idle connections."""
-    for database in {data.obj, counters.obj} - {None}:
+    for database in {db.obj, counters.obj} - {None}:
         database.disconnect()
 
 

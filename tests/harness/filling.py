@@ -11,7 +11,7 @@ from peewee import (
 
 from petstore.models.projects import Project
 from petstore.quotas.subjects import project_subject
-from petstore.storage.database import counters, data
+from petstore.storage.database import counters, db
 from petstore.storage.transfer import table_groups
 from tests.harness.clocks import START_MS
 
@@ -43,7 +43,7 @@ def fill(project: Project, first: int, last: int) -> None:
     owner = f"CASE n % 2 WHEN 0 THEN {project.id} ELSE n END"
     subject = f"CASE n % 2 WHEN 0 THEN '{project_subject(project.id).name}'"
     columns = COLUMNS | {"usage.subject": f"{subject} ELSE 'x' || n END"}
-    for database, tables in zip((data, counters), table_groups(), strict=True):
+    for database, tables in zip((db, counters), table_groups(), strict=True):
         for table in tables:
             name, fields = table._meta.table_name, table._meta.sorted_fields
             values = {
@@ -66,7 +66,7 @@ def _value(field: Field, owner: str) -> str:
     if isinstance(field, ForeignKeyField) and field.rel_model is Project:
         return owner
     if isinstance(field, BlobField):
-        return "''" if data.file else "CAST('' AS bytea)"
+        return "''" if db.file else "CAST('' AS bytea)"
     if isinstance(field, BooleanField):
         return "1 = 0"
     return "'x' || n" if isinstance(field, TextField) else "n"

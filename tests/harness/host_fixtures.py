@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from petstore.domains.verifier import Verifier
+from petstore.hosting.verifier import Verifier
 from petstore.models.domains import Domain
 from petstore.models.domains.checks import prove
 from petstore.models.projects import Project

@@ -6,7 +6,7 @@ must not be taken for an unavailable one. A test of a time limit sets its own.
 
 from dataclasses import replace
 
-from petstore.server import timeouts
+from petstore import timeouts
 
 SECONDS = 20.0
 DAY = 86_400.0

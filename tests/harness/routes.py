@@ -13,7 +13,7 @@ from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
 
-from petstore.web.routing import Service
+from petstore.web.application import Application
 
 
 class Compiled(BytecodeCache):
@@ -31,7 +31,7 @@ class Compiled(BytecodeCache):
 
 def compile_once() -> None:
     """Reuse templates, and what Werkzeug compiles from a rule to build URLs."""
-    Service.jinja_options = {"bytecode_cache": Compiled()}
+    Application.jinja_options = {"bytecode_cache": Compiled()}
     compiled: dict[tuple[str, bool], Callable[..., Any]] = {}
     compile_builder = Rule._compile_builder
 

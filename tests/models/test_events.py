@@ -8,7 +8,7 @@ import pytest
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.storage.database import data
+from petstore.storage.database import db
 from tests.harness.clocks import Clock
 
 Told = Callable[[], list[str]]
@@ -46,7 +46,7 @@ CHANGES = {
 def test_event_is_logged_after_its_transaction_commits(
     told: Told, project: Project, own_key: Key, event: str
 ):
-    with data.atomic():
+    with db.atomic():
         CHANGES[event](project, own_key)
         assert told() == []
     assert event in told()
@@ -56,7 +56,7 @@ def test_event_is_logged_after_its_transaction_commits(
 def test_rolled_back_change_logs_no_event(
     told: Told, project: Project, own_key: Key, event: str
 ):
-    with data.atomic() as transaction:
+    with db.atomic() as transaction:
         CHANGES[event](project, own_key)
         transaction.rollback()
     assert told() == []

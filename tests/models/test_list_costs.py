@@ -5,13 +5,13 @@ from itertools import chain
 
 import pytest
 
-from petstore.models import lists
 from petstore.models.categories import Category
-from petstore.models.lists import Part
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.storage.database import data
+from petstore.storage import lists
+from petstore.storage.database import db
+from petstore.storage.lists import Part
 from tests.harness.statements import Statement, recorded
 
 # Rows of two projects; the older half of each has one status, the newer another.
@@ -68,12 +68,12 @@ def shops(
             ),
             ("category (project_id, id)", "n"),
         ):
-            data.execute_sql(
+            db.execute_sql(
                 f"WITH RECURSIVE n (n) AS (SELECT {numbers[0]}"
                 f" UNION ALL SELECT n + 1 FROM n WHERE n < {numbers[-1]})"
                 f" INSERT INTO {insert} SELECT {shop}, {values} FROM n ORDER BY n"
             )
-    data.execute_sql("ANALYZE")
+    db.execute_sql("ANALYZE")
     if database_url.startswith("postgresql"):
         # The rows would lie wherever earlier tests have deleted others.
         connection = request.getfixturevalue("postgresql")

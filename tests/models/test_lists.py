@@ -5,12 +5,12 @@ from itertools import chain
 
 import pytest
 
-from petstore.models import lists
 from petstore.models.categories import Category
-from petstore.models.lists import MAX_ID, Listed, Part
 from petstore.models.orders import Order
 from petstore.models.pets import NoSuchPet, Pet
 from petstore.models.projects import Project
+from petstore.storage import lists
+from petstore.storage.lists import MAX_ID, Listed, Part
 
 NAMES = ("Rex", "rex", "Ray", "Äffchen", "äffchen", "Rex", "100%", "Zoë", "RE", "Re_x")
 

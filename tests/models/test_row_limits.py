@@ -11,7 +11,7 @@ from petstore.models.orders import Order, OrderTable
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import ProjectFull, RowLimits, row_limits
-from petstore.storage.database import data
+from petstore.storage.database import db
 from tests.harness.clocks import Clock
 from tests.harness.statements import Statement, recorded
 
@@ -217,7 +217,7 @@ def fill(project: Project, rows: int) -> None:
         ),
         ("category (project_id, id)", "n"),
     ):
-        data.execute_sql(
+        db.execute_sql(
             "WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n"
             f" WHERE n < {rows - 1}) INSERT INTO {columns}"
             f" SELECT {project.id}, {values} FROM n"
@@ -229,7 +229,7 @@ def test_all_three_tables_are_counted_a_few_rows_at_a_time_along_an_index(
 ):
     fill(rival, MANY)
     fill(project, FEW)
-    data.execute_sql("ANALYZE")
+    db.execute_sql("ANALYZE")
     set_limits(counted_rows=FEW, count_pause_seconds=0)
     for each in (project, rival):
         row_limits.count_soon(each.id)

@@ -11,10 +11,10 @@ import pytest
 import trustme
 from limits.errors import StorageError
 
+from petstore.quotas.decisions import Hit
 from petstore.quotas.quotas import STRANGERS
 from petstore.quotas.stores import CounterStorage, open_store
 from petstore.quotas.subjects import Subject
-from petstore.quotas.windows import Hit
 from tests.harness import servers
 from tests.harness.listening import listening
 from tests.torture.proxies import Proxy

@@ -7,8 +7,8 @@ from petstore.clock import MS_PER_DAY
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
+from petstore.quotas.decisions import Day
 from petstore.quotas.limiter import Limiter
-from petstore.quotas.windows import Day
 from tests.harness.clocks import START_MS, Clock
 
 TODAY = START_MS // MS_PER_DAY

@@ -12,7 +12,7 @@ import uvloop
 from redis.exceptions import ResponseError
 
 from petstore.quotas.stores.redis_clients import Client, client_at
-from petstore.server.timeouts import Limits
+from petstore.timeouts import Limits
 
 COUNT = "return redis.call('INCR', KEYS[1])"
 FAIL = "return redis.error_reply('OOM')"

@@ -8,7 +8,7 @@ from flask import Flask
 
 from petstore.clock import MS_PER_DAY
 from petstore.quotas.stores.database import Usage
-from petstore.storage.database import counters, data
+from petstore.storage.database import counters, db
 from tests.harness.clocks import START_MS
 
 THREADS = 4
@@ -47,5 +47,5 @@ def begin(app: Flask, numbers: range) -> list[int]:
     addresses = [{"REMOTE_ADDR": f"192.0.2.{number}"} for number in numbers]
     answers = [client.get("/v1/pets", environ_base=a) for a in addresses]
     counters.disconnect()
-    data.disconnect()
+    db.disconnect()
     return [answer.status_code for answer in answers]

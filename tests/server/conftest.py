@@ -9,9 +9,9 @@ import pytest
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.server.timeouts import Limits
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
+from petstore.timeouts import Limits
 from tests.harness import databases, servers
 from tests.harness.patience import PATIENT
 from tests.harness.wire import Wire

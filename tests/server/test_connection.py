@@ -10,7 +10,7 @@ import pytest
 import uvloop
 
 from petstore.errors import UNREADABLE, ErrorResponse
-from petstore.server.connection import Connection
+from petstore.server.connection import HttpConnection
 from petstore.server.turns import Turns
 
 BODY = b"x" * 50_000
@@ -23,7 +23,7 @@ class Server:
 
     keep_alive_seconds = 2.0
     is_stopping = False
-    connection: Connection | None = None
+    connection: HttpConnection | None = None
     refusal: ErrorResponse | None = None
 
     def application(self, environ: dict, start_response: Callable) -> Iterable[bytes]:
@@ -36,18 +36,18 @@ class Server:
         self.memory = self
         self.noted: list[int] = []
 
-    def note(self, connection: Connection, count: int) -> None:
+    def note(self, connection: HttpConnection, count: int) -> None:
         self.noted.append(count)
 
-    def add(self, connection: Connection) -> None:
+    def add(self, connection: HttpConnection) -> None:
         self.connection = connection
 
-    def mark_idle(self, connection: Connection) -> None: ...
+    def mark_idle(self, connection: HttpConnection) -> None: ...
 
-    def remove(self, connection: Connection) -> None:
+    def remove(self, connection: HttpConnection) -> None:
         self.connection = None
 
-    def count_request(self, connection: Connection) -> None: ...
+    def count_request(self, connection: HttpConnection) -> None: ...
 
 
 @asynccontextmanager
@@ -57,7 +57,7 @@ async def asked(sent: bytes) -> AsyncIterator[tuple[Server, socket.socket]]:
     other.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     client.setblocking(False)
     server, loop = Server(), asyncio.get_running_loop()
-    await loop.connect_accepted_socket(lambda: Connection(server), other)
+    await loop.connect_accepted_socket(lambda: HttpConnection(server), other)
     with client:
         await loop.sock_sendall(client, sent)
         await settled()

@@ -9,7 +9,7 @@ import pytest
 
 from petstore.errors import ErrorResponse
 from petstore.server.request import RequestReader
-from petstore.server.timeouts import LIMITS
+from petstore.timeouts import LIMITS
 from tests.harness.wire import get, post
 
 KIB = 1024

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from petstore.server.timeouts import LIMITS
 from petstore.server.worker import EventLoopWorker
+from petstore.timeouts import LIMITS
 from tests.harness.loops import Loop, move_clock
 
 CROWD = 1000

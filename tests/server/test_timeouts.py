@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from petstore.server.timeouts import LIMITS
+from petstore.timeouts import LIMITS
 
 
 def test_limits_in_the_wrong_order_are_refused():

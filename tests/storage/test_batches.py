@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Hashable
 from typing import Any
 
-from petstore.server import concurrency
+from petstore import waiting
 from petstore.storage.engines.batches import Batches
 from petstore.storage.engines.waiting import ClientGone
 
@@ -43,9 +43,9 @@ def test_row_of_a_client_that_has_gone_is_not_inserted_with_the_others():
             row = {"name": name}
             tasks.append(asyncio.create_task(batches.insert("key", "INSERT", row)))
             if name == "eeeee":  # its client has gone before it joins the others
-                concurrency.abandon(tasks[-1])
+                waiting.abandon(tasks[-1])
             await asyncio.sleep(0)
-        concurrency.abandon(tasks[1])
+        waiting.abandon(tasks[1])
         await asyncio.wait([tasks[1]])
         pool.free.set()
         return await asyncio.gather(*tasks, return_exceptions=True)

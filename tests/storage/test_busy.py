@@ -9,7 +9,7 @@ from pathlib import Path
 import peewee
 import pytest
 
-from petstore.server import concurrency
+from petstore import waiting
 from petstore.storage.engines.sqlite import Sqlite, SqliteCounters
 from petstore.storage.engines.waiting import ClientGone, Crowded
 from tests.harness.loops import Loop, move_clock, settle
@@ -52,7 +52,7 @@ class Requests:
     def __init__(self, database: peewee.Database, count: int) -> None:
         self.errors: list[Exception | None] = []
         database.connection()
-        self.tasks = [concurrency.start(self._insert, database) for _ in range(count)]
+        self.tasks = [waiting.start(self._insert, database) for _ in range(count)]
 
     def _insert(self, database: peewee.Database) -> None:
         try:
@@ -130,7 +130,7 @@ def test_request_whose_client_has_gone_waits_for_nothing(
         requests = Requests(database, 3)
         await settle()
         for task in requests.tasks[:2]:
-            concurrency.abandon(task)
+            waiting.abandon(task)
         await settle()
         assert [type(error) for error in requests.errors] == [ClientGone] * 2
         lock.rollback()
@@ -169,7 +169,7 @@ async def leave_then_insert(database: peewee.Database) -> None:
     """Insert a row for a client that leaves while the request awaits something else."""
 
     def insert() -> None:
-        concurrency.await_result(asyncio.sleep(0))
+        waiting.await_result(asyncio.sleep(0))
         try:
             database.execute_sql(INSERT)
         except peewee.PeeweeException as error:
@@ -178,5 +178,5 @@ async def leave_then_insert(database: peewee.Database) -> None:
             ended.set_result(None)
 
     ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    concurrency.abandon(concurrency.start(insert))
+    waiting.abandon(waiting.start(insert))
     await ended

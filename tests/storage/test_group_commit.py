@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from petstore.server import concurrency
+from petstore import waiting
 from petstore.storage.engines.group_commit import GroupCommit, SharedTransaction
 from tests.harness.workers import run_requests
 
@@ -113,17 +113,17 @@ def test_request_that_comes_as_a_commit_ends_does_not_wait_for_another(
 
     async def play() -> None:
         may_commit, loop = threading.Event(), asyncio.get_running_loop()
-        first = concurrency.start(partial(hold, may_commit))
+        first = waiting.start(partial(hold, may_commit))
         while not connections[0].commits:
             await asyncio.sleep(0)
         later = loop.create_future()
         loop.call_soon(
-            lambda: later.set_result(concurrency.start(partial(insert, group, 2)))
+            lambda: later.set_result(waiting.start(partial(insert, group, 2)))
         )
         let_commit_end(may_commit)
         await asyncio.wait_for(asyncio.gather(first, await later), 5)
 
-    asyncio.run_coroutine_threadsafe(play(), concurrency.event_loop()).result()
+    asyncio.run_coroutine_threadsafe(play(), waiting.event_loop()).result()
     assert ids(file) == [1, 2]
 
 

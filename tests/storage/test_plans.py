@@ -14,17 +14,17 @@ import pytest
 from flask import Flask, request, request_started
 from werkzeug.test import TestResponse
 
-from petstore.api.last_used import last_used
-from petstore.models import lists
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
+from petstore.models.last_used import last_used
 from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import row_limits
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.stores.database import DatabaseStorage, Usage
 from petstore.quotas.subjects import project_subject
-from petstore.storage.database import data
+from petstore.storage import lists
+from petstore.storage.database import db
 from petstore.storage.queries import Statement
 from tests.dashboard.browser import Browser
 from tests.harness.background import finish_background
@@ -305,7 +305,7 @@ def test_no_statement_examines_more_in_larger_tables(
         if count > 2 * few.get(sql, 0) + SLACK and not is_allowed(sql)
     }
     assert not dearer, "\n".join(f"{pair} {sql}" for sql, pair in dearer.items())
-    if data.file:
+    if db.file:
         built = {each: each._build_sql(each._database.obj) for each in statements()}
         assert {
             sql for sql in built.values() if VALUES.sub("?", sql) not in many

@@ -11,7 +11,7 @@ from pathlib import Path
 import peewee
 import pytest
 
-from petstore.server import concurrency
+from petstore import waiting
 from petstore.storage.engines.sqlite import Sqlite, SqliteCounters
 from tests.harness.broken_disks import unreadable
 from tests.harness.workers import run_requests
@@ -40,7 +40,7 @@ def test_request_that_opens_a_locked_file_blocks_nobody_else(
         database.disconnect()
 
     def end_lock() -> None:
-        concurrency.await_result(asyncio.sleep(HELD_SECONDS))
+        waiting.await_result(asyncio.sleep(HELD_SECONDS))
         story.append("unlocked")
         locked.rollback()
 

@@ -5,7 +5,7 @@ import pytest
 
 from petstore.models.projects import Project
 from petstore.models.stored_responses import StoredResponse
-from petstore.storage.database import data
+from petstore.storage.database import db
 from petstore.storage.sweeping import SWEPT_AT_ONCE
 from tests.harness.clocks import START_MS
 from tests.harness.costs import measured
@@ -19,7 +19,7 @@ OTHER_PLANS += ["hashagg", "sort"]
 
 def insert(project: Project, first: int, last: int, created_ms: int) -> None:
     """Insert responses whose idempotency keys are these numbers."""
-    data.execute_sql(
+    db.execute_sql(
         "WITH RECURSIVE n (n) AS"
         f" (SELECT {first} UNION ALL SELECT n + 1 FROM n WHERE n < {last})"
         " INSERT INTO reply (project_id, path, key, fingerprint, created_ms)"
@@ -53,8 +53,8 @@ def test_nothing_is_written_if_nothing_is_outdated(project: Project):
 def test_rows_that_are_kept_make_a_sweep_no_dearer(project: Project):
     def sweep_one() -> int:
         insert(project, 1, 1, DAYS_AGO_MS)
-        if not data.file:
-            data.execute_sql("ANALYZE reply")
+        if not db.file:
+            db.execute_sql("ANALYZE reply")
         with measured() as costs:
             StoredResponse.sweep()
         assert [cost.sql.split()[0] for cost in costs] == ["SELECT", "DELETE"]
@@ -81,8 +81,8 @@ def test_batch_is_as_small_if_the_planner_joins_by_a_nested_loop(project: Projec
     row = {"project": project.id, "path": "/v1/pets", "fingerprint": b""}
     for number in range(SWEPT_AT_ONCE + 5):
         StoredResponse.insert(row, key=str(number), created_ms=DAYS_AGO_MS).execute()
-    with data.atomic():
+    with db.atomic():
         for plan in OTHER_PLANS:
-            data.execute_sql(f"SET LOCAL enable_{plan} = off")
+            db.execute_sql(f"SET LOCAL enable_{plan} = off")
         StoredResponse.sweep()
     assert StoredResponse.select().count() == 5

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from petstore.server import concurrency
+from petstore import waiting
 from petstore.storage.engines.pool import is_over
 from petstore.storage.engines.waiting import Busy, ClientGone, Crowded, WaitQueue
 from tests.harness.loops import Loop, move_clock, settle
@@ -181,7 +181,7 @@ def test_crowd_takes_turns_with_somebody_who_comes_again_and_again():
 def test_request_whose_client_has_gone_waits_for_nothing():
     async def play(queue: Queue) -> None:
         gone, here = await queue.enter("gone", "here")
-        concurrency.abandon(gone)
+        waiting.abandon(gone)
         await queue.serve_one()
         assert list(map(outcome, (gone, here))) == [ClientGone, "connection"]
         assert len(queue) == 0
@@ -192,7 +192,7 @@ def test_request_whose_client_has_gone_waits_for_nothing():
 def test_request_whose_client_has_gone_enters_no_queue():
     async def play(queue: Queue) -> None:
         task = asyncio.create_task(queue.wait(("gone",)))
-        concurrency.abandon(task)
+        waiting.abandon(task)
         await settle()
         assert outcome(task) == ClientGone
 
@@ -207,7 +207,7 @@ def test_what_calls_share_goes_on_when_one_of_them_is_abandoned():
         shared = asyncio.get_running_loop().create_future()
         calls = [asyncio.create_task(await_shared(shared)) for _ in range(2)]
         await settle()
-        concurrency.abandon(calls[0])
+        waiting.abandon(calls[0])
         shared.set_result("done")
         await settle()
         assert list(map(outcome, calls)) == ["done"] * 2

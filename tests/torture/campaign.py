@@ -7,8 +7,8 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import NamedTuple
 
-from petstore.server import timeouts
-from petstore.server.timeouts import Limits
+from petstore import timeouts
+from petstore.timeouts import Limits
 from tests.harness.patience import PATIENT
 
 # What limits of time are multiplied by, and what a p99 may grow by, in the short form:

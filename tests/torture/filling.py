@@ -11,7 +11,7 @@ from petstore import clock
 from petstore.models.keys import MAX_KEYS_PER_HOUR
 from petstore.models.projects import Project
 from petstore.quotas.subjects import USAGE_KEPT_DAYS, project_subject
-from petstore.storage import BaseModel, CounterModel, counters, data
+from petstore.storage import BaseModel, CounterModel, counters, db
 
 DAYS = 30
 KEPT_MS = 2 * clock.MS_PER_DAY  # of stored responses, half of which are outdated
@@ -35,14 +35,14 @@ class Filling(NamedTuple):
 def fill(project: Project, rows: int) -> None:
     """Insert so many rows of the project, and as many of others between them."""
     for filling in _data(project, rows):
-        _insert(data, filling)
+        _insert(db, filling)
     for filling in _counters(project, rows):
         _insert(counters, filling)
     tables = [*BaseModel.__subclasses__(), *CounterModel.__subclasses__()]
     empty = [table.__name__ for table in tables if not table.select().exists()]
     assert set(empty) <= {"Secret"}, f"not filled: {empty}"
-    if not data.file:  # as PostgreSQL does by itself, sooner or later
-        data.execute_sql("ANALYZE")
+    if not db.file:  # as PostgreSQL does by itself, sooner or later
+        db.execute_sql("ANALYZE")
 
 
 def _data(project: Project, rows: int) -> Iterator[Filling]:

@@ -6,7 +6,7 @@ from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 
-from petstore.server.timeouts import Limits
+from petstore.timeouts import Limits
 from tests.e2e.front import BASE, Front, caddy
 from tests.e2e.nginx import nginx
 from tests.harness import servers

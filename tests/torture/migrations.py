@@ -10,7 +10,7 @@ from typing import Any
 
 from peewee import DatabaseProxy
 
-from petstore.storage.database import counters, data
+from petstore.storage.database import counters, db
 from tests.harness import databases, servers
 from tests.torture.campaign import Campaign, Run
 from tests.torture.migrators import LIVES, watched
@@ -69,7 +69,7 @@ def migrate_twice(url: str, deaths: list[int]) -> list[str]:
 
 def _state(url: str) -> list[Any]:
     """Return the tables, their numbers of rows, and the applied migrations."""
-    histories = ((data, "migration"), (counters, "counter_migration"))
+    histories = ((db, "migration"), (counters, "counter_migration"))
     with opened(url):
         return [
             (databases.shape_of(database), _rows(database), _history(database, table))

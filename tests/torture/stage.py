@@ -7,10 +7,10 @@ from pathlib import Path
 
 import psycopg
 
-from petstore.server.timeouts import Limits
 from petstore.settings import read_settings
 from petstore.storage import migrator
 from petstore.storage.database import open_databases
+from petstore.timeouts import Limits
 from tests.harness import databases, servers
 from tests.harness.services import Service, serving
 from tests.harness.waiting import wait_until

@@ -13,7 +13,7 @@ from petstore.models.orders import Order, OrderTable
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
 from petstore.models.stored_responses import Attempt, StoredResponse
-from petstore.storage.database import data
+from petstore.storage.database import db
 from tests.harness.services import AMPLE
 from tests.harness.visitors import TOKEN
 
@@ -52,7 +52,7 @@ class Victim:
         Category.rename(project.id, 1, f"{SECRET} dogs")
         domain = Domain.add(project, DOMAIN)
         prove(domain, "as it should be", most_new=100)
-        with data.atomic():
+        with db.atomic():
             attempt = Attempt(project.id, "/v1/pets", "key-1", b"x")
             StoredResponse.keep(attempt, 201, None, b"{}")
         prefixes = [key[:16] for key in keys]

@@ -15,12 +15,12 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from petstore import create_app
-from petstore.api.last_used import last_used
-from petstore.models import lists
 from petstore.models.domains.checks import claim_due
 from petstore.models.keys import Key
+from petstore.models.last_used import last_used
 from petstore.models.projects import Project
 from petstore.settings import read_settings
+from petstore.storage import lists
 from tests.dashboard.browser import Browser
 from tests.harness.clients import ORDERS, PETS
 from tests.harness.costs import Cost, measured

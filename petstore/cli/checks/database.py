@@ -8,7 +8,7 @@ from petstore.cli.checks.settings import url_text
 from petstore.cli.commands import in_one_line
 from petstore.models.projects import Project
 from petstore.settings import Settings
-from petstore.storage import data, migrator, opened_databases
+from petstore.storage import db, migrator, opened_databases
 
 OLDEST_POSTGRESQL = 14
 MAX_DIFFERENCE_MS = 2 * clock.MS_PER_SECOND
@@ -17,7 +17,7 @@ MAX_DIFFERENCE_MS = 2 * clock.MS_PER_SECOND
 def check_database(settings: Settings) -> Result:
     """Check that it answers, that its version is supported, and that it is migrated."""
     text = url_text(settings.database_url)
-    if data.file and not data.file.exists():
+    if db.file and not db.file.exists():
         # Opening it would create it.
         return "wrong", f"{text} does not exist; run `flask migrate`"
     try:
@@ -30,7 +30,7 @@ def check_database(settings: Settings) -> Result:
 
 
 def _check_version(text: str) -> Result:
-    version = None if data.file else data.version()
+    version = None if db.file else db.version()
     if version and version < OLDEST_POSTGRESQL:
         advice = f"use PostgreSQL {OLDEST_POSTGRESQL} or newer"
         return "wrong", f"{text} is PostgreSQL {version}; {advice}"
@@ -49,7 +49,7 @@ def check_clock(_settings: Settings) -> Result:
 
     Quotas go by the one, the expiry of keys and bans by the other.
     """
-    if data.file:
+    if db.file:
         return "ok", "SQLite goes by the clock of this machine"
     try:
         difference = _difference_ms()
@@ -64,20 +64,20 @@ def check_clock(_settings: Settings) -> Result:
 
 
 def _difference_ms() -> int:
-    data.server_now_ms()  # connecting must not count
+    db.server_now_ms()  # connecting must not count
     before = clock.now_ms()
-    server_ms: int = data.server_now_ms()
+    server_ms: int = db.server_now_ms()
     return server_ms - (before + clock.now_ms()) // 2
 
 
 def check_files(_settings: Settings) -> Result:
     """Check that only their owner may read the files of SQLite."""
-    if data.file is None:
+    if db.file is None:
         return "ok", "none: the data is in PostgreSQL"
-    if data.is_readable_by_others():
+    if db.is_readable_by_others():
         return "wrong", (
-            f"{data.file} can be read by other users of this machine, and it holds "
+            f"{db.file} can be read by other users of this machine, and it holds "
             "the secret that signs sessions unless SECRET_KEY is set. "
-            f"Close it: chmod go= {data.file}*"
+            f"Close it: chmod go= {db.file}*"
         )
-    return "ok", f"only its owner can read {data.file}"
+    return "ok", f"only its owner can read {db.file}"

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterable
 
 from petstore.cli.checks.results import Result
-from petstore.domains.resolver import Resolver, Unanswered
+from petstore.hosting.resolver import Resolver, Unanswered
 from petstore.settings import Settings
 
 # A Unix socket has a path, an inherited socket a number.

@@ -5,9 +5,9 @@ import ssl
 
 from petstore.cli.checks.results import Result
 from petstore.cli.checks.settings import url_text
-from petstore.quotas.stores.redis_clients import UNAVAILABLE, Info, client_at
-from petstore.server import await_result
+from petstore.quotas.stores.redis_clients import UNAVAILABLE, ServerInfo, client_at
 from petstore.settings import Settings
+from petstore.waiting import await_result
 
 OLDEST_REDIS = 6
 REQUIRED_POLICY = "noeviction"
@@ -58,7 +58,7 @@ def _certificate_fault(error: BaseException | None) -> str | None:
     return None
 
 
-async def _server_info(url: str) -> list[Info]:
+async def _server_info(url: str) -> list[ServerInfo]:
     client = client_at(url)
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
@@ -67,7 +67,7 @@ async def _server_info(url: str) -> list[Info]:
         await client.close()
 
 
-def _fault(info: Info) -> str | None:
+def _fault(info: ServerInfo) -> str | None:
     version = str(info["redis_version"])
     if int(version.partition(".")[0]) < OLDEST_REDIS:
         return f"is Redis {version}; use Redis {OLDEST_REDIS} or newer"

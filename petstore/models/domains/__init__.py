@@ -17,10 +17,10 @@ from peewee import (
 )
 
 from petstore import clock
+from petstore.events import emit_after_commit
 from petstore.models import RuleError
-from petstore.models.events import emit_after_commit
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, data
+from petstore.storage import BaseModel, db
 
 MAX_DOMAINS = 100  # of one project
 # What DNS proved is believed for a while after it points elsewhere: the name may belong
@@ -116,8 +116,8 @@ class Domain(BaseModel):
         if not project.has_domains:
             raise DomainNotAllowed("A domain of your own needs the plan Pro or above.")
         try:
-            with data.writing(project.id):
-                data.lock_until_commit(project.id)
+            with db.writing(project.id):
+                db.lock_until_commit(project.id)
                 if cls.select().where(cls.project == project).count() >= MAX_DOMAINS:
                     most = f"A project can have at most {MAX_DOMAINS} domains."
                     raise DomainNotAllowed(most)
@@ -207,8 +207,8 @@ class Domain(BaseModel):
 
     def choose(self) -> bool:
         """Make it the project's primary domain; return whether it can be."""
-        with data.writing(self.project_id):
-            data.lock_until_commit(self.project_id)
+        with db.writing(self.project_id):
+            db.lock_until_commit(self.project_id)
             was_primary = any(
                 domain.is_primary for domain in Domain._select(Domain.id == self.id)
             )

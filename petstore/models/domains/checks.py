@@ -16,7 +16,7 @@ from petstore.models.domains import (
 from petstore.models.limited_actions import LimitedAction
 from petstore.models.plans import PLANS_WITH_DOMAINS
 from petstore.models.projects import Project
-from petstore.storage import data
+from petstore.storage import db
 
 # A failed certificate is tried again as seldom: authorities limit the failures an hour.
 CHECK_AFTER_MS = 60 * clock.MS_PER_MINUTE
@@ -76,8 +76,8 @@ def prove(domain: Domain, finding: str, *, most_new: int) -> None:
     """
     while True:
         try:
-            with data.writing(domain.project_id):
-                data.lock_until_commit(domain.project_id)
+            with db.writing(domain.project_id):
+                db.lock_until_commit(domain.project_id)
                 _count_if_new(domain, most_new)
                 losers, is_new = _take_over(domain), _verify(domain, finding)
             break

@@ -14,7 +14,7 @@ from petstore.models.domains import (
 )
 from petstore.models.plans import PLANS_WITH_DOMAINS
 from petstore.models.projects import Project
-from petstore.storage import data, slot, statement
+from petstore.storage import db, slot, statement
 
 
 class Host(NamedTuple):
@@ -46,13 +46,13 @@ class Host(NamedTuple):
         return None
 
 
-@statement(data)
+@statement(db)
 def _select_by_slug() -> Query:
     is_slug = Project.slug == slot("slug")
     return Project.select(Project.id).where(is_slug, Project.deleted_ms.is_null())
 
 
-@statement(data)
+@statement(db)
 def _select_by_name() -> Query:
     return (
         Domain.select(Domain.project, primary_name(slot("oldest_primary_ms")))

@@ -8,13 +8,13 @@ from peewee import BigIntegerField, BooleanField, CompositeKey, TextField
 
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
+from petstore.quotas.decisions import Counts, Day, Hit
 from petstore.quotas.stores.storage import (
     STRIKE_PAUSE_MS,
     CountersLocked,
     CounterStorage,
 )
 from petstore.quotas.subjects import Subject
-from petstore.quotas.windows import Counts, Day, Hit
 from petstore.storage import Busy, CounterModel, Sweep, counters, slot, statement
 
 

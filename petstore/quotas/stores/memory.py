@@ -8,7 +8,7 @@ from limits.storage import MemoryStorage
 
 from petstore import clock
 from petstore.clock import MS_PER_SECOND
-from petstore.quotas.windows import Counts, Decision, Hit
+from petstore.quotas.decisions import Counts, Decision, Hit
 
 MAX_WINDOWS = 200_000
 

@@ -10,12 +10,12 @@ from limits.errors import StorageError
 from petstore import clock
 from petstore.clock import MS_PER_DAY
 from petstore.models.secrets import Secret
+from petstore.quotas.decisions import Counts, Day, Hit
 from petstore.quotas.stores.redis_clients import UNAVAILABLE, client_at
 from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
-from petstore.quotas.windows import Counts, Day, Hit
-from petstore.server import await_result
-from petstore.storage import data
+from petstore.storage import db
+from petstore.waiting import await_result
 
 _FOLDER = Path(__file__).parent
 ID_LENGTH = 12  # of 64 different characters
@@ -86,8 +86,8 @@ class RedisStorage(CounterStorage):
         try:
             installation = Secret.shared("installation")[:ID_LENGTH]
         except peewee.PeeweeException as error:
-            data.recover(error)
-            if data.is_outage(error):
+            db.recover(error)
+            if db.is_outage(error):
                 raise StorageError(error) from error
             raise
         return f"petstore:{installation}:" if installation else "petstore:"

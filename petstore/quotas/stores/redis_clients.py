@@ -13,15 +13,15 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisClusterException, RedisError
 
-from petstore.quotas.stores.redis_connection import Command, Connection
-from petstore.server import timeouts
+from petstore import timeouts
+from petstore.quotas.stores.redis_connection import Command, RedisConnection
 
 MAX_CONNECTIONS = 10_000  # to a node of a cluster: each hit has one of its own
 DEFAULT_PORT = 6379
 
 UNAVAILABLE = (RedisError, RedisClusterException, OSError)
 
-Info = dict[str, str]
+ServerInfo = dict[str, str]
 
 
 class SingleClient:
@@ -40,14 +40,14 @@ class SingleClient:
             self._greeting.append(("SELECT", number))
         self._greeting += [("SCRIPT", "LOAD", script) for script in scripts]
         self._digests = {script: _digest(script) for script in scripts}
-        self._connection: Connection | None = None
+        self._connection: RedisConnection | None = None
 
     async def run(self, script: str, key: str, *arguments: int | str) -> Any:
         """Return what a script returns; raises an error of `UNAVAILABLE`."""
         digest = self._digests[script]
         return await self._execute("EVALSHA", digest, 1, key, *arguments)
 
-    async def info(self) -> list[Info]:
+    async def info(self) -> list[ServerInfo]:
         """Return what the only server tells about itself."""
         lines = (await self._execute("INFO")).decode().splitlines()
         return [dict(line.split(":", 1) for line in lines if ":" in line)]
@@ -59,7 +59,7 @@ class SingleClient:
 
     def _execute(self, *command: int | str) -> asyncio.Future[Any]:
         if self._connection is None or self._connection.is_closed:
-            self._connection = Connection(self._connect, self._greeting)
+            self._connection = RedisConnection(self._connect, self._greeting)
         return self._connection.execute(command)
 
     async def _connect(self, protocol: Callable[[], asyncio.Protocol]) -> None:
@@ -93,7 +93,7 @@ class ClusterClient:
             # For a connection that was closed meanwhile, or if no node has slots.
             raise RedisClusterException(str(error)) from error
 
-    async def info(self) -> list[Info]:
+    async def info(self) -> list[ServerInfo]:
         """Return what each master tells about itself."""
         await self._cluster.initialize()
         masters = self._cluster.get_primaries()

@@ -8,13 +8,13 @@ from typing import Any
 import hiredis
 from redis.exceptions import RedisError, ResponseError
 
-from petstore.server import timeouts
+from petstore import timeouts
 
 Command = tuple[int | str, ...]
 Connect = Callable[[Callable[[], asyncio.Protocol]], Awaitable[object]]
 
 
-class Connection(asyncio.Protocol):
+class RedisConnection(asyncio.Protocol):
     """Sends each command at once; Redis replies in the order of the commands.
 
     After an error, or if one command has waited for too long, the connection is closed,

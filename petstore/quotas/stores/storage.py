@@ -3,8 +3,8 @@
 from typing import Protocol
 
 from petstore.models import RuleError
+from petstore.quotas.decisions import Counts, Day, Hit
 from petstore.quotas.subjects import Subject
-from petstore.quotas.windows import Counts, Day, Hit
 
 # A refusal counts towards a ban if the key's previous refusal is at least this old.
 STRIKE_PAUSE_MS = 1000

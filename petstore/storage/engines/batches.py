@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Any
 
-from petstore.server import Abandoned, timeouts, wait_in_queue
-from petstore.storage.engines.connection import Connection
+from petstore import timeouts
+from petstore.storage.engines.connection import PostgresConnection
 from petstore.storage.engines.pool import Pool
 from petstore.storage.engines.waiting import ClientGone
+from petstore.waiting import Abandoned, wait_in_queue
 
 Values = dict[str, Any]
 # Rows that wait for a connection together, and the futures of their ids.
@@ -25,7 +26,9 @@ class Batches:
     def __init__(
         self,
         pool: Pool,
-        insert_all: Callable[[Connection, str, list[Values]], Awaitable[list[int]]],
+        insert_all: Callable[
+            [PostgresConnection, str, list[Values]], Awaitable[list[int]]
+        ],
     ) -> None:
         self._pool = pool
         self._insert_all = insert_all

@@ -8,14 +8,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from petstore.server import (
-    Abandoned,
-    await_result,
-    can_await,
-    timeouts,
-    wait_in_queue,
-)
+from petstore import timeouts
 from petstore.storage.engines.waiting import ClientGone, Crowded
+from petstore.waiting import Abandoned, await_result, can_await, wait_in_queue
 
 Result = TypeVar("Result")
 

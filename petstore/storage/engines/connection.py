@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 import peewee
 
-from petstore.server import timeouts
+from petstore import timeouts
 from petstore.storage.engines.base import Rows
 from petstore.storage.engines.waiting import Busy
 
@@ -53,7 +53,7 @@ FAILURES = (
 _ROWS = re.compile(r"\s*(SELECT|WITH|SHOW|EXPLAIN)\b|.*\bRETURNING\b", re.DOTALL)
 
 
-class Connection(asyncpg.Connection):
+class PostgresConnection(asyncpg.Connection):
     """A connection that tells whether another request may use it."""
 
     # Whether it is unknown what became of the last statement.
@@ -139,14 +139,14 @@ async def connect(
     statement_seconds: float | None,
     prepares_statements: bool,
     session: str | None,
-) -> Connection:
+) -> PostgresConnection:
     """Open a connection that gives up a statement after that time, and cancels it.
 
     `session` says which server of those that the URL names will do.
     """
     limits = timeouts.LIMITS
     try:
-        connection: Connection = await asyncpg.connect(
+        connection: PostgresConnection = await asyncpg.connect(
             url,
             timeout=limits.connect_seconds,
             command_timeout=statement_seconds,
@@ -154,7 +154,7 @@ async def connect(
             if prepares_statements
             else 0,
             max_cached_statement_lifetime=0,
-            connection_class=Connection,
+            connection_class=PostgresConnection,
             target_session_attrs=session,
         )
     except (*FAILURES, UnicodeError) as error:  # the last is a host like a..b

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from petstore.server import await_result, timeouts
+from petstore import timeouts
 from petstore.storage.engines.busy import BusyFile
 from petstore.storage.engines.waiting import Busy, WaitQueue, who_waits
+from petstore.waiting import await_result
 
 Failure = sqlite3.Error | None
 

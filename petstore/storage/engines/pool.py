@@ -9,8 +9,8 @@ from functools import partial
 
 import peewee
 
-from petstore.server import timeouts
-from petstore.storage.engines.connection import FAILURES, Connection
+from petstore import timeouts
+from petstore.storage.engines.connection import FAILURES, PostgresConnection
 from petstore.storage.engines.waiting import WaitQueue, Who
 
 READ = object()  # the purpose of a connection that does not write
@@ -20,18 +20,18 @@ class Pool:
     """The connections of a process; without a timeout, requests wait forever."""
 
     def __init__(
-        self, connect: Callable[[], Awaitable[Connection]], *, has_timeout: bool
+        self, connect: Callable[[], Awaitable[PostgresConnection]], *, has_timeout: bool
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self._connect = connect
-        self._queue: WaitQueue[Connection] = WaitQueue(
+        self._queue: WaitQueue[PostgresConnection] = WaitQueue(
             is_over if has_timeout else lambda _waited, _stalled: False
         )
-        self._idle: list[Connection] = []
+        self._idle: list[PostgresConnection] = []
         # Each connection, idle or in use, and when it will be retired.
-        self._connections: dict[Connection, asyncio.TimerHandle] = {}
+        self._connections: dict[PostgresConnection, asyncio.TimerHandle] = {}
         # Each connection that writes, and for which key.
-        self._writers: dict[Connection, Hashable] = {}
+        self._writers: dict[PostgresConnection, Hashable] = {}
         self._is_connecting = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._retry_at = 0.0
@@ -43,7 +43,7 @@ class Pool:
         has_room = len(self._writers) <= limits.waiting_connections
         return limits.lock_seconds if has_room else limits.short_lock_seconds
 
-    def acquire_to_write(self, key: Hashable) -> Awaitable[Connection]:
+    def acquire_to_write(self, key: Hashable) -> Awaitable[PostgresConnection]:
         """Return a connection once fewer than `LIMITS.writes` write for the key.
 
         Otherwise requests that wait for a lock of one project could take all
@@ -53,7 +53,7 @@ class Pool:
 
     async def acquire(
         self, who: Who | None = (None,), purpose: Hashable = READ
-    ) -> Connection:
+    ) -> PostgresConnection:
         """Return an idle connection, or wait for one, in turn with others.
 
         Raises `peewee.OperationalError` if none is available in time.
@@ -67,7 +67,7 @@ class Pool:
             self._connect_if_needed()
         return await self._queue.wait(who, purpose)
 
-    def release(self, connection: Connection) -> None:
+    def release(self, connection: PostgresConnection) -> None:
         """Return a connection to the pool, for the next request that waits.
 
         A connection that is not idle is closed, so its transaction is rolled back.
@@ -87,7 +87,7 @@ class Pool:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    def _lend(self, connection: Connection, purpose: Hashable) -> bool:
+    def _lend(self, connection: PostgresConnection, purpose: Hashable) -> bool:
         """Note who writes; return False if too many write for the same key."""
         if purpose is READ:
             return True
@@ -106,13 +106,13 @@ class Pool:
         if self._queue:
             self._connect_if_needed()
 
-    def _first_idle(self) -> Connection | None:
+    def _first_idle(self) -> PostgresConnection | None:
         """Return the connection that was released last, and may be used again."""
         while self._idle and not self._idle[-1].is_idle:
             self._drop(self._idle.pop())
         return self._idle[-1] if self._idle else None
 
-    def _distrust_others(self, connection: Connection) -> None:
+    def _distrust_others(self, connection: PostgresConnection) -> None:
         """Close the connections that may have failed like this one."""
         if connection.is_read_only:
             for other in self._connections:
@@ -124,11 +124,11 @@ class Pool:
         while self._idle:
             self._drop(self._idle.pop())
 
-    def _drop(self, connection: Connection) -> None:
+    def _drop(self, connection: PostgresConnection) -> None:
         self._connections.pop(connection).cancel()
         self._start(_close(connection))
 
-    def _retire(self, connection: Connection) -> None:
+    def _retire(self, connection: PostgresConnection) -> None:
         """Close a connection now, or when it is released."""
         connection.is_retired = True
         if connection in self._idle:
@@ -176,7 +176,7 @@ def is_over(waited: int, stalled: int) -> bool:
     return stalled >= limits.stalled_checks or waited >= limits.queue_checks
 
 
-async def _close(connection: Connection) -> None:
+async def _close(connection: PostgresConnection) -> None:
     """Close a connection, after a statement that was given up is cancelled."""
     with suppress(*FAILURES):
         await connection.close(timeout=timeouts.LIMITS.close_seconds)

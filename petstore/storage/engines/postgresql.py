@@ -9,19 +9,20 @@ from typing import Any
 import peewee
 from peewee import SQL, ColumnBase, Expression, NodeList, Select, Tuple, fn
 
+from petstore import timeouts
 from petstore.clock import MS_PER_SECOND
-from petstore.server import await_result, timeouts
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows
 from petstore.storage.engines.batches import Batches
 from petstore.storage.engines.connection import (
-    Connection,
     Lost,
+    PostgresConnection,
     SerializationFailure,
     connect,
 )
 from petstore.storage.engines.pool import Pool
 from petstore.storage.engines.waiting import Who, who_waits
 from petstore.storage.queries import Row
+from petstore.waiting import await_result
 
 _VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
 
@@ -240,7 +241,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         return await self._batches.insert(key, sql, values)
 
     async def _insert_all(
-        self, connection: Connection, sql: str, rows: list[dict[str, Any]]
+        self, connection: PostgresConnection, sql: str, rows: list[dict[str, Any]]
     ) -> list[int]:
         """Insert rows in one transaction; return their ids, 0 for each without."""
         ids, numbered = [0] * len(rows), f"{sql}, CAST(:number AS int)"
@@ -250,7 +251,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         return ids
 
     async def _run_at_once(
-        self, connection: Connection, sql: str, many: list[dict[str, Any]]
+        self, connection: PostgresConnection, sql: str, many: list[dict[str, Any]]
     ) -> list[Row]:
         """Run a statement for each of the values, all in one transaction."""
         seconds = self._open_pool().lock_seconds
@@ -263,7 +264,9 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             await connection.run("COMMIT")
             return rows
 
-    async def _begin(self, lock_seconds: float | None, key: Hashable) -> Connection:
+    async def _begin(
+        self, lock_seconds: float | None, key: Hashable
+    ) -> PostgresConnection:
         pool = self._open_pool()
         connection = await pool.acquire_to_write(key)
         try:
@@ -274,11 +277,11 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             raise
         return connection
 
-    async def _commit(self, connection: Connection) -> None:
+    async def _commit(self, connection: PostgresConnection) -> None:
         await connection.run("COMMIT")
         self._open_pool().release(connection)
 
-    async def _rollback(self, connection: Connection) -> None:
+    async def _rollback(self, connection: PostgresConnection) -> None:
         with suppress(peewee.PeeweeException):
             if not (connection.is_uncertain or connection.is_closed()):
                 await connection.run("ROLLBACK")

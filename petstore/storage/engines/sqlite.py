@@ -13,12 +13,13 @@ from typing import Any, NoReturn, TypeVar
 import peewee
 from peewee import SQL, ColumnBase, Expression, Model
 
-from petstore.server import can_await, timeouts
+from petstore import timeouts
 from petstore.storage.engines import files
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows, as_peewee_errors
 from petstore.storage.engines.busy import BusyFile, is_busy
 from petstore.storage.engines.group_commit import GroupCommit
 from petstore.storage.queries import Row, slot
+from petstore.waiting import can_await
 
 Result = TypeVar("Result")
 

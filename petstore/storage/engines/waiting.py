@@ -16,7 +16,8 @@ from typing import Generic, TypeVar
 
 import peewee
 
-from petstore.server import Abandoned, timeouts, wait_in_queue
+from petstore import timeouts
+from petstore.waiting import Abandoned, wait_in_queue
 
 Item = TypeVar("Item")
 # The names of somebody who waits, the most precise one first: a key, and its address.

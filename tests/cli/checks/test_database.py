@@ -8,7 +8,7 @@ import pytest
 
 from petstore import clock as service_clock
 from petstore.cli.checks.database import check_clock, check_database, check_files
-from petstore.storage.database import data
+from petstore.storage.database import db
 from tests.harness.clocks import Clock
 
 NOWHERE = "postgresql://u:Geheimnis@127.0.0.1:1/d"
@@ -22,7 +22,7 @@ def test_migrated_database_is_ok(opened: Callable, database_url: str):
 
 def test_unmigrated_database_is_wrong(opened: Callable, unmigrated_url: str):
     settings = opened(unmigrated_url)
-    data.execute_sql("SELECT 1")  # creates the SQLite file
+    db.execute_sql("SELECT 1")  # creates the SQLite file
     status, message = check_database(settings)
     assert status == "wrong"
     assert "run `flask migrate` first" in message
@@ -76,5 +76,5 @@ def test_clock_of_an_unreachable_server_gives_a_warning(opened: Callable):
 def test_files_readable_by_others_are_wrong(opened: Callable, sqlite_url: str):
     settings = opened(sqlite_url)
     for mode, status in ((0o600, "ok"), (0o640, "wrong"), (0o604, "wrong")):
-        Path(data.database).chmod(mode)
+        Path(db.database).chmod(mode)
         assert check_files(settings)[0] == status

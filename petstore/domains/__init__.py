@@ -1,1 +1,0 @@
-"""A project's own hosts: their names, their DNS records, their certificates."""

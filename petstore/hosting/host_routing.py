@@ -1,0 +1,101 @@
+"""Host routing: which project serves a request; needs PETSTORE_BASE_DOMAIN."""
+
+import re
+import string
+from urllib.parse import quote
+
+from flask import Flask, Response, g, request
+
+from petstore.errors import ErrorResponse
+from petstore.hosting.names import suffixes
+from petstore.hosting.verifier import Verifier
+from petstore.models.callers import Caller
+from petstore.models.domains.hosts import Host
+from petstore.settings import Settings
+from petstore.storage import wait_as
+from petstore.web.application import current_g
+
+EVERY_PROJECT = Host(project_id=None)
+# These and everything below them are served without a look-up of the host. They end
+# with a slash to be compared with the path of a request and a slash.
+ON_EVERY_HOST = (
+    "/docs/",
+    "/openapi.json/",
+    "/healthz/",
+    "/readyz/",
+    "/metrics/",
+    "/internal/",
+    "/static/",
+    "/dashboard/static/",
+)
+
+_NAME = re.compile(r"[a-z0-9.-]{1,253}")
+_ORIGIN = re.compile(r"^[a-z]+://[^/?]*", re.IGNORECASE)
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    """Check the host of each request, before its key."""
+    if not (settings.base_domain and settings.tls_address):
+        return
+    suffixes()  # reads the list now, so that no request waits for it
+    verifier = app.extensions["verifier"] = Verifier(
+        settings.base_domain,
+        settings.tls_address,
+        settings.dns_servers,
+        settings.new_domains_per_day,
+    )
+
+    @app.before_request
+    def check_host() -> Response | None:
+        verifier.begin()
+        path = f"{request.path}/"
+        if request.path == "/" or path.startswith(ON_EVERY_HOST):
+            return None
+        wait_as(request.host, request.remote_addr)
+        host = find_host(_host_name(), verifier.base_domain)
+        if host is None:
+            raise ErrorResponse("unknown_host")
+        g.host_project_id = host.project_id
+        # A session is begun, and is valid, at the base domain alone.
+        if host.project_id is not None and path.startswith("/dashboard/"):
+            return _redirect(verifier.base_domain, 303)
+        return _redirect(host.moved_to, 301) if host.moved_to else None
+
+
+def find_host(name: str, base_domain: str) -> Host | None:
+    """Return what a host name belongs to; None if it belongs to no project."""
+    name = name.lower().removesuffix(".")
+    if not _NAME.fullmatch(name):
+        return None
+    if name == base_domain:
+        return EVERY_PROJECT
+    slug, _, parent = name.partition(".")
+    if parent == base_domain:
+        return Host.of_slug(slug)
+    return None if parent.endswith(f".{base_domain}") else Host.of_domain(name)
+
+
+def scoped_to_host(caller: Caller | None) -> Caller | None:
+    """Return the caller, but None if the host belongs to another project."""
+    if caller and current_g().get("host_project_id") in (None, caller.project_id):
+        return caller
+    return None
+
+
+def _host_name() -> str:
+    return re.sub(r":[0-9]*$", "", request.host)
+
+
+def _redirect(host: str, status: int) -> Response:
+    """Redirect to the same path and query, byte by byte (specification section 1)."""
+    raw = _ORIGIN.sub("", request.environ["RAW_URI"], count=1)
+    target = quote(raw, safe=string.punctuation, encoding="latin-1")
+    _, colon, port = request.host.partition(":")
+    # Browsers would store the redirect for longer than the owner wants it.
+    return Response(
+        status=status,
+        headers={
+            "Location": f"{request.scheme}://{host}{colon}{port}{target}",
+            "Cache-Control": "no-store",
+        },
+    )

@@ -1,0 +1,45 @@
+"""/healthz: the process is up. /readyz: the stores that it needs are up, too."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+import peewee
+from flask import Blueprint, Flask, current_app
+
+from petstore import quotas
+from petstore.errors import NO_HEADERS, RETRY_AFTER_A_SECOND
+from petstore.storage import db
+
+# SQLite answers `SELECT 1` without reading its file.
+PROBE = "SELECT 1 FROM project LIMIT 1"
+# A database that cannot be written refuses this as well, although it writes nothing.
+WRITE_PROBE = "DELETE FROM project WHERE 1 = 0"
+
+bp = Blueprint("health", __name__)
+
+
+def warm_up(app: Flask) -> None:
+    """Connect to the stores, before requests have to wait for that."""
+    with suppress(peewee.DatabaseError):
+        db.execute_sql(PROBE).fetchone()
+    quotas.limiter_of(app).warm_up()
+
+
+@bp.get("/healthz")
+def healthz() -> dict[str, str]:
+    """Answer as long as the process does."""
+    return {"status": "ok"}
+
+
+@bp.get("/readyz")
+def readyz() -> tuple[dict[str, str], int, Mapping[str, str]]:
+    """Answer 200 while the database can be written, also without the counter store."""
+    answers = quotas.limiter_of(current_app).store_answers()
+    stores = {"counters": "ok" if answers else "degraded"}
+    try:
+        db.execute_sql(WRITE_PROBE)
+    except peewee.DatabaseError as error:
+        # Perhaps no request will come that could do it.
+        db.recover(error)
+        return {"status": "unavailable"} | stores, 503, RETRY_AFTER_A_SECOND
+    return {"status": "ok"} | stores, 200, NO_HEADERS

@@ -1,0 +1,218 @@
+"""/metrics: counters of all workers together, and gauges, for Prometheus."""
+
+import functools
+import logging
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import peewee
+from flask import Blueprint, Flask, Response, current_app
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from petstore import quotas
+from petstore.clock import MS_PER_SECOND
+from petstore.hosting.verifier import verifier_of
+from petstore.models.callers import Caller
+from petstore.models.domains.checks import certificate_summary
+from petstore.quotas.decisions import Decision
+from petstore.settings import version
+from petstore.web.application import current_g, current_request
+from petstore.web.proxies import require_direct_client
+
+DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
+BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+UNCOUNTED_BLUEPRINTS = ("metrics", "health")
+
+REQUESTS = Counter(
+    "petstore_requests", "Requests, by operation and status.", ["operation", "status"]
+)
+DURATION = Histogram(
+    "petstore_request_duration_seconds",
+    "Time from a request to its answer, by operation.",
+    ["operation"],
+    buckets=BUCKET_SECONDS,
+)
+QUOTA_REQUESTS = Counter(
+    "petstore_quota_requests",
+    "Requests that were counted against a quota, by plan and outcome.",
+    ["plan", "outcome"],
+)
+REFUSALS = Counter(
+    "petstore_quota_refusals", "Responses with 429, by reason.", ["reason"]
+)
+DEPRECATED = Counter(
+    "petstore_deprecated_requests",
+    "Calls of deprecated operations, by project.",
+    ["operation", "project"],
+)
+EVENTS = {
+    "key_banned": ("petstore_bans", "Keys that were banned."),
+    "database_error": (
+        "petstore_database_errors",
+        "Requests that failed because the database did not answer.",
+    ),
+    "log_line_dropped": (
+        "petstore_log_lines_dropped",
+        "Lines of the log that could not be written at once.",
+    ),
+}
+
+bp = Blueprint("metrics", __name__)
+
+
+def init_app(app: Flask) -> None:
+    """Count each request once, when its response is known."""
+    app.after_request(_count)
+    app.register_blueprint(bp)
+    logging.getLogger("petstore.events").handlers = [_EventHandler()]
+
+
+def make_directory() -> None:
+    """Make the directory for the files of the workers, if there are several.
+
+    A cleaner of temporary files may have deleted it.
+    """
+    if directory := os.environ.get(DIRECTORY):
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+
+
+def files_of(pid: int | None) -> list[Path]:
+    """Return the files of a process, as prometheus_client names them."""
+    return list(Path(os.environ[DIRECTORY]).glob(f"*_{pid}.db"))
+
+
+def take_over_files(ended: int) -> None:
+    """Go on counting in the files of a process that has ended."""
+    for file in files_of(ended):
+        own = file.with_name(file.name.replace(f"_{ended}.", f"_{os.getpid()}."))
+        if not own.exists():  # left by a process that had the same id
+            file.rename(own)
+
+
+def open_files() -> None:
+    """Show every counter that has no labels as 0, and open the files of this process.
+
+    A process that never calls it, such as a command, leaves no file.
+    """
+    for name in EVENTS:
+        _counter_of(name)
+    _child(DURATION, "unknown")
+
+
+def count_event(name: str) -> None:
+    """Count one of `EVENTS`."""
+    with suppress(OSError):  # as in `_count`
+        _counter_of(name).inc()
+
+
+@bp.get("/metrics")
+def metrics() -> Response:
+    """Return all metrics; 404 to a request that came through a proxy."""
+    require_direct_client()
+    registry = CollectorRegistry()
+    registry.register(_Gauges(current_app))
+    if os.environ.get(DIRECTORY):
+        make_directory()
+        MultiProcessCollector(registry)
+    else:
+        open_files()
+        registry.register(REGISTRY)
+    return Response(_text(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _text(registry: CollectorRegistry) -> bytes:
+    try:
+        return generate_latest(registry)
+    except FileNotFoundError:  # a new worker has just taken it over
+        return generate_latest(registry)
+
+
+class _Gauges(Collector):
+    """Computes gauges for each scrape: what a worker has stored may be out of date."""
+
+    def __init__(self, app: Flask) -> None:
+        self._app = app
+
+    def collect(self) -> Iterator[Metric]:
+        build = {"version": version.SERVICE, "interface": version.INTERFACE}
+        yield InfoMetricFamily("petstore_build", "What is running.", build)
+        yield GaugeMetricFamily(
+            "petstore_counter_store_up",
+            "1 while the counter store answers.",
+            value=quotas.limiter_of(self._app).store_answers(),
+        )
+        if verifier_of(self._app):
+            yield from _certificates()
+
+
+def _certificates() -> Iterator[Metric]:
+    try:
+        summary = certificate_summary()
+    except peewee.DatabaseError:
+        return  # no figures are better than old ones
+    yield GaugeMetricFamily(
+        "petstore_certificates_failed",
+        "Domains in use whose certificate has failed.",
+        value=summary.failed,
+    )
+    if summary.expires_ms is not None:
+        yield GaugeMetricFamily(
+            "petstore_certificate_expires_timestamp_seconds",
+            "When the first of the other certificates expires.",
+            value=summary.expires_ms // MS_PER_SECOND,
+        )
+
+
+def _count(response: Response) -> Response:
+    g = current_g()
+    blueprint, _, operation = (current_request().endpoint or ".unknown").rpartition(".")
+    if blueprint in UNCOUNTED_BLUEPRINTS:
+        return response
+    # Requests go on without metrics if the files cannot be opened.
+    with suppress(OSError):
+        _child(REQUESTS, operation, response.status_code).inc()
+        _child(DURATION, operation).observe(time.perf_counter() - g.started)
+        if "decision" in g:
+            _count_quota(g.decision, g.caller)
+            if g.caller and "is_deprecated" in g:
+                _child(DEPRECATED, operation, g.caller.slug).inc()
+    return response
+
+
+def _count_quota(decision: Decision, caller: Caller | None) -> None:
+    outcome = "served" if decision.is_granted else "refused"
+    _child(QUOTA_REQUESTS, caller.plan if caller else "none", outcome).inc()
+    if not decision.is_granted:
+        _child(REFUSALS, "banned" if decision.is_banned else "limit").inc()
+
+
+@functools.cache
+def _child(metric: Any, *labels: str | int) -> Any:
+    """Return the child with these labels; to look it up costs more than to count."""
+    return metric.labels(*labels)
+
+
+@functools.cache
+def _counter_of(name: str) -> Counter:
+    return Counter(*EVENTS[name])
+
+
+class _EventHandler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        name = record.getMessage()
+        if name in EVENTS:
+            count_event(name)

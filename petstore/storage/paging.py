@@ -1,0 +1,44 @@
+"""Pages of a project's rows: from any id on, at a cost that does not grow."""
+
+from typing import Any
+
+from peewee import SQL, Field, Query, Select, fn
+
+from petstore.storage.database import db
+from petstore.storage.queries import Statement, slot
+
+
+def page_statement(
+    key: Field, columns: tuple[Field, ...], *filters: Field
+) -> Statement:
+    """Build a query for the rows of a `project` after a key, at most `limit`.
+
+    It takes `project`, `after`, `limit` and a value for each filter, under the name of
+    its column. It needs an index on the project, the filters and the key.
+    """
+    return Statement(db, lambda: _page(key, columns, filters))
+
+
+def count_statement(key: Field) -> Statement:
+    """Build a query that counts the rows of a `project` after a key, at most `limit`.
+
+    It returns the count and the last key. It takes `project`, `after` and `limit`.
+    """
+
+    def build() -> Query:
+        page = _page(key, (key.alias("id"),), ())
+        return page.select_from(fn.COUNT(SQL("*")), fn.MAX(SQL("id")))
+
+    return Statement(db, build)
+
+
+def _page(key: Field, columns: tuple[Any, ...], filters: tuple[Field, ...]) -> Select:
+    equal = (key.model.project, *filters)
+    values = [(column, slot(column.name)) for column in equal]
+    query: Select = (
+        key.model.select(*columns)
+        .where(db.along_index(values, key > slot("after")))
+        .order_by(*equal, key)
+        .limit(slot("limit"))
+    )
+    return query

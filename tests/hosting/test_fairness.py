@@ -1,0 +1,108 @@
+"""A slow DNS server delays only the verification of its own project's domains."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import dns.message
+import pytest
+
+from petstore.hosting.verifier import Busy, Verifier
+from petstore.models.domains import LOCK_MS, Domain, DomainToken
+from petstore.models.projects import Plan, Project
+from tests.harness.clocks import Clock
+from tests.harness.crowds import at_once
+from tests.harness.dns_server import DnsServer
+from tests.harness.host_fixtures import NAME
+from tests.harness.waiting import wait_until
+
+SILENT = 20
+PATIENT_SECONDS = 60  # no silent server may time out on a busy machine
+
+
+@pytest.fixture
+def silent(
+    nameserver: DnsServer, set_limits: Callable[..., None]
+) -> Iterator[threading.Event]:
+    """An event; until it is set, names below silent.example.org get no answer."""
+    set_limits(dns_seconds=PATIENT_SECONDS, dns_server_seconds=PATIENT_SECONDS)
+    is_over = threading.Event()
+
+    def twist(answer: dns.message.Message, _is_tcp: bool) -> None:
+        if "silent" in answer.question[0].name.to_text():
+            is_over.wait(PATIENT_SECONDS)
+
+    nameserver.twist = twist
+    yield is_over
+    is_over.set()
+
+
+def silent_domain(number: int = 0) -> Domain:
+    """Return a domain that DNS does not answer for, of a new project."""
+    project = Project.add(f"Silent {number}", None, Plan("pro"))
+    return Domain.add(project, f"n{number}.silent.example.org")
+
+
+@contextmanager
+def verifying(verifier: Verifier, domains: list[Domain]) -> Iterator[list[bool]]:
+    """Verify the domains in threads; yield the results as they come."""
+    found: list[bool] = []
+    thread = threading.Thread(
+        target=at_once,
+        args=(lambda domain: found.append(verifier.verify(domain)), domains),
+    )
+    thread.start()
+    locked = DomainToken.select().where(DomainToken.locked_until_ms.is_null(False))
+    wait_until(lambda: locked.count() == len(domains), "not all are being verified")
+    yield found
+    thread.join()
+
+
+def test_silent_domains_of_others_do_not_block_verification(
+    verifier: Verifier, domain: Domain, silent: threading.Event
+):
+    domains = [silent_domain(number) for number in range(SILENT)]
+    with verifying(verifier, domains) as found:
+        assert verifier.verify(domain)
+        assert found == []
+        silent.set()
+    assert found == [False] * SILENT
+
+
+def test_project_verifies_one_domain_at_a_time(
+    verifier: Verifier, silent: threading.Event
+):
+    first = silent_domain()
+    another = Domain.add(first.project, NAME)
+    with verifying(verifier, [first]):
+        with pytest.raises(Busy):
+            verifier.verify(another)
+        silent.set()
+
+
+def test_concurrent_attempts_get_one_lock(domain: Domain):
+    locks = []
+    at_once(
+        lambda n: locks.append(DomainToken.acquire_lock(n)), [domain.project_id] * 8
+    )
+    assert len(list(filter(None, locks))) == 1
+
+
+def test_unexpected_error_releases_the_lock(
+    verifier: Verifier, domain: Domain, monkeypatch: pytest.MonkeyPatch
+):
+    with monkeypatch.context() as broken:
+        broken.setattr(verifier, "_check_dns", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            verifier.verify(domain)
+    assert verifier.verify(domain)
+
+
+def test_lock_expires_and_its_late_release_keeps_the_next_one(
+    domain: Domain, clock: Clock
+):
+    late = DomainToken.acquire_lock(domain.project_id)
+    clock.move(seconds=LOCK_MS / 1000)
+    assert DomainToken.acquire_lock(domain.project_id)
+    DomainToken.release_lock(domain.project_id, late)
+    assert DomainToken.acquire_lock(domain.project_id) is None

@@ -1,0 +1,68 @@
+"""/healthz and /readyz, the endpoints for load balancers."""
+
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.quotas.stores.database import Usage
+from petstore.storage.database import db
+from tests.harness import servers
+from tests.harness.clocks import Clock
+from tests.harness.clusters import Server
+from tests.harness.databases import of_both_engines
+
+AWAY = {
+    "sqlite": "sqlite:///{directory}/missing/petstore.db",
+    "postgresql": "postgresql://nobody:secret@127.0.0.1:{port}/petstore",
+}
+
+
+@of_both_engines
+def test_healthz_and_readyz_are_ok(stranger: FlaskClient):
+    checks = {"/healthz": {}, "/readyz": {"counters": "ok"}}
+    for path, more in checks.items():
+        answer = stranger.get(path)
+        assert (answer.status_code, answer.json) == (200, {"status": "ok"} | more)
+        assert "X-RateLimit-Limit" not in answer.headers
+    assert not Usage.select().exists()
+
+
+@of_both_engines
+def test_readyz_is_unavailable_without_the_tables(stranger: FlaskClient):
+    with db.atomic() as transaction:
+        db.execute_sql("ALTER TABLE project RENAME TO moved")
+        assert stranger.get("/readyz").status_code == 503
+        transaction.rollback()
+
+
+@of_both_engines
+class TestWithoutTheDatabase:
+    @pytest.fixture
+    def database_url(self, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+        return AWAY[request.param].format(directory=tmp_path, port=servers.free_port())
+
+    @pytest.fixture
+    def clock(self) -> Clock:
+        """A clock that does not connect to the missing database."""
+        return Clock()
+
+    def test_healthz_is_ok(self, stranger: FlaskClient):
+        assert stranger.get("/healthz").status_code == 200
+
+    def test_readyz_is_unavailable(self, stranger: FlaskClient):
+        answer = stranger.get("/readyz")
+        assert answer.status_code == 503
+        assert answer.json == {"status": "unavailable", "counters": "degraded"}
+        assert answer.headers["Retry-After"] == "1"
+        assert "secret" not in answer.text
+
+
+def test_lost_counter_store_degrades_the_service(redis: Server, stranger: FlaskClient):
+    assert stranger.get("/readyz").json["counters"] == "ok"
+    assert "\npetstore_counter_store_up 1.0\n" in stranger.get("/metrics").text
+    redis.kill()
+    answer = stranger.get("/readyz")
+    assert answer.status_code == 200
+    assert answer.json == {"status": "ok", "counters": "degraded"}
+    assert "\npetstore_counter_store_up 0.0\n" in stranger.get("/metrics").text

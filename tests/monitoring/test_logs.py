@@ -1,0 +1,286 @@
+"""The request log: one line of JSON on stdout per request, without secrets."""
+
+import json
+import logging
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore import events
+from petstore.models.keys import Key
+from petstore.models.pets import Pet
+from petstore.monitoring import logs
+
+Lines = Callable[[], list[dict[str, Any]]]
+REX = {"name": "Rex", "categoryId": 7}
+GENERATED_ID = re.compile("[0-9a-f]{32}")
+
+
+def test_request_is_logged_in_one_line_with_all_fields(
+    client: FlaskClient, key: str, lines: Lines
+):
+    lines()
+    answer = client.post("/v1/pets", json=REX)
+    [line] = lines()
+    assert line.pop("duration_ms") > 0
+    assert line == {
+        "time": "2027-03-17T12:00:10.000Z",
+        "event": "request",
+        "id": answer.headers["X-Request-ID"],
+        "method": "POST",
+        "path": "/v1/pets",
+        "route": "/v1/pets",
+        "status": 201,
+        "code": None,
+        "project": "shelter",
+        "key": key[:16],
+        "address": "127.0.0.1",
+        "bytes": len(answer.data),
+    }
+
+
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+PARENT = "00f067aa0ba902b7"
+
+
+@pytest.mark.parametrize(
+    "traceparent",
+    [
+        f"00-{TRACE}-{PARENT}-01",
+        f"cc-{TRACE}-{PARENT}-01",
+        f"cc-{TRACE}-{PARENT}-01-what-comes-later",
+    ],
+)
+def test_trace_id_of_a_valid_traceparent_is_logged(
+    stranger: FlaskClient, lines: Lines, traceparent: str
+):
+    stranger.get("/v1/pets", headers={"traceparent": traceparent})
+    assert lines()[0]["trace"] == TRACE
+
+
+@pytest.mark.parametrize(
+    "traceparent",
+    [
+        *("", TRACE, f"ff-{TRACE}-{PARENT}-01", f"00-{TRACE}-{PARENT}-01-more"),
+        *(f"00-{TRACE}-{PARENT}", f"00-{TRACE}-{'0' * 16}-01"),
+        *(f"00-{'0' * 32}-{PARENT}-01", f"00-{TRACE.upper()}-{PARENT}-01"),
+        *(f"cc-{TRACE}-{PARENT}-01more", f" 00-{TRACE}-{PARENT}-01"),
+    ],
+)
+def test_invalid_traceparent_is_not_logged(
+    stranger: FlaskClient, lines: Lines, traceparent: str
+):
+    stranger.get("/v1/pets", headers={"traceparent": traceparent})
+    assert "trace" not in lines()[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "route", "status", "code"),
+    [
+        ("/v1/pets", "/v1/pets", 401, "missing_api_key"),
+        ("/v1/pets/5?x=y", "/v1/pets/<id:pet_id>", 401, "missing_api_key"),
+        ("/v1/nowhere", None, 401, "missing_api_key"),
+        ("/nowhere", None, 404, "not_found"),
+        ("/dashboard/nowhere", None, 404, "not_found"),
+        ("/healthz", "/healthz", 200, None),
+        ("/docs", "/docs", 200, None),
+    ],
+)
+def test_request_without_a_key_is_logged_with_its_route_and_its_path_without_query(
+    stranger: FlaskClient,
+    lines: Lines,
+    path: str,
+    route: str | None,
+    status: int,
+    code: str | None,
+):
+    stranger.get(path)
+    [line] = lines()
+    assert line["path"] == path.partition("?")[0]
+    assert (line["route"], line["status"], line["code"]) == (route, status, code)
+    assert (line["project"], line["key"]) == (None, None)
+
+
+def test_code_of_a_replayed_error_is_logged(client: FlaskClient, lines: Lines):
+    pet_id = client.post("/v1/pets", json=REX | {"status": "sold"}).json["id"]
+    lines()
+    for _ in range(2):
+        headers = {"Idempotency-Key": "order"}
+        client.post("/v1/store/orders", json={"petId": pet_id}, headers=headers)
+    assert [line["code"] for line in lines()] == ["pet_not_available"] * 2
+
+
+def test_long_path_is_cut_and_a_key_in_it_is_not_shown(
+    stranger: FlaskClient, key: str, lines: Lines
+):
+    stranger.get(f"/v1/{key}/{'x' * 999}")
+    [line] = lines()
+    assert line["path"].startswith(f"/v1/{key[:16]}…/xxx")
+    assert len(line["path"]) == 256
+
+
+@pytest.mark.parametrize("sent", ["a", "A-Z_0.9:x", "x" * 128])
+def test_request_id_of_the_client_is_used(
+    stranger: FlaskClient, lines: Lines, sent: str
+):
+    answer = stranger.get("/v1/pets", headers={"X-Request-ID": sent})
+    assert answer.headers.get_all("X-Request-ID") == [sent]
+    assert lines()[0]["id"] == sent
+
+
+@pytest.mark.parametrize(
+    "sent", ["", "x" * 129, "a b", 'a"}', "a\x1b[31m", "ä", "a\x00b", "a,b", "${x}"]
+)
+def test_invalid_request_id_is_replaced(stranger: FlaskClient, lines: Lines, sent: str):
+    environ = {"HTTP_X_REQUEST_ID": sent}
+    answer = stranger.get("/v1/pets", environ_overrides=environ)
+    assert GENERATED_ID.fullmatch(answer.headers["X-Request-ID"])
+    assert lines()[0]["id"] == answer.headers["X-Request-ID"]
+
+
+@pytest.mark.parametrize("around", ["{}", "job-1:{}.2", "{}-{}"])
+def test_request_id_that_contains_a_key_is_replaced(
+    stranger: FlaskClient, key: str, lines: Lines, around: str
+):
+    sent = around.format(key, key)
+    answer = stranger.get("/v1/pets", headers={"X-Request-ID": sent})
+    assert GENERATED_ID.fullmatch(answer.headers["X-Request-ID"])
+    assert lines()[0]["id"] == answer.headers["X-Request-ID"]
+
+
+def test_request_id_may_contain_the_prefix_of_a_key(
+    stranger: FlaskClient, key: str, lines: Lines
+):
+    stranger.get("/v1/pets", headers={"X-Request-ID": key[:16]})
+    assert lines()[0]["id"] == key[:16]
+
+
+def test_client_cannot_forge_log_lines(stranger: FlaskClient, lines: Lines):
+    forged = 'x"}\n{"event": "request", "status": 200}\r\n\u2028'
+    environ = {
+        "REQUEST_METHOD": forged.encode().decode("latin-1"),
+        "QUERY_STRING": forged.encode().decode("latin-1"),
+        "HTTP_X_REQUEST_ID": forged,
+        "HTTP_AUTHORIZATION": f"Bearer {forged}",
+        "HTTP_USER_AGENT": forged,
+        "REMOTE_ADDR": forged,
+    }
+    stranger.get("/v1/pets", environ_overrides=environ)
+    [line] = lines()
+    assert (line["status"], line["route"]) == (401, None)
+    assert line["address"] == forged
+
+
+def test_characters_that_control_a_terminal_are_escaped(
+    stranger: FlaskClient, capfd: pytest.CaptureFixture[str]
+):
+    forged = "\x00\x1b\x7f\x85\x9b31m\u2028\u2029\u202e\U000e0001"
+    stranger.get("/v1/pets", environ_overrides={"REMOTE_ADDR": forged})
+    out = capfd.readouterr().out
+    assert json.loads(out)["address"] == forged
+    assert out.isascii()
+    assert out.removesuffix("\n").isprintable()
+
+
+def test_control_characters_are_escaped_on_a_terminal(
+    stranger: FlaskClient,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(logs, "_terminals", {logs.STDOUT})
+    forged = "\x1b[2J\n\x9b31m\u202e"
+    stranger.get("/v1/pets", environ_overrides={"REMOTE_ADDR": forged})
+    out = capfd.readouterr().out
+    assert r"address=\x1b[2J\n\x9b31m\u202e" in out
+    assert out.removesuffix("\n").isprintable()
+
+
+def test_log_contains_no_secrets(
+    client: FlaskClient,
+    key: str,
+    client_of: Callable[[str], FlaskClient],
+    capfd: pytest.CaptureFixture[str],
+):
+    digest = Key.get().digest
+    mistyped = key[:-1] + "!"
+    for caller in (client, client_of(mistyped), client_of(f"{key} {key}")):
+        caller.post("/v1/pets", json=REX, headers={"Idempotency-Key": "hush"})
+        caller.get(f"/v1/pets?api_key={key}")
+        caller.get(f"/v1/{key}", headers={"X-Request-ID": "seen"})
+        caller.get("/v1/pets", headers={"X-Request-ID": key})
+        caller.get("/v1/pets", headers={"traceparent": f"cc-{TRACE}-{PARENT}-01-{key}"})
+    out, err = capfd.readouterr()
+    assert '"id":"seen"' in out
+    for secret in (key[16:], mistyped[16:], "Bearer", "hush", "Rex", digest.hex()):
+        assert secret not in out + err
+
+
+def test_unhandled_exception_is_logged_with_the_request_id(
+    client: FlaskClient, lines: Lines, monkeypatch: pytest.MonkeyPatch
+):
+    lines()
+    monkeypatch.setattr(Pet, "page", lambda *_, **__: 1 / 0)
+    answer = client.get("/v1/pets")
+    assert (answer.status_code, answer.json["code"]) == (500, "internal_error")
+    bug, line = lines()
+    assert answer.headers["X-Request-ID"] in answer.json["message"]
+    assert bug["id"] == line["id"] == answer.headers["X-Request-ID"]
+    assert (bug["event"], bug["level"]) == ("internal_error", "ERROR")
+    assert "ZeroDivisionError" in bug["exception"]
+    assert "ZeroDivisionError" not in answer.text
+    assert line["status"] == 500
+
+
+@pytest.mark.parametrize(
+    ("event", "level"),
+    [
+        ("counters_lost", "WARNING"),
+        ("domain_taken_over", "WARNING"),
+        ("database_error", "ERROR"),
+        ("key_created", "INFO"),
+    ],
+)
+def test_events_to_act_on_have_a_level(lines: Lines, event: str, level: str):
+    events.emit(event)
+    assert lines()[0]["level"] == level
+
+
+def test_sign_in_that_reaches_the_limit_of_failures_is_a_warning(
+    stranger: FlaskClient, lines: Lines
+):
+    page = stranger.get("/dashboard/sign-in").text
+    form = {"key": "x", "csrf_token": re.search('value="([^"]{50,})"', page)[1]}
+    lines()
+    for _ in range(10):
+        stranger.post("/dashboard/sign-in", data=form)
+    levels = [line["level"] for line in lines() if line["event"] == "sign_in_failed"]
+    assert levels == 9 * ["INFO"] + ["WARNING"]
+
+
+def test_what_libraries_log_is_one_line_on_stderr(capfd: pytest.CaptureFixture[str]):
+    record = {"name": "gunicorn.error", "levelname": "WARNING", "msg": "a\nb"}
+    logs.LineHandler().handle(logging.makeLogRecord(record))
+    out, err = capfd.readouterr()
+    line = json.loads(err)
+    del line["time"]
+    assert line == {"event": "gunicorn", "level": "WARNING", "message": "a\nb"}
+    assert out == ""
+
+
+def test_lone_surrogate_can_be_logged(lines: Lines):
+    events.emit("strange", reason="\ud800")
+    assert lines()[0]["reason"] == "\ud800"
+
+
+def test_closed_log_pipe_does_not_fail_requests(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+):
+    reading, writing = os.pipe()
+    os.close(reading)
+    monkeypatch.setattr(logs, "STDOUT", writing)
+    assert client.get("/v1/pets").status_code == 200
+    os.close(writing)

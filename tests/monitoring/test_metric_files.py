@@ -1,0 +1,223 @@
+"""The metric files of workers: kept counts, damage and removal."""
+
+import glob
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from os import getpid
+from pathlib import Path
+from subprocess import Popen
+from tempfile import gettempdir, mkdtemp
+
+import psutil
+import pytest
+
+from petstore import create_app
+from petstore.monitoring.metrics import take_over_files
+from petstore.server import leftovers
+from petstore.settings import read_settings
+from tests.harness import servers
+from tests.harness.services import Service, serving
+from tests.harness.waiting import wait_until
+
+PLACES = (Path("/dev/shm"), Path(gettempdir()))
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """A directory for the metrics, with a file of somebody else."""
+    directory = tmp_path / "metrics"
+    directory.mkdir()
+    (directory / "precious").touch()
+    return directory
+
+
+@pytest.fixture
+def environ(sqlite_url: str, directory: Path) -> dict[str, str]:
+    return {
+        "DATABASE_URL": sqlite_url,
+        "WEB_CONCURRENCY": "2",
+        "PROMETHEUS_MULTIPROC_DIR": str(directory),
+    }
+
+
+@pytest.fixture
+def service(environ: dict[str, str], tmp_path: Path) -> Iterator[Service]:
+    with serving(tmp_path, environ) as service:
+        yield service
+
+
+def counted(service: Service) -> int:
+    """Return the number of requests that /metrics reports."""
+    lines = service.send("/metrics").content.decode().splitlines()
+    totals = [line for line in lines if line.startswith("petstore_requests_total")]
+    return int(sum(float(line.rpartition(" ")[2]) for line in totals))
+
+
+def kill_all(service: Service) -> None:
+    """Kill every worker, and wait until they are replaced."""
+    workers = service.workers
+    for worker in workers:
+        worker.kill()
+    wait_for_other_workers(service, workers)
+
+
+def wait_for_other_workers(service: Service, old: list[psutil.Process]) -> None:
+    """Wait until all workers are replaced."""
+    wait_until(lambda: not set(service.workers) & set(old))
+
+
+def made_by(process: psutil.Process | Popen) -> list[Path]:
+    """Return the directories that a master has made for its metrics."""
+    name = f"petstore-metrics-{process.pid}-*"
+    return [each for place in PLACES for each in place.glob(name)]
+
+
+def test_counts_of_killed_workers_are_kept_until_the_shutdown(
+    environ: dict[str, str], tmp_path: Path, directory: Path
+):
+    with serving(tmp_path, environ) as service:
+        for _ in range(20):
+            service.send()
+        kill_all(service)
+        service.send()
+        assert counted(service) == 21
+        (directory / "counter_1.db").touch()  # of another service
+    assert {path.name for path in directory.iterdir()} == {"precious", "counter_1.db"}
+
+
+def test_new_workers_go_on_in_the_files_of_those_that_have_ended(
+    service: Service, directory: Path
+):
+    def has_two_files_for_each_of_two_workers() -> bool:
+        return len(list(directory.glob("*.db"))) == 2 * 2
+
+    for number in range(1, 6):
+        wait_until(has_two_files_for_each_of_two_workers)
+        for _ in range(4):
+            service.send()
+        kill_all(service)
+        wait_until(has_two_files_for_each_of_two_workers)
+        assert counted(service) == 4 * number
+
+
+def test_scrape_reads_again_when_a_file_has_got_a_new_name(
+    sqlite_url: str, directory: Path, monkeypatch: pytest.MonkeyPatch
+):
+    app = create_app(read_settings({"DATABASE_URL": sqlite_url}))
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(directory))
+    (directory / f"counter_{2**30}.db").write_bytes(bytes(8))
+    find = glob.glob
+
+    def renamed_afterwards(pattern: str) -> list[str]:
+        found = find(pattern)
+        take_over_files(2**30)
+        return found
+
+    monkeypatch.setattr(glob, "glob", renamed_afterwards)
+    assert app.test_client().get("/metrics").status_code == 200
+    assert [path.name for path in directory.glob("*.db")] == [f"counter_{getpid()}.db"]
+    app.extensions["limiter"].close()
+
+
+def test_given_directory_may_be_named_almost_like_one_of_a_master(
+    environ: dict[str, str], tmp_path: Path
+):
+    directory = tmp_path / "petstore-metrics-1-of-mine"
+    environ |= {"PROMETHEUS_MULTIPROC_DIR": str(directory)}
+    with serving(tmp_path, environ):
+        assert list(directory.glob("counter_*.db"))
+
+
+def test_service_survives_the_loss_of_its_metric_files(
+    service: Service, directory: Path
+):
+    shutil.rmtree(directory)
+    assert {service.send().status for _ in range(20)} == {200}
+    assert service.send("/metrics").status == 200
+    shutil.rmtree(directory)
+    directory.touch()  # so that the directory cannot be made
+    kill_all(service)
+    assert {service.send().status for _ in range(20)} == {200}
+    directory.unlink()
+    kill_all(service)
+    service.send()
+    assert counted(service) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("PORT", "x"), ("DATABASE_URL", "sqlite:///{}/other.db")]
+)
+def test_refused_start_leaves_a_given_directory_alone(
+    environ: dict[str, str], directory: Path, tmp_path: Path, name: str, value: str
+):
+    environ |= {name: value.format(tmp_path)}
+    assert servers.refused_gunicorn(environ).returncode == 1
+    assert [path.name for path in directory.iterdir()] == ["precious"]
+
+
+def test_directory_that_cannot_be_made_is_refused_in_one_line(
+    environ: dict[str, str], directory: Path
+):
+    environ |= {"PROMETHEUS_MULTIPROC_DIR": str(directory / "precious")}
+    refused = servers.refused_gunicorn(environ)
+    [line] = refused.stderr.splitlines()
+    assert line.startswith("Error: PROMETHEUS_MULTIPROC_DIR: ")
+
+
+def test_each_master_keeps_its_own_directory_until_it_ends(
+    sqlite_url: str, tmp_path: Path
+):
+    with serving(tmp_path, {"DATABASE_URL": sqlite_url}) as service:
+        service.send()
+        old, workers = service.gunicorn.process, service.workers
+        old.send_signal(signal.SIGHUP)
+        wait_for_other_workers(service, workers)
+        service.send()
+        assert counted(service) == 2
+        assert len(made_by(old)) == 1
+        old.send_signal(signal.SIGUSR2)
+        new = new_master_of(service)
+        old.terminate()
+        old.wait(60)
+        service.send()
+        assert counted(service) == 1
+        assert (len(made_by(new)), made_by(old)) == (1, [])
+        new.terminate()
+        wait_until(lambda: not new.is_running())
+        assert made_by(new) == []
+
+
+def test_directories_of_killed_masters_are_deleted_at_the_next_start(
+    sqlite_url: str, tmp_path: Path
+):
+    environ = {"DATABASE_URL": sqlite_url}
+    with serving(tmp_path, environ) as running, serving(tmp_path, environ) as killed:
+        killed.gunicorn.kill()
+        assert len(made_by(killed.gunicorn.process)) == 1
+        with serving(tmp_path, environ):
+            assert made_by(killed.gunicorn.process) == []
+            assert len(made_by(running.gunicorn.process)) == 1
+
+
+def test_directory_without_a_lock_is_left_over_after_an_hour(tmp_path: Path):
+    new, old = (Path(mkdtemp(prefix="petstore-metrics-1-", dir=tmp_path)) for _ in "12")
+    for path, minutes in ((new, 59), (old, 61)):
+        (path / "counter_1.db").touch()
+        changed = time.time() - 60 * minutes
+        os.utime(path, (changed, changed))
+    leftovers.delete(tmp_path)
+    assert list(tmp_path.iterdir()) == [new]
+
+
+def new_master_of(service: Service) -> psutil.Process:
+    """Return the master that replaces the service's own, once it has workers."""
+    wait_until(lambda: any(child.children() for child in service.workers))
+    return next(child for child in service.workers if child.children())
+
+
+def test_commands_leave_no_files(environ: dict[str, str], directory: Path):
+    assert servers.flask(environ, "projects", "list").returncode == 0
+    assert [path.name for path in directory.iterdir()] == ["precious"]

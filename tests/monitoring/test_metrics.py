@@ -1,0 +1,171 @@
+"""/metrics: its format, who may read it, and what it counts."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.models.credentials import new_key
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.settings import version
+from tests.harness.clocks import Clock
+from tests.monitoring.samples import Samples
+
+REX = {"name": "Rex", "categoryId": 7}
+REQUESTS = "petstore_requests_total"
+
+
+@pytest.fixture
+def scrape(stranger: FlaskClient) -> Callable[[], Samples]:
+    """Return a function that reads /metrics without a key."""
+    return lambda: Samples(stranger.get("/metrics").text)
+
+
+@pytest.fixture
+def grown(scrape: Callable[[], Samples]) -> Callable[..., float]:
+    """Return a function for a metric's growth; all tests share one process."""
+    before = scrape()
+    return lambda *name, **labels: (
+        scrape().total(*name, **labels) - before.total(*name, **labels)
+    )
+
+
+def test_metrics_are_in_the_prometheus_text_format(stranger: FlaskClient):
+    answer = stranger.get("/metrics")
+    assert answer.status_code == 200
+    assert answer.content_type.startswith("text/plain; version=")
+    assert "# TYPE petstore_requests_total counter\n" in answer.text
+
+
+@pytest.mark.parametrize("value", ["192.0.2.1", "", "127.0.0.1, 192.0.2.1"])
+def test_metrics_are_hidden_from_proxied_requests(stranger: FlaskClient, value: str):
+    answer = stranger.get("/metrics", headers={"X-Forwarded-For": value})
+    assert answer.status_code == 404
+    assert "petstore_requests" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("localhost:8000", "127.0.0.1", "[::1]:8000", "petstore:8000"),
+        *("petstore.railway.internal", "petstore.default.svc.cluster.local:8000"),
+    ],
+)
+def test_metrics_are_shown_under_names_that_nobody_can_register(
+    stranger: FlaskClient, host: str
+):
+    assert stranger.get("/metrics", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example:8000", "127.0.0.1.evil.example", "a."])
+def test_metrics_are_hidden_from_pages_whose_name_leads_here(
+    stranger: FlaskClient, host: str
+):
+    assert stranger.get("/metrics", headers={"Host": host}).status_code == 404
+
+
+def test_requests_are_counted_by_operation_and_status(
+    client: FlaskClient, grown: Callable
+):
+    for _ in range(3):
+        client.get("/v1/pets")
+    client.head("/v1/pets")
+    client.get("/v1/pets?limit=0")
+    client.post("/v1/pets", json=REX)
+    client.get("/v1/nowhere")
+    assert grown(REQUESTS, operation="list_pets", status="200") == 4
+    assert grown(REQUESTS, operation="list_pets", status="400") == 1
+    assert grown(REQUESTS, operation="create_pet", status="201") == 1
+    assert grown(REQUESTS, operation="unknown", status="404") == 1
+    assert grown(REQUESTS) == 7
+
+
+def test_unknown_paths_add_no_series(stranger: FlaskClient, scrape: Callable):
+    stranger.get("/v1/a")
+    before = len(scrape().by(REQUESTS, "operation"))
+    for path in ("/v1/b", "/v1/pets/x", "/c?d=e", "/v1/f/g"):
+        stranger.get(path)
+    assert len(scrape().by(REQUESTS, "operation")) == before
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/healthz", "/readyz"])
+def test_monitoring_requests_are_not_counted(
+    stranger: FlaskClient, grown: Callable, path: str
+):
+    stranger.get(path)
+    assert grown(REQUESTS) == 0
+
+
+def test_request_duration_is_observed(client: FlaskClient, grown: Callable):
+    client.get("/v1/pets")
+    duration = "petstore_request_duration_seconds"
+    assert grown(f"{duration}_count", operation="list_pets") == 1
+    assert grown(f"{duration}_bucket", operation="list_pets", le="+Inf") == 1
+    assert 0 < grown(f"{duration}_sum", operation="list_pets") < 5
+
+
+def test_refusals_and_bans_are_counted(
+    client: FlaskClient, project: Project, clock: Clock, grown: Callable
+):
+    project.change_plan(Plan("enterprise", 1, 10))
+    statuses = []
+    for _ in range(13):
+        statuses.append(client.get("/v1/pets").status_code)
+        clock.move(seconds=1)
+    assert statuses == [200] + 12 * [429]
+    assert grown("petstore_quota_refusals_total", reason="limit") == 10
+    assert grown("petstore_quota_refusals_total", reason="banned") == 2
+    assert grown("petstore_bans_total") == 1
+
+
+def test_served_and_refused_requests_are_counted_by_plan(
+    client: FlaskClient, stranger: FlaskClient, project: Project, grown: Callable
+):
+    project.change_plan(Plan("enterprise", 2, 10))
+    for _ in range(3):
+        client.get("/v1/pets")
+    stranger.get("/v1/pets")
+    counted = "petstore_quota_requests_total"
+    assert grown(counted, plan="enterprise", outcome="served") == 2
+    assert grown(counted, plan="enterprise", outcome="refused") == 1
+    assert grown(counted, plan="none", outcome="served") == 1
+
+
+def test_build_is_described(scrape: Callable):
+    labels = {"version": version.SERVICE, "interface": version.INTERFACE}
+    assert scrape().total("petstore_build_info", **labels) == 1
+
+
+def test_deprecated_requests_are_counted_by_project(
+    client: FlaskClient, rival_client: FlaskClient, grown: Callable
+):
+    pet_id = client.post("/v1/pets", json=REX).json["id"]
+    for _ in range(2):
+        client.get(f"/v1/pets/{pet_id}")
+    rival_client.get(f"/v1/pets/{pet_id}")
+    deprecated = "petstore_deprecated_requests_total"
+    assert grown(deprecated, operation="get_pet", project="shelter") == 2
+    assert grown(deprecated, operation="get_pet", project="rival") == 1
+    assert grown(deprecated) == 3
+
+
+def test_metrics_contain_no_secrets(
+    client: FlaskClient, key: str, stranger: FlaskClient
+):
+    client.get("/v1/pets")
+    text = stranger.get("/metrics").text
+    assert key[:16] not in text
+    assert Key.select().get().digest.hex() not in text
+
+
+class TestWithoutTheDatabase:
+    @pytest.fixture
+    def database_url(self, tmp_path: Path) -> str:
+        return f"sqlite:///{tmp_path / 'missing' / 'petstore.db'}"
+
+    def test_database_errors_are_counted(self, client_of: Callable, grown: Callable):
+        answer = client_of(new_key()).get("/v1/pets")
+        assert answer.status_code == 503
+        assert grown("petstore_database_errors_total") == 1

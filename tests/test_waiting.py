@@ -1,0 +1,85 @@
+"""Synchronous code that waits without blocking the event loop."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable
+from contextvars import ContextVar
+
+import pytest
+
+from petstore import waiting
+from petstore.waiting import await_result
+from tests.harness.waiting import wait_until
+from tests.harness.workers import run_requests
+
+
+async def later(seconds: float, result: str) -> str:
+    await asyncio.sleep(seconds)
+    return result
+
+
+def test_other_calls_continue_while_one_waits():
+    story = []
+    run_requests(
+        lambda: story.append(await_result(later(0.2, "slow"))),
+        lambda: story.append(await_result(later(0, "quick"))),
+        lambda: story.append("at once"),
+    )
+    assert story == ["at once", "quick", "slow"]
+
+
+def test_call_that_does_not_wait_needs_no_task():
+    async def main() -> None:
+        assert waiting.start(lambda: None) is None
+
+    asyncio.run(main())
+
+
+def test_call_sees_no_context_variable_of_the_one_before():
+    variable: ContextVar[str] = ContextVar("variable", default="unset")
+    story = []
+
+    def call() -> None:
+        story.append(variable.get())
+        variable.set("of the one before")
+
+    async def main() -> None:
+        for _ in range(3):
+            waiting.start(call)
+
+    asyncio.run(main())
+    assert story == ["unset"] * 3
+
+
+def test_awaited_exception_is_raised_in_the_call():
+    async def fail() -> None:
+        raise ZeroDivisionError
+
+    def call() -> None:
+        with pytest.raises(ZeroDivisionError):
+            await_result(fail())
+        story.append(await_result(later(0, "went on")))
+
+    story = []
+    run_requests(call)
+    assert story == ["went on"]
+
+
+@pytest.mark.parametrize("awaitable", [later(0, "done"), later(0.01, "done")])
+def test_await_result_blocks_outside_an_event_loop(awaitable: Awaitable[str]):
+    assert not waiting.can_await()
+    assert await_result(awaitable) == "done"
+
+
+def test_background_call_does_not_block_the_caller():
+    ended = threading.Event()
+    waiting.start_in_background(ended.set)  # from another thread
+    assert ended.wait(60)
+
+    def call() -> None:
+        waiting.start_in_background(story.append, "beside")
+        story.append("first")
+
+    story = []
+    run_requests(call)
+    wait_until(lambda: story == ["first", "beside"])
