@@ -24,7 +24,7 @@ class LimitedAction(BaseModel):
     ) -> bool:
         """Record an action, but return False after `most` of them since then.
 
-        The caller holds `data.lock_until_commit(project_id)`, so that of any number of
+        The caller holds `db.lock_until_commit(project_id)`, so that of any number of
         sessions at once no more than `most` succeed.
         """
         of_project = (cls.project == project_id) & (cls.action == action)
