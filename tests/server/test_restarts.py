@@ -108,7 +108,7 @@ def test_shutdown_waits_for_no_request_after_a_response_that_was_under_way(
         service.process.terminate()
         with pytest.raises(ConnectionRefusedError):
             connect_again_and_again(service.port)
-        assert wire.answer().headers["HttpConnection"] == "keep-alive"
+        assert wire.answer().headers["Connection"] == "keep-alive"
         assert wire.is_closed()
     assert service.process.wait(20) == 0
 
