@@ -1,4 +1,4 @@
-"""The only clock, in milliseconds since the Unix epoch."""
+"""The only clock: the time in milliseconds since the Unix epoch, and durations."""
 
 import functools
 import time
@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 MS_PER_SECOND = 1000
 MS_PER_MINUTE = 60 * MS_PER_SECOND
 MS_PER_DAY = 24 * 60 * MS_PER_MINUTE
+
+# Seconds since any moment, which nobody sets back: for durations and deadlines.
+monotonic = time.monotonic
 
 
 def now_ms() -> int:

@@ -15,7 +15,7 @@ PACKAGE = Path(petstore.__file__).parent
 # Lowest layer first. Modules on one line do not import each other.
 LAYERS = [
     ["settings"],
-    ["clock"],
+    ["clock", "randomness"],
     ["errors"],
     ["timeouts"],
     ["waiting"],
@@ -32,6 +32,8 @@ LAYERS = [
     ["server"],
     ["gunicorn_hooks"],
 ]
+# These let a thread sleep, and do not look at the time.
+WAIT = {"petstore.quotas.deletion", "petstore.storage.engines.busy"}
 HEIGHTS = {name: height for height, names in enumerate(LAYERS) for name in names}
 MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path
@@ -122,6 +124,14 @@ def test_core_modules_do_not_depend_on_flask_or_werkzeug():
         if HEIGHTS[layer_of(module)] <= HEIGHTS["quotas"]:
             packages = {name.split(".")[0] for name in names_in(module)}
             assert not packages & {"flask", "werkzeug"}, module
+
+
+def test_time_and_chance_have_one_source_each():
+    sources = {"petstore.clock": "time", "petstore.randomness": "random"}
+    for module in MODULES.keys() - MIGRATIONS:
+        own = {sources.get(module), "time"} if module in WAIT else {sources.get(module)}
+        taken = {name.split(".")[0] for name in names_in(module)}
+        assert taken & {"time", "random", "secrets", "uuid"} <= own, module
 
 
 def test_migrations_import_nothing_from_the_package_and_are_not_imported():

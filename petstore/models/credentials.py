@@ -2,9 +2,10 @@
 
 import hashlib
 import re
-import secrets
 import string
 import zlib
+
+from petstore import randomness
 
 ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 LOOKUP_LENGTH = 12
@@ -22,7 +23,7 @@ PREFIX_LENGTH = len("pet_") + LOOKUP_LENGTH
 def new_key() -> str:
     """Return a random key."""
     length = LOOKUP_LENGTH + SECRET_LENGTH
-    body = "pet_" + "".join(secrets.choice(ALPHABET) for _ in range(length))
+    body = "pet_" + "".join(randomness.source.choice(ALPHABET) for _ in range(length))
     return body + _checksum(body)
 
 

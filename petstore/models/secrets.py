@@ -1,9 +1,8 @@
 """Random texts that all processes and hosts of an installation share."""
 
-import secrets
-
 from peewee import TextField
 
+from petstore import randomness
 from petstore.storage import BaseModel
 
 SECRET_BYTES = 32
@@ -20,7 +19,7 @@ class Secret(BaseModel):
         """Return the secret with that name; the first process that asks makes it."""
         secret = cls.get_or_none(cls.name == name)
         if secret is None:
-            text = secrets.token_urlsafe(SECRET_BYTES)
+            text = randomness.token(SECRET_BYTES)
             cls.insert(name=name, text=text).on_conflict_ignore().execute()
             secret = cls.get_by_id(name)
         return secret.text

@@ -1,11 +1,10 @@
 """Sessions of the dashboard."""
 
 import hashlib
-import secrets
 
 from peewee import BigIntegerField, ForeignKeyField, Query, TextField
 
-from petstore import clock
+from petstore import clock, randomness
 from petstore.models.callers import Caller, callers
 from petstore.models.keys import Key
 from petstore.storage import BaseModel, Sweep, db, slot, statement
@@ -24,7 +23,7 @@ class Session(BaseModel):
     @classmethod
     def begin(cls, caller: Caller) -> str:
         """Begin a session for the caller and return its token."""
-        token = secrets.token_urlsafe(TOKEN_BYTES)
+        token = randomness.token(TOKEN_BYTES)
         _insert(digest=digest_of(token), key=caller.key_id, now_ms=clock.now_ms())
         _sweep(now_ms=clock.now_ms())
         return token

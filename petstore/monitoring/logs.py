@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import re
-import time
 from select import PIPE_BUF
 from typing import Any
 
@@ -16,7 +15,7 @@ import click
 import orjson
 from flask import Flask, Response, g
 
-from petstore import clock
+from petstore import clock, randomness
 from petstore.monitoring import streams
 from petstore.monitoring.streams import STDERR, STDOUT
 from petstore.web.application import current_g, current_request
@@ -46,12 +45,12 @@ def init_app(app: Flask) -> None:
 
 def _begin() -> None:
     g = current_g()
-    g.started = time.perf_counter()
+    g.started = clock.monotonic()
     header = current_request().environ.get("HTTP_X_REQUEST_ID")
     is_valid = header and _VALID_ID.fullmatch(header)
     if header and "pet_" in header and _KEY.search(header):
         is_valid = None
-    g.request_id = header if is_valid else os.urandom(16).hex()
+    g.request_id = header if is_valid else randomness.source.randbytes(16).hex()
 
 
 def _end(response: Response) -> Response:
@@ -65,7 +64,7 @@ def _end(response: Response) -> Response:
         "route": rule.rule if rule else None,
         "status": response.status_code,
         "code": g.get("error_code"),
-        "duration_ms": round((time.perf_counter() - g.started) * 1000, 3),
+        "duration_ms": round((clock.monotonic() - g.started) * 1000, 3),
         "project": caller.slug if caller else None,
         "key": caller.prefix if caller else None,
         "address": request.remote_addr,

@@ -3,7 +3,6 @@
 import functools
 import logging
 import os
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +22,7 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from petstore import quotas
+from petstore import clock, quotas
 from petstore.clock import MS_PER_SECOND
 from petstore.hosting.verifier import verifier_of
 from petstore.models.callers import Caller
@@ -185,7 +184,7 @@ def _count(response: Response) -> Response:
     # Requests go on without metrics if the files cannot be opened.
     with suppress(OSError):
         _child(REQUESTS, operation, response.status_code).inc()
-        _child(DURATION, operation).observe(time.perf_counter() - g.started)
+        _child(DURATION, operation).observe(clock.monotonic() - g.started)
         if "decision" in g:
             _count_quota(g.decision, g.caller)
             if g.caller and "is_deprecated" in g:

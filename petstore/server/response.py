@@ -1,11 +1,13 @@
 """Turns the response of a WSGI application into HTTP/1.1 (PEP 3333, RFC 9112)."""
 
 import functools
-import time
 from collections.abc import Callable, Iterator
 from email.utils import formatdate
 from typing import Any
 from wsgiref.types import WSGIApplication
+
+from petstore import clock
+from petstore.clock import MS_PER_SECOND
 
 # A longer body is sent in pieces, as the client reads them.
 MAX_WHOLE_BYTES = 64 * 1024
@@ -66,7 +68,10 @@ class Response:
     def _head(self) -> bytes:
         lines = [f"{name}: {value}" for name, value in self._headers if name != "Date"]
         connection = "close" if self._is_last() else "keep-alive"
-        start = (f"HTTP/1.1 {self._status}", f"Date: {_date(int(time.time()))}")
+        start = (
+            f"HTTP/1.1 {self._status}",
+            f"Date: {_date(clock.now_ms() // MS_PER_SECOND)}",
+        )
         head = "\r\n".join((*start, f"Connection: {connection}", *lines, "\r\n"))
         line_breaks = len(lines) + 4
         if not head.count("\r") == head.count("\n") == line_breaks:

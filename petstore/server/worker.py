@@ -29,6 +29,8 @@ class EventLoopWorker(Worker):
     connections.
     """
 
+    new_event_loop = staticmethod(uvloop.new_event_loop)
+
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._master_pid = os.getpid()  # the worker has not been forked yet
@@ -43,7 +45,7 @@ class EventLoopWorker(Worker):
         # Objects that exist now live as long as the worker, so the garbage collector
         # need not look at them again.
         gc.freeze()
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        with asyncio.Runner(loop_factory=self.new_event_loop) as runner:
             runner.run(self._serve())
 
     async def _serve(self) -> None:

@@ -1,10 +1,10 @@
 """Checks of the network: trusted proxies, and the base domain in DNS."""
 
 import asyncio
-import secrets
 import socket
 from collections.abc import Iterable
 
+from petstore import randomness
 from petstore.cli.checks.results import Result
 from petstore.hosting.resolver import Resolver, Unanswered
 from petstore.settings import Settings
@@ -79,7 +79,7 @@ def check_hosts(settings: Settings) -> Result:
     if base is None:
         return "ok", "no PETSTORE_BASE_DOMAIN: every host is served"
     # Nobody has created a record for this name, so only a wildcard answers.
-    some_project = f"check-{secrets.token_hex(4)}.{base}"
+    some_project = f"check-{randomness.source.randbytes(4).hex()}.{base}"
     try:
         own, below = asyncio.run(_addresses(settings, base, some_project))
     except Unanswered as reason:

@@ -1,6 +1,5 @@
 """Domains of projects: added, verified, made the primary one, removed."""
 
-import secrets
 from typing import Any, Self
 
 from peewee import (
@@ -16,7 +15,7 @@ from peewee import (
     TextField,
 )
 
-from petstore import clock
+from petstore import clock, randomness
 from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.projects import Project
@@ -56,7 +55,9 @@ class DomainToken(BaseModel):
     @classmethod
     def ensure(cls, project: Project) -> None:
         """Make a token unless the project has one."""
-        insert = cls.insert(project=project, token=secrets.token_hex(TOKEN_BYTES))
+        insert = cls.insert(
+            project=project, token=randomness.source.randbytes(TOKEN_BYTES).hex()
+        )
         insert.on_conflict_ignore().execute()
 
     @classmethod

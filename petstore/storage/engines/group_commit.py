@@ -3,11 +3,10 @@
 import asyncio
 import sqlite3
 import threading
-import time
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from petstore import timeouts
+from petstore import clock, timeouts
 from petstore.storage.engines.busy import BusyFile
 from petstore.storage.engines.waiting import Busy, WaitQueue, who_waits
 from petstore.waiting import await_result
@@ -140,6 +139,8 @@ class SharedTransaction:
 class GroupCommit:
     """Begins the transactions that the requests of one event loop share."""
 
+    new_writer = Writer
+
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect
         self._writer: Writer | None = None
@@ -155,10 +156,10 @@ class GroupCommit:
 
         Raises `sqlite3.OperationalError` if the file stays locked, or `Busy`.
         """
-        deadline = time.monotonic() + timeouts.LIMITS.busy_seconds
+        deadline = clock.monotonic() + timeouts.LIMITS.busy_seconds
         is_first = False
         while not is_first and self._must_wait():
-            if time.monotonic() >= deadline:
+            if clock.monotonic() >= deadline:
                 raise Busy("others keep the disk busy")
             is_first = await_result(self._queue.wait(who_waits()))
         if not (self._shared and self._shared.is_open):
@@ -192,11 +193,11 @@ class GroupCommit:
         self._is_beginning = True
         try:
             if not self._writer or self._writer.is_closed:
-                self._writer = Writer(self._connect())
+                self._writer = self.new_writer(self._connect())
             self._busy_file.retry(
                 self._writer.connection.execute,
                 "BEGIN IMMEDIATE",
-                seconds=deadline - time.monotonic(),
+                seconds=deadline - clock.monotonic(),
             )
         except BaseException:
             self._is_beginning = False

@@ -1,15 +1,13 @@
 """A pool of connections to PostgreSQL, used in one event loop only."""
 
 import asyncio
-import random
-import time
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import suppress
 from functools import partial
 
 import peewee
 
-from petstore import timeouts
+from petstore import clock, randomness, timeouts
 from petstore.storage.engines.connection import FAILURES, PostgresConnection
 from petstore.storage.engines.waiting import WaitQueue, Who
 
@@ -61,7 +59,7 @@ class Pool:
         if connection := self._first_idle():
             if purpose is READ or self._lend(connection, purpose):
                 return self._idle.pop()
-        elif time.monotonic() < self._retry_at:
+        elif clock.monotonic() < self._retry_at:
             raise peewee.OperationalError("no connection a moment ago")
         else:
             self._connect_if_needed()
@@ -137,7 +135,7 @@ class Pool:
 
     def _back_off(self) -> None:
         """Refuse requests for a moment, since the server is unavailable."""
-        self._retry_at = time.monotonic() + timeouts.LIMITS.back_off_seconds
+        self._retry_at = clock.monotonic() + timeouts.LIMITS.back_off_seconds
 
     def _connect_if_needed(self) -> None:
         # Connections are opened one at a time: opening several at once would delay the
@@ -158,7 +156,7 @@ class Pool:
         finally:
             self._is_connecting = False
         # Those that were opened together do not end together.
-        seconds = timeouts.LIMITS.connection_seconds * random.uniform(0.5, 1)  # noqa: S311
+        seconds = timeouts.LIMITS.connection_seconds * randomness.source.uniform(0.5, 1)
         self._connections[connection] = self.loop.call_later(
             seconds, self._retire, connection
         )
