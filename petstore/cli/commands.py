@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -88,3 +89,9 @@ def _errors_in_one_line() -> Iterator[None]:
 def in_one_line(error: Exception) -> str:
     """Return the message of an error, which a driver may break into lines."""
     return " ".join(str(error).split())
+
+
+def did_you_mean(word: str, known: list[str]) -> str:
+    """Return a question that suggests the most similar word, or nothing."""
+    similar = get_close_matches(word, known, n=1)
+    return f" Did you mean {similar[0]!r}?" if similar else ""

@@ -5,8 +5,7 @@ import math
 import click
 
 from petstore import clock
-from petstore.cli.commands import Group
-from petstore.cli.completion import complete_prefix, did_you_mean, prefixes
+from petstore.cli.commands import Group, did_you_mean
 from petstore.cli.output import echo_list, format_instant, json_option
 from petstore.cli.projects import find_project, project_option
 from petstore.models.credentials import prefix_of
@@ -65,7 +64,7 @@ def list_keys(slug: str | None, *, as_json: bool) -> None:
 
 
 @keys.command()
-@click.argument("prefix", shell_complete=complete_prefix)
+@click.argument("prefix")
 @click.option(
     "--grace",
     type=click.IntRange(0, MAX_GRACE_SECONDS),
@@ -80,14 +79,14 @@ def rotate(prefix: str, grace: int) -> None:
 
 
 @keys.command()
-@click.argument("prefix", shell_complete=complete_prefix)
+@click.argument("prefix")
 def revoke(prefix: str) -> None:
     """End a key on its very next request."""
     _find_key(prefix).revoke()
 
 
 @keys.command()
-@click.argument("prefix", shell_complete=complete_prefix)
+@click.argument("prefix")
 def unban(prefix: str) -> None:
     """End the ban of a key."""
     _find_key(prefix).unban()
@@ -110,9 +109,10 @@ def _find_key(prefix: str) -> Key:
         raise click.UsageError(f"Give only the beginning of the key: {beginning}")
     key = Key.by_prefix(prefix)
     if key is None:
+        prefixes = [key.prefix for key in Key.all_by_id(None)]
         raise click.UsageError(
             f"There is no key {prefix!r}; see flask keys list."
-            f"{did_you_mean(prefix, prefixes())}"
+            f"{did_you_mean(prefix, prefixes)}"
         )
     return key
 

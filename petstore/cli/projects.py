@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import click
 
-from petstore.cli.commands import Group
-from petstore.cli.completion import complete_slug, did_you_mean, slugs
+from petstore.cli.commands import Group, did_you_mean
 from petstore.cli.output import echo_list, format_instant, json_option
 from petstore.models.plans import FREE, PLANS
 from petstore.models.projects import SLUG, Plan, Project
@@ -95,7 +94,7 @@ def list_projects(*, as_json: bool) -> None:
 
 
 @projects.command()
-@click.argument("slug", shell_complete=complete_slug)
+@click.argument("slug")
 @plan_option
 @per_minute_option
 @per_day_option
@@ -120,7 +119,7 @@ def change(slug: str, plan: str | None, **limits: int | None) -> None:
 
 
 @projects.command()
-@click.argument("slug", shell_complete=complete_slug)
+@click.argument("slug")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(slug: str, *, yes: bool) -> None:
     """Delete a project and everything that belongs to it.
@@ -137,14 +136,15 @@ def delete(slug: str, *, yes: bool) -> None:
 
 def project_option(text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return the option that selects a project."""
-    return click.option("--project", "slug", help=text, shell_complete=complete_slug)
+    return click.option("--project", "slug", help=text)
 
 
 def find_project(slug: str) -> Project:
     """Return the project with that slug; raises `click.UsageError`."""
     project = Project.by_slug(slug)
     if project is None:
+        slugs = [project.slug for project in Project.all_by_slug()]
         raise click.UsageError(
-            f"There is no project {slug!r}.{did_you_mean(slug, slugs())}"
+            f"There is no project {slug!r}.{did_you_mean(slug, slugs)}"
         )
     return project
