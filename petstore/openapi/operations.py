@@ -1,10 +1,11 @@
 """Operations of the interface description, generated from contracts."""
 
 import inspect
+import json
 import re
 from typing import Any
 
-from flask import Flask
+from flask import Flask, current_app
 from marshmallow import Schema
 from werkzeug.routing import Rule
 
@@ -17,7 +18,6 @@ from petstore.openapi.components import (
     references,
 )
 from petstore.openapi.guide import link
-from petstore.openapi.samples import samples
 from petstore.schemas.paging import PageQuery
 from petstore.web.application import API_PREFIX
 
@@ -31,6 +31,8 @@ METHODS_WITH_IDEMPOTENCY_KEY = ("POST", "PATCH")
 WITH_DEPRECATION = (410,)
 JSON = "application/json"
 EXAMPLE_ID = "42"
+# The label of each sample, which names its template, and the language of the sample.
+SAMPLES = {"curl": "Shell", "Python": "Python", "JavaScript": "JavaScript"}
 IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -73,7 +75,7 @@ def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
             {"in": "query", "schema": type(contract.query)},
         ],
         "responses": _responses(rule, method, view),
-        "x-codeSamples": samples(method, re.sub(r"{\w+}", EXAMPLE_ID, path), body),
+        "x-codeSamples": _samples(method, re.sub(r"{\w+}", EXAMPLE_ID, path), body),
     }
     if contract.body:
         content = {"schema": type(contract.body), "example": body}
@@ -97,6 +99,20 @@ def _see_also(method: str, view: Any) -> str:
     }
     links = [link(title) for title, is_concerned in concerns.items() if is_concerned]
     return f"See also: {', '.join(links)}."
+
+
+def _samples(method: str, path: str, body: Any) -> list[dict[str, str]]:
+    """Return a call of an operation in each language, as Redocly's x-codeSamples."""
+    values = {"method": method, "path": path, "body": body, "json": json.dumps(body)}
+    template = current_app.jinja_env.get_template
+    return [
+        {
+            "lang": language,
+            "label": label,
+            "source": template(f"samples/{label}.txt").render(values),
+        }
+        for label, language in SAMPLES.items()
+    ]
 
 
 def _path_parameter(name: str) -> dict[str, Any]:
