@@ -17,7 +17,7 @@ from petstore.models.plans import PLANS, Terms
 from petstore.models.projects import Project
 from petstore.models.sessions import TOKEN_BYTES, Session, digest_of
 from petstore.models.stored_responses import StoredResponse
-from petstore.quotas.quotas import PAGES, RESERVE, SIGN_INS, Quota
+from petstore.quotas.quotas import PAGES, RESERVE, SIGN_INS
 from petstore.settings import read_settings
 from petstore.storage import BaseModel
 from petstore.storage.database import db
@@ -30,7 +30,7 @@ MEASURED = 1_000  # rows of each table
 MOST = 2**63 - 1
 # Each key has a reserve of its own, and those that are issued during the day as well.
 KEYS_A_DAY = MAX_WORKING_KEYS + 24 * MAX_KEYS_PER_HOUR
-RESERVES = KEYS_A_DAY * RESERVE.day.amount
+RESERVES = KEYS_A_DAY * RESERVE.per_day
 
 
 def largest(table: str) -> int:
@@ -54,13 +54,13 @@ def dearest(*cases: str) -> float:
 
 def product(terms: Terms) -> Iterator[str]:
     """Yield the cells of a plan: what it allows in rows, bytes and so on."""
-    per_day = Quota.parse(terms.quota).day.amount
+    per_day = terms.quota.per_day
     animal, category, reply, session = map(
         largest, ("pet", "category", "reply", "session")
     )
     # A response is stored for 24 hours, which lie in two UTC days.
-    stored, sessions = 2 * per_day * reply, (SIGN_INS.day.amount + RESERVES) * session
-    pages = PAGES.day.amount + RESERVES
+    stored, sessions = 2 * per_day * reply, (SIGN_INS.per_day + RESERVES) * session
+    pages = PAGES.per_day + RESERVES
     checks = clock.MS_PER_DAY // CHECK_AFTER_MS
     orders = read_settings({}).new_domains_per_day + MAX_DOMAINS * checks
     # A request may add an animal, its category and a stored response.

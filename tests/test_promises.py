@@ -144,8 +144,11 @@ def test_each_plan_is_documented_with_its_limits():
     }
     assert list(told) == list(PLANS)
     for plan, terms in PLANS.items():
-        quota = terms.quota or "its own/minute;its own/day"
-        assert told[plan] == (quota, f"{terms.rows:,}" if terms.rows else "its own")
+        limits = terms.quota or ("its own", "its own")
+        assert told[plan] == (
+            "{}/minute;{}/day".format(*limits),
+            f"{terms.rows:,}" if terms.rows else "its own",
+        )
 
 
 @of_one_engine

@@ -30,7 +30,7 @@ def test_each_owasp_risk_cites_a_test():
 @pytest.mark.parametrize("page", [SECURITY, OPERATING], ids=["SECURITY", "operating"])
 def test_figures_match_the_code(page: str):
     told = " ".join(page.split())
-    minute, day = PAGES.minute.amount, PAGES.day.amount
+    minute, day = PAGES.per_minute, PAGES.per_day
     assert re.search(f"{minute} (pages )?a minute(,| and) {day:,} a day", told)
     assert f"{MIN_SECRET_LENGTH} characters" in told
     assert MAX_DOMAINS == MAX_WORKING_KEYS == 100
@@ -39,7 +39,7 @@ def test_figures_match_the_code(page: str):
 
 @pytest.mark.parametrize("quota", [PAGES, SIGN_INS, RESERVE, FAILED_SIGN_INS])
 def test_limits_of_the_dashboard_match_the_code(quota: Quota):
-    minute, day = quota.amounts
+    minute, day = quota
     told = " ".join(OPERATING.split())
     assert re.search(f"{minute}( \\w+)? a minute and {day:,}( \\w+)? a day", told)
 

@@ -7,7 +7,6 @@ from petstore.models.callers import Caller
 from petstore.models.pets import Pet
 from petstore.quotas import limiter_of
 from petstore.quotas.decisions import Counts, Decision
-from petstore.quotas.quotas import quota_of
 
 LAYERS = ("hooks", "key", "quota", "query")
 CALLER = Caller(
@@ -22,7 +21,7 @@ CALLER = Caller(
     per_minute=None,
     per_day=None,
 )
-DECISION = Decision.of(quota_of(CALLER), Counts(True, 1, 1, clock.now_ms()))
+DECISION = Decision.of(CALLER.quota, Counts(True, 1, 1, clock.now_ms()))
 
 app = create_app()
 real = LAYERS[: LAYERS.index(os.environ["LAYER"]) + 1]

@@ -9,7 +9,6 @@ from petstore.cli.output import echo_list, format_instant, json_option
 from petstore.models.plans import FREE, PLANS
 from petstore.models.projects import SLUG, Plan, Project
 from petstore.quotas.deletion import delete_project
-from petstore.quotas.quotas import quota_of
 from petstore.schemas.fields import name_error
 
 MAX_REQUESTS = 10**12
@@ -81,8 +80,8 @@ def list_projects(*, as_json: bool) -> None:
                 project.slug,
                 project.name,
                 project.plan,
-                quota_of(project).minute.amount,
-                quota_of(project).day.amount,
+                project.quota.per_minute,
+                project.quota.per_day,
                 project.rows_used,
                 project.row_limit,
                 format_instant(project.created_ms),

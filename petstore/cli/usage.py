@@ -9,7 +9,6 @@ from petstore.cli.commands import DatabaseCommand
 from petstore.cli.output import echo_list, json_option
 from petstore.cli.projects import find_project, project_option
 from petstore.models.projects import Project
-from petstore.quotas.quotas import quota_of
 from petstore.quotas.subjects import USAGE_KEPT_DAYS
 
 
@@ -32,7 +31,7 @@ def usage(slug: str | None, days: int, *, as_json: bool) -> None:
     echo_list(
         ("PROJECT", "DAY", "SERVED", "REFUSED", "PER DAY"),
         [
-            (project.slug, _date(day), served, refused, quota_of(project).day.amount)
+            (project.slug, _date(day), served, refused, project.quota.per_day)
             for project in projects
             for day, served, refused in _history(project, today, days)
         ],

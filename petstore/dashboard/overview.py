@@ -6,10 +6,9 @@ from petstore import quotas
 from petstore.clock import MS_PER_DAY, rfc3339
 from petstore.dashboard.pages import pages_blueprint
 from petstore.models.pets import Pet
-from petstore.models.plans import PLANS
+from petstore.models.plans import PLANS, Quota
 from petstore.models.row_limits import row_limits
 from petstore.quotas.decisions import Day, Decision
-from petstore.quotas.quotas import Quota, quota_of
 
 INDEX = "overview.overview"
 SHOWN_DAYS = 30
@@ -68,10 +67,8 @@ def scale_end(highest: int) -> int:
 
 def _offers() -> dict[str, Quota]:
     """Return the quota of each plan, unless it is to be agreed upon."""
-    quotas = {
-        name: Quota.parse(terms.quota) for name, terms in PLANS.items() if terms.quota
-    }
-    return quotas | {g.caller.plan: quota_of(g.caller)}
+    quotas = {name: terms.quota for name, terms in PLANS.items() if terms.quota}
+    return quotas | {g.caller.plan: g.caller.quota}
 
 
 def _has_animals() -> bool:

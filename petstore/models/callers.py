@@ -8,6 +8,7 @@ from peewee import ModelSelect, Query
 from petstore import clock
 from petstore.models.credentials import digest_of, prefix_of
 from petstore.models.keys import Key
+from petstore.models.plans import Quota, quota_of
 from petstore.models.projects import Project
 from petstore.storage import db, slot, statement
 
@@ -43,6 +44,11 @@ class Caller(NamedTuple):
         """Return the caller whose key has that prefix, which proves nothing yet."""
         rows = _select_by_prefix(prefix=prefix, now_ms=clock.now_ms())
         return next(map(cls._make, rows), None)
+
+    @property
+    def quota(self) -> Quota:
+        """What the project may send."""
+        return quota_of(self.plan, self.per_minute, self.per_day)
 
     @property
     def is_banned(self) -> bool:

@@ -1,30 +1,62 @@
 """The plans: what each allows, in the order in which they are offered."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
+
+from limits import parse_many
+
+from petstore.clock import MS_PER_DAY, MS_PER_MINUTE, MS_PER_SECOND
+
+
+class Quota(NamedTuple):
+    """How many requests are allowed in a UTC minute, and how many in a UTC day."""
+
+    per_minute: int
+    per_day: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the quota in the notation of limits, as in `60/minute;1000/day`.
+
+        Raises `ValueError` for other windows, and for a limit of 0.
+        """
+        limits = parse_many(text)
+        lengths = [limit.get_expiry() * MS_PER_SECOND for limit in limits]
+        if lengths != [MS_PER_MINUTE, MS_PER_DAY] or not all(n.amount for n in limits):
+            raise ValueError(
+                "A quota is a limit a minute and one a day, of 1 request at least, as "
+                f"in 60/minute;1000/day, and not {text!r}."
+            )
+        return cls(*(limit.amount for limit in limits))
+
+    def times(self, factor: int) -> "Quota":
+        """Return the quota that allows so many times as much."""
+        return Quota(self.per_minute * factor, self.per_day * factor)
 
 
 class Terms(NamedTuple):
     """What a plan allows."""
 
-    # In the notation of the limits library, as in `60/minute;1000/day`; empty if each
-    # project on the plan has limits of its own.
-    quota: str
+    quota: Quota | None  # None if each project on the plan has limits of its own
     # Animals, orders and categories together; None if the operator may set a limit for
     # each project on the plan.
     rows: int | None
     has_domains: bool
 
-    @property
-    def per_minute(self) -> int | None:
-        """The requests of a minute, which the quota begins with."""
-        return int(self.quota.partition("/")[0]) if self.quota else None
-
 
 FREE = "free"
 PLANS = {
-    FREE: Terms("60/minute;1000/day", 10_000, has_domains=False),
-    "pro": Terms("300/minute;10000/day", 100_000, has_domains=True),
-    "business": Terms("1000/minute;100000/day", 1_000_000, has_domains=True),
-    "enterprise": Terms("", None, has_domains=True),
+    FREE: Terms(Quota.parse("60/minute;1000/day"), 10_000, has_domains=False),
+    "pro": Terms(Quota.parse("300/minute;10000/day"), 100_000, has_domains=True),
+    "business": Terms(
+        Quota.parse("1000/minute;100000/day"), 1_000_000, has_domains=True
+    ),
+    "enterprise": Terms(None, None, has_domains=True),
 }
 PLANS_WITH_DOMAINS = [name for name, terms in PLANS.items() if terms.has_domains]
+
+
+def quota_of(
+    plan: str, per_minute: int | None = None, per_day: int | None = None
+) -> Quota:
+    """Return the quota of a plan, or these limits if it leaves them to its projects."""
+    return PLANS[plan].quota or Quota(per_minute or 0, per_day or 0)

@@ -18,7 +18,7 @@ from peewee import (
 from petstore import clock
 from petstore.events import emit_after_commit
 from petstore.models import RuleError
-from petstore.models.plans import PLANS
+from petstore.models.plans import PLANS, Quota, quota_of
 from petstore.storage import BaseModel, db
 
 MAX_SLUG_LENGTH = 63
@@ -152,9 +152,9 @@ class Project(BaseModel):
         return limit is not None and (self.rows_used or 0) >= limit
 
     @property
-    def requests_a_minute(self) -> int:
-        """How many requests it may send in a minute."""
-        return PLANS[self.plan].per_minute or self.per_minute or 0
+    def quota(self) -> Quota:
+        """How many requests it may send."""
+        return quota_of(self.plan, self.per_minute, self.per_day)
 
     def record_rows(self, used: int) -> None:
         """Store how many rows the project holds now."""

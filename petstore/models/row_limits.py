@@ -124,7 +124,7 @@ class RowLimits:
         if project.is_full:
             return age_seconds >= timeouts.LIMITS.full_seconds
         minutes = 1 + age_ms / clock.MS_PER_MINUTE
-        most_added = ROWS_OF_REQUEST * project.requests_a_minute * minutes
+        most_added = ROWS_OF_REQUEST * project.quota.per_minute * minutes
         return (project.rows_used or 0) + most_added >= limit
 
     def _count_rows(self, project: Project, limit: int) -> None:

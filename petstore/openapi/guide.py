@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from petstore.errors import ERRORS
 from petstore.models.plans import PLANS
-from petstore.quotas.quotas import Quota
 
 INTRODUCTION = """\
 Manage animals for adoption, their categories and the orders for them. Every operation
@@ -47,8 +46,7 @@ def link(title: str) -> str:
 def _table_of_plans() -> str:
     rows = []
     for plan, terms in PLANS.items():
-        amounts = Quota.parse(terms.quota).amounts if terms.quota else ()
-        figures = [f"{amount:,}" for amount in amounts] or ["its own"] * 2
+        figures = [f"{limit:,}" for limit in terms.quota or ()] or ["its own"] * 2
         rows.append((plan.capitalize(), *figures))
     return _table(("Plan", "Requests per minute", "Requests per day"), rows)
 

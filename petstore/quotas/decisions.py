@@ -2,16 +2,16 @@
 
 from typing import NamedTuple
 
-from limits import RateLimitItem
-
 from petstore.clock import (
     MS_PER_DAY,
     MS_PER_MINUTE,
     MS_PER_SECOND,
     whole_seconds_until,
 )
-from petstore.quotas.quotas import Quota
+from petstore.models.plans import Quota
 from petstore.quotas.subjects import Subject
+
+POLICY = '"minute";q={};w=60, "day";q={};w=86400'  # the header RateLimit-Policy
 
 
 class Hit(NamedTuple):
@@ -42,9 +42,10 @@ class Day(NamedTuple):
 
 
 class Window(NamedTuple):
-    """One limit, how much of it is used, and when it resets."""
+    """The limit of a minute or day, how much of it is used, and when it resets."""
 
-    limit: RateLimitItem
+    unit: str  # of time
+    limit: int
     served: int
     remaining: int  # 0 when a lowered plan allows less than was served
     resets_ms: int
@@ -52,19 +53,19 @@ class Window(NamedTuple):
 
     @classmethod
     def at(
-        cls, now_ms: int, limit: RateLimitItem, length_ms: int, served: int
+        cls, now_ms: int, unit: str, length_ms: int, limit: int, served: int
     ) -> "Window":
-        """Return the window of the limit that contains the moment."""
+        """Return the window that contains the moment."""
         resets_ms = (now_ms // length_ms + 1) * length_ms
-        remaining = max(0, limit.amount - served)
+        remaining = max(0, limit - served)
         seconds = whole_seconds_until(resets_ms, now_ms)
-        return cls(limit, served, remaining, resets_ms, seconds)
+        return cls(unit, limit, served, remaining, resets_ms, seconds)
 
     @property
     def allowance(self) -> str:
         """The limit in words, such as `60 requests a minute`."""
-        noun = "request" if self.limit.amount == 1 else "requests"
-        return f"{self.limit.amount:,} {noun} a {self.limit.GRANULARITY.name}"
+        noun = "request" if self.limit == 1 else "requests"
+        return f"{self.limit:,} {noun} a {self.unit}"
 
     def render(self, name: str) -> str:
         """Return the window as an item of the header RateLimit."""
@@ -84,9 +85,11 @@ class Decision(NamedTuple):
     @classmethod
     def of(cls, quota: Quota, counts: Counts, banned_until_ms: int = 0) -> "Decision":
         """Compare the figures of the store with the limits of the quota."""
-        now_ms, (per_minute, per_day) = counts.now_ms, quota.limits
-        minute = Window.at(now_ms, per_minute, MS_PER_MINUTE, counts.minute_served)
-        day = Window.at(now_ms, per_day, MS_PER_DAY, counts.day_served)
+        now_ms, (per_minute, per_day) = counts.now_ms, quota
+        minute = Window.at(
+            now_ms, "minute", MS_PER_MINUTE, per_minute, counts.minute_served
+        )
+        day = Window.at(now_ms, "day", MS_PER_DAY, per_day, counts.day_served)
         return cls(counts.is_granted, quota, minute, day, now_ms, banned_until_ms)
 
     def joined(self, other: "Decision") -> "Decision":
@@ -129,9 +132,9 @@ class Decision(NamedTuple):
         if self.is_banned:
             remaining, resets_ms = 0, self.retry_at_ms
         return [
-            ("X-RateLimit-Limit", str(tightest.limit.amount)),
+            ("X-RateLimit-Limit", str(tightest.limit)),
             ("X-RateLimit-Remaining", str(remaining)),
             ("X-RateLimit-Reset", str(-(-resets_ms // MS_PER_SECOND))),
-            ("RateLimit-Policy", self.quota.policy),
+            ("RateLimit-Policy", POLICY.format(*self.quota)),
             ("RateLimit", f"{minute.render('minute')}, {day.render('day')}"),
         ]

@@ -5,6 +5,7 @@ import functools
 from petstore.clock import MS_PER_SECOND
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
+from petstore.models.plans import Quota
 from petstore.quotas.decisions import Counts, Day, Decision, Hit
 from petstore.quotas.fallback import FallbackCounters
 from petstore.quotas.quotas import (
@@ -14,8 +15,6 @@ from petstore.quotas.quotas import (
     SIGN_INS,
     SITE_FACTOR,
     STRANGERS,
-    Quota,
-    quota_of,
 )
 from petstore.quotas.stores import open_store
 from petstore.quotas.subjects import (
@@ -57,7 +56,7 @@ class Limiter:
 
         A ban does not refuse it, and its refusal does not count towards one.
         """
-        return self._count(Hit(project_subject(caller.project_id), quota_of(caller)))
+        return self._count(Hit(project_subject(caller.project_id), caller.quota))
 
     def history(self, project_id: int, days: range) -> list[Day]:
         """Return what a project used on each of the days since 1970."""
@@ -137,7 +136,7 @@ class Limiter:
 
 
 def _hit(caller: Caller) -> Hit:
-    subject, quota = project_subject(caller.project_id), quota_of(caller)
+    subject, quota = project_subject(caller.project_id), caller.quota
     return Hit(subject, quota, caller.key_id, caller.banned_until_ms or 0)
 
 

@@ -35,7 +35,7 @@ def browser(app: Flask, key: str) -> Browser:
 @pytest.fixture
 def few_pages(app: Flask, key: str) -> None:
     """Leave the project three pages of this minute."""
-    for _ in range(PAGES.minute.amount - 3):
+    for _ in range(PAGES.per_minute - 3):
         app.extensions["limiter"].count_page(Caller.of(key), has_reserve=False)
 
 

@@ -39,8 +39,7 @@ def sign_ins(app: Flask) -> SignIns:
 
 
 def test_limits_of_a_project_and_of_the_reserve_of_a_key():
-    amounts = [quota.amounts for quota in (PAGES, SIGN_INS, RESERVE)]
-    assert amounts == [(120, 5_000), (60, 1_000), (20, 60)]
+    assert [PAGES, SIGN_INS, RESERVE] == [(120, 5_000), (60, 1_000), (20, 60)]
 
 
 @of_both_engines
@@ -80,7 +79,7 @@ def test_leaked_key_can_be_revoked_after_it_has_used_up_the_pages(
 ):
     thief = Browser(app, leaked)
     assert statuses(thief, 4)[-1] == 429
-    assert set(statuses(thief, RESERVE.minute.amount + 1, KEYS)) == {200, 429}
+    assert set(statuses(thief, RESERVE.per_minute + 1, KEYS)) == {200, 429}
     owner, page = Browser(app, key), f"{KEYS}/{leaked[:16]}"
     refused = owner.get(OVERVIEW)
     assert (refused.status_code, f'href="{KEYS}"' in refused.text) == (429, True)
@@ -93,18 +92,18 @@ def test_leaked_key_can_be_revoked_after_it_has_used_up_the_pages(
 def test_key_pages_are_refused_when_pages_and_reserve_are_used_up(
     browser: Browser, clock: Clock
 ):
-    granted = 3 + RESERVE.minute.amount
+    granted = 3 + RESERVE.per_minute
     assert statuses(browser, granted + 1, KEYS) == [200] * granted + [429]
     clock.move(seconds=int(browser.get(KEYS).headers["Retry-After"]))
     assert statuses(browser, 1, KEYS) == [200]
 
 
 def test_wait_ends_with_the_first_of_pages_and_reserve(browser: Browser, clock: Clock):
-    per_minute = PAGES.minute.amount + RESERVE.minute.amount
-    for _ in range(RESERVE.day.amount // RESERVE.minute.amount):
+    per_minute = PAGES.per_minute + RESERVE.per_minute
+    for _ in range(RESERVE.per_day // RESERVE.per_minute):
         assert statuses(browser, per_minute + 1, KEYS)[-1] == 429
         clock.move(seconds=60)
-    assert statuses(browser, PAGES.minute.amount + 1, KEYS)[-1] == 429
+    assert statuses(browser, PAGES.per_minute + 1, KEYS)[-1] == 429
     assert browser.get(KEYS).headers["Retry-After"] == "50"
 
 
@@ -119,13 +118,13 @@ def test_sign_out_works_beyond_the_page_limit(browser: Browser):
 def test_sign_ins_with_a_leaked_key_do_not_refuse_another_one(
     sign_ins: SignIns, key: str, leaked: str
 ):
-    allowed = SIGN_INS.minute.amount + RESERVE.minute.amount
+    allowed = SIGN_INS.per_minute + RESERVE.per_minute
     assert sign_ins(leaked, allowed + 1) == [303] * allowed + [429]
     assert sign_ins(key, 5) == [303] * 5
 
 
 def test_refused_sign_in_says_why(visitor: Browser, key: str, sign_ins: SignIns):
-    sign_ins(key, SIGN_INS.minute.amount + RESERVE.minute.amount)
+    sign_ins(key, SIGN_INS.per_minute + RESERVE.per_minute)
     answer = visitor.sign_in(key)
     assert "Too many people have signed in to your project" in words(answer)
     assert answer.headers["Retry-After"] == "50"

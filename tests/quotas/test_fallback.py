@@ -54,7 +54,7 @@ def test_worker_enforces_its_share_while_redis_is_down(
 
 def test_worker_enforces_its_share_for_an_ipv6_site(app: Flask, redis: Server):
     redis.kill()
-    limiter, share = app.extensions["limiter"], 10 * STRANGERS.minute.amount // 2
+    limiter, share = app.extensions["limiter"], 10 * STRANGERS.per_minute // 2
     decisions = [limiter.count(None, f"2001:db8:7:{n:x}::1") for n in range(share + 9)]
     assert sum(decision.is_granted for decision in decisions) == share
 

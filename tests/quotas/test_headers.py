@@ -117,3 +117,8 @@ def test_reset_seconds_are_rounded_up(
     headers = client.get(PETS).headers
     assert headers["RateLimit"] == f'"minute";r=2;t={seconds}, "day";r=4;t={seconds}'
     assert shown(headers) == (3, 2, DAY_END)
+
+
+def test_policy_names_both_windows_with_their_lengths(client: FlaskClient):
+    policy = client.get(PETS).headers["RateLimit-Policy"]
+    assert policy == '"minute";q=3;w=60, "day";q=5;w=86400'

@@ -13,7 +13,7 @@ from tests.harness.clocks import Clock
 from tests.harness.statements import recorded
 from tests.quotas.requests import PETS, on_one_store, remaining
 
-PER_MINUTE, PER_DAY = STRANGERS.amounts
+PER_MINUTE, PER_DAY = STRANGERS
 SITE_PER_MINUTE = 600
 
 
@@ -98,7 +98,7 @@ def test_wait_covers_the_minute_of_the_site_and_the_day_of_the_network(
 
 @on_one_store
 def test_failed_sign_ins_of_a_site_are_limited_together(app: Flask):
-    per_site = 10 * FAILED_SIGN_INS.minute.amount
+    per_site = 10 * FAILED_SIGN_INS.per_minute
     statuses = [
         Browser(app, address=address(number)).sign_in(new_key()).status_code
         for number in range(per_site + 1)

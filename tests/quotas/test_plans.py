@@ -1,19 +1,30 @@
 """Plans are data: the table in petstore/models/plans.py is all that names them."""
 
-from petstore.models.plans import PLANS
-from petstore.quotas.quotas import Quota
+import pytest
+
+from petstore.models.plans import PLANS, Quota
 
 
 def test_plan_limits_match_the_specification():
     assert {name: terms.quota for name, terms in PLANS.items()} == {
-        "free": "60/minute;1000/day",
-        "pro": "300/minute;10000/day",
-        "business": "1000/minute;100000/day",
-        "enterprise": "",
+        "free": (60, 1_000),
+        "pro": (300, 10_000),
+        "business": (1_000, 100_000),
+        "enterprise": None,
     }
 
 
-def test_policy_names_both_windows_with_their_lengths():
-    assert Quota.parse("60/minute;1000/day").policy == (
-        '"minute";q=60;w=60, "day";q=1000;w=86400'
-    )
+@pytest.mark.parametrize(
+    "text",
+    [
+        "60/minute",
+        "1000/day;60/minute",
+        "9/second;1000/day",
+        "60/2 minute;1000/day",
+        "1/minute;2/hour;3/day",
+        "0/minute;1000/day",
+    ],
+)
+def test_quota_with_other_windows_is_refused_in_words(text: str):
+    with pytest.raises(ValueError, match="a limit a minute and one a day"):
+        Quota.parse(text)

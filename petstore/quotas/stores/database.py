@@ -110,13 +110,12 @@ def _raise(error: peewee.PeeweeException) -> NoReturn:
 
 
 def _count(hit: Hit) -> Counts:
-    per_minute, per_day = hit.quota.amounts
     [counts] = _upsert.at_once(
         hit.subject.name,
         subject=hit.subject.name,
         kept_days=hit.subject.kept_days,
-        per_minute=per_minute,
-        per_day=per_day,
+        per_minute=hit.quota.per_minute,
+        per_day=hit.quota.per_day,
         banned_until=hit.banned_until_ms,
         now_ms=clock.now_ms(),
     )

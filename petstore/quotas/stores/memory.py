@@ -3,13 +3,13 @@
 import threading
 from functools import cached_property
 
-from limits import RateLimitItem
 from limits.storage import MemoryStorage
 
 from petstore import clock
-from petstore.clock import MS_PER_SECOND
+from petstore.clock import MS_PER_DAY, MS_PER_MINUTE, MS_PER_SECOND
 from petstore.quotas.decisions import Counts, Decision, Hit
 
+LENGTHS_MS = (MS_PER_MINUTE, MS_PER_DAY)  # of the windows
 MAX_WINDOWS = 200_000
 
 
@@ -33,8 +33,10 @@ class MemoryCounters:
             decision = Decision.of(hit.quota, counts, hit.banned_until_ms)
             if decision.is_banned or not decision.tightest.remaining:
                 return counts
-            for limit in hit.quota.limits:
-                self._increment(hit, limit, counts.now_ms)
+            for key, length_ms in zip(
+                _keys(hit, counts.now_ms), LENGTHS_MS, strict=True
+            ):
+                self._increment(key, length_ms // MS_PER_SECOND)
             return self._counts(hit)._replace(is_granted=True)
 
     def peek(self, hit: Hit) -> Counts:
@@ -44,23 +46,21 @@ class MemoryCounters:
 
     def _counts(self, hit: Hit) -> Counts:
         now_ms = clock.now_ms()
-        served = [self._served(hit, limit, now_ms) for limit in hit.quota.limits]
-        return Counts._make((False, *served, now_ms, 0))
+        windows = zip(hit.quota, _keys(hit, now_ms), strict=True)
+        minute, day = (self._served(limit, key) for limit, key in windows)
+        return Counts(False, minute, day, now_ms)
 
-    def _served(self, hit: Hit, limit: RateLimitItem, now_ms: int) -> int:
+    def _served(self, limit: int, key: str) -> int:
         # The shares of the other processes count as served.
-        share = max(1, limit.amount // self._workers)
-        return limit.amount - share + self._storage.get(_key(hit, limit, now_ms))
+        return limit - max(1, limit // self._workers) + self._storage.get(key)
 
-    def _increment(self, hit: Hit, limit: RateLimitItem, now_ms: int) -> None:
-        is_new = self._storage.incr(_key(hit, limit, now_ms), limit.get_expiry()) == 1
-        self._windows += is_new
+    def _increment(self, key: str, seconds: int) -> None:
+        self._windows += self._storage.incr(key, seconds) == 1
         if self._windows > MAX_WINDOWS:  # strangers with many addresses
             self._storage.reset()
             self._windows = 0
 
 
-def _key(hit: Hit, limit: RateLimitItem, now_ms: int) -> str:
+def _keys(hit: Hit, now_ms: int) -> list[str]:
     # A window of limits begins with its first hit, so the key names the aligned one.
-    seconds = limit.get_expiry()
-    return f"{hit.subject.name}:{seconds}:{now_ms // (seconds * MS_PER_SECOND)}"
+    return [f"{hit.subject.name}:{each}:{now_ms // each}" for each in LENGTHS_MS]

@@ -39,7 +39,7 @@ class RedisStorage(CounterStorage):
             hit.subject.kept_days,
             "" if hit.key_id is None else hit.key_id,
             STRIKE_PAUSE_MS,
-            *hit.quota.amounts,
+            *hit.quota,
         )
 
     def peek(self, subject: Subject) -> Counts:
