@@ -13,8 +13,8 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
-from tests.dashboard.browser import COOKIE, Browser
 from tests.harness import databases
+from tests.harness.browser import COOKIE, Browser
 
 PROJECTS = 50
 ANIMALS = 200  # per project

@@ -1,4 +1,4 @@
-"""Undocumented names of libraries: the package uses only those listed here.
+"""Undocumented names of libraries: the package uses only those listed, its tests none.
 
 A name is undocumented if the reference of its library does not describe it, whether or
 not it begins with an underscore.
@@ -7,6 +7,7 @@ not it begins with an underscore.
 import ast
 import re
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import peewee
@@ -17,7 +18,9 @@ from gunicorn.workers.base import Worker
 import petstore
 
 PACKAGE = Path(petstore.__file__).parent
+TESTS = Path(__file__).parent
 PAGE = PACKAGE.parent / "docs" / "architecture.md"
+NAMED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 NAMED_TUPLE = {"_asdict", "_fields", "_make", "_replace"}
 DOCUMENTED = {"_get_current_object", "_meta"} | NAMED_TUPLE
 USED = {
@@ -68,18 +71,42 @@ def test_modules_use_only_the_listed_private_names():
         assert private_names(ast.parse(module.read_text())) <= known, module
 
 
+def test_tests_use_no_private_name_of_a_library():
+    code = [ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")]
+    tests = {path: ast.parse(path.read_text()) for path in TESTS.rglob("*.py")}
+    ours = {name for tree in (*code, *tests.values()) for name in names_in(tree)}
+    for path, tree in tests.items():
+        assert private_names(tree) - ours <= DOCUMENTED | {"_exit"}, path
+
+
 def private_names(tree: ast.AST) -> set[str]:
     """Return the underscore names that a module uses but does not define."""
-    defined, used = set(), set()
+    used = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            defined.add(node.name)
-        elif isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom):
             used |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.Attribute):
-            if ast.unparse(node.value) not in ("self", "cls"):
-                used.add(node.attr)
-            elif isinstance(node.ctx, ast.Store):
-                defined.add(node.attr)
-    private = {name for name in used if name[0] == "_" and not name.endswith("__")}
-    return private - defined
+        elif isinstance(node, ast.Attribute) and not is_own(node):
+            used.add(node.attr)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("setattr"):
+            used |= {name.value for name in node.args[1:2] if is_text(name)}
+    private = {name for name in used if name[:1] == "_" and not name.endswith("__")}
+    return private - {node.name for node in ast.walk(tree) if isinstance(node, NAMED)}
+
+
+def names_in(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that a module defines, those of attributes included."""
+    for node in ast.walk(tree):
+        if isinstance(node, NAMED):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield from [node.attr] * is_own(node)
+
+
+def is_own(node: ast.Attribute) -> bool:
+    return ast.unparse(node.value) in ("self", "cls")
+
+
+def is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import petstore
 from petstore import storage
+from tests.harness.documents import code_in, rows_of
 
 PACKAGE = Path(petstore.__file__).parent
 # Lowest layer first. Modules on one line do not import each other.
@@ -148,3 +149,8 @@ def test_requirements_begin_with_the_libraries_that_modules_import():
     requirements = (PACKAGE.parent / "requirements.txt").read_text()
     ours, _, _ = requirements.partition("\n\n")
     assert set(re.findall(r"^(.+)==", ours, re.MULTILINE)) == used
+
+
+def test_import_order_is_documented():
+    told = [code_in(row[0]) for row in rows_of("architecture.md", "The import order")]
+    assert told == LAYERS

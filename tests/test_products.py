@@ -21,7 +21,7 @@ from petstore.quotas.quotas import PAGES, RESERVE, SIGN_INS
 from petstore.settings import read_settings
 from petstore.storage import BaseModel
 from petstore.storage.database import db
-from tests.test_promises import code_in, rows_of
+from tests.harness.documents import code_in, rows_of
 
 PAGE = "operating.md"
 PLANS_HEADING, ROWS_HEADING = "What a project may cost", "The largest rows"

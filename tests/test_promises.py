@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import takewhile
 
 import click
 import pytest
@@ -21,9 +20,8 @@ from petstore.storage.database import (
 )
 from tests.harness import databases
 from tests.harness.databases import of_one_engine
+from tests.harness.documents import code_in, rows_of
 from tests.harness.servers import ROOT
-from tests.test_layers import LAYERS
-from tests.torture.campaigns import CAMPAIGNS
 
 
 @pytest.fixture
@@ -54,20 +52,6 @@ def test_each_table_has_a_model():
     models = {*BaseModel.__subclasses__(), *CounterModel.__subclasses__()}
     tables = databases.shape_of(db).keys() | databases.shape_of(counters).keys()
     assert tables == {model._meta.table_name for model in models}
-
-
-def rows_of(page: str, heading: str) -> list[list[str]]:
-    """Return the body rows of the first table below a heading."""
-    text = (ROOT / "docs" / page).read_text()
-    lines = text.partition(f"# {heading}\n")[2].splitlines()
-    while lines and not lines[0].startswith("|"):
-        lines.pop(0)
-    table = list(takewhile(lambda line: line.startswith("|"), lines))
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table[2:]]
-
-
-def code_in(cell: str) -> list[str]:
-    return re.findall("`([^`]+)`", cell)
 
 
 def test_each_error_code_is_documented_with_its_status():
@@ -169,13 +153,3 @@ def test_each_operation_has_its_own_test_file(app: Flask):
     files = {path.stem for path in (ROOT / "tests" / "api").glob("test_*.py")}
     assert len(views) == 9
     assert {f"test_{view}" for view in views} <= files
-
-
-def test_import_order_is_documented():
-    told = [code_in(row[0]) for row in rows_of("architecture.md", "The import order")]
-    assert told == LAYERS
-
-
-def test_each_fault_campaign_is_documented():
-    told = [row[0] for row in rows_of("reliability.md", "Results")]
-    assert told == [campaign.name for campaign in CAMPAIGNS]

@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 
 from petstore.api.bodies import read_object
 from petstore.errors import InvalidRequest
+from tests.harness.calls import counted_calls
 from tests.harness.databases import of_one_engine
-from tests.server.test_costs import counted_calls
 
 pytestmark = of_one_engine
 REX = {"name": "Rex", "categoryId": 7}

@@ -8,8 +8,7 @@ import pytest
 from petstore.storage import migrator
 from tests.cli.outputs import failure, text_of
 from tests.harness import servers
-from tests.torture.migrations import migrate_twice
-from tests.torture.migrators import LIVES
+from tests.harness.migrators import LIVES, migrate_twice
 
 MIGRATIONS = Path(migrator.__file__).parent / "migrations"
 NOTHING = "nothing to apply\n"

@@ -7,7 +7,7 @@ from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.quotas.quotas import PAGES
-from tests.dashboard.browser import Browser
+from tests.harness.browser import Browser
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from tests.dashboard.browser import Browser, add_pet, words
+from tests.harness.browser import Browser, add_pet, words
 from tests.harness.databases import of_both_engines
 
 ANIMALS = "/dashboard/animals"

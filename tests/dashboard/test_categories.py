@@ -4,7 +4,7 @@ import pytest
 
 from petstore.models.categories import Category
 from petstore.models.projects import Project
-from tests.dashboard.browser import Browser, words
+from tests.harness.browser import Browser, words
 from tests.harness.databases import of_both_engines
 
 CATEGORIES = "/dashboard/categories"

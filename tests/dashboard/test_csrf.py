@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from tests.dashboard.browser import Browser, words
+from tests.harness.browser import Browser, words
 
 KEYS = "/dashboard/keys"
 FIELDS = {"name": "spot.example.org", "categoryId": "7", "label": "x", "grace": "0"}

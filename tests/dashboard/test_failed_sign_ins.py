@@ -5,7 +5,7 @@ from flask import Flask
 
 from petstore.models.credentials import new_key
 from petstore.models.projects import Project
-from tests.dashboard.browser import SIGN_IN, Browser, words
+from tests.harness.browser import SIGN_IN, Browser, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 from tests.harness.statements import recorded

@@ -6,8 +6,8 @@ from flask import Flask
 
 from petstore.models.projects import Project
 from petstore.storage.database import db
-from tests.dashboard.browser import Browser, words
 from tests.harness.answers import error_of
+from tests.harness.browser import Browser, words
 
 
 def is_page(answer: object, status: int) -> bool:

@@ -10,7 +10,7 @@ from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
-from tests.dashboard.browser import Browser, add_pet, words
+from tests.harness.browser import Browser, add_pet, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 

@@ -10,7 +10,7 @@ from petstore.models import keys
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from tests.dashboard.browser import Browser, words
+from tests.harness.browser import Browser, words
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_both_engines
 

@@ -3,7 +3,7 @@
 from flask import Flask
 
 from petstore.web.application import FORM
-from tests.dashboard.browser import SIGN_IN, Browser
+from tests.harness.browser import SIGN_IN, Browser
 
 KEYS = "/dashboard/keys"
 

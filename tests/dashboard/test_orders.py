@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.orders import Order
 from petstore.models.projects import Project
-from tests.dashboard.browser import Browser, add_pet
+from tests.harness.browser import Browser, add_pet
 from tests.harness.databases import of_both_engines
 
 ORDERS = "/dashboard/orders"

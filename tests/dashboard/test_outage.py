@@ -3,7 +3,7 @@
 import pytest
 
 from petstore.models.projects import Project
-from tests.dashboard.browser import Browser
+from tests.harness.browser import Browser
 from tests.harness.servers import free_port
 
 

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from petstore.dashboard.overview import scale_end
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from tests.dashboard.browser import Browser, words
+from tests.harness.browser import Browser, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 
 from petstore.models.projects import Project
-from tests.dashboard.browser import Browser, add_pet
+from tests.harness.browser import Browser, add_pet
 from tests.harness.databases import of_both_engines
 
 # The options of `url_for`, and the parameters of lists.

@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.domains import Domain
 from petstore.models.projects import Project
-from tests.dashboard.browser import COOKIE, SIGN_IN, Browser
+from tests.harness.browser import COOKIE, SIGN_IN, Browser
 from tests.harness.host_fixtures import BASE, NAME, Own
 
 PAGES = ["/dashboard", "/dashboard/", SIGN_IN, "/dashboard/keys", "/dashboard/nothing"]

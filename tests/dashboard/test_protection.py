@@ -10,7 +10,7 @@ from markupsafe import escape
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.projects import Project
-from tests.dashboard.browser import Browser, add_pet
+from tests.harness.browser import Browser, add_pet
 
 POLICY = {
     "default-src": "'none'",

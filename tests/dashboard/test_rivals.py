@@ -5,7 +5,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from tests.dashboard.browser import Browser, words
+from tests.harness.browser import Browser, words
 
 
 @pytest.fixture

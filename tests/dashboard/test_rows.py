@@ -7,7 +7,7 @@ from petstore.models.orders import Order
 from petstore.models.pets import PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import row_limits
-from tests.dashboard.browser import Browser, add_pet
+from tests.harness.browser import Browser, add_pet
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 

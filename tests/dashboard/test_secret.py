@@ -7,8 +7,8 @@ from flask.sessions import SecureCookieSessionInterface
 from petstore.models.callers import Caller
 from petstore.models.secrets import Secret
 from petstore.models.sessions import Session
-from tests.dashboard.browser import Browser
 from tests.harness import statements
+from tests.harness.browser import Browser
 from tests.harness.databases import of_both_engines
 
 

@@ -14,7 +14,7 @@ from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.sessions import Session
 from petstore.storage.sweeping import SWEPT_AT_ONCE
-from tests.dashboard.browser import SIGN_IN, Browser
+from tests.harness.browser import SIGN_IN, Browser
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 from tests.harness.statements import recorded

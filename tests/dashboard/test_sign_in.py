@@ -9,7 +9,7 @@ import pytest
 from petstore.models.credentials import new_key
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from tests.dashboard.browser import SIGN_IN, Browser, words
+from tests.harness.browser import SIGN_IN, Browser, words
 from tests.harness.clocks import Clock
 
 KEYS = "/dashboard/keys"

@@ -11,10 +11,10 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from petstore.models.projects import Plan
 from tests.e2e.authority import Authority, Dns, authority, dns
-from tests.e2e.front import Front, caddy
-from tests.e2e.nginx import nginx
 from tests.e2e.people import BASE
 from tests.harness import servers
+from tests.harness.front import Front, caddy
+from tests.harness.nginx import nginx
 from tests.harness.services import issue_key
 
 TIMEOUT_MS = 60_000  # of the browser

@@ -3,7 +3,7 @@
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.front import BASE
+from tests.harness.front import BASE
 
 DASHBOARD = f"https://{BASE}/dashboard"
 OPEN_ALL = "for (const each of document.querySelectorAll('details')) each.open = true"

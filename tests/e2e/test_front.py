@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 
 from tests.e2e.conftest import World
-from tests.e2e.front import BASE, Front, caddy
-from tests.e2e.nginx import nginx
+from tests.harness.front import BASE, Front, caddy
+from tests.harness.nginx import nginx
 from tests.harness.servers import free_port
 
 CLOSED = [

@@ -17,11 +17,11 @@ from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.e2e.conftest import World
-from tests.e2e.front import BASE
-from tests.e2e.nginx import Nginx, nginx
 from tests.harness import databases
 from tests.harness.clients import PETS, Client
 from tests.harness.crowds import by_window
+from tests.harness.front import BASE
+from tests.harness.nginx import Nginx, nginx
 from tests.harness.services import issue_key, serving
 
 SHOP = "shop.nginx.example.org"

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import World
-from tests.e2e.front import Front, caddy
 from tests.e2e.people import BASE, add_domain, require_accessible, sign_in, verify
+from tests.harness.front import Front, caddy
 
 SHOP, OLD = "shop.example.org", "old.example.org"
 

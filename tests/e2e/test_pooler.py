@@ -12,11 +12,11 @@ from psycopg.conninfo import make_conninfo
 
 from tests.e2e.pooler import pgbouncer
 from tests.harness import servers
+from tests.harness.bursts import burst
 from tests.harness.clients import ORDERS, PETS, Client
 from tests.harness.crowds import race
 from tests.harness.services import issue_key, serving
 from tests.harness.waiting import wait_until
-from tests.torture.quotas import burst
 
 CLIENTS, TRIALS = 32, 5
 REX = {"name": "Rex", "categoryId": 7}

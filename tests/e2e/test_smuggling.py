@@ -9,8 +9,8 @@ from http.client import HTTPConnection
 import pytest
 
 from tests.e2e.conftest import World
-from tests.e2e.front import BASE, Front
-from tests.torture.smuggling import smuggled
+from tests.harness.front import BASE, Front
+from tests.harness.smuggling import smuggled
 
 PATIENCE_SECONDS = 1.0  # many cases are half a request, and get no response
 ID = re.compile(rb"\r\nX-Request-ID: (\S+)\r\n", re.IGNORECASE)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from petstore.server.worker import EventLoopWorker as SlowDiskWorker
-from tests.torture.recorder import Recorder, default_file_system
+from tests.harness.recorder import Recorder, default_file_system
 
 __all__ = ["SlowDiskWorker"]
 

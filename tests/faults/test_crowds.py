@@ -14,10 +14,10 @@ import pytest
 
 from petstore.timeouts import LIMITS, Limits
 from tests.harness.patience import PATIENT
+from tests.harness.postgres import Postgres, postgres
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 from tests.harness.wire import connected, get, post
-from tests.torture.postgres import Postgres, postgres
 
 QUEUE = 200
 CROWD = QUEUE + 100

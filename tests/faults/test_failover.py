@@ -15,10 +15,10 @@ import pytest
 from petstore.timeouts import LIMITS
 from tests.harness.crowds import at_once
 from tests.harness.patience import PATIENT
+from tests.harness.postgres import Postgres, postgres, standby_of
+from tests.harness.proxies import Proxy, proxy
 from tests.harness.services import Service, issue_key, serving
 from tests.harness.waiting import wait_until
-from tests.torture.postgres import Postgres, postgres, standby_of
-from tests.torture.proxies import Proxy, proxy
 
 REX = {"name": "Rex", "categoryId": 7}
 READ_SECONDS = 1.0

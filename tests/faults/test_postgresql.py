@@ -20,13 +20,13 @@ from petstore.storage.engines.connection import PostgresConnection
 from petstore.storage.engines.postgresql import Postgresql
 from petstore.timeouts import LIMITS, Limits
 from tests.harness import servers
+from tests.harness.bursts import burst
 from tests.harness.load import countdown, left_today
 from tests.harness.patience import PATIENT
+from tests.harness.postgres import Postgres, postgres
+from tests.harness.proxies import Proxy, proxy
 from tests.harness.services import Service, issue_key, serving
 from tests.harness.waiting import wait_until
-from tests.torture.postgres import Postgres, postgres
-from tests.torture.proxies import Proxy, proxy
-from tests.torture.quotas import burst
 
 REX = {"name": "Rex", "categoryId": 7}
 HANGS_SECONDS = 4.0  # the timeout of a statement

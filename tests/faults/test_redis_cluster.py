@@ -9,12 +9,12 @@ import pytest
 
 from petstore.models.keys import Key
 from tests.faults.conftest import Serve
+from tests.harness.bursts import burst
 from tests.harness.clusters import Cluster, cluster
 from tests.harness.load import countdown, load
 from tests.harness.services import Service, issue_key
+from tests.harness.stage import opened
 from tests.harness.waiting import wait_until
-from tests.torture.quotas import burst
-from tests.torture.stage import opened
 
 HIT_SECONDS = 2.0  # longer than a request takes on a busy machine
 BURST = 120  # redis-py opens 100 connections to a node unless told otherwise

@@ -9,9 +9,9 @@ from petstore.models.projects import Plan
 from tests.faults.conftest import Serve
 from tests.harness.clients import PETS, Client
 from tests.harness.clusters import Server
+from tests.harness.postgres import Postgres, postgres
 from tests.harness.services import Service, issue_key
 from tests.harness.waiting import wait_until
-from tests.torture.postgres import Postgres, postgres
 
 LIMIT = 10
 

@@ -9,7 +9,7 @@ from petstore.models.domains import Domain
 from petstore.models.domains.checks import record_certificate
 from petstore.models.projects import Plan, Project
 from tests.harness.host_fixtures import Own
-from tests.monitoring.samples import Samples
+from tests.harness.samples import Samples
 
 FAILED = "petstore_certificates_failed"
 EXPIRES = "petstore_certificate_expires_timestamp_seconds"

@@ -9,7 +9,7 @@ from petstore.models.domains import Domain, NoSuchDomain
 from petstore.models.domains.checks import TooManyNewDomains, prove
 from petstore.models.projects import Project
 from petstore.quotas.deletion import delete_project
-from tests.dashboard.browser import Browser
+from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
 from tests.harness.crowds import at_once
 from tests.harness.dns_server import DnsServer

@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tests.harness.mutants import mutated
 from tests.harness.services import Service, serving
-from tests.torture.mutants import mutated
 
 COUNT = 300
 SEED = 20270317

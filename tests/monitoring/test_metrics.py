@@ -11,7 +11,7 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import version
 from tests.harness.clocks import Clock
-from tests.monitoring.samples import Samples
+from tests.harness.samples import Samples
 
 REX = {"name": "Rex", "categoryId": 7}
 REQUESTS = "petstore_requests_total"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.samples import Samples
 from tests.harness.services import Service, serving
-from tests.monitoring.samples import Samples
 
 WORKERS = 2
 SERVED_BY_ONE = 40  # requests after which a worker is recycled

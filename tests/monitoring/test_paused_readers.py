@@ -20,9 +20,9 @@ from petstore import timeouts
 from petstore.monitoring import logs, streams
 from tests.harness import servers
 from tests.harness.clients import Client
+from tests.harness.samples import Samples
 from tests.harness.services import issue_key
 from tests.harness.waiting import wait_until
-from tests.monitoring.samples import Samples
 
 LOG_BYTES = 64 * 1024
 ENOUGH = 500  # requests whose lines fill any of the logs

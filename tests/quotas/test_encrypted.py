@@ -17,7 +17,7 @@ from petstore.quotas.stores import CounterStorage, open_store
 from petstore.quotas.subjects import Subject
 from tests.harness import servers
 from tests.harness.listening import listening
-from tests.torture.proxies import Proxy
+from tests.harness.proxies import Proxy
 
 HIT = Hit(Subject("somebody", 1), STRANGERS)
 

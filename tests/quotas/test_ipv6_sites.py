@@ -8,7 +8,7 @@ from petstore.models.credentials import new_key
 from petstore.quotas.decisions import Decision
 from petstore.quotas.limiter import Limiter
 from petstore.quotas.quotas import FAILED_SIGN_INS, STRANGERS
-from tests.dashboard.browser import Browser
+from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
 from tests.harness.statements import recorded
 from tests.quotas.requests import PETS, on_one_store, remaining

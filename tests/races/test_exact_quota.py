@@ -1,19 +1,21 @@
 """Tests that exactly the limit is served under concurrent requests."""
 
 import random
+import time
 from collections.abc import Callable
 from itertools import cycle, islice
 
 import pytest
 
 from petstore.models.projects import Plan
+from tests.harness.bursts import burst
 from tests.harness.clients import Answer
 from tests.harness.crowds import by_window, send_at_once
 from tests.races.conftest import Service
-from tests.torture.quotas import burst
 
 CLIENTS = 64
 TRIALS = 4
+MINUTE = 60
 
 
 def at_once(service: Service, key: str) -> list[Answer]:
@@ -24,6 +26,15 @@ def at_once(service: Service, key: str) -> list[Answer]:
 @pytest.mark.parametrize("trial", range(TRIALS))
 def test_exactly_the_limit_is_served(service: Service, trial: int):
     assert burst(random.Random(trial), service.environ, service.urls) == []
+
+
+def test_windows_end_by_the_clock_of_the_store(
+    service: Service, key_of: Callable[[Plan], str]
+):
+    [answer] = send_at_once(service.urls[:1], key_of(Plan("enterprise", 5, 10**6)))
+    reset = int(answer.headers["X-RateLimit-Reset"])
+    assert reset % MINUTE == 0
+    assert abs(reset - time.time()) <= MINUTE
 
 
 def test_each_response_has_a_distinct_remaining_count(

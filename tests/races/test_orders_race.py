@@ -4,19 +4,15 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
+from tests.harness.campaign import Run
 from tests.harness.clients import ORDERS, PETS, Client
 from tests.harness.crowds import race
 from tests.harness.waiting import wait_until
+from tests.harness.writers import writing
 from tests.races.conftest import of_both_engines
-from tests.torture import kills
-from tests.torture.campaign import Run
-from tests.torture.writers import writing
 
 CLIENTS, ANIMALS = 32, 5
 WRITES = 400
-KILLS = 4
 
 Clients = Callable[[int], list[Client]]
 
@@ -76,10 +72,3 @@ def test_random_writes_keep_orders_and_animals_consistent(
     ledger.judge(clients(1)[0], run)
     assert run.is_good, run
     assert None not in ledger.statuses
-
-
-@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
-def test_killed_processes_lose_and_repeat_no_write(engine: str, tmp_path: Path):
-    run = Run(KILLS, random.Random(engine), tmp_path)
-    kills.play(run, engine)
-    assert run.is_good, run

@@ -12,12 +12,12 @@ from typing import NoReturn
 import psutil
 import pytest
 
+from tests.harness.campaign import Run
+from tests.harness.load import change_under_load
 from tests.harness.servers import Gunicorn
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 from tests.harness.wire import PATIENCE_SECONDS, Wire, get, post
-from tests.torture.campaign import Run
-from tests.torture.restarts import change_under_load
 
 SENT = 40
 BODY = b'{"name": "Rex", "categoryId": 7}'

@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.torture.campaign import Campaign, Run
+from tests.harness.campaign import Campaign, Run
 from tests.torture.campaigns import CAMPAIGNS
 
 

@@ -1,9 +1,9 @@
 """All campaigns, in the order in which they are run."""
 
+from tests.harness.campaign import Campaign
 from tests.torture import floods, hostile_tenants, mutations
-from tests.torture.campaign import Campaign
-from tests.torture.crowds import CROWDS
 from tests.torture.kills import KILLS
+from tests.torture.large_crowds import CROWDS
 from tests.torture.migrations import MIGRATIONS
 from tests.torture.months import MONTHS
 from tests.torture.outages import OUTAGES

@@ -10,11 +10,11 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 
 from tests.harness import servers
+from tests.harness.campaign import Bound, Campaign, Run
 from tests.harness.services import Service
+from tests.harness.stage import cpu_seconds, deployed, memory_of, require_memory_returns
 from tests.harness.wire import post
-from tests.torture.campaign import Bound, Campaign, Run
 from tests.torture.fronts import FRONTS, client_at, deployed_behind
-from tests.torture.stage import cpu_seconds, deployed, memory_of, require_memory_returns
 from tests.torture.strangers import Place
 
 LEAST_ROUNDS = 3

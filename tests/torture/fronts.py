@@ -7,14 +7,14 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 from petstore.timeouts import Limits
-from tests.e2e.front import BASE, Front, caddy
-from tests.e2e.nginx import nginx
 from tests.harness import servers
+from tests.harness.campaign import Run
 from tests.harness.clients import Client
+from tests.harness.front import BASE, Front, caddy
+from tests.harness.nginx import nginx
 from tests.harness.services import Service
+from tests.harness.stage import deployed
 from tests.harness.waiting import wait_until
-from tests.torture.campaign import Run
-from tests.torture.stage import deployed
 from tests.torture.strangers import Place
 
 

@@ -9,13 +9,13 @@ import requests
 
 from petstore.quotas.stores.database import Usage
 from tests.harness import servers
+from tests.harness.campaign import Bound, Run
 from tests.harness.clients import Answer
 from tests.harness.dns_server import dns_server
 from tests.harness.load import load
 from tests.harness.patience import PATIENT
+from tests.harness.stage import deployed, opened
 from tests.torture.attacks import Attacker
-from tests.torture.campaign import Bound, Run
-from tests.torture.stage import deployed, opened
 from tests.torture.tenants import BASE, DOMAIN, SECRET, Rows, Tenant, Victim
 
 NAMES = ("Mallory", "Eve")

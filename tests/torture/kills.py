@@ -9,12 +9,12 @@ from peewee import fn
 
 from petstore.models.projects import Project
 from petstore.quotas.stores.database import Usage
+from tests.harness.campaign import Campaign, Run
 from tests.harness.patience import PATIENT
 from tests.harness.services import Service
+from tests.harness.stage import damage, deployed, opened
 from tests.harness.waiting import wait_until
-from tests.torture.campaign import Campaign, Run
-from tests.torture.stage import damage, deployed, opened
-from tests.torture.writers import Ledger, writing
+from tests.harness.writers import Ledger, writing
 
 MASTERS = 0.1  # share of the kills
 WRITES = range(1, 40)  # answered between two kills

@@ -1,7 +1,5 @@
 """The campaigns that kill concurrent `flask migrate` and then run it again."""
 
-import signal
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -12,13 +10,12 @@ from peewee import DatabaseProxy
 
 from petstore.storage.database import counters, db
 from tests.harness import databases, servers
-from tests.torture.campaign import Campaign, Run
-from tests.torture.migrators import LIVES, watched
-from tests.torture.stage import migrate, new_database, opened
+from tests.harness.campaign import Campaign, Run
+from tests.harness.migrators import LIVES, migrate_twice, watched
+from tests.harness.stage import migrate, new_database, opened
 
 AT_ONCE = 20
 TRIALS = 120  # a few more than a migration has statements
-KILLED = str(-signal.SIGKILL)
 
 
 def _interruptions(run: Run, engine: str) -> None:
@@ -46,25 +43,6 @@ def _deaths(run: Run, statement: int) -> list[int]:
     deaths = [statement] * doomed + [LIVES] * (AT_ONCE - doomed)
     run.dice.shuffle(deaths)
     return deaths
-
-
-def migrate_twice(url: str, deaths: list[int]) -> list[str]:
-    """Run `flask migrate` with the deaths, then without; return the faults."""
-    module, environ = "tests.torture.migrators", {"DATABASE_URL": url}
-    ended = servers.run(environ, module, *map(str, deaths))
-    ended.check_returncode()
-    *told, codes, codes_again = ended.stdout.splitlines()
-    faults = [
-        f"one ended with {code}, in {deaths}"
-        for death, code in zip(deaths, codes.split(), strict=True)
-        if code != "0" and not (death and code == KILLED)
-    ]
-    if faults:
-        faults += ended.stderr.splitlines()[-1:]
-    if set(codes_again.split()) != {"0"}:
-        faults.append(f"run again: {codes_again}, after {deaths}")
-    steps = Counter(line for line in told if line.startswith("applied "))
-    return faults + [f"{step} twice" for step, times in steps.items() if times > 1]
 
 
 def _state(url: str) -> list[Any]:

@@ -16,12 +16,12 @@ from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.storage import opened_databases
 from tests.harness import servers
+from tests.harness.campaign import Bound, Campaign, Run
 from tests.harness.clients import ORDERS, PETS
 from tests.harness.costs import Cost
 from tests.harness.services import AMPLE, Service, serving
-from tests.torture.campaign import Bound, Campaign, Run
-from tests.torture.filling import fill
-from tests.torture.stage import database, opened
+from tests.harness.stage import database, opened
+from tests.torture.month_rows import fill
 
 LITTLE = 1_000  # rows of a service that has just begun: each list fills a page
 MOST_TIMES_DEARER = 2.0

@@ -10,13 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from tests.harness.campaign import Run
+from tests.harness.mutants import mutated
 from tests.harness.patience import PATIENT
 from tests.harness.services import Service
-from tests.torture.campaign import Run
+from tests.harness.smuggling import smuggled
+from tests.harness.stage import WORKERS, deployed
 from tests.torture.checks import Sent, faults_of
-from tests.torture.mutants import mutated
-from tests.torture.smuggling import smuggled
-from tests.torture.stage import WORKERS, deployed
 
 AT_ONCE = 24
 LIMIT_SECONDS = 60

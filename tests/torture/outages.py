@@ -7,17 +7,17 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
 
+from tests.harness.campaign import Campaign, Run
 from tests.harness.clients import PETS, Answer
 from tests.harness.clusters import Server, cluster
 from tests.harness.load import Load, countdown, load
+from tests.harness.postgres import Postgres, postgres
+from tests.harness.proxies import Proxy, proxy
 from tests.harness.servers import free_port
 from tests.harness.services import Service, issue_key, serving
+from tests.harness.stage import deployed
 from tests.harness.waiting import wait_until
-from tests.torture.campaign import Campaign, Run
-from tests.torture.postgres import Postgres, postgres
-from tests.torture.proxies import Proxy, proxy
 from tests.torture.pulse import pulse
-from tests.torture.stage import deployed
 
 CLIENTS = 6  # each with a project of its own
 PAUSE_SECONDS = 0.02

@@ -10,18 +10,18 @@ import peewee
 
 from petstore.models.orders import OrderTable
 from petstore.models.pets import PetTable
+from tests.harness.campaign import Campaign, Run
 from tests.harness.clients import ORDERS, PETS, Answer, Client
+from tests.harness.recorder import LOG
 from tests.harness.services import issue_key, serving
+from tests.harness.stage import damage, migrate, opened
 from tests.harness.waiting import wait_until
-from tests.torture.campaign import Campaign, Run
+from tests.harness.writers import writing
 from tests.torture.disk import Disk, Line, lines
-from tests.torture.recorder import LOG
-from tests.torture.stage import damage, migrate, opened
-from tests.torture.writers import writing
 
 CUTS = 5  # per recording; the next one starts with what the last cut left
 WRITES = 200  # at least, per recording
-RECORDED = ("--worker-class", "tests.torture.recorder.RecordedWorker")
+RECORDED = ("--worker-class", "tests.harness.recorder.RecordedWorker")
 
 Rows = dict[tuple[str, int], str | int]  # by path and id: a name or an animal's id
 

@@ -20,18 +20,18 @@ from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from tests.harness import servers
+from tests.harness.campaign import Campaign, Run
 from tests.harness.clients import PETS
 from tests.harness.clusters import Server
 from tests.harness.dns_server import DnsServer, dns_server, rrset
 from tests.harness.load import load
+from tests.harness.postgres import Postgres, postgres, standby_of
+from tests.harness.proxies import Proxy, proxy
 from tests.harness.services import Service, issue_key
+from tests.harness.stage import opened
 from tests.harness.visitors import Visitor
 from tests.harness.waiting import wait_until
-from tests.torture.campaign import Campaign, Run
 from tests.torture.outages import Fault, calm_trials
-from tests.torture.postgres import Postgres, postgres, standby_of
-from tests.torture.proxies import Proxy, proxy
-from tests.torture.stage import opened
 from tests.torture.tenants import BASE
 
 WORKERS, CLIENTS, PROJECTS = 2, 4, 4

@@ -21,7 +21,7 @@ from petstore.models.last_used import last_used
 from petstore.models.projects import Project
 from petstore.settings import read_settings
 from petstore.storage import lists
-from tests.dashboard.browser import Browser
+from tests.harness.browser import Browser
 from tests.harness.clients import ORDERS, PETS
 from tests.harness.costs import Cost, measured
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from tests.harness import servers
+from tests.harness.campaign import Campaign, Run
 from tests.harness.clients import PETS, Client
 from tests.harness.services import Service, issue_key
+from tests.harness.stage import cpu_seconds, memory_of, require_memory_returns
 from tests.harness.waiting import wait_until
-from tests.torture.campaign import Campaign, Run
 from tests.torture.crowd import FORGED
 from tests.torture.fronts import client_at, deployed_behind
-from tests.torture.stage import cpu_seconds, memory_of, require_memory_returns
 from tests.torture.strangers import Place
 
 ONE_PET = f"{PETS}?limit=1"

@@ -7,7 +7,7 @@ import pytest
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.projects import Project
-from tests.dashboard.browser import Browser, add_pet
+from tests.harness.browser import Browser, add_pet
 from tests.harness.databases import of_both_engines
 from tests.harness.statements import recorded
 

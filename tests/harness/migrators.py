@@ -1,6 +1,6 @@
 """Run concurrent `flask migrate` processes that die, then as many that do not.
 
-Started by migrations.py. Each argument is the number of the statement before which a
+Each argument of the program is the number of the statement before which a
 process dies, counted from 1, or 0 if it lives. The last two lines of the output are the
 exit codes of both groups.
 """
@@ -8,6 +8,7 @@ exit codes of both groups.
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -19,8 +20,10 @@ from flask import Flask
 
 from petstore import create_app
 from petstore.storage.engines.base import RequestDatabase
+from tests.harness import servers
 
 LIVES = 0
+KILLED = str(-signal.SIGKILL)
 
 
 @contextmanager
@@ -63,6 +66,25 @@ def migrate_at_once(app: Flask, deaths: list[int]) -> list[int]:
     for runner in runners:
         runner.join()
     return [runner.exitcode for runner in runners]
+
+
+def migrate_twice(url: str, deaths: list[int]) -> list[str]:
+    """Run `flask migrate` with the deaths, then without; return the faults."""
+    module, environ = "tests.harness.migrators", {"DATABASE_URL": url}
+    ended = servers.run(environ, module, *map(str, deaths))
+    ended.check_returncode()
+    *told, codes, codes_again = ended.stdout.splitlines()
+    faults = [
+        f"one ended with {code}, in {deaths}"
+        for death, code in zip(deaths, codes.split(), strict=True)
+        if code != "0" and not (death and code == KILLED)
+    ]
+    if faults:
+        faults += ended.stderr.splitlines()[-1:]
+    if set(codes_again.split()) != {"0"}:
+        faults.append(f"run again: {codes_again}, after {deaths}")
+    steps = Counter(line for line in told if line.startswith("applied "))
+    return faults + [f"{step} twice" for step, times in steps.items() if times > 1]
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ from petstore.quotas.subjects import project_subject
 from petstore.storage import lists
 from petstore.storage.database import db
 from petstore.storage.queries import Statement
-from tests.dashboard.browser import Browser
 from tests.harness.background import finish_background
+from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
 from tests.harness.costs import VALUES, Cost, measured
 from tests.harness.dns_server import DnsServer

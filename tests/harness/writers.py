@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
+from tests.harness.campaign import Run
 from tests.harness.clients import ORDERS, PETS, Answer, Client
 from tests.harness.crowds import going_on
-from tests.torture.campaign import Run
 
 WRITERS = 4
 CATEGORIES = 5

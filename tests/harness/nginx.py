@@ -8,7 +8,7 @@ from pathlib import Path
 
 import trustme
 
-from tests.e2e.front import BASE, Front
+from tests.harness.front import BASE, Front
 from tests.harness.servers import ROOT, running
 
 # In place of Debian's nginx.conf, which includes the files of sites.

@@ -8,8 +8,8 @@ import pytest
 
 from tests.harness.answers import RATE_LIMIT_HEADERS
 from tests.harness.servers import Gunicorn
+from tests.harness.smuggling import smuggled
 from tests.harness.wire import Answer, Wire, get, post
-from tests.torture.smuggling import smuggled
 
 KEY = "none"
 CHUNKED = "Transfer-Encoding: chunked"

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Thread
 
 from tests.e2e.authority import authority, dns
-from tests.e2e.front import Front, caddy
+from tests.harness.front import Front, caddy
 from tests.harness.listening import listening
 from tests.harness.servers import free_port
 from tests.harness.waiting import wait_until

@@ -1,15 +1,11 @@
 """What strangers send costs little, counted in calls of functions."""
 
-import gc
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 
 from petstore.errors import ErrorResponse
 from petstore.server.request import RequestReader
 from petstore.timeouts import LIMITS
+from tests.harness.calls import counted_calls
 from tests.harness.wire import get, post
 
 KIB = 1024
@@ -44,20 +40,6 @@ def calls_of_a_read(sent: bytes) -> int:
                 sent = b""
         most = max(most, len(calls))
     return most
-
-
-@contextmanager
-def counted_calls() -> Iterator[list[str]]:
-    calls: list[str] = []
-    gc.disable()  # the collector may call functions of libraries
-    sys.setprofile(
-        lambda _frame, event, _: event[-4:] == "call" and calls.append(event)
-    )
-    try:
-        yield calls
-    finally:
-        sys.setprofile(None)
-        gc.enable()
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -12,9 +12,9 @@ from petstore.storage import migrator
 from petstore.storage.database import open_databases
 from petstore.timeouts import Limits
 from tests.harness import databases, servers
+from tests.harness.campaign import Run
 from tests.harness.services import Service, serving
 from tests.harness.waiting import wait_until
-from tests.torture.campaign import Run
 
 WORKERS = 2
 MOST_GROWTH_BYTES = 20 * 1024 * 1024

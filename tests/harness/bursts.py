@@ -1,0 +1,31 @@
+"""Bursts over all hosts, of which exactly the limit is served."""
+
+import random
+from itertools import cycle, islice
+
+from petstore.models.projects import Plan
+from tests.harness.crowds import send_at_once, served_by_minute
+from tests.harness.services import issue_key
+
+CLIENTS = 64
+PLENTY = 10**6
+
+
+def burst(
+    dice: random.Random,
+    environ: dict[str, str],
+    urls: list[str],
+    clients: int = CLIENTS,
+) -> list[str]:
+    """Exceed a minute or day limit with concurrent requests; return the faults."""
+    limit = dice.randrange(1, clients)
+    plan = dice.choice([(limit, PLENTY), (PLENTY, limit)])
+    key = issue_key(environ, Plan("enterprise", *plan))
+    answers = send_at_once(islice(cycle(urls), clients), key)
+    unexpected = {answer.status for answer in answers} - {200, 429}
+    faults = [f"answered {status}" for status in unexpected]
+    for sent, served in served_by_minute(answers):
+        # A burst that crosses into the next window has the full limit in each.
+        if served != min(sent, limit):
+            faults.append(f"{served} served of {sent}, with a limit of {limit}")
+    return faults

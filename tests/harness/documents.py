@@ -1,0 +1,21 @@
+"""The tables of the documentation."""
+
+import re
+from itertools import takewhile
+
+from tests.harness.servers import ROOT
+
+
+def rows_of(page: str, heading: str) -> list[list[str]]:
+    """Return the body rows of the first table below a heading."""
+    text = (ROOT / "docs" / page).read_text()
+    lines = text.partition(f"# {heading}\n")[2].splitlines()
+    while lines and not lines[0].startswith("|"):
+        lines.pop(0)
+    table = list(takewhile(lambda line: line.startswith("|"), lines))
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table[2:]]
+
+
+def code_in(cell: str) -> list[str]:
+    """Return what a cell shows as code."""
+    return re.findall("`([^`]+)`", cell)
