@@ -37,7 +37,7 @@ def _headers_in_one_place() -> None:
     from petstore.web import responses
 
     def get_wsgi_response(self: Any, environ: Any) -> Any:
-        self.headers.extend(responses.current_g().get("headers", []))
+        self.headers.extend(responses.current_request().state.headers)
         return super(responses.ApplicationResponse, self).get_wsgi_response(environ)
 
     responses.ApplicationResponse.get_wsgi_response = get_wsgi_response
@@ -57,12 +57,11 @@ def _views_as_they_are() -> None:
 
 
 def _request_itself() -> None:
-    from flask import g, request
+    from flask import request
 
     from petstore.web import application
 
     _replace(application.current_request, lambda: request)
-    _replace(application.current_g, lambda: g)
 
 
 def _replace(old: object, new: object) -> None:

@@ -5,7 +5,7 @@ from flask import Flask, Response
 from petstore import quotas
 from petstore.api import auth, categories, cors, orders, pets, quota
 from petstore.settings import Settings
-from petstore.web.application import current_g, current_request, is_api_path
+from petstore.web.application import current_request, is_api_path
 
 NO_STORE = ("Cache-Control", "no-store")
 
@@ -35,7 +35,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     def add_api_headers(response: Response) -> Response:
         request = current_request()
         if is_api_path(request.path):
-            headers = current_g().headers
+            headers = request.state.headers
             headers += quota.headers(limiter, request)
             headers += cors.headers(settings.cors_origins, request)
             if response.status_code != 301:  # a redirect has this header already

@@ -15,7 +15,7 @@ from petstore.models import RuleError
 from petstore.schemas.dumping import dumper_of
 from petstore.schemas.fields import StrictSchema
 from petstore.schemas.loading import load
-from petstore.web.application import current_g, current_request, repeated_names
+from petstore.web.application import current_request, repeated_names
 from petstore.web.responses import JsonResponse
 
 NO_PARAMETERS = StrictSchema()
@@ -96,7 +96,8 @@ class Operation:
 
     def carry_out(self, arguments: dict[str, Any]) -> Response:
         """Call the view and dump its result."""
-        result = self._view(current_g().caller.project_id, **arguments)
+        caller = current_request().state.required_caller
+        result = self._view(caller.project_id, **arguments)
         return JsonResponse(
             orjson.dumps(self._dump(result.value)), result.status, result.headers
         )

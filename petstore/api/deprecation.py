@@ -9,7 +9,7 @@ from flask import Response
 
 from petstore import clock
 from petstore.errors import ErrorResponse
-from petstore.web.application import current_g
+from petstore.web.application import current_request
 
 
 def deprecated(
@@ -31,9 +31,9 @@ def deprecated(
     def decorate(operation: Callable[..., Response]) -> Callable[..., Response]:
         @functools.wraps(operation)
         def respond(**arguments: Any) -> Response:
-            g = current_g()
-            g.headers += headers.items()
-            g.is_deprecated = True
+            state = current_request().state
+            state.headers += headers.items()
+            state.is_deprecated = True
             if clock.now_ms() >= removed_ms:
                 removed = clock.rfc3339(removed_ms)[:10]
                 raise ErrorResponse("operation_removed", removed, successor)

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 import orjson
-from flask import Response, g
+from flask import Response
 
 from petstore import timeouts
 from petstore.api.contract import Operation
@@ -71,8 +71,9 @@ def _read_attempt() -> Attempt | None:
         raise InvalidRequest(
             f"{HEADER}: must be 1 to 255 characters from ! to ~, quoted or not"
         )
+    project_id = request.state.required_caller.project_id
     fingerprint = hashlib.sha256(request.get_data()).digest()
-    return Attempt(g.caller.project_id, request.path, key, fingerprint)
+    return Attempt(project_id, request.path, key, fingerprint)
 
 
 def _carry_out(operation: Operation, arguments: dict[str, Any]) -> Response:
@@ -91,5 +92,5 @@ def _replay(stored: StoredResponse, attempt: Attempt) -> Response:
         headers["Location"] = stored.location
     body, status = bytes(stored.body or b""), stored.status or 200  # never null
     if status >= HTTPStatus.BAD_REQUEST:
-        g.error_code = orjson.loads(body)["code"]  # for the log
+        current_request().state.error_code = orjson.loads(body)["code"]  # for the log
     return JsonResponse(body, status, headers)

@@ -1,35 +1,33 @@
 """Counts every request under /v1 and shows the figures in its response."""
 
-from flask import Request
-
 from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
 from petstore.quotas.decisions import Decision
 from petstore.quotas.limiter import Limiter
 from petstore.quotas.quotas import STRANGERS
 from petstore.storage import without_waiting
-from petstore.web.application import current_g
+from petstore.web.application import ApplicationRequest
 
 
-def count(limiter: Limiter, request: Request) -> None:
+def count(limiter: Limiter, request: ApplicationRequest) -> None:
     """Count the request for its caller, or for the client address without a caller."""
-    g = current_g()
-    g.decision = decision = limiter.count(g.caller, request.remote_addr)
+    state = request.state
+    state.decision = decision = limiter.count(state.caller, request.remote_addr)
     if not decision.is_granted:
-        raise _refusal(decision, g.caller)
+        raise _refusal(decision, state.caller)
 
 
-def headers(limiter: Limiter, request: Request) -> list[tuple[str, str]]:
+def headers(limiter: Limiter, request: ApplicationRequest) -> list[tuple[str, str]]:
     """Return the figures of the quota for a response.
 
     A response to a request that was not counted has those of the client address. They
     are not worth waiting for a connection, least of all where waiting has timed out.
     """
-    decision = current_g().get("decision") or _peek(limiter, request)
+    decision = request.state.decision or _peek(limiter, request)
     return decision.headers()
 
 
-def _peek(limiter: Limiter, request: Request) -> Decision:
+def _peek(limiter: Limiter, request: ApplicationRequest) -> Decision:
     with without_waiting():
         return limiter.peek(None, request.remote_addr)
 

@@ -2,13 +2,14 @@
 
 from functools import partial
 
-from flask import g, render_template
+from flask import render_template
 from flask.typing import ResponseReturnValue
 
 from petstore.dashboard.forms import EMPTY, Form, loads_form
 from petstore.dashboard.lists import read_list, read_query
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category
 from petstore.models.row_limits import ProjectFull
 from petstore.schemas.categories import CategoryChangeForm, NamedCategoryForm
@@ -23,7 +24,7 @@ bp = pages_blueprint("dashboard_categories", __name__, "/categories", counts_for
 def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
     """List categories by id; the form is that of one of them, or names another."""
     page = read_list(
-        INDEX, DashboardQuery(), partial(Category.listed, g.caller.project_id)
+        INDEX, DashboardQuery(), partial(Category.listed, current_project().id)
     )
     forms = {row.id: Form({"name": row.name or ""}) for row in page.rows}
     if category_id in forms:
@@ -48,7 +49,7 @@ def rename_category(category_id: int, name: str | None) -> ResponseReturnValue:
 def _rename(category_id: int, name: str | None) -> ResponseReturnValue:
     parameters, _ = read_query(DashboardQuery())
     try:
-        Category.rename(g.caller.project_id, category_id, name)
+        Category.rename(current_project().id, category_id, name)
     except ProjectFull as error:
         return go_to(INDEX, str(error), "bad", **parameters)
     told = f"is named {name}" if name else "has no name now"

@@ -1,11 +1,12 @@
 """/dashboard/settings/domains: the project's own hosts, from DNS to certificate."""
 
-from flask import abort, current_app, g, render_template
+from flask import abort, current_app, render_template
 from flask.typing import ResponseReturnValue
 
 from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.sessions import current_project
 from petstore.hosting.names import normalised, readable
 from petstore.hosting.verifier import Busy, Verifier, verifier_of
 from petstore.models.domains import Domain, DomainNotAllowed
@@ -24,7 +25,7 @@ def domains(form: Form = EMPTY) -> str:
     """List the domains, with a form to add one."""
     return render_template(
         "domains.html",
-        domains=Domain.page(g.project),
+        domains=Domain.page(current_project()),
         verifier=verifier_of(current_app),
         form=form,
     )
@@ -36,7 +37,7 @@ def add_domain() -> ResponseReturnValue:
     form, base_domain = Form.of_request(), _verifier().base_domain
     try:
         name = normalised(form.values.get("name", ""), base_domain)
-        added = Domain.add(g.project, name)
+        added = Domain.add(current_project(), name)
     except DomainNotAllowed as error:
         return domains(form.with_errors({"name": str(error)})), 400
     return go_to("domains.domain", domain_id=added.id)
@@ -45,7 +46,10 @@ def add_domain() -> ResponseReturnValue:
 @bp.get("/<id:domain_id>")
 def domain(domain_id: int) -> str:
     """Show one domain: its DNS records, what DNS says, its certificate."""
-    domain, verifier = Domain.find(g.project, domain_id), verifier_of(current_app)
+    domain, verifier = (
+        Domain.find(current_project(), domain_id),
+        verifier_of(current_app),
+    )
     records = verifier.required_records(domain).records if verifier else ()
     return render_template("domain.html", domain=domain, records=records)
 
@@ -53,8 +57,8 @@ def domain(domain_id: int) -> str:
 @bp.post("/<id:domain_id>/verify")
 def verify_domain(domain_id: int) -> ResponseReturnValue:
     """Query DNS for proof that the domain is the project's."""
-    verifier, domain = _verifier(), Domain.find(g.project, domain_id)
-    if not g.project.has_domains:
+    verifier, domain = _verifier(), Domain.find(current_project(), domain_id)
+    if not current_project().has_domains:
         return _back_to(domain, NO_DOMAINS, "bad")
     try:
         is_proved = verifier.verify(domain)
@@ -68,8 +72,8 @@ def verify_domain(domain_id: int) -> ResponseReturnValue:
 @bp.post("/<id:domain_id>/primary")
 def choose_domain(domain_id: int) -> ResponseReturnValue:
     """Redirect the project's other domains to this one."""
-    domain = Domain.find(g.project, domain_id)
-    if not g.project.has_domains:
+    domain = Domain.find(current_project(), domain_id)
+    if not current_project().has_domains:
         return _back_to(domain, NO_DOMAINS, "bad")
     if not domain.choose():
         return _back_to(domain, NOT_PRIMARY, "bad")
@@ -79,7 +83,7 @@ def choose_domain(domain_id: int) -> ResponseReturnValue:
 @bp.post("/<id:domain_id>/remove")
 def remove_domain(domain_id: int) -> ResponseReturnValue:
     """Stop serving a domain at once."""
-    domain = Domain.find(g.project, domain_id)
+    domain = Domain.find(current_project(), domain_id)
     was_served = domain.remove()
     # If not, another project may serve it.
     effect = " It is no longer served." if was_served else ""

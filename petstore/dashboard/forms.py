@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from flask import Flask, current_app, g, request, session
+from flask import Flask, current_app, request, session
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf, validate_csrf
 from marshmallow import Schema, ValidationError
@@ -14,6 +14,7 @@ from petstore import quotas
 from petstore.dashboard import sessions
 from petstore.errors import InvalidRequest
 from petstore.schemas.loading import load
+from petstore.web.application import current_request
 
 CSRF_TOKEN = "csrf_token"  # noqa: S105 (the name of a form field)
 
@@ -92,9 +93,10 @@ def count_request() -> None:
     """Count a form as a request of the project's plan; raises 429 if it is refused."""
     if request.method != "POST":
         return
-    g.decision = decision = quotas.limiter_of(current_app).count_form(g.caller)
+    state, limiter = current_request().state, quotas.limiter_of(current_app)
+    state.decision = decision = limiter.count_form(state.required_caller)
     if not decision.is_granted:
-        plan = g.caller.plan.capitalize()
+        plan = state.project.plan.capitalize()
         reason = f"{plan} allows {decision.tightest.allowance}"
         raise sessions.too_many(decision, reason)
 

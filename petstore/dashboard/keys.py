@@ -1,6 +1,6 @@
 """/dashboard/keys: the project's keys, issued, rotated, revoked and unbanned."""
 
-from flask import g, render_template
+from flask import render_template
 from flask.typing import ResponseReturnValue
 
 from petstore import clock
@@ -8,6 +8,7 @@ from petstore.dashboard.forms import EMPTY, Form, loads_form, renew_csrf
 from petstore.dashboard.lists import read_query
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.sessions import current_project
 from petstore.models.keys import (
     STATUSES,
     Key,
@@ -27,7 +28,7 @@ bp = pages_blueprint("keys", __name__, "/keys", has_reserve=True)
 def keys(form: Form = EMPTY) -> str:
     """List keys that work, or keys that have ended, newest first."""
     _, filters = read_query(KeyQuery())
-    rows = Key.listed(g.caller.project_id, **filters)
+    rows = Key.listed(current_project().id, **filters)
     return render_template(
         "keys.html", keys=rows, statuses=STATUSES, form=form, **filters
     )
@@ -40,7 +41,9 @@ def issue_key(label: str | None, days: int | None) -> ResponseReturnValue:
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
     try:
         return _show_once(
-            Key.issue(g.project, is_limited=True, label=label, expires_ms=expires_ms)
+            Key.issue(
+                current_project(), is_limited=True, label=label, expires_ms=expires_ms
+            )
         )
     except (TooManyKeys, TooManyNewKeys) as error:
         return go_to(INDEX, str(error), "bad")
@@ -49,7 +52,7 @@ def issue_key(label: str | None, days: int | None) -> ResponseReturnValue:
 @bp.get("/<prefix>")
 def key(prefix: str, form: Form = EMPTY) -> str:
     """Show one key and what can be done with it."""
-    key = Key.find(g.caller.project_id, prefix)
+    key = Key.find(current_project().id, prefix)
     return render_template("key.html", key=key, form=form)
 
 
@@ -58,9 +61,9 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 def rotate_key(prefix: str, grace: int) -> ResponseReturnValue:
     """Issue the successor of a key and show it once."""
     try:
-        old = Key.find(g.caller.project_id, prefix)
+        old = Key.find(current_project().id, prefix)
         new_key = old.rotate(grace, is_limited=True)
-        return _show_once(new_key, Key.find(g.caller.project_id, prefix))
+        return _show_once(new_key, Key.find(current_project().id, prefix))
     except (KeyNotActive, TooManyKeys, TooManyNewKeys) as error:
         return _back_to(prefix, str(error), "bad")
 
@@ -68,14 +71,14 @@ def rotate_key(prefix: str, grace: int) -> ResponseReturnValue:
 @bp.post("/<prefix>/revoke")
 def revoke_key(prefix: str) -> ResponseReturnValue:
     """End a key on its very next request."""
-    Key.find(g.caller.project_id, prefix).revoke()
+    Key.find(current_project().id, prefix).revoke()
     return _back_to(prefix, "The key is revoked and no longer works.")
 
 
 @bp.post("/<prefix>/unban")
 def unban_key(prefix: str) -> ResponseReturnValue:
     """End the ban of a key."""
-    Key.find(g.caller.project_id, prefix).unban()
+    Key.find(current_project().id, prefix).unban()
     return _back_to(prefix, "The ban is lifted; the key works again.")
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 
-from flask import g, render_template
+from flask import render_template
 from flask.typing import ResponseReturnValue
 
 from petstore.dashboard.lists import read_list, read_query
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.sessions import current_project
 from petstore.models.orders import STATUSES, Order, OrderClosed
 from petstore.models.pets import Pet
 from petstore.schemas.orders import DashboardOrderQuery
@@ -21,7 +22,7 @@ bp = pages_blueprint("dashboard_orders", __name__, "/orders", counts_forms=True)
 @bp.get("")
 def orders() -> str:
     """List orders, newest first, with the names of their animals."""
-    project_id = g.caller.project_id
+    project_id = current_project().id
     page = read_list(INDEX, DashboardOrderQuery(), partial(Order.listed, project_id))
     names = Pet.names(project_id, {order.pet_id for order in page.rows})
     return render_template("orders.html", page=page, statuses=STATUSES, names=names)
@@ -45,8 +46,8 @@ def _close(
     parameters, _ = read_query(DashboardOrderQuery())
     kind = "good"
     try:
-        close(g.caller.project_id, order_id)
+        close(current_project().id, order_id)
     except OrderClosed:
-        order = Order.find(g.caller.project_id, order_id)
+        order = Order.find(current_project().id, order_id)
         told, kind = f"had been {order.status} before.", "bad"
     return go_to(INDEX, f"The order {order_id} {told}", kind, **parameters)

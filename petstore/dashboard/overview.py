@@ -1,14 +1,16 @@
 """/dashboard: the plan, the quota now, and the requests of the last 30 days."""
 
-from flask import Response, current_app, g, render_template, request
+from flask import Response, current_app, render_template, request
 
 from petstore import quotas
 from petstore.clock import MS_PER_DAY, rfc3339
 from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.sessions import current_project
 from petstore.models.pets import Pet
 from petstore.models.plans import PLANS, Quota
 from petstore.models.row_limits import row_limits
 from petstore.quotas.decisions import Day, Decision
+from petstore.web.application import current_request
 
 INDEX = "overview.overview"
 SHOWN_DAYS = 30
@@ -21,9 +23,9 @@ bp = pages_blueprint("overview", __name__, "")
 @bp.get("")
 def overview() -> str:
     """Show how much of its quota the project uses, and what other plans offer."""
-    row_limits.count_soon(g.project.id)
+    row_limits.count_soon(current_project().id)
     limiter = quotas.limiter_of(current_app)
-    quota = limiter.peek(g.caller, None)
+    quota = limiter.peek(current_request().state.required_caller, None)
     days = _last_days(quota)
     return render_template(
         "overview.html",
@@ -40,13 +42,14 @@ def overview() -> str:
 @bp.get("/usage.csv")
 def usage() -> Response:
     """Return the figures of the chart, for a spreadsheet."""
-    quota = quotas.limiter_of(current_app).peek(g.caller, None)
+    limiter = quotas.limiter_of(current_app)
+    quota = limiter.peek(current_request().state.required_caller, None)
     rows = [
         f"{rfc3339(day.day * MS_PER_DAY)[:10]},{day.served},{day.refused}"
         for day in _last_days(quota)
     ]
     text = "".join(f"{row}\r\n" for row in ("day,served,refused", *rows))
-    disposition = f'attachment; filename="usage-{g.project.slug}.csv"'
+    disposition = f'attachment; filename="usage-{current_project().slug}.csv"'
     headers = {"Content-Disposition": disposition}
     return Response(text, headers=headers, mimetype="text/csv")
 
@@ -54,7 +57,7 @@ def usage() -> Response:
 def _last_days(quota: Decision) -> list[Day]:
     today = quota.now_ms // MS_PER_DAY
     days = range(today - SHOWN_DAYS + 1, today + 1)
-    return quotas.limiter_of(current_app).history(g.caller.project_id, days)
+    return quotas.limiter_of(current_app).history(current_project().id, days)
 
 
 def scale_end(highest: int) -> int:
@@ -68,11 +71,12 @@ def scale_end(highest: int) -> int:
 def _offers() -> dict[str, Quota]:
     """Return the quota of each plan, unless it is to be agreed upon."""
     quotas = {name: terms.quota for name, terms in PLANS.items() if terms.quota}
-    return quotas | {g.caller.plan: g.caller.quota}
+    caller = current_request().state.required_caller
+    return quotas | {caller.plan: caller.quota}
 
 
 def _has_animals() -> bool:
-    return bool(Pet.page(g.project.id, after=0, limit=1, status=None))
+    return bool(Pet.page(current_project().id, after=0, limit=1, status=None))
 
 
 def _first_call() -> str:

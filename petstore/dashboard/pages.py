@@ -5,12 +5,13 @@ from functools import partial
 from http import HTTPStatus
 
 import peewee
-from flask import Blueprint, Flask, Response, g, render_template, request
+from flask import Blueprint, Flask, Response, render_template, request
 
 from petstore.dashboard import formats, forms, sessions
 from petstore.dashboard.navigation import PREFIX, is_dashboard_path
 from petstore.errors import ErrorResponse
 from petstore.settings import Settings
+from petstore.web.application import current_request
 from petstore.web.assets import AssetBlueprint
 
 HEADERS = {
@@ -66,10 +67,10 @@ def pages_blueprint(
 ) -> Blueprint:
     """Make a blueprint for pages at a path below /dashboard.
 
-    Its views run for people who are signed in (`g.caller`, `g.project`) unless it is
-    public, and its forms only with a CSRF token. Pages with a reserve open, for each
-    key, after the project has opened too many. Forms that do what the API does, too,
-    are counted as its requests.
+    Its views run for people who are signed in (`current_project`) unless it is public,
+    and its forms only with a CSRF token. Pages with a reserve open, for each key, after
+    the project has opened too many. Forms that do what the API does, too, are counted
+    as its requests.
     """
     bp = Blueprint(name, module, url_prefix=f"{PREFIX}{path}")
     bp.before_request(sessions.load_secret)
@@ -102,6 +103,6 @@ def _failure_page(status: int, message: str) -> Response | None:
 
 def _show_menu() -> None:
     """Find out who is signed in: no hook of a page has run for an unknown path."""
-    if "caller" not in g:
+    if current_request().state.caller is None:
         with suppress(ErrorResponse, peewee.DatabaseError):
             sessions.recognise()

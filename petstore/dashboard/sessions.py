@@ -4,7 +4,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 import peewee
-from flask import Flask, Request, current_app, g, request, session
+from flask import Flask, Request, current_app, request, session
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 
@@ -94,7 +94,7 @@ def require(*, has_reserve: bool = False) -> ResponseReturnValue | None:
 
 
 def recognise(*, has_reserve: bool = False) -> bool:
-    """Set `g.caller` and `g.project`; return whether somebody is signed in.
+    """Find the caller and the project; return whether somebody is signed in.
 
     Raises 429 if the project has opened too many pages and this is none for the reserve
     of the key. The page that says so has the menu, which leads to the keys.
@@ -105,14 +105,20 @@ def recognise(*, has_reserve: bool = False) -> bool:
     if caller is None:
         return False
     wait_as(caller.project_id, request.remote_addr)
-    g.project = Project.get_by_id(caller.project_id)
-    g.caller = caller
+    state = current_request().state
+    state.project = Project.get_by_id(caller.project_id)
+    state.caller = caller
     limiter = quotas.limiter_of(current_app)
     decision = limiter.count_page(caller, has_reserve=has_reserve)
     if not decision.is_granted:
         hint = "" if has_reserve else " (Keys still opens)"
         raise too_many(decision, TOO_MANY_PAGES + hint)
     return True
+
+
+def current_project() -> Project:
+    """Return the project of the person who has signed in."""
+    return current_request().state.project
 
 
 def too_many(decision: Decision, reason: str) -> ErrorResponse:

@@ -4,16 +4,15 @@ import re
 import string
 from urllib.parse import quote
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, request
 
 from petstore.errors import ErrorResponse
 from petstore.hosting.names import suffixes
 from petstore.hosting.verifier import Verifier
-from petstore.models.callers import Caller
 from petstore.models.domains.hosts import Host
 from petstore.settings import Settings
 from petstore.storage import wait_as
-from petstore.web.application import current_g
+from petstore.web.application import current_request
 
 EVERY_PROJECT = Host(project_id=None)
 # These and everything below them are served without a look-up of the host. They end
@@ -55,7 +54,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         host = find_host(_host_name(), verifier.base_domain)
         if host is None:
             raise ErrorResponse("unknown_host")
-        g.host_project_id = host.project_id
+        current_request().state.host_project_id = host.project_id
         # A session is begun, and is valid, at the base domain alone.
         if host.project_id is not None and path.startswith("/dashboard/"):
             return _redirect(verifier.base_domain, 303)
@@ -73,13 +72,6 @@ def find_host(name: str, base_domain: str) -> Host | None:
     if parent == base_domain:
         return Host.of_slug(slug)
     return None if parent.endswith(f".{base_domain}") else Host.of_domain(name)
-
-
-def scoped_to_host(caller: Caller | None) -> Caller | None:
-    """Return the caller, but None if the host belongs to another project."""
-    if caller and current_g().get("host_project_id") in (None, caller.project_id):
-        return caller
-    return None
 
 
 def _host_name() -> str:

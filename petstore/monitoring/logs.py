@@ -13,12 +13,13 @@ from typing import Any
 
 import click
 import orjson
-from flask import Flask, Response, g
+from flask import Flask, Response, has_request_context
 
 from petstore import clock, randomness
 from petstore.monitoring import streams
 from petstore.monitoring.streams import STDERR, STDOUT
-from petstore.web.application import current_g, current_request
+from petstore.web.application import current_request
+from petstore.web.state import RequestState
 
 _terminals = {descriptor for descriptor in (STDOUT, STDERR) if os.isatty(descriptor)}
 # W3C Trace Context, section 3.2: version 00 has 55 characters; later versions may have
@@ -44,27 +45,27 @@ def init_app(app: Flask) -> None:
 
 
 def _begin() -> None:
-    g = current_g()
-    g.started = clock.monotonic()
-    header = current_request().environ.get("HTTP_X_REQUEST_ID")
-    is_valid = header and _VALID_ID.fullmatch(header)
-    if header and "pet_" in header and _KEY.search(header):
-        is_valid = None
-    g.request_id = header if is_valid else randomness.source.randbytes(16).hex()
+    started = clock.monotonic()
+    request = current_request()
+    request_id = request.environ.get("HTTP_X_REQUEST_ID", "")
+    if not _VALID_ID.fullmatch(request_id) or _KEY.search(request_id):
+        request_id = randomness.source.randbytes(16).hex()
+    request.state = RequestState(request_id, started)
 
 
 def _end(response: Response) -> Response:
-    request, g = current_request(), current_g()
-    caller, rule = g.get("caller"), request.url_rule
+    request = current_request()
+    state, rule = request.state, request.url_rule
+    caller = state.caller
     line = {
         "event": "request",
-        "id": g.request_id,
+        "id": state.request_id,
         "method": request.method,
         "path": _shown_path(request.path),
         "route": rule.rule if rule else None,
         "status": response.status_code,
-        "code": g.get("error_code"),
-        "duration_ms": round((clock.monotonic() - g.started) * 1000, 3),
+        "code": state.error_code,
+        "duration_ms": round((clock.monotonic() - state.started) * 1000, 3),
         "project": caller.slug if caller else None,
         "key": caller.prefix if caller else None,
         "address": request.remote_addr,
@@ -104,10 +105,14 @@ class LineHandler(logging.Handler):
 
 def _request_facts() -> dict[str, str]:
     """Return the id of the current request, its project and the key that acts."""
-    if "request_id" not in (g or ()):
+    if not has_request_context():
         return {}
-    facts = {"id": g.request_id}
-    if caller := g.get("caller"):
+    # Flask opens the session of a page before any hook has run.
+    state: RequestState | None = getattr(current_request(), "state", None)
+    if state is None:
+        return {}
+    facts = {"id": state.request_id}
+    if caller := state.caller:
         facts |= {"project": caller.slug, "by": caller.prefix}
     return facts
 

@@ -29,7 +29,7 @@ from petstore.models.callers import Caller
 from petstore.models.domains.checks import certificate_summary
 from petstore.quotas.decisions import Decision
 from petstore.settings import version
-from petstore.web.application import current_g, current_request
+from petstore.web.application import current_request
 from petstore.web.proxies import require_direct_client
 
 DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
@@ -177,18 +177,19 @@ def _certificates() -> Iterator[Metric]:
 
 
 def _count(response: Response) -> Response:
-    g = current_g()
-    blueprint, _, operation = (current_request().endpoint or ".unknown").rpartition(".")
+    request = current_request()
+    state = request.state
+    blueprint, _, operation = (request.endpoint or ".unknown").rpartition(".")
     if blueprint in UNCOUNTED_BLUEPRINTS:
         return response
     # Requests go on without metrics if the files cannot be opened.
     with suppress(OSError):
         _child(REQUESTS, operation, response.status_code).inc()
-        _child(DURATION, operation).observe(clock.monotonic() - g.started)
-        if "decision" in g:
-            _count_quota(g.decision, g.caller)
-            if g.caller and "is_deprecated" in g:
-                _child(DEPRECATED, operation, g.caller.slug).inc()
+        _child(DURATION, operation).observe(clock.monotonic() - state.started)
+        if state.decision:
+            _count_quota(state.decision, state.caller)
+            if state.caller and state.is_deprecated:
+                _child(DEPRECATED, operation, state.caller.slug).inc()
     return response
 
 

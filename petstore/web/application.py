@@ -5,7 +5,7 @@ from io import BytesIO
 from typing import IO, Any
 from urllib.parse import unquote_to_bytes
 
-from flask import Flask, Request, g, request
+from flask import Flask, Request, request
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import ClientDisconnected, NotFound, RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
@@ -15,16 +15,12 @@ from werkzeug.wsgi import get_content_length, get_input_stream
 
 from petstore.errors import MAX_BODY_BYTES, InvalidRequest
 from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
+from petstore.web.state import RequestState
 
 API_PREFIX = "/v1"
 MAX_PARAMETERS = 20  # of a query, and fields of a form
 FORM = "application/x-www-form-urlencoded"
 NO_PATH = "/."  # no route has it
-
-# The request and `g` themselves. Flask's proxies, which it declares as the objects that
-# they stand for, cost 10 % of a request.
-current_request: Callable[[], Request] = request._get_current_object  # type: ignore[attr-defined]
-current_g: Callable[[], Any] = g._get_current_object
 
 
 class FormParser(FormDataParser):
@@ -50,6 +46,7 @@ class ApplicationRequest(Request):
     """A request with a body of at most MAX_BODY_BYTES, and few parameters."""
 
     form_data_parser_class = FormParser
+    state: RequestState
 
     @cached_property
     def args(self) -> MultiDict[str, str]:
@@ -79,6 +76,11 @@ class ApplicationRequest(Request):
         if length is not None and len(body) < length:
             raise ClientDisconnected
         return BytesIO(body)
+
+
+# The request itself. Flask's proxy, which it declares as the object that it stands for,
+# costs 10 % of a request.
+current_request: Callable[[], ApplicationRequest] = request._get_current_object  # type: ignore[attr-defined]
 
 
 class Application(Flask):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import orjson
 import peewee
-from flask import Flask, Response, current_app, g
+from flask import Flask, Response, current_app
 from werkzeug.exceptions import HTTPException
 
 from petstore.errors import (
@@ -83,8 +83,8 @@ def _answer_database_error(error: peewee.PeeweeException) -> Response:
 
 def _is_project_deleted() -> bool:
     """Return whether the project was deleted while its request was under way."""
-    caller = g.get("caller")
-    return bool(caller) and Project.get_or_none(id=caller.project_id) is None
+    caller = current_request().state.caller
+    return caller is not None and Project.get_or_none(id=caller.project_id) is None
 
 
 def _answer_http_exception(error: HTTPException) -> Response:
@@ -102,7 +102,9 @@ def _answer_http_exception(error: HTTPException) -> Response:
 
 def _answer_bug(error: Exception) -> Response:
     current_app.logger.error("internal_error", exc_info=error)
-    return answer_error(ErrorResponse("internal_error", g.request_id))
+    return answer_error(
+        ErrorResponse("internal_error", current_request().state.request_id)
+    )
 
 
 def _response(
@@ -111,7 +113,7 @@ def _response(
     headers: Mapping[str, str] = NO_HEADERS,
     status: int | None = None,
 ) -> Response:
-    g.error_code = code
+    current_request().state.error_code = code
     status = status or ERRORS[code].status
     headers = {**ERRORS[code].headers, **headers}
     page: Response | None = current_app.extensions["error_page"](status, message)

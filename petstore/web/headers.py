@@ -1,13 +1,13 @@
 """The headers that are added to answers, written in one place.
 
-Hooks and decorators append to `g.headers`. Werkzeug checks and copies each header that
-is added to a response, which took a tenth of a request.
+Hooks and decorators append to `headers` of the request's state. Werkzeug checks and
+copies each header that is added to a response, which took a tenth of a request.
 """
 
 from flask import Flask
 
 from petstore.settings import Settings
-from petstore.web.application import current_g, current_request
+from petstore.web.application import current_request
 from petstore.web.responses import ApplicationResponse
 
 REQUEST_ID = "X-Request-ID"
@@ -24,13 +24,14 @@ def init_app(app: Flask, settings: Settings) -> None:
 
     @app.before_request
     def begin() -> None:
-        g, request = current_g(), current_request()
-        g.headers = [(REQUEST_ID, g.request_id), NOSNIFF]
+        request = current_request()
+        state = request.state
+        state.headers = [(REQUEST_ID, state.request_id), NOSNIFF]
         # Only a trusted proxy can say that the request came over TLS.
         if request.scheme == "https" and (
             base_domain is None or _is_ours(request.host, base_domain)
         ):
-            g.headers.append(TRANSPORT_SECURITY)
+            state.headers.append(TRANSPORT_SECURITY)
 
 
 def _is_ours(host: str, base_domain: str) -> bool:

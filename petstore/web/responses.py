@@ -1,24 +1,23 @@
-"""Responses, which are sent with the headers in `g.headers` (see headers.py)."""
+"""Responses, sent with the headers in the state of the request (see headers.py)."""
 
 from collections.abc import Iterable, Mapping
 
 from flask import Response
 
 from petstore.errors import NO_HEADERS
-from petstore.web.application import current_g
-
-Header = tuple[str, str]
+from petstore.web.application import current_request
+from petstore.web.state import Header
 
 
 class ApplicationResponse(Response):
-    """A Flask response that is sent with `g.headers`."""
+    """A Flask response that is sent with the headers that hooks have added."""
 
     def get_wsgi_response(
         self, environ: dict[str, object]
     ) -> tuple[Iterable[bytes], str, list[Header]]:
-        """Return body, status and headers, together with `g.headers`."""
+        """Return body, status and all headers."""
         body, status, headers = super().get_wsgi_response(environ)
-        return body, status, headers + current_g().get("headers", [])
+        return body, status, headers + current_request().state.headers
 
 
 class JsonResponse(ApplicationResponse):
@@ -44,7 +43,7 @@ class JsonResponse(ApplicationResponse):
         headers = [
             *self.headers.to_wsgi_list(),
             ("Content-Length", str(len(self.body))),
-            *current_g().get("headers", []),
+            *current_request().state.headers,
         ]
         body = () if environ["REQUEST_METHOD"] == "HEAD" else (self.body,)
         return body, self.status, headers
