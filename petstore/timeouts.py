@@ -38,11 +38,8 @@ class Limits:
 
     # Counting a request.
     hit_seconds: float = 0.2  # from name lookup to the reply
-    hit_checks: int = 5  # whether Redis has replied, in that time
     redis_server_seconds: float = 0.1  # so that there is time to ask another server
-    # On SQLite, tries are counted instead of seconds: on a busy machine they take
-    # longer, which must not be mistaken for a counter store that is away.
-    hit_tries: int = 150  # `retry_seconds` apart
+    busy_hit_seconds: float = 0.15  # while another process has locked SQLite's file
 
     # An outage of the counter store.
     probe_seconds: float = 0.2  # between two probes, by one task and not by requests
@@ -75,18 +72,20 @@ class Limits:
     # After a failure of the server, requests are refused at once for this time.
     back_off_seconds: float = 0.25
 
-    # Requests that wait for a connection, or on SQLite for others to commit. Checks are
-    # counted instead of seconds, so that not all requests time out when the process was
-    # suspended.
-    queue_length: int = 500  # about what a worker serves in `queue_checks`
+    # Requests that wait for a connection, or on SQLite for others to commit.
+    queue_length: int = 500  # about what a worker serves in `queue_seconds`
+    stalled_seconds: float = 0.25  # during which no request was served
+    queue_seconds: float = 1.0  # in any case
+
+    # What waits for a store, for its lock or for its reply is checked from time to
+    # time. Each check counts as so many seconds, even if it comes late: when a process
+    # was suspended, not all that waits must time out.
     check_seconds: float = 0.05
-    stalled_checks: int = 5  # in a row during which no request was served
-    queue_checks: int = 20  # in any case
+    retry_seconds: float = 0.001  # on SQLite
 
     # SQLite.
     busy_seconds: float = 2.0  # while another process has locked the file
     extended_busy_seconds: float = 30.0  # in commands
-    retry_seconds: float = 0.001
     # SQLite moves the counters from its log into their file when the log has this many
     # pages (64 MiB). With 1,000, its default, one hit in 170 would wait for the disk.
     counter_pages: int = 16_384
@@ -132,7 +131,9 @@ class Limits:
         self._check("idle_transaction_seconds", "statement_seconds")
         self._check("writes", "waiting_connections", "connections")
         self._check("recount_seconds", "count_seconds", "full_seconds")
-        self._check("stalled_checks", "queue_checks")
+        self._check("check_seconds", "stalled_seconds", "queue_seconds")
+        self._check("check_seconds", "hit_seconds")
+        self._check("retry_seconds", "busy_hit_seconds")
         self._check("retry_seconds", "busy_seconds", "extended_busy_seconds")
 
     def _check(self, *names: str) -> None:

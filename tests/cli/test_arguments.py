@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from petstore.timeouts import LIMITS
 from tests.cli.outputs import refusal, text_of
 from tests.harness import servers
 from tests.harness.databases import of_one_engine
@@ -55,7 +56,7 @@ def test_mistyped_prefix_is_refused_with_a_suggestion(flask: Callable, key: str)
 def test_commands_wait_as_long_as_connecting_takes(
     flask: Callable, set_limits: Callable[..., None]
 ):
-    set_limits(stalled_checks=0)
+    set_limits(stalled_seconds=LIMITS.check_seconds)
     assert text_of(flask("projects", "list", "--json")) == "[]\n"
 
 

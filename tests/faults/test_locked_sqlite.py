@@ -20,7 +20,7 @@ REX = {"name": "Rex", "categoryId": 7}
 @pytest.fixture(scope="module")
 def limits() -> Limits:
     """Limits with the usual time for a hit, and much time for a write."""
-    return replace(PATIENT, hit_tries=Limits().hit_tries)
+    return replace(PATIENT, busy_hit_seconds=Limits().busy_hit_seconds)
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def limits() -> Limits:
         idle_transaction_seconds=HANGS_SECONDS,
         statement_seconds=HANGS_SECONDS,
         connect_seconds=HANGS_SECONDS,
-        stalled_checks=20,
+        stalled_seconds=1.0,
     )
 
 

@@ -12,7 +12,9 @@ import uvloop
 from redis.exceptions import ResponseError
 
 from petstore.quotas.stores.redis_clients import Client, client_at
+from petstore.quotas.stores.redis_connection import RedisConnection
 from petstore.timeouts import Limits
+from tests.harness.loops import Loop, move_clock
 
 COUNT = "return redis.call('INCR', KEYS[1])"
 FAIL = "return redis.error_reply('OOM')"
@@ -143,6 +145,25 @@ def test_server_that_is_no_redis_is_an_error(run: Run):
 
     with pytest.raises(ConnectionError, match="Protocol error"):
         run("redis://127.0.0.1:1", use)
+
+
+def test_hit_without_a_reply_is_given_up_after_its_seconds(
+    set_limits: Callable[..., None],
+):
+    set_limits(hit_seconds=0.3, redis_server_seconds=0.1, check_seconds=0.1)
+
+    async def main() -> None:
+        never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        connection = RedisConnection(lambda _protocol: never, [])
+        hit = connection.execute(("PING",))
+        await move_clock(60.0)  # all is suspended, and checked once when it goes on
+        await move_clock(0.1)
+        assert not hit.done()
+        await move_clock(0.1)
+        assert isinstance(hit.exception(), TimeoutError)
+
+    with asyncio.Runner(loop_factory=Loop) as runner:
+        runner.run(main())
 
 
 class Replies(asyncio.Protocol):

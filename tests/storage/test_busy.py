@@ -24,7 +24,7 @@ INSERT = "INSERT INTO pet VALUES (1)"
 def limits(set_limits: Callable[..., None]) -> None:
     set_limits(
         queue_length=CROWD,
-        hit_tries=TRIES,
+        busy_hit_seconds=TRIES * RETRY_SECONDS,
         retry_seconds=RETRY_SECONDS,
         check_seconds=RETRY_SECONDS,
         busy_seconds=TRIES * RETRY_SECONDS,
@@ -101,6 +101,24 @@ def test_all_that_wait_time_out_together(
             await move_clock(RETRY_SECONDS)
         assert len(requests.errors) == CROWD
         assert all(isinstance(e, peewee.OperationalError) for e in requests.errors)
+
+    database = engine(file)
+    run(play)
+
+
+@pytest.mark.parametrize("engine", [SqliteCounters, Sqlite])
+def test_suspended_process_lets_nobody_time_out(
+    engine: type[Sqlite], file: str, lock: sqlite3.Connection
+):
+    async def play() -> None:
+        requests = Requests(database, CROWD)
+        await settle()
+        await move_clock(100 * TRIES * RETRY_SECONDS)
+        lock.rollback()
+        while len(requests.errors) < CROWD:
+            await move_clock(RETRY_SECONDS)
+        assert set(requests.errors) == {None}
+        database.disconnect()
 
     database = engine(file)
     run(play)

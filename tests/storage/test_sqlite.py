@@ -51,7 +51,7 @@ def test_request_that_opens_a_locked_file_blocks_nobody_else(
 def test_command_waits_for_a_locked_file_of_counters(
     locked: sqlite3.Connection, tmp_path: Path, set_limits: Callable[..., None]
 ):
-    set_limits(hit_tries=1)
+    set_limits(busy_hit_seconds=0.001)
     database = SqliteCounters(str(tmp_path / "test.db"))
     database.extend_timeouts()
     unlock = threading.Timer(HELD_SECONDS, locked.rollback)

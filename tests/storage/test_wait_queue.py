@@ -21,8 +21,8 @@ def limits(set_limits: Callable[..., None]) -> None:
     """A queue that is long enough for a crowd."""
     set_limits(
         check_seconds=CHECK_SECONDS,
-        stalled_checks=STALLED,
-        queue_checks=LONGEST,
+        stalled_seconds=STALLED * CHECK_SECONDS,
+        queue_seconds=LONGEST * CHECK_SECONDS,
         queue_length=CROWD,
     )
 

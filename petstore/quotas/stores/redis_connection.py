@@ -21,9 +21,9 @@ class RedisConnection(asyncio.Protocol):
     and all commands that wait for a reply fail. An error reply is such an error, too: a
     Redis that is full, read-only or still loading does not count.
 
-    Connecting is part of the time of a command, which is measured in checks: a
-    process that was suspended checks again before it gives up, and so reads a reply
-    that has arrived in the meantime.
+    Connecting is part of the time of a command, which is measured by
+    `LIMITS.check_seconds`: a process that was suspended reads a reply that has arrived
+    in the meantime before it gives up.
     """
 
     def __init__(self, connect: Connect, greeting: Sequence[Command]) -> None:
@@ -70,16 +70,15 @@ class RedisConnection(asyncio.Protocol):
             self.fail(error)
 
     def _check_later(self) -> None:
-        limits = timeouts.LIMITS
-        seconds = limits.hit_seconds / limits.hit_checks
+        seconds = timeouts.LIMITS.check_seconds
         self._timer = self._loop.call_later(seconds, self._check)
 
     def _check(self) -> None:
         self._timer = None
         self._checks += 1
         if self._waiting:
-            _, began = self._waiting[0]
-            if self._checks - began >= timeouts.LIMITS.hit_checks:
+            limits, (_, began) = timeouts.LIMITS, self._waiting[0]
+            if (self._checks - began) * limits.check_seconds >= limits.hit_seconds:
                 self.fail(TimeoutError("no answer in time"))
             else:
                 self._check_later()

@@ -29,19 +29,15 @@ class BusyFile:
         self._round = 0
 
     def retry(
-        self,
-        function: Callable[..., Result],
-        *arguments: Any,
-        seconds: float = 0.0,
-        tries: int = 1,
+        self, function: Callable[..., Result], *arguments: Any, seconds: float
     ) -> Result:
         """Call a function until the file is not locked; return the result.
 
-        The error is raised when neither time nor tries are left. SQLite itself would
-        block the event loop while it waits.
+        The error is raised when no time is left, by `LIMITS.retry_seconds`. SQLite
+        itself would block the event loop while it waits.
         """
         pause = timeouts.LIMITS.retry_seconds
-        tries = max(tries, int(seconds / pause))
+        tries = round(seconds / pause)
         while True:
             tries -= 1
             try:

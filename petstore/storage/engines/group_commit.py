@@ -208,6 +208,5 @@ class GroupCommit:
         return SharedTransaction(self._writer, self._wake_first)
 
 
-def _is_over(waited: int, _stalled: int) -> bool:
-    limits = timeouts.LIMITS
-    return waited * limits.check_seconds >= limits.busy_seconds
+def _is_over(waited: float, _stalled: float) -> bool:
+    return waited >= timeouts.LIMITS.busy_seconds

@@ -168,10 +168,10 @@ class Pool:
         task.add_done_callback(self._tasks.discard)
 
 
-def is_over(waited: int, stalled: int) -> bool:
-    """Return whether a request has waited for too long, in checks of its queue."""
+def is_over(waited: float, stalled: float) -> bool:
+    """Return whether a request has waited for too long, in seconds."""
     limits = timeouts.LIMITS
-    return stalled >= limits.stalled_checks or waited >= limits.queue_checks
+    return stalled >= limits.stalled_seconds or waited >= limits.queue_seconds
 
 
 async def _close(connection: PostgresConnection) -> None:

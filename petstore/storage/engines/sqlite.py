@@ -337,19 +337,11 @@ class SqliteCounters(Sqlite):
     def __init__(self, path: str) -> None:
         pages = timeouts.LIMITS.counter_pages
         super().__init__(path, synchronous="normal", wal_autocheckpoint=pages)
-        self._busy_seconds = 0.0  # tries are counted instead, except in commands
+        self._busy_seconds = timeouts.LIMITS.busy_hit_seconds
 
     def execute_sql(self, sql: str, params: Any = None) -> Rows:
         """Run a statement, which is committed at once, and return its rows."""
         return self._run(sql, params)
-
-    def _retry(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        return self._busy_file.retry(
-            function,
-            *arguments,
-            seconds=self._busy_seconds,
-            tries=timeouts.LIMITS.hit_tries,
-        )
 
 
 def _code_of(error: peewee.PeeweeException) -> int:

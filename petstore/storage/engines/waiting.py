@@ -75,12 +75,12 @@ class _Waiter(Generic[Item]):
 class WaitQueue(Generic[Item]):
     """Hands items to requests that wait for them.
 
-    A request waits as long as `is_over` allows, which gets the number of checks that it
-    has waited, and of those since anybody was served. Checks are counted instead of
-    seconds, so that not all requests time out when the process was suspended.
+    A request waits as long as `is_over` allows, which gets the seconds that it has
+    waited, and of those the seconds since anybody was served. They are measured by
+    `LIMITS.check_seconds`.
     """
 
-    def __init__(self, is_over: Callable[[int, int], bool]) -> None:
+    def __init__(self, is_over: Callable[[float, float], bool]) -> None:
         self._is_over = is_over
         # In the order in which they are served, as far as their purposes allow.
         self._waiters: list[_Waiter[Item]] = []
@@ -168,9 +168,11 @@ class WaitQueue(Generic[Item]):
     def _check(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
         self._checks += 1
+        seconds = timeouts.LIMITS.check_seconds
         for waiter in list(self._waiters):
             waited = self._checks - waiter.entered
-            if self._is_over(waited, min(waited, self._checks - self._served)):
+            stalled = min(waited, self._checks - self._served)
+            if self._is_over(waited * seconds, stalled * seconds):
                 self._fail(waiter, Crowded("others keep the database busy"))
         if self._waiters:
             self._check_later(loop)
