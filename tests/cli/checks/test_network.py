@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from petstore.cli.checks import network
+from petstore import randomness
 from petstore.cli.checks.network import check_hosts, check_proxies
 from petstore.settings import Settings, read_settings
 from tests.harness.dns_server import DnsServer
@@ -41,7 +41,7 @@ def test_host_check_without_a_base_domain_is_ok():
     assert check_hosts(read_settings({}))[0] == "ok"
 
 
-WILDCARD = f"check-0.{BASE}"  # the name below the base domain that is looked up
+WILDCARD = f"check-00000000.{BASE}"  # the name below the base domain that is looked up
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_base_domain_and_its_wildcard_need_the_same_address(
     status: str,
     message: str,
 ):
-    monkeypatch.setattr(network.secrets, "token_hex", lambda _: "0")
+    monkeypatch.setattr(randomness.source, "randbytes", bytes)
     for record in records:
         nameserver.put(*record)
     servers = {"PETSTORE_DNS_SERVERS": str(nameserver.address)}
