@@ -9,13 +9,14 @@ import pytest
 from benchmarks import cost
 from petstore import clock
 from petstore.models.categories import CategoryTable
+from petstore.models.credentials import digest_of
 from petstore.models.domains import MAX_DOMAINS
 from petstore.models.domains.checks import CHECK_AFTER_MS
 from petstore.models.keys import MAX_KEYS_PER_HOUR, MAX_WORKING_KEYS, Key
 from petstore.models.pets import PetTable
 from petstore.models.plans import PLANS, Terms
 from petstore.models.projects import Project
-from petstore.models.sessions import TOKEN_BYTES, Session, digest_of
+from petstore.models.sessions import TOKEN_BYTES, Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.quotas import PAGES, RESERVE, SIGN_INS
 from petstore.settings import read_settings
@@ -130,7 +131,8 @@ def reply(any_: random.Random, number: int) -> Row:
 
 
 def session(any_: random.Random, number: int) -> Row:
-    return {"digest": digest_of(any_.randbytes(TOKEN_BYTES).hex()), "ends_ms": number}
+    token = any_.randbytes(TOKEN_BYTES).hex()
+    return {"digest": digest_of(token).hex(), "ends_ms": number}
 
 
 TABLES: dict[str, tuple[type[BaseModel], Callable[[random.Random, int], Row]]] = {

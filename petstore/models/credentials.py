@@ -12,18 +12,20 @@ LOOKUP_LENGTH = 12
 SECRET_LENGTH = 30  # 62^30 is more than 2^178
 CHECKSUM_LENGTH = 6  # 62^6 is more than 2^32
 
+MARK = "pet_"
+PREFIX_LENGTH = len(MARK) + LOOKUP_LENGTH
+PREFIX_PATTERN = f"{MARK}[0-9A-Za-z]{{{LOOKUP_LENGTH}}}"
+
 _SHAPE = re.compile(
-    f"(pet_[0-9A-Za-z]{{{LOOKUP_LENGTH}}}[0-9A-Za-z]{{{SECRET_LENGTH}}})"
+    f"({PREFIX_PATTERN}[0-9A-Za-z]{{{SECRET_LENGTH}}})"
     f"([0-9A-Za-z]{{{CHECKSUM_LENGTH}}})"
 )
-_PREFIX = re.compile(f"pet_[0-9A-Za-z]{{{LOOKUP_LENGTH}}}")
-PREFIX_LENGTH = len("pet_") + LOOKUP_LENGTH
 
 
 def new_key() -> str:
     """Return a random key."""
     length = LOOKUP_LENGTH + SECRET_LENGTH
-    body = "pet_" + "".join(randomness.source.choice(ALPHABET) for _ in range(length))
+    body = MARK + "".join(randomness.source.choice(ALPHABET) for _ in range(length))
     return body + _checksum(body)
 
 
@@ -37,12 +39,12 @@ def prefix_of(key: str) -> str | None:
 
 def is_prefix(text: str) -> bool:
     """Return whether a text has the shape of a prefix."""
-    return bool(_PREFIX.fullmatch(text))
+    return bool(re.fullmatch(PREFIX_PATTERN, text))
 
 
-def digest_of(key: str) -> bytes:
-    """Return what the table stores: SHA-256 is enough, since keys are random."""
-    return hashlib.sha256(key.encode()).digest()
+def digest_of(secret: str) -> bytes:
+    """Return what a table stores of a secret: SHA-256 is enough for random ones."""
+    return hashlib.sha256(secret.encode()).digest()
 
 
 def _checksum(body: str) -> str:

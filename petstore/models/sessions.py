@@ -1,11 +1,10 @@
 """Sessions of the dashboard."""
 
-import hashlib
-
 from peewee import BigIntegerField, ForeignKeyField, Query, TextField
 
 from petstore import clock, randomness
 from petstore.models.callers import Caller, callers
+from petstore.models.credentials import digest_of
 from petstore.models.keys import Key
 from petstore.storage import BaseModel, Sweep, db, slot, statement
 
@@ -24,25 +23,20 @@ class Session(BaseModel):
     def begin(cls, caller: Caller) -> str:
         """Begin a session for the caller and return its token."""
         token = randomness.token(TOKEN_BYTES)
-        _insert(digest=digest_of(token), key=caller.key_id, now_ms=clock.now_ms())
+        _insert(digest=digest_of(token).hex(), key=caller.key_id, now_ms=clock.now_ms())
         _sweep(now_ms=clock.now_ms())
         return token
 
     @classmethod
     def end(cls, token: str) -> None:
         """End the session, for every copy of its cookie."""
-        cls.delete().where(cls.digest == digest_of(token)).execute()
+        cls.delete().where(cls.digest == digest_of(token).hex()).execute()
 
     @classmethod
     def caller(cls, token: str) -> Caller | None:
         """Return who has signed in, if the session has not ended and its key works."""
-        rows = _select_caller(digest=digest_of(token), now_ms=clock.now_ms())
+        rows = _select_caller(digest=digest_of(token).hex(), now_ms=clock.now_ms())
         return next(map(Caller._make, rows), None)
-
-
-def digest_of(token: str) -> str:
-    """Return what is stored of a token: SHA-256 is enough, since tokens are random."""
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 @statement(db)

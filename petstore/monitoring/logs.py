@@ -16,6 +16,7 @@ import orjson
 from flask import Flask, Response, has_request_context
 
 from petstore import clock, randomness
+from petstore.models.credentials import PREFIX_PATTERN
 from petstore.monitoring import streams
 from petstore.monitoring.streams import STDERR, STDOUT
 from petstore.web.application import current_request
@@ -30,7 +31,7 @@ _TRACEPARENT = re.compile(
 )
 _VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 # A key that a client has put into a path or an id; the group is its public prefix.
-_KEY = re.compile(r"(pet_[0-9A-Za-z]{12})[0-9A-Za-z]+")
+_KEY = re.compile(f"({PREFIX_PATTERN})[0-9A-Za-z]+")
 _SHOWN_PATH_LENGTH = 256
 
 
@@ -61,7 +62,7 @@ def _end(response: Response) -> Response:
         "event": "request",
         "id": state.request_id,
         "method": request.method,
-        "path": _shown_path(request.path),
+        "path": _KEY.sub(r"\1…", request.path)[:_SHOWN_PATH_LENGTH],
         "route": rule.rule if rule else None,
         "status": response.status_code,
         "code": state.error_code,
@@ -76,12 +77,6 @@ def _end(response: Response) -> Response:
         line["trace"] = trace[1]
     _write(STDOUT, line)
     return response
-
-
-def _shown_path(path: str) -> str:
-    if "pet_" in path:
-        path = _KEY.sub(r"\1…", path)
-    return path[:_SHOWN_PATH_LENGTH]
 
 
 class LineHandler(logging.Handler):
