@@ -8,6 +8,7 @@ import idna
 from publicsuffixlist import PublicSuffixList
 
 from petstore.models.domains import DomainNotAllowed
+from petstore.settings.addresses import LABEL
 
 MAX_NAME_LENGTH = 253  # RFC 1035 section 2.3.4, without the dot of the root
 PROOF_LABEL = "_petstore"
@@ -18,8 +19,6 @@ SPECIAL_USE = (
     *("alt", "arpa", "example", "internal", "invalid"),
     *("local", "localhost", "onion", "test"),
 )
-
-_PLAIN_LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 
 
 @functools.cache
@@ -131,6 +130,6 @@ def _ascii(typed: str) -> str:
 
 def _a_label(label: str) -> str:
     # IDNA refuses some names that are in use, like r3---a.example.org.
-    if _PLAIN_LABEL.fullmatch(label) and not label.startswith(A_LABEL):
+    if re.fullmatch(LABEL, label) and not label.startswith(A_LABEL):
         return label
     return idna.alabel(label).decode()

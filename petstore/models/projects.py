@@ -19,10 +19,11 @@ from petstore import clock
 from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.plans import PLANS, Quota, quota_of
+from petstore.settings.addresses import LABEL
 from petstore.storage import BaseModel, db
 
 MAX_SLUG_LENGTH = 63
-SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+SLUG = re.compile(LABEL)
 
 Columns = dict[str, str | int | None]
 
@@ -196,9 +197,8 @@ class Project(BaseModel):
             emit_after_commit("project_deleted", project=self.slug)
 
     def _change(self, columns: Columns, *conditions: Expression) -> None:
-        given = {name: value for name, value in columns.items() if value}
-        columns_given = ((getattr(Project, name), given[name]) for name in given)
-        differs = [(each != value) | each.is_null() for each, value in columns_given]
+        given = [(getattr(Project, name), columns[name]) for name in columns]
+        differs = [(each != new) | each.is_null() for each, new in given if new]
         # What was counted says nothing about growth under other limits.
         update = Project.update(**columns, rows_counted_ms=None).where(
             Project.id == self.id, reduce(or_, differs), *conditions

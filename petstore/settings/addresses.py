@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 MAX_PORT = 65_535
 
-_LABEL = r"(?!-)[a-z0-9-]{1,63}(?<!-)"
+LABEL = r"(?!-)[a-z0-9-]{1,63}(?<!-)"
 # The last label is not a number, so an IP address is not a name.
-_NAME = rf"({_LABEL}\.)*(?![0-9]+$){_LABEL}"
+_NAME = rf"({LABEL}\.)*(?![0-9]+$){LABEL}"
 _HOST = re.compile(rf"(?=.{{1,253}}$){_NAME}")
 _DOMAIN = re.compile(rf"(?=.{{1,189}}$){_NAME}")  # a slug must fit in front
 _ADDRESS = re.compile(r"([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):([1-9][0-9]{0,4})")
