@@ -33,6 +33,11 @@ def rfc3339(instant: int) -> str:
     return f"{_format_seconds(seconds)}.{ms:03}Z"
 
 
+def utc_date(instant: int) -> str:
+    """Format the UTC day of an instant, as in RFC 3339."""
+    return rfc3339(instant)[:10]
+
+
 @functools.lru_cache(16)
 def _format_seconds(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%dT%H:%M:%S")

@@ -35,8 +35,8 @@ def deprecated(
             state.headers += headers.items()
             state.is_deprecated = True
             if clock.now_ms() >= removed_ms:
-                removed = clock.rfc3339(removed_ms)[:10]
-                raise ErrorResponse("operation_removed", removed, successor)
+                date = clock.utc_date(removed_ms)
+                raise ErrorResponse("operation_removed", date, successor)
             return operation(**arguments)
 
         # A function may have any attribute.

@@ -31,7 +31,13 @@ def usage(slug: str | None, days: int, *, as_json: bool) -> None:
     echo_list(
         ("PROJECT", "DAY", "SERVED", "REFUSED", "PER DAY"),
         [
-            (project.slug, _date(day), served, refused, project.quota.per_day)
+            (
+                project.slug,
+                clock.utc_date(day * clock.MS_PER_DAY),
+                served,
+                refused,
+                project.quota.per_day,
+            )
             for project in projects
             for day, served, refused in _history(project, today, days)
         ],
@@ -46,7 +52,3 @@ def _history(project: Project, today: int, days: int) -> list[tuple[int, int, in
             "REDIS_URL: the counters cannot be read; run `flask check`."
         )
     return list(limiter.history(project.id, range(today - days + 1, today + 1)))
-
-
-def _date(day: int) -> str:
-    return clock.rfc3339(day * clock.MS_PER_DAY)[:10]

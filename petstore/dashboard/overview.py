@@ -3,7 +3,7 @@
 from flask import Response, current_app, render_template, request
 
 from petstore import quotas
-from petstore.clock import MS_PER_DAY, rfc3339
+from petstore.clock import MS_PER_DAY, utc_date
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.pets import Pet
@@ -45,7 +45,7 @@ def usage() -> Response:
     limiter = quotas.limiter_of(current_app)
     quota = limiter.peek(current_request().state.required_caller, None)
     rows = [
-        f"{rfc3339(day.day * MS_PER_DAY)[:10]},{day.served},{day.refused}"
+        f"{utc_date(day.day * MS_PER_DAY)},{day.served},{day.refused}"
         for day in _last_days(quota)
     ]
     text = "".join(f"{row}\r\n" for row in ("day,served,refused", *rows))
