@@ -16,7 +16,7 @@ KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 def test_latest_release_in_the_changelog_is_this_version():
     unreleased, latest, *_ = RELEASES
     assert unreleased == ("Unreleased", "")
-    assert latest[0] == version.SERVICE
+    assert latest[0] == version.RELEASE
 
 
 def test_each_release_has_a_version_number_and_a_date():

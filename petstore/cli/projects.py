@@ -49,7 +49,7 @@ def create(
     per_minute: int | None,
     per_day: int | None,
 ) -> None:
-    """Create a project, on the plan free unless told otherwise, and print its slug."""
+    """Create a project, on the plan free if none is given, and print its slug."""
     if error := name_error(name):
         raise click.UsageError(f"NAME {error}.")
     if slug is not None and not SLUG.fullmatch(slug):

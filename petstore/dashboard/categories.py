@@ -52,5 +52,5 @@ def _rename(category_id: int, name: str | None) -> ResponseReturnValue:
         Category.rename(current_project().id, category_id, name)
     except ProjectFull as error:
         return go_to(INDEX, str(error), "bad", **parameters)
-    told = f"is named {name}" if name else "has no name now"
-    return go_to(INDEX, f"The category {category_id} {told}.", **parameters)
+    effect = f"is named {name}" if name else "has no name now"
+    return go_to(INDEX, f"The category {category_id} {effect}.", **parameters)

@@ -41,7 +41,7 @@ def cancel_order(order_id: int) -> ResponseReturnValue:
 
 
 def _close(
-    close: Callable[[int, int], Order], order_id: int, told: str
+    close: Callable[[int, int], Order], order_id: int, effect: str
 ) -> ResponseReturnValue:
     parameters, _ = read_query(DashboardOrderQuery())
     kind = "good"
@@ -49,5 +49,5 @@ def _close(
         close(current_project().id, order_id)
     except OrderClosed:
         order = Order.find(current_project().id, order_id)
-        told, kind = f"had been {order.status} before.", "bad"
-    return go_to(INDEX, f"The order {order_id} {told}", kind, **parameters)
+        effect, kind = f"had been {order.status} before.", "bad"
+    return go_to(INDEX, f"The order {order_id} {effect}", kind, **parameters)

@@ -147,7 +147,7 @@ class _Gauges(Collector):
         self._app = app
 
     def collect(self) -> Iterator[Metric]:
-        build = {"version": version.SERVICE, "interface": version.INTERFACE}
+        build = {"version": version.RELEASE, "interface": version.INTERFACE}
         yield InfoMetricFamily("petstore_build", "What is running.", build)
         yield GaugeMetricFamily(
             "petstore_counter_store_up",

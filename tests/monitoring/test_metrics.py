@@ -134,7 +134,7 @@ def test_served_and_refused_requests_are_counted_by_plan(
 
 
 def test_build_is_described(scrape: Callable):
-    labels = {"version": version.SERVICE, "interface": version.INTERFACE}
+    labels = {"version": version.RELEASE, "interface": version.INTERFACE}
     assert scrape().total("petstore_build_info", **labels) == 1
 
 

@@ -25,8 +25,8 @@ def check_redis(settings: Settings) -> Result:
         return "wrong", f"{text} gave no answer in {ANSWER_SECONDS:g} s"
     except UNAVAILABLE as error:
         return "wrong", _certificate_fault(error) or f"{text} does not answer: {error}"
-    for info in servers:
-        if fault := _fault(info):
+    for server in servers:
+        if fault := _fault(server):
             return "wrong", f"{text} {fault}"
     version = servers[0]["redis_version"]
     return "ok", f"{text} answers (Redis {version}, {REQUIRED_POLICY})"
@@ -67,11 +67,11 @@ async def _server_info(url: str) -> list[ServerInfo]:
         await client.close()
 
 
-def _fault(info: ServerInfo) -> str | None:
-    version = str(info["redis_version"])
+def _fault(server: ServerInfo) -> str | None:
+    version = str(server["redis_version"])
     if int(version.partition(".")[0]) < OLDEST_REDIS:
         return f"is Redis {version}; use Redis {OLDEST_REDIS} or newer"
-    policy = info.get("maxmemory_policy", REQUIRED_POLICY)
+    policy = server.get("maxmemory_policy", REQUIRED_POLICY)
     if policy != REQUIRED_POLICY:
         return (
             f"has the eviction policy {policy}, which throws counters away when memory "

@@ -16,7 +16,7 @@ from petstore.settings import (
 def check_version(_settings: Settings) -> Result:
     """Name the release, and the version of the interface that it serves."""
     interface = f"with the interface {version.INTERFACE}"
-    return "ok", f"Pet Store Service {version.SERVICE}, {interface}"
+    return "ok", f"Pet Store Service {version.RELEASE}, {interface}"
 
 
 def check_settings(settings: Settings) -> Result:
