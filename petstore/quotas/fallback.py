@@ -9,14 +9,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from limits.errors import StorageError
-
 from petstore import timeouts
 from petstore.events import emit
+from petstore.models import RuleError
 from petstore.quotas.decisions import Counts, Day, Hit
-from petstore.quotas.stores import CountersLocked, CounterStorage
+from petstore.quotas.stores import CounterStorage
 from petstore.quotas.stores.memory import MemoryCounters
 from petstore.quotas.subjects import Subject
+from petstore.storage import Busy
 from petstore.waiting import await_result, start_in_background
 
 # 1 after an outage was logged, until its end is logged. gunicorn.conf.py imports this
@@ -24,6 +24,13 @@ from petstore.waiting import await_result, start_in_background
 outage_logged = mmap.mmap(-1, 1)
 
 Result = TypeVar("Result")
+
+
+class CountersLocked(RuleError):
+    """Others keep a counter locked, so that the request cannot be counted."""
+
+    code = "service_unavailable"
+    text = "The request could not be counted; please try again."
 
 
 class FallbackCounters:
@@ -36,22 +43,19 @@ class FallbackCounters:
         self.is_down = False  # whether the store is away
 
     def count(self, hit: Hit) -> Counts:
-        """Count a request in both windows or in neither; see `CounterStorage`.
-
-        Raises `CountersLocked`.
-        """
+        """Count a request in both windows, or in neither; raises `CountersLocked`."""
         counts = self._use_store(hit.subject, self._store.count, hit)
         return counts or self._memory.count(hit)
 
     def peek(self, hit: Hit) -> Counts:
-        """Return the figures without counting; see `CounterStorage`."""
+        """Return the figures without counting."""
         with suppress(CountersLocked):
             if counts := self._use_store(hit.subject, self._store.peek, hit.subject):
                 return counts
         return self._memory.peek(hit)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
-        """Return the figures of the days; see `CounterStorage`."""
+        """Return the figures of the days that are known, in any order."""
         with suppress(CountersLocked):
             return self._use_store(subject, self._store.history, subject, days) or []
         return []
@@ -78,9 +82,13 @@ class FallbackCounters:
             return None
         try:
             return call(*arguments)
-        except StorageError as error:
-            self._begin_outage(subject, error.storage_error)
-            return None
+        except Exception as error:
+            if self._store.is_away(error):
+                self._begin_outage(subject, error)
+                return None
+            if isinstance(error, Busy):
+                raise CountersLocked from error
+            raise
 
     def _begin_outage(self, subject: Subject, reason: Exception) -> None:
         if self.is_down:  # another request was faster
@@ -108,8 +116,7 @@ class FallbackCounters:
 
     def _answers(self, subject: Subject) -> bool:
         try:
-            with suppress(CountersLocked):
-                self._store.probe(subject)
-        except StorageError:
-            return False
+            self._store.probe(subject)
+        except Exception as error:  # noqa: BLE001 (a request raises it again)
+            return not self._store.is_away(error)
         return True

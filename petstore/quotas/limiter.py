@@ -16,7 +16,8 @@ from petstore.quotas.quotas import (
     SITE_FACTOR,
     STRANGERS,
 )
-from petstore.quotas.stores import open_store
+from petstore.quotas.stores.database import DatabaseStorage
+from petstore.quotas.stores.redis import RedisStorage
 from petstore.quotas.subjects import (
     address_subjects,
     pages_subject,
@@ -31,7 +32,8 @@ class Limiter:
     """Decides on requests, by the plans, the bans and the counter store."""
 
     def __init__(self, settings: Settings) -> None:
-        store = open_store(settings.redis_url)
+        url = settings.redis_url
+        store = RedisStorage(url) if url else DatabaseStorage()
         self._counters = FallbackCounters(store, settings.workers)
         self._ban_after = settings.ban_after
         self._ban_ms = settings.ban_seconds * MS_PER_SECOND

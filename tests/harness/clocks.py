@@ -7,7 +7,7 @@ import redis
 from peewee import SQL
 
 from petstore import clock
-from petstore.quotas.stores import RedisStorage
+from petstore.quotas.stores.redis import RedisStorage
 from petstore.storage.engines.postgresql import Postgresql
 
 # Each test begins at 12:00:10 UTC, ten seconds into a minute.

@@ -9,11 +9,10 @@ from urllib.parse import urlsplit
 
 import pytest
 import trustme
-from limits.errors import StorageError
 
 from petstore.quotas.decisions import Hit
 from petstore.quotas.quotas import STRANGERS
-from petstore.quotas.stores import CounterStorage, open_store
+from petstore.quotas.stores.redis import RedisStorage
 from petstore.quotas.subjects import Subject
 from tests.harness import servers
 from tests.harness.listening import listening
@@ -48,18 +47,19 @@ def port(tmp_path: Path) -> Iterator[int]:
 
 
 @pytest.fixture
-def store(port: int) -> Iterator[CounterStorage]:
-    store = open_store(f"rediss://:p@127.0.0.1:{port}/3?ssl_cert_reqs=none")
+def store(port: int) -> Iterator[RedisStorage]:
+    store = RedisStorage(f"rediss://:p@127.0.0.1:{port}/3?ssl_cert_reqs=none")
     yield store
     store.close()
 
 
-def test_each_hit_is_counted(store: CounterStorage):
+def test_each_hit_is_counted(store: RedisStorage):
     assert [store.count(HIT).day_served for _ in range(20)] == list(range(1, 21))
 
 
 def test_untrusted_certificate_is_refused(port: int):
-    store = open_store(f"rediss://:p@127.0.0.1:{port}/3")
-    with pytest.raises(StorageError):
+    store = RedisStorage(f"rediss://:p@127.0.0.1:{port}/3")
+    with pytest.raises(ssl.SSLCertVerificationError) as refusal:
         store.count(HIT)
+    assert store.is_away(refusal.value)
     store.close()

@@ -1,19 +1,11 @@
 """Counters in the database: a row for each subject and day, one statement a hit."""
 
-from typing import NoReturn
-
-import peewee
-from limits.errors import StorageError
 from peewee import BigIntegerField, BooleanField, CompositeKey, TextField
 
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
 from petstore.quotas.decisions import Counts, Day, Hit
-from petstore.quotas.stores.storage import (
-    STRIKE_PAUSE_MS,
-    CountersLocked,
-    CounterStorage,
-)
+from petstore.quotas.stores import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.storage import Busy, CounterModel, Sweep, counters, slot, statement
 
@@ -49,25 +41,26 @@ class DatabaseStorage(CounterStorage):
     """Counts exactly over all processes: the database serializes a subject's hits."""
 
     def count(self, hit: Hit) -> Counts:
-        """Count a request in both windows or in neither; see `CounterStorage`."""
-        try:
-            counts = _count(hit)
-            if counts.is_granted and counts.day_served == 1:
-                _sweep(today=counts.now_ms // MS_PER_DAY)
-            elif not counts.is_granted and hit.key_id is not None:
-                return counts._replace(strikes=_strikes(hit, counts))
-        except peewee.PeeweeException as error:
-            _raise(error)
+        [row] = _upsert.at_once(
+            hit.subject.name,
+            subject=hit.subject.name,
+            kept_days=hit.subject.kept_days,
+            per_minute=hit.quota.per_minute,
+            per_day=hit.quota.per_day,
+            banned_until=hit.banned_until_ms,
+            now_ms=clock.now_ms(),
+        )
+        counts = Counts(*row)
+        if counts.is_granted and counts.day_served == 1:
+            _sweep(today=counts.now_ms // MS_PER_DAY)
+        elif not counts.is_granted and hit.key_id is not None:
+            return counts._replace(strikes=_strikes(hit, counts))
         return counts
 
     def peek(self, subject: Subject) -> Counts:
-        """Return the figures without counting; see `CounterStorage`."""
-        try:
-            [(now, minute, minute_served, served)] = _select_latest(
-                subject=subject.name, now_ms=clock.now_ms()
-            )
-        except peewee.PeeweeException as error:
-            _raise(error)
+        [(now, minute, minute_served, served)] = _select_latest(
+            subject=subject.name, now_ms=clock.now_ms()
+        )
         ahead = (minute or 0) - now // MS_PER_MINUTE
         if ahead == 1:  # as in `_upsert`
             now = minute * MS_PER_MINUTE
@@ -75,51 +68,22 @@ class DatabaseStorage(CounterStorage):
         return Counts(False, minute_served if is_current else 0, served or 0, now)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
-        """Return what is known of the days; see `CounterStorage`."""
         rows = Usage.select().where(
             Usage.subject == subject.name,
             Usage.day.between(days[0], days[-1]),
         )
-        try:
-            return [Day(row.day, row.served, row.refused) for row in rows]
-        except peewee.PeeweeException as error:
-            _raise(error)
+        return [Day(row.day, row.served, row.refused) for row in rows]
 
     def probe(self, subject: Subject) -> None:
-        """Write nothing; see `CounterStorage`.
+        # A database that is locked or read-only still answers reads.
+        _write_nothing.at_once(subject.name)
 
-        `peek` would not do: a database that is locked or read-only still answers reads.
-        """
-        try:
-            _write_nothing.at_once(subject.name)
-        except peewee.PeeweeException as error:
-            _raise(error)
+    def is_away(self, error: Exception) -> bool:
+        counters.recover(error)
+        return counters.is_outage(error) and not isinstance(error, Busy)
 
     def close(self) -> None:
-        """Do nothing: the connections belong to the database."""
-
-
-def _raise(error: peewee.PeeweeException) -> NoReturn:
-    """Raise the error as `CounterStorage` promises."""
-    counters.recover(error)
-    if isinstance(error, Busy):
-        raise CountersLocked from error
-    if counters.is_outage(error):
-        raise StorageError(error) from error
-    raise error
-
-
-def _count(hit: Hit) -> Counts:
-    [counts] = _upsert.at_once(
-        hit.subject.name,
-        subject=hit.subject.name,
-        kept_days=hit.subject.kept_days,
-        per_minute=hit.quota.per_minute,
-        per_day=hit.quota.per_day,
-        banned_until=hit.banned_until_ms,
-        now_ms=clock.now_ms(),
-    )
-    return Counts(*counts)
+        pass  # the connections belong to the database
 
 
 @statement(counters)

@@ -27,7 +27,7 @@ class MemoryCounters:
         return MemoryStorage()
 
     def count(self, hit: Hit) -> Counts:
-        """Count a request in both windows or in neither; see `CounterStorage`."""
+        """Count a request in both windows, or in neither."""
         with self._lock:
             counts = self._counts(hit)
             decision = Decision.of(hit.quota, counts, hit.banned_until_ms)
@@ -40,7 +40,7 @@ class MemoryCounters:
             return self._counts(hit)._replace(is_granted=True)
 
     def peek(self, hit: Hit) -> Counts:
-        """Return the figures without counting; see `CounterStorage`."""
+        """Return the figures without counting."""
         with self._lock:
             return self._counts(hit)
 

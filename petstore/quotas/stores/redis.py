@@ -4,15 +4,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import peewee
-from limits.errors import StorageError
-
 from petstore import clock
 from petstore.clock import MS_PER_DAY
 from petstore.models.secrets import Secret
 from petstore.quotas.decisions import Counts, Day, Hit
+from petstore.quotas.stores import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.stores.redis_clients import UNAVAILABLE, client_at
-from petstore.quotas.stores.storage import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.storage import db
 from petstore.waiting import await_result
@@ -32,7 +29,6 @@ class RedisStorage(CounterStorage):
         self._client = client_at(url, self.count_script, self.history_script)
 
     def count(self, hit: Hit) -> Counts:
-        """Count a request in both windows or in neither; see `CounterStorage`."""
         return self._run_count(
             hit.subject,
             hit.banned_until_ms,
@@ -43,34 +39,29 @@ class RedisStorage(CounterStorage):
         )
 
     def peek(self, subject: Subject) -> Counts:
-        """Return the figures without counting; see `CounterStorage`."""
         return self._run_count(subject)
 
     def history(self, subject: Subject, days: range) -> list[Day]:
-        """Return the figures of the days, in one round trip; see `CounterStorage`."""
         bounds = days.start, days.stop - 1
         rows = self._run(self.history_script, self._key(subject), *bounds)
         return [Day(*row) for row in rows]
 
     def probe(self, subject: Subject) -> None:
-        """Raise `StorageError` if the server cannot count; see `CounterStorage`.
-
-        `peek` would not do: a server without memory, or a replica, still answers reads.
-        """
+        # A server without memory, or a replica, still answers reads.
         self._run(self.count_script, self._key(subject, ":probe"), *_NO_LIMITS)
 
+    def is_away(self, error: Exception) -> bool:
+        db.recover(error)
+        return isinstance(error, UNAVAILABLE) or db.is_outage(error)
+
     def close(self) -> None:
-        """Close the connections."""
         await_result(self._client.close())
 
     def _run_count(self, subject: Subject, *arguments: int | str) -> Counts:
         return Counts(*self._run(self.count_script, self._key(subject), *arguments))
 
     def _run(self, script: str, key: str, *arguments: int | str) -> Any:
-        try:
-            return await_result(self._client.run(script, key, *arguments))
-        except UNAVAILABLE as error:
-            raise StorageError(error) from error
+        return await_result(self._client.run(script, key, *arguments))
 
     def _key(self, subject: Subject, suffix: str = "") -> str:
         today = clock.now_ms() // MS_PER_DAY
@@ -83,11 +74,5 @@ class RedisStorage(CounterStorage):
         Several may share a Redis, so the database of each has an id. It is empty in
         databases from before there were ids, so that their counts go on.
         """
-        try:
-            installation = Secret.shared("installation")[:ID_LENGTH]
-        except peewee.PeeweeException as error:
-            db.recover(error)
-            if db.is_outage(error):
-                raise StorageError(error) from error
-            raise
+        installation = Secret.shared("installation")[:ID_LENGTH]
         return f"petstore:{installation}:" if installation else "petstore:"

@@ -39,7 +39,10 @@ class SingleClient:
         if url.scheme != "redis+sentinel" and (number := url.path.strip("/")):
             self._greeting.append(("SELECT", number))
         self._greeting += [("SCRIPT", "LOAD", script) for script in scripts]
-        self._digests = {script: _digest(script) for script in scripts}
+        self._digests = {
+            script: hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
+            for script in scripts
+        }
         self._connection: RedisConnection | None = None
 
     async def run(self, script: str, key: str, *arguments: int | str) -> Any:
@@ -112,10 +115,6 @@ def client_at(url: str, *scripts: str) -> Client:
     parts = urlsplit(url)
     is_cluster = parts.scheme == "redis+cluster"
     return (ClusterClient if is_cluster else SingleClient)(parts, scripts)
-
-
-def _digest(script: str) -> str:
-    return hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
 
 
 async def _find_master(url: SplitResult) -> tuple[str, int]:

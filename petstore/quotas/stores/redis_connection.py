@@ -97,15 +97,12 @@ class RedisConnection(asyncio.Protocol):
             while self._waiting and (reply := self._reader.gets()) is not False:
                 if isinstance(reply, ResponseError):
                     self.fail(reply)
-                else:
-                    self._receive(reply)
+                    return
+                waiting, _ = self._waiting.popleft()
+                if not waiting.done():
+                    waiting.set_result(reply)
         except hiredis.HiredisError as error:
             self.fail(ConnectionError(str(error)))
-
-    def _receive(self, reply: Any) -> None:
-        waiting, _ = self._waiting.popleft()
-        if not waiting.done():
-            waiting.set_result(reply)
 
     def connection_lost(self, error: Exception | None) -> None:
         """Fail what waits for a reply."""
