@@ -162,21 +162,14 @@ def test_invalid_grace_period_is_refused(browser: Browser, other: Key, grace: st
     assert Key.by_prefix(other.prefix).state == "active"
 
 
-def test_revoked_key_stops_working_immediately(
-    browser: Browser, other: Key, project: Project
-):
-    answer = act(browser, other, "revoke")
-    assert answer.location == f"{KEYS}/{other.prefix}"
-    assert "The key is revoked" in browser.read(answer.location)
-    assert Caller.by_prefix(other.prefix) is None
-
-
-def test_revoked_key_is_shown_with_the_time_of_its_end(
+def test_revoked_key_stops_working_and_is_shown_with_the_time_of_its_end(
     browser: Browser, other: Key, clock: Clock
 ):
     Key.update(last_used_ms=clock.now_ms).where(Key.id == other.id).execute()
     clock.move(seconds=60)
-    act(browser, other, "revoke")
+    answer = act(browser, other, "revoke")
+    assert "The key is revoked" in browser.read(answer.location)
+    assert Caller.by_prefix(other.prefix) is None
     for path in (f"{KEYS}?status=ended", f"{KEYS}/{other.prefix}"):
         page = browser.read(path)
         assert "12:01 UTC" in page

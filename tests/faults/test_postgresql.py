@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import asyncpg
 import peewee
@@ -20,7 +19,6 @@ from petstore.storage.engines.connection import PostgresConnection
 from petstore.storage.engines.postgresql import Postgresql
 from petstore.timeouts import LIMITS, Limits
 from tests.harness import servers
-from tests.harness.bursts import burst
 from tests.harness.load import countdown, left_today
 from tests.harness.patience import PATIENT
 from tests.harness.postgres import Postgres, postgres
@@ -391,15 +389,3 @@ def test_create_runs_again_if_the_isolation_of_the_role_refuses_it(
         finally:
             other.execute("DROP FUNCTION refuse CASCADE")
         assert service.send().json == made
-
-
-def test_quota_is_exact_whatever_the_isolation_of_the_role(
-    server: Postgres, service_environ: dict[str, str], tmp_path: Path
-):
-    with (
-        default_of_the_role(server, "default_transaction_isolation", "serializable"),
-        serving(tmp_path, service_environ | {"WEB_CONCURRENCY": "2"}) as it,
-    ):
-        for trial in range(3):
-            assert burst(Random(trial), service_environ, [it.url]) == []
-        assert not it.events("counters_lost")

@@ -186,7 +186,7 @@ def test_each_master_keeps_its_own_directory_until_it_ends(
         assert counted(service) == 1
         assert (len(made_by(new)), made_by(old)) == (1, [])
         new.terminate()
-        wait_until(lambda: not new.is_running())
+        wait_until(lambda: not servers.is_alive(new))
         assert made_by(new) == []
 
 

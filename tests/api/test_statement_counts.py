@@ -13,6 +13,7 @@ from petstore.models.projects import Project
 from petstore.storage.engines.connection import PostgresConnection
 from tests.harness import statements
 
+ORDERS = "/v1/store/orders"
 REX = {"name": "Rex", "categoryId": 7}
 # What each request with a key executes: the look-up of the key, and the count.
 ADMITTED = 2
@@ -35,20 +36,47 @@ def cost_of(client: FlaskClient, method: str, path: str, **sent: object) -> int:
     return len(seen)
 
 
+# An animal that is free, one that is ordered, and ids of an open and a closed order.
+FREE, ORDERED, MISSING = 31, 32, 99
+OPEN, CLOSED = 2, 1
+
+
+@pytest.fixture
+def orders(client: FlaskClient, settled: None) -> None:
+    client.post("/v1/pets", json=REX)
+    for pet in (FREE, ORDERED):
+        client.post(ORDERS, json={"petId": pet})
+    client.patch(f"{ORDERS}/{CLOSED}", json={"status": "cancelled"})
+
+
+@pytest.mark.usefixtures("orders")
 @pytest.mark.parametrize(
-    ("method", "path", "sent"),
+    ("request_line", "sent", "count"),
     [
-        ("GET", "/v1/pets?limit=100", {}),
-        ("HEAD", "/v1/pets?status=sold", {}),
-        ("GET", "/v1/pets/1", {}),
-        ("GET", "/v1/pets/99", {}),
-        ("POST", "/v1/pets", {"json": REX}),
+        ("GET /v1/pets?limit=100", None, 1),
+        ("HEAD /v1/pets?status=sold", None, 1),
+        ("GET /v1/pets/1", None, 1),
+        ("GET /v1/pets/99", None, 1),
+        ("POST /v1/pets", REX, 1),
+        ("POST /v1/pets", REX | {"categoryId": 8}, 3),
+        (f"GET {ORDERS}?status=placed", None, 1),
+        (f"GET {ORDERS}/{OPEN}", None, 1),
+        (f"POST {ORDERS}", {"petId": FREE}, 2),
+        (f"POST {ORDERS}", {"petId": ORDERED}, 2),
+        (f"POST {ORDERS}", {"petId": MISSING}, 2),
+        (f"PATCH {ORDERS}/{OPEN}", {"status": "completed"}, 2),
+        (f"PATCH {ORDERS}/{OPEN}", {"status": "cancelled"}, 2),
+        (f"PATCH {ORDERS}/{CLOSED}", {"status": "completed"}, 2),
+        (f"PATCH {ORDERS}/{MISSING}", {"status": "completed"}, 2),
+        ("GET /v1/categories", None, 1),
+        ("PUT /v1/categories/7", {"name": "Cats"}, 2),
+        ("PUT /v1/categories/8", {"name": "Cats"}, 1),
     ],
 )
-def test_operation_takes_one_statement(
-    client: FlaskClient, method: str, path: str, sent: dict
+def test_operation_takes_few_statements(
+    client: FlaskClient, request_line: str, sent: dict | None, count: int
 ):
-    assert cost_of(client, method, path, **sent) == ADMITTED + 1
+    assert cost_of(client, *request_line.split(), json=sent) == ADMITTED + count
 
 
 @pytest.mark.parametrize(("times_before", "most"), [(0, 11), (1, 5)])
