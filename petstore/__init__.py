@@ -2,11 +2,11 @@
 
 from flask import Flask
 
-from petstore import api, cli, dashboard, hosting, monitoring, openapi, quotas
+from petstore import api, cli, dashboard, hosting, monitoring, openapi
 from petstore.monitoring import logs
 from petstore.settings import Settings, read_settings
 from petstore.storage import open_databases
-from petstore.web import application, assets, error_handlers, headers, proxies
+from petstore.web import application, assets, error_handlers, headers, limiter, proxies
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -22,7 +22,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     open_databases(settings)
     error_handlers.init_app(app)
     application.init_app(app)
-    quotas.init_app(app, settings)
+    limiter.init_app(app, settings)
     hosting.init_app(app, settings)
     assets.init_app(app)
     api.init_app(app, settings)

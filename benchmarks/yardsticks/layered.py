@@ -5,8 +5,8 @@ import os
 from petstore import clock, create_app
 from petstore.models.callers import Caller
 from petstore.models.pets import Pet
-from petstore.quotas import limiter_of
 from petstore.quotas.decisions import Counts, Decision
+from petstore.web.limiter import limiter_of
 
 LAYERS = ("hooks", "key", "quota", "query")
 CALLER = Caller(

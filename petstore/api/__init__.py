@@ -2,10 +2,10 @@
 
 from flask import Flask, Response
 
-from petstore import quotas
 from petstore.api import auth, categories, cors, orders, pets, quota
 from petstore.settings import Settings
 from petstore.web.application import current_request, is_api_path
+from petstore.web.limiter import limiter_of
 
 NO_STORE = ("Cache-Control", "no-store")
 
@@ -16,7 +16,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     The hooks belong to the application: those of a blueprint do not run for a path or a
     method that the blueprint does not know.
     """
-    limiter = quotas.limiter_of(app)
+    limiter = limiter_of(app)
 
     @app.before_request
     def admit() -> Response | None:

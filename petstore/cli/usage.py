@@ -4,12 +4,13 @@ import click
 from flask import current_app
 from flask.cli import with_appcontext
 
-from petstore import clock, quotas
+from petstore import clock
 from petstore.cli.commands import DatabaseCommand
 from petstore.cli.output import echo_list, json_option
 from petstore.cli.projects import find_project, project_option
 from petstore.models.projects import Project
 from petstore.quotas.subjects import USAGE_KEPT_DAYS
+from petstore.web.limiter import limiter_of
 
 
 @click.command(cls=DatabaseCommand)
@@ -46,7 +47,7 @@ def usage(slug: str | None, days: int, *, as_json: bool) -> None:
 
 
 def _history(project: Project, today: int, days: int) -> list[tuple[int, int, int]]:
-    limiter = quotas.limiter_of(current_app)
+    limiter = limiter_of(current_app)
     if not limiter.store_answers():
         raise click.ClickException(
             "REDIS_URL: the counters cannot be read; run `flask check`."

@@ -10,11 +10,11 @@ from flask_wtf.csrf import generate_csrf, validate_csrf
 from marshmallow import Schema, ValidationError
 from wtforms import ValidationError as CsrfError
 
-from petstore import quotas
 from petstore.dashboard import sessions
 from petstore.errors import InvalidRequest
 from petstore.schemas.loading import load
 from petstore.web.application import current_request
+from petstore.web.limiter import limiter_of
 
 CSRF_TOKEN = "csrf_token"  # noqa: S105 (the name of a form field)
 
@@ -93,7 +93,7 @@ def count_request() -> None:
     """Count a form as a request of the project's plan; raises 429 if it is refused."""
     if request.method != "POST":
         return
-    state, limiter = current_request().state, quotas.limiter_of(current_app)
+    state, limiter = current_request().state, limiter_of(current_app)
     state.decision = decision = limiter.count_form(state.required_caller)
     if not decision.is_granted:
         plan = state.project.plan.capitalize()

@@ -2,7 +2,6 @@
 
 from flask import Response, current_app, render_template, request
 
-from petstore import quotas
 from petstore.clock import MS_PER_DAY, utc_date
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
@@ -11,6 +10,7 @@ from petstore.models.plans import PLANS, Quota
 from petstore.models.row_limits import row_limits
 from petstore.quotas.decisions import Day, Decision
 from petstore.web.application import current_request
+from petstore.web.limiter import limiter_of
 
 INDEX = "overview.overview"
 SHOWN_DAYS = 30
@@ -24,7 +24,7 @@ bp = pages_blueprint("overview", __name__, "")
 def overview() -> str:
     """Show how much of its quota the project uses, and what other plans offer."""
     row_limits.count_soon(current_project().id)
-    limiter = quotas.limiter_of(current_app)
+    limiter = limiter_of(current_app)
     quota = limiter.peek(current_request().state.required_caller, None)
     days = _last_days(quota)
     return render_template(
@@ -42,7 +42,7 @@ def overview() -> str:
 @bp.get("/usage.csv")
 def usage() -> Response:
     """Return the figures of the chart, for a spreadsheet."""
-    limiter = quotas.limiter_of(current_app)
+    limiter = limiter_of(current_app)
     quota = limiter.peek(current_request().state.required_caller, None)
     rows = [
         f"{utc_date(day.day * MS_PER_DAY)},{day.served},{day.refused}"
@@ -57,7 +57,7 @@ def usage() -> Response:
 def _last_days(quota: Decision) -> list[Day]:
     today = quota.now_ms // MS_PER_DAY
     days = range(today - SHOWN_DAYS + 1, today + 1)
-    return quotas.limiter_of(current_app).history(current_project().id, days)
+    return limiter_of(current_app).history(current_project().id, days)
 
 
 def scale_end(highest: int) -> int:

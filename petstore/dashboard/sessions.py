@@ -8,7 +8,6 @@ from flask import Flask, Request, current_app, request, session
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 
-from petstore import quotas
 from petstore.dashboard.formats import duration
 from petstore.dashboard.navigation import PREFIX, STATIC, go_to, is_dashboard_path
 from petstore.errors import ErrorResponse
@@ -20,6 +19,7 @@ from petstore.quotas.decisions import Decision
 from petstore.settings import Settings
 from petstore.storage import wait_as
 from petstore.web.application import current_request
+from petstore.web.limiter import limiter_of
 
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
 OVER = (
@@ -108,7 +108,7 @@ def recognise(*, has_reserve: bool = False) -> bool:
     state = current_request().state
     state.project = Project.get_by_id(caller.project_id)
     state.caller = caller
-    limiter = quotas.limiter_of(current_app)
+    limiter = limiter_of(current_app)
     decision = limiter.count_page(caller, has_reserve=has_reserve)
     if not decision.is_granted:
         hint = "" if has_reserve else " (Keys still opens)"

@@ -8,7 +8,6 @@ from urllib.parse import quote, unquote
 from flask import current_app, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from petstore import quotas
 from petstore.dashboard import overview, sessions
 from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.navigation import PREFIX, go_to
@@ -16,6 +15,7 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.errors import ERRORS
 from petstore.events import emit
 from petstore.models.callers import Caller
+from petstore.web.limiter import limiter_of
 
 # A page of the dashboard: nothing that a browser takes for another host, and nothing
 # that ends a header.
@@ -65,13 +65,13 @@ def _next_page() -> str | None:
 
 
 def _count(caller: Caller) -> None:
-    decision = quotas.limiter_of(current_app).count_sign_in(caller)
+    decision = limiter_of(current_app).count_sign_in(caller)
     if not decision.is_granted:
         raise sessions.too_many(decision, CROWDED)
 
 
 def _reject() -> ResponseReturnValue:
-    failed = quotas.limiter_of(current_app).count_failed_sign_in(request.remote_addr)
+    failed = limiter_of(current_app).count_failed_sign_in(request.remote_addr)
     if not failed.is_granted:
         raise sessions.too_many(failed, FAILED)
     # Whoever reaches the limit is guessing keys.

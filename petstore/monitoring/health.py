@@ -6,9 +6,9 @@ from contextlib import suppress
 import peewee
 from flask import Blueprint, Flask, current_app
 
-from petstore import quotas
 from petstore.errors import NO_HEADERS, RETRY_AFTER_A_SECOND
 from petstore.storage import db
+from petstore.web.limiter import limiter_of
 
 # SQLite answers `SELECT 1` without reading its file.
 PROBE = "SELECT 1 FROM project LIMIT 1"
@@ -22,7 +22,7 @@ def warm_up(app: Flask) -> None:
     """Connect to the stores, before requests have to wait for that."""
     with suppress(peewee.DatabaseError):
         db.execute_sql(PROBE).fetchone()
-    quotas.limiter_of(app).warm_up()
+    limiter_of(app).warm_up()
 
 
 @bp.get("/healthz")
@@ -34,7 +34,7 @@ def healthz() -> dict[str, str]:
 @bp.get("/readyz")
 def readyz() -> tuple[dict[str, str], int, Mapping[str, str]]:
     """Answer 200 while the database can be written, also without the counter store."""
-    answers = quotas.limiter_of(current_app).store_answers()
+    answers = limiter_of(current_app).store_answers()
     stores = {"counters": "ok" if answers else "degraded"}
     try:
         db.execute_sql(WRITE_PROBE)

@@ -22,7 +22,7 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from petstore import clock, quotas
+from petstore import clock
 from petstore.clock import MS_PER_SECOND
 from petstore.hosting.verifier import verifier_of
 from petstore.models.callers import Caller
@@ -30,6 +30,7 @@ from petstore.models.domains.checks import certificate_summary
 from petstore.quotas.decisions import Decision
 from petstore.settings import version
 from petstore.web.application import current_request
+from petstore.web.limiter import limiter_of
 from petstore.web.proxies import require_direct_client
 
 DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
@@ -152,7 +153,7 @@ class _Gauges(Collector):
         yield GaugeMetricFamily(
             "petstore_counter_store_up",
             "1 while the counter store answers.",
-            value=quotas.limiter_of(self._app).store_answers(),
+            value=limiter_of(self._app).store_answers(),
         )
         if verifier_of(self._app):
             yield from _certificates()

@@ -8,27 +8,3 @@ one window after the other, so a request that the day refuses has already spent 
 minute; they count refused requests like served ones, and their fixed windows begin with
 the first hit and not with the UTC minute.
 """
-
-from typing import Any, Protocol
-
-from petstore.quotas.limiter import Limiter
-from petstore.settings import Settings
-
-EXTENSION = "limiter"
-
-
-class Application(Protocol):
-    """A Flask application; this package does not import Flask."""
-
-    extensions: dict[str, Any]
-
-
-def init_app(app: Application, settings: Settings) -> None:
-    """Make the limiter of the application; it connects when it is first used."""
-    app.extensions[EXTENSION] = Limiter(settings)
-
-
-def limiter_of(app: Application) -> Limiter:
-    """Return the limiter of the application."""
-    limiter: Limiter = app.extensions[EXTENSION]
-    return limiter
