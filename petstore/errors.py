@@ -11,8 +11,9 @@ MAX_BODY_BYTES = 64 * 1024
 SHOWN_MEMBERS = 20
 SHOWN_NAME_LENGTH = 80
 
-# The key in the WSGI environ under which a server puts the error of a request that it
-# could not read.
+# The key in the WSGI environ of an error that came before the hooks of the application,
+# the first of which raises it: the server could not read the request, or the secret of
+# its session could not be loaded.
 UNREADABLE = "petstore.unreadable"
 
 NO_HEADERS: Mapping[str, str] = {}

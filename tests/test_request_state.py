@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 import petstore
 from petstore.web.application import current_request
 from petstore.web.state import RequestState
+from tests.harness.calls import called_functions
 from tests.harness.databases import of_one_engine
 
 MODULES = sorted(Path(petstore.__file__).parent.rglob("*.py"))
@@ -76,3 +77,11 @@ def test_each_request_has_a_state_of_its_own(app: Flask, client: FlaskClient):
     assert first is not second
     assert first.headers is not second.headers
     assert (first.caller.slug, second.caller) == ("shelter", None)
+
+
+@of_one_engine
+@pytest.mark.parametrize("path", ["pets", "store/orders", "categories"])
+def test_parameters_of_a_list_are_read_once(client: FlaskClient, path: str):
+    with called_functions("schemas/loading.py") as called:
+        assert client.get(f"/v1/{path}?limit=1").status_code == 200
+    assert called.count("load") == 1

@@ -21,6 +21,7 @@ class Page:
 
     endpoint: str
     parameters: dict[str, str]
+    values: dict[str, Any]  # of the filters, as the schema loads them
     listed: Listed
 
     @property
@@ -65,7 +66,7 @@ def read_list(endpoint: str, query: Schema, fetch: Callable[..., Listed]) -> Pag
         before=values.pop("before"),
         is_last=bool(values.pop("last")),
     )
-    return Page(endpoint, parameters, fetch(part, **values))
+    return Page(endpoint, parameters, values, fetch(part, **values))
 
 
 def read_query(schema: Schema) -> tuple[dict[str, str], dict[str, Any]]:

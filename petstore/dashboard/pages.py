@@ -73,7 +73,6 @@ def pages_blueprint(
     as its requests.
     """
     bp = Blueprint(name, module, url_prefix=f"{PREFIX}{path}")
-    bp.before_request(sessions.load_secret)
     if not is_public:
         bp.before_request(partial(sessions.require, has_reserve=has_reserve))
     bp.before_request(forms.check_csrf)

@@ -30,8 +30,8 @@ def animals(form: Form = EMPTY) -> str:
     page = read_list(INDEX, DashboardPetQuery(), partial(Pet.listed, project_id))
     offered = Category.listed(project_id, Part(OFFERED_CATEGORIES))
     ids = {pet.category_id for pet in page.rows}
-    if "category" in page.parameters:
-        ids.add(int(page.parameters["category"]))
+    if page.values["category_id"] is not None:
+        ids.add(page.values["category_id"])
     return render_template(
         "pets.html",
         page=page,

@@ -1,16 +1,19 @@
 """Sessions of people: a signed cookie with a token that names a `Session`."""
 
-from contextlib import suppress
 from datetime import timedelta
 
 import peewee
 from flask import Flask, Request, current_app, request, session
-from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
+from flask.sessions import (
+    NullSession,
+    SecureCookieSession,
+    SecureCookieSessionInterface,
+)
 from flask.typing import ResponseReturnValue
 
 from petstore.dashboard.formats import duration
 from petstore.dashboard.navigation import PREFIX, STATIC, go_to, is_dashboard_path
-from petstore.errors import ErrorResponse
+from petstore.errors import UNREADABLE, ErrorResponse
 from petstore.models.callers import Caller
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
@@ -27,6 +30,7 @@ OVER = (
     "or its key was revoked or has ended."
 )
 TOO_MANY_PAGES = "Your project has opened too many pages"
+NO_SESSION = NullSession()
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -44,16 +48,18 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 class DashboardSessions(SecureCookieSessionInterface):
-    """Sessions under /dashboard; other requests have none."""
+    """Sessions under /dashboard; all other requests share one that nothing opens."""
 
-    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession:
         """Return the session of a request for a page."""
         if not is_dashboard_path(request.path) or request.path.startswith(STATIC):
-            return None
+            return NO_SESSION
         wait_as("dashboard", request.remote_addr)
-        # An outage cannot be answered yet; the hooks of the page meet it again.
-        with suppress(peewee.DatabaseError):
-            load_secret()
+        try:
+            _load_secret(app)
+        except peewee.DatabaseError as error:
+            # It cannot be answered before the hooks run.
+            request.environ.setdefault(UNREADABLE, error)
         return super().open_session(app, request) or SecureCookieSession()
 
     def get_cookie_secure(self, app: Flask) -> bool:
@@ -61,10 +67,10 @@ class DashboardSessions(SecureCookieSessionInterface):
         return current_request().is_secure
 
 
-def load_secret() -> None:
+def _load_secret(app: Flask) -> None:
     """Load the signing secret that all hosts share, unless the settings have one."""
-    if current_app.secret_key is None:
-        current_app.secret_key = Secret.shared("sessions")
+    if app.secret_key is None:
+        app.secret_key = Secret.shared("sessions")
 
 
 def start(caller: Caller) -> None:

@@ -8,6 +8,7 @@ from flask import Flask
 
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, add_pet
+from tests.harness.calls import called_functions
 from tests.harness.databases import of_both_engines
 
 # The options of `url_for`, and the parameters of lists.
@@ -42,6 +43,13 @@ def test_odd_filters_get_200_or_400_on_every_engine(browser: Browser, name: str)
         query = f"status=available&after=1&{name}={quoted(value)}"
         status = browser.get(f"/dashboard/animals?{query}").status_code
         assert status in (200, 400), query
+
+
+@pytest.mark.parametrize("page", ["animals", "categories", "orders", "keys"])
+def test_parameters_of_a_list_are_read_once(browser: Browser, page: str):
+    with called_functions("schemas/loading.py") as called:
+        assert browser.get(f"/dashboard/{page}?").status_code == 200
+    assert called.count("load") == 1
 
 
 def test_odd_path_arguments_get_400_or_404(browser: Browser, app: Flask):

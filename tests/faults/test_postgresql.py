@@ -97,6 +97,17 @@ def test_unavailable_server_applies_no_write_and_fails_fast_after_the_first(
     assert_recovers(service)
 
 
+def test_page_whose_session_cannot_be_opened_says_that_the_service_is_away(
+    service: Service, server: Postgres, network: Proxy
+):
+    with ExitStack() as stack:
+        break_by("is stopped", stack, server, network)
+        answer = service.send("/dashboard/sign-in")
+    assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
+    assert b"The service is away for a moment" in answer.content
+    wait_until(lambda: service.send("/dashboard/sign-in").status == 200)
+
+
 @contextmanager
 def locked(server: Postgres, statement: str) -> Iterator[psycopg.Connection]:
     with psycopg.connect(server.url) as other:
