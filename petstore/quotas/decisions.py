@@ -11,8 +11,6 @@ from petstore.clock import (
 from petstore.models.plans import Quota
 from petstore.quotas.subjects import Subject
 
-POLICY = '"minute";q={};w=60, "day";q={};w=86400'  # the header RateLimit-Policy
-
 
 class Hit(NamedTuple):
     """A request that is to be counted in the minute and in the day of its subject."""
@@ -128,6 +126,7 @@ class Decision(NamedTuple):
         See specification section 8 and draft-ietf-httpapi-ratelimit-headers-11.
         """
         minute, day, tightest = self.minute, self.day, self.tightest
+        policy = f'"minute";q={minute.limit};w=60, "day";q={day.limit};w=86400'
         remaining, resets_ms = tightest.remaining, tightest.resets_ms
         if self.is_banned:
             remaining, resets_ms = 0, self.retry_at_ms
@@ -135,6 +134,6 @@ class Decision(NamedTuple):
             ("X-RateLimit-Limit", str(tightest.limit)),
             ("X-RateLimit-Remaining", str(remaining)),
             ("X-RateLimit-Reset", str(-(-resets_ms // MS_PER_SECOND))),
-            ("RateLimit-Policy", POLICY.format(*self.quota)),
+            ("RateLimit-Policy", policy),
             ("RateLimit", f"{minute.render('minute')}, {day.render('day')}"),
         ]

@@ -1,16 +1,13 @@
 """Counters in one process, used while the counter store is away."""
 
 import threading
-from functools import cached_property
+from collections import Counter
 
-from limits.storage import MemoryStorage
-
-from petstore import clock
-from petstore.clock import MS_PER_DAY, MS_PER_MINUTE, MS_PER_SECOND
+from petstore import clock, timeouts
+from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
 from petstore.quotas.decisions import Counts, Decision, Hit
 
-LENGTHS_MS = (MS_PER_MINUTE, MS_PER_DAY)  # of the windows
-MAX_WINDOWS = 200_000
+Window = tuple[str, int, int]  # the subject, the length, and how many came before
 
 
 class MemoryCounters:
@@ -19,12 +16,7 @@ class MemoryCounters:
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._lock = threading.Lock()
-        self._windows = 0
-
-    @cached_property
-    def _storage(self) -> MemoryStorage:
-        # Not before an outage, since it starts a thread.
-        return MemoryStorage()
+        self._served: Counter[Window] = Counter()
 
     def count(self, hit: Hit) -> Counts:
         """Count a request in both windows, or in neither."""
@@ -33,10 +25,9 @@ class MemoryCounters:
             decision = Decision.of(hit.quota, counts, hit.banned_until_ms)
             if decision.is_banned or not decision.tightest.remaining:
                 return counts
-            for key, length_ms in zip(
-                _keys(hit, counts.now_ms), LENGTHS_MS, strict=True
-            ):
-                self._increment(key, length_ms // MS_PER_SECOND)
+            if len(self._served) >= timeouts.LIMITS.outage_windows:
+                self._served.clear()
+            self._served.update(_windows(hit, counts.now_ms))
             return self._counts(hit)._replace(is_granted=True)
 
     def peek(self, hit: Hit) -> Counts:
@@ -46,21 +37,14 @@ class MemoryCounters:
 
     def _counts(self, hit: Hit) -> Counts:
         now_ms = clock.now_ms()
-        windows = zip(hit.quota, _keys(hit, now_ms), strict=True)
-        minute, day = (self._served(limit, key) for limit, key in windows)
+        # The shares of the other processes count as served.
+        minute, day = (
+            limit - max(1, limit // self._workers) + self._served[window]
+            for limit, window in zip(hit.quota, _windows(hit, now_ms), strict=True)
+        )
         return Counts(False, minute, day, now_ms)
 
-    def _served(self, limit: int, key: str) -> int:
-        # The shares of the other processes count as served.
-        return limit - max(1, limit // self._workers) + self._storage.get(key)
 
-    def _increment(self, key: str, seconds: int) -> None:
-        self._windows += self._storage.incr(key, seconds) == 1
-        if self._windows > MAX_WINDOWS:  # strangers with many addresses
-            self._storage.reset()
-            self._windows = 0
-
-
-def _keys(hit: Hit, now_ms: int) -> list[str]:
-    # A window of limits begins with its first hit, so the key names the aligned one.
-    return [f"{hit.subject.name}:{each}:{now_ms // each}" for each in LENGTHS_MS]
+def _windows(hit: Hit, now_ms: int) -> list[Window]:
+    lengths_ms = (MS_PER_MINUTE, MS_PER_DAY)
+    return [(hit.subject.name, each, now_ms // each) for each in lengths_ms]

@@ -122,8 +122,7 @@ async def _find_master(url: SplitResult) -> tuple[str, int]:
     seconds = timeouts.LIMITS.redis_server_seconds / len(_servers(url))
     options = _options(url, seconds)
     async with Sentinel(_servers(url), sentinel_kwargs=options) as sentinel:
-        host, port = await sentinel.discover_master(url.path.strip("/"))
-        return host, port
+        return await sentinel.discover_master(url.path.strip("/"))
 
 
 def _options(url: SplitResult, seconds: float) -> dict[str, Any]:
