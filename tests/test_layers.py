@@ -63,10 +63,8 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 @functools.cache
 def names_in(module: str) -> frozenset[str]:
-    """Return the full name of every import of a module, but not for type checkers."""
-    tree = ast.parse(MODULES[module].read_text())
-    tree.body = [each for each in tree.body if not is_for_type_checkers(each)]
-    return frozenset(imported(tree))
+    """Return the full name of every import of a module, for type checkers as well."""
+    return frozenset(imported(ast.parse(MODULES[module].read_text())))
 
 
 def imports_of(module: str) -> set[str]:
@@ -76,13 +74,6 @@ def imports_of(module: str) -> set[str]:
         for name in names_in(module)
         if name.split(".")[0] == "petstore"
     }
-
-
-def is_for_type_checkers(statement: ast.stmt) -> bool:
-    """Return whether the statement is an `if TYPE_CHECKING` block."""
-    return isinstance(statement, ast.If) and ast.unparse(statement.test) == (
-        "TYPE_CHECKING"
-    )
 
 
 def test_each_module_belongs_to_a_layer():

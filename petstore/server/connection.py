@@ -3,16 +3,16 @@
 import asyncio
 import enum
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from petstore import timeouts, waiting
 from petstore.errors import UNREADABLE, ErrorResponse
 from petstore.server.flow_control import FlowControl
+from petstore.server.memory import Memory
 from petstore.server.request import RequestReader
 from petstore.server.response import Response
-
-if TYPE_CHECKING:
-    from petstore.server.worker import EventLoopWorker
+from petstore.server.turns import Turns
 
 SENDER_LENGTH = len("Bearer pet_") + 12  # of a key, the part that is no secret
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -31,10 +31,33 @@ class State(enum.Enum):
     ENDED = enum.auto()  # nothing is read or sent any more
 
 
+class ConnectionWorker(Protocol):
+    """What a connection needs of the worker that has accepted it."""
+
+    application: Callable[..., Any]  # by WSGI
+    is_stopping: bool
+    keep_alive_seconds: float
+    log: Any  # gunicorn's, which is not annotated
+    memory: Memory
+    turns: Turns
+
+    def add(self, connection: "HttpConnection") -> None:
+        """Add a connection that has begun, and is idle."""
+
+    def count_request(self, connection: "HttpConnection") -> None:
+        """Count a request, with which the connection is idle no more."""
+
+    def mark_idle(self, connection: "HttpConnection") -> None:
+        """Note that the connection waits for its next request."""
+
+    def remove(self, connection: "HttpConnection") -> None:
+        """Remove a connection that has ended."""
+
+
 class HttpConnection(asyncio.BufferedProtocol):
     """A client connection: its state with a deadline, and its unread bytes."""
 
-    def __init__(self, worker: "EventLoopWorker") -> None:
+    def __init__(self, worker: ConnectionWorker) -> None:
         self._worker = worker
         self._loop = asyncio.get_running_loop()
         # Bytes that were not read yet. While READING, the event loop will call

@@ -2,16 +2,20 @@
 
 import ctypes
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from petstore import timeouts
-
-if TYPE_CHECKING:
-    from petstore.server.connection import HttpConnection
 
 # Only the GNU C library has it. Without it, memory that was freed may stay with the
 # process, which uses it again.
 _malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+
+
+class Keeper(Protocol):
+    """A connection, which keeps bytes of its client."""
+
+    def abort(self) -> None:
+        """Close the connection at once and discard the bytes."""
 
 
 class Memory:
@@ -22,11 +26,11 @@ class Memory:
 
     def __init__(self) -> None:
         # In the order in which they began to keep bytes.
-        self._kept: OrderedDict[HttpConnection, int] = OrderedDict()
+        self._kept: OrderedDict[Keeper, int] = OrderedDict()
         self._total = 0
         self._peak = 0  # of the total, since freed memory was last returned
 
-    def note(self, connection: "HttpConnection", count: int) -> None:
+    def note(self, connection: Keeper, count: int) -> None:
         """Note what a connection keeps; close the oldest ones if it is too much."""
         if not count:
             self.forget(connection)
@@ -39,7 +43,7 @@ class Memory:
             self.forget(oldest)
             oldest.abort()
 
-    def forget(self, connection: "HttpConnection") -> None:
+    def forget(self, connection: Keeper) -> None:
         """Note that a connection keeps nothing any more."""
         self._total -= self._kept.pop(connection, 0)
 
