@@ -8,7 +8,7 @@ from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.hosting.names import normalised, readable
-from petstore.hosting.verifier import Busy, Verifier, verifier_of
+from petstore.hosting.verifier import AlreadyVerifying, Verifier, verifier_of
 from petstore.models.domains import Domain, DomainNotAllowed
 from petstore.models.domains.checks import TooManyNewDomains
 
@@ -62,7 +62,7 @@ def verify_domain(domain_id: int) -> ResponseReturnValue:
         return _back_to(domain, NO_DOMAINS, "bad")
     try:
         is_proved = verifier.verify(domain)
-    except (Busy, TooManyNewDomains) as error:
+    except (AlreadyVerifying, TooManyNewDomains) as error:
         return _back_to(domain, str(error), "bad")
     if not is_proved:
         return _back_to(domain, "DNS does not point here. See below why.", "bad")

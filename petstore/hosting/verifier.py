@@ -32,7 +32,7 @@ MAX_RECHECKED_PROJECTS = 1000  # at a time; a later round starts the others
 GONE = (peewee.DatabaseError, peewee.DoesNotExist)
 
 
-class Busy(RuleError):
+class AlreadyVerifying(RuleError):
     """Another domain of the project is being verified."""
 
     text = "DNS is still being asked about another domain. Try again in a moment."
@@ -72,14 +72,14 @@ class Verifier:
     def verify(self, domain: Domain) -> bool:
         """Query DNS now; return whether it proves the domain.
 
-        A domain that is proved gets its certificate afterwards. Raises `Busy`,
-        `TooManyNewDomains` and `NoSuchDomain`.
+        A domain that is proved gets its certificate afterwards. Raises
+        `AlreadyVerifying`, `TooManyNewDomains` and `NoSuchDomain`.
         """
         # A project waits for DNS once at a time, so however slow its DNS is, it takes
         # few of the threads of a server that has threads.
         lock = DomainToken.acquire_lock(domain.project_id)
         if lock is None:
-            raise Busy
+            raise AlreadyVerifying
         try:
             return self._verify(domain)
         finally:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import dns.message
 import pytest
 
-from petstore.hosting.verifier import Busy, Verifier
+from petstore.hosting.verifier import AlreadyVerifying, Verifier
 from petstore.models.domains import LOCK_MS, Domain, DomainToken
 from petstore.models.projects import Plan, Project
 from tests.harness.clocks import Clock
@@ -75,7 +75,7 @@ def test_project_verifies_one_domain_at_a_time(
     first = silent_domain()
     another = Domain.add(first.project, NAME)
     with verifying(verifier, [first]):
-        with pytest.raises(Busy):
+        with pytest.raises(AlreadyVerifying):
             verifier.verify(another)
         silent.set()
 
