@@ -10,8 +10,9 @@ runs in a thread of its own.
 import asyncio
 import os
 import threading
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import ContextVar
+from typing import Any, NoReturn, TypeVar
 from weakref import WeakSet
 
 from greenlet import getcurrent, greenlet
@@ -103,13 +104,62 @@ def can_await() -> bool:
     return isinstance(getcurrent(), _Awaiting)
 
 
+class MustNotWait(RuntimeError):
+    """A call waits where it must not; the text names the rule."""
+
+
+# The rule that forbids the current call to wait, or None.
+_forbidden_by: ContextVar[str | None] = ContextVar("forbidden_by", default=None)
+# A method of C, since every count calls it.
+waiting_forbidden_by = _forbidden_by.get
+
+
+def forbid_waiting(rule: str) -> None:
+    """Have `await_result` refuse, in this call or thread, until `allow_waiting`."""
+    _forbidden_by.set(rule)
+
+
+def allow_waiting() -> None:
+    """End what `forbid_waiting` has begun; it may have ended already."""
+    _forbidden_by.set(None)
+
+
+def require_may_wait() -> None:
+    """Raise `MustNotWait` where waiting is forbidden, even if there is no need to."""
+    if rule := _forbidden_by.get():
+        raise MustNotWait(rule)
+
+
 def await_result(awaitable: Awaitable[Result]) -> Result:
-    """Return the result of an awaitable; raises what it raises."""
+    """Return the result of an awaitable; raises what it raises.
+
+    Raises `MustNotWait` where waiting is forbidden, and in the event loop itself, which
+    would wait for ever.
+    """
+    if rule := _forbidden_by.get():
+        _refuse(awaitable, rule)
     current = getcurrent()
     if isinstance(current, _Awaiting):
         result: Result = current.parent.switch(awaitable)
         return result
+    if _runs_event_loop():
+        _refuse(awaitable, "an event loop never waits for itself: use `start`")
     return asyncio.run_coroutine_threadsafe(_await(awaitable), event_loop()).result()
+
+
+def _refuse(awaitable: Awaitable[Any], rule: str) -> NoReturn:
+    if isinstance(awaitable, Coroutine):
+        awaitable.close()  # or Python would warn that nobody has awaited it
+    raise MustNotWait(rule)
+
+
+def _runs_event_loop() -> bool:
+    """Return whether an event loop runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def _await(awaitable: Awaitable[Result]) -> Result:

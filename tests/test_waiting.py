@@ -2,15 +2,15 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 
 import pytest
 
 from petstore import waiting
-from petstore.waiting import await_result
+from petstore.waiting import MustNotWait, await_result
 from tests.harness.waiting import wait_until
-from tests.harness.workers import run_requests
+from tests.harness.workers import both_callers, run_requests
 
 
 async def later(seconds: float, result: str) -> str:
@@ -69,6 +69,44 @@ def test_awaited_exception_is_raised_in_the_call():
 def test_await_result_blocks_outside_an_event_loop(awaitable: Awaitable[str]):
     assert not waiting.can_await()
     assert await_result(awaitable) == "done"
+
+
+@both_callers
+def test_call_that_must_not_wait_is_refused_until_it_may_again(run: Callable):
+    def call() -> None:
+        waiting.forbid_waiting("never here")
+        with pytest.raises(MustNotWait, match="never here"):
+            await_result(later(0, "awaited"))
+        waiting.allow_waiting()
+        story.append(await_result(later(0, "done")))
+
+    story = []
+    run(call)
+    assert story == ["done"]
+
+
+def test_what_one_call_must_not_do_the_others_may():
+    def forbid() -> None:
+        waiting.forbid_waiting("never here")
+        waiting.start_in_background(wait, "in the background")
+
+    def wait(where: str) -> None:
+        story.append(await_result(later(0, where)))
+
+    story = []
+    run_requests(forbid, lambda: wait("beside"))
+    run_requests(lambda: wait("afterwards"))
+    wait_until(lambda: len(story) == 3)
+    assert set(story) == {"in the background", "beside", "afterwards"}
+
+
+def test_event_loop_does_not_wait_for_itself():
+    async def callback() -> None:
+        with pytest.raises(MustNotWait, match="never waits for itself"):
+            await_result(later(0, "never"))
+
+    loop = waiting.event_loop()
+    asyncio.run_coroutine_threadsafe(callback(), loop).result(timeout=5)
 
 
 def test_background_call_does_not_block_the_caller():

@@ -43,7 +43,7 @@ def copy_all(source: Databases, target: Databases) -> None:
         for database in dict.fromkeys(source):
             stack.enter_context(database.snapshot())
         for database in dict.fromkeys(target):
-            stack.enter_context(database.atomic())
+            stack.enter_context(database.filling())
         _require_empty(target)
         for group, old, new in zip(table_groups(), source, target, strict=True):
             for table in group:
@@ -87,7 +87,7 @@ def _sorted(group: Sequence[type[Model]]) -> list[type[Model]]:
 def _copy(table: type[Model], source: Engine, target: Engine) -> None:
     """Copy every row with its id.
 
-    To be called in a snapshot of the source and a transaction of the target.
+    To be called in a snapshot of the source, and while the target is being filled.
     """
     for rows in chunked(rows_of(source, table), COPIED_AT_ONCE):
         _insert(table, target, rows)

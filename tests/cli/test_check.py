@@ -24,13 +24,13 @@ def test_json_output_is_one_array(flask: Callable):
 
 
 def test_newer_migration_is_a_warning_that_exits_with_0(flask: Callable):
-    with db.atomic() as transaction:
-        db.execute_sql(
-            "INSERT INTO migration (name, applied)"
-            " VALUES ('9999_later', CURRENT_TIMESTAMP)"
-        )
+    db.execute_sql(
+        "INSERT INTO migration (name, applied) VALUES ('9999_later', CURRENT_TIMESTAMP)"
+    )
+    try:
         text = text_of(flask("check"))
-        transaction.rollback()
+    finally:
+        db.execute_sql("DELETE FROM migration WHERE name = '9999_later'")
     assert ["database", "warning"] in statuses(text)
     assert "(9999_later); run that version" in text
 

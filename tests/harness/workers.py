@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from flask import Flask
 
 from petstore import waiting
@@ -43,6 +44,12 @@ def run_requests(*functions: Callable[[], object]) -> None:
         await asyncio.gather(*filter(None, tasks))
 
     asyncio.run_coroutine_threadsafe(main(), waiting.event_loop()).result()
+
+
+# As requests of a worker, and as a command or another server calls them.
+both_callers = pytest.mark.parametrize(
+    "run", [run_requests, lambda *functions: [function() for function in functions]]
+)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import pytest
 
 from petstore import waiting
 from petstore.storage.engines.group_commit import GroupCommit, SharedTransaction
+from petstore.waiting import MustNotWait
 from tests.harness.workers import run_requests
 
 
@@ -129,6 +130,30 @@ def test_request_that_comes_as_a_commit_ends_does_not_wait_for_another(
 
 def test_rolled_back_request_does_not_undo_the_others(group: GroupCommit, file: Path):
     run_requests(partial(insert, group, 1), lambda: write(group, 2).rollback())
+    assert ids(file) == [1]
+
+
+def test_request_that_waits_in_its_transaction_is_rolled_back_without_the_others(
+    group: GroupCommit, file: Path
+):
+    def wait() -> None:
+        shared = write(group, 1)
+        with pytest.raises(MustNotWait):
+            waiting.await_result(asyncio.sleep(0.05))
+        shared.rollback()
+
+    run_requests(partial(insert, group, 2), wait, partial(insert, group, 3))
+    assert ids(file) == [2, 3]
+
+
+def test_request_begins_no_transaction_within_its_own(group: GroupCommit, file: Path):
+    def nest() -> None:
+        shared = write(group, 1)
+        with pytest.raises(MustNotWait):
+            group.begin()
+        shared.commit()
+
+    run_requests(nest)
     assert ids(file) == [1]
 
 

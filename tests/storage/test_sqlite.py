@@ -13,8 +13,9 @@ import pytest
 
 from petstore import waiting
 from petstore.storage.engines.sqlite import Sqlite, SqliteCounters
+from petstore.waiting import MustNotWait
 from tests.harness.broken_disks import unreadable
-from tests.harness.workers import run_requests
+from tests.harness.workers import both_callers, run_requests
 
 HELD_SECONDS = 0.3
 
@@ -68,14 +69,9 @@ def deny_rollback(action: int, argument: str, *_: object) -> int:
     return sqlite3.SQLITE_OK
 
 
-both_callers = pytest.mark.parametrize(
-    "call", [run_requests, lambda *calls: [call() for call in calls]]
-)
-
-
 @both_callers
 def test_what_cannot_be_rolled_back_is_neither_committed_nor_announced(
-    call: Callable, tmp_path: Path
+    run: Callable, tmp_path: Path
 ):
     database = Sqlite(str(tmp_path / "test.db"))
     announced = []
@@ -91,8 +87,8 @@ def test_what_cannot_be_rolled_back_is_neither_committed_nor_announced(
         database.execute_sql("INSERT INTO pet VALUES (2)")
         database.disconnect()
 
-    call(lambda: database.execute_sql("CREATE TABLE pet (id INTEGER)"))
-    call(fail, insert)
+    run(lambda: database.execute_sql("CREATE TABLE pet (id INTEGER)"))
+    run(fail, insert)
     assert database.execute_sql("SELECT id FROM pet").fetchall() == [(2,)]
     assert announced == []
     database.disconnect()
@@ -143,7 +139,7 @@ def write_nevertheless(database: Sqlite) -> None:
     "work", [nest, nest_deeper, commit_nevertheless, write_nevertheless]
 )
 def test_transaction_that_sqlite_has_rolled_back_is_over_with_the_first_error(
-    pets: Sqlite, call: Callable, work: Callable[[Sqlite], None]
+    pets: Sqlite, run: Callable, work: Callable[[Sqlite], None]
 ):
     failures = []
 
@@ -153,7 +149,7 @@ def test_transaction_that_sqlite_has_rolled_back_is_over_with_the_first_error(
         failures.append((str(caught.value), pets.is_outage(caught.value)))
         assert not pets.in_transaction()
 
-    call(fail, lambda: pets.execute_sql("INSERT INTO pet VALUES (3)"))
+    run(fail, lambda: pets.execute_sql("INSERT INTO pet VALUES (3)"))
     assert failures == [("disk I/O error", True)]
     assert pets.execute_sql("SELECT id FROM pet").fetchall() == [(3,)]
 
@@ -177,3 +173,127 @@ def test_requests_that_share_a_failed_transaction_fail_as_well(pets: Sqlite):
         lambda: pets.execute_sql("INSERT INTO pet VALUES (3)"),
     )
     assert pets.execute_sql("SELECT id FROM pet").fetchall() == [(3,)]
+
+
+@pytest.fixture
+def tallies(tmp_path: Path) -> Iterator[SqliteCounters]:
+    """Counters in a file of their own."""
+    file = tmp_path / "counters.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE tally (id INTEGER)")
+    database = SqliteCounters(str(file))
+    yield database
+    database.disconnect()
+
+
+INSERT, COUNT = "INSERT INTO pet VALUES (?)", "INSERT INTO tally VALUES (1)"
+
+
+def await_a_moment() -> None:
+    waiting.await_result(asyncio.sleep(0.01))
+
+
+def wait_at_once(pets: Sqlite, _tallies: Sqlite) -> None:
+    with pets.writing(1):
+        pets.execute_sql(INSERT, (1,))
+        await_a_moment()
+
+
+def wait_in_a_nested_block(pets: Sqlite, _tallies: Sqlite) -> None:
+    with pets.atomic(), pets.writing(1):
+        pets.execute_sql(INSERT, (1,))
+        await_a_moment()
+
+
+def wait_after_a_nested_block(pets: Sqlite, _tallies: Sqlite) -> None:
+    with pets.atomic():
+        with pets.atomic(), pets.savepoint():
+            pets.execute_sql(INSERT, (1,))
+        await_a_moment()
+
+
+def begin_another(pets: Sqlite, tallies: Sqlite) -> None:
+    with pets.atomic():
+        pets.execute_sql(INSERT, (1,))
+        with tallies.atomic():
+            tallies.execute_sql(COUNT)
+
+
+def wait_after_another_was_refused(pets: Sqlite, tallies: Sqlite) -> None:
+    with pets.atomic():
+        pets.execute_sql(INSERT, (1,))
+        with suppress(MustNotWait), tallies.atomic():
+            pass
+        await_a_moment()
+
+
+def count(pets: Sqlite, tallies: Sqlite) -> None:
+    with pets.atomic():
+        pets.execute_sql(INSERT, (1,))
+        tallies.execute_sql(COUNT)
+
+
+@both_callers
+@pytest.mark.parametrize(
+    "work",
+    [
+        wait_at_once,
+        wait_in_a_nested_block,
+        wait_after_a_nested_block,
+        begin_another,
+        wait_after_another_was_refused,
+        count,
+    ],
+)
+def test_transaction_that_may_wait_is_refused_and_leaves_nothing(
+    pets: Sqlite, tallies: Sqlite, run: Callable, work: Callable[[Sqlite, Sqlite], None]
+):
+    def fail() -> None:
+        with pytest.raises(MustNotWait, match="in a transaction on SQLite"):
+            work(pets, tallies)
+        await_a_moment()  # it may, now
+
+    run(fail, lambda: pets.execute_sql(INSERT, (2,)))
+    assert pets.execute_sql("SELECT id FROM pet").fetchall() == [(2,)]
+    assert tallies.execute_sql("SELECT id FROM tally").fetchall() == []
+
+
+def commit(pets: Sqlite) -> None:
+    with pets.atomic():
+        pets.execute_sql(INSERT, (1,))
+
+
+def roll_back(pets: Sqlite) -> None:
+    with pets.atomic():
+        pets.execute_sql(INSERT, (1,))
+        raise ZeroDivisionError
+
+
+def fail_to_roll_back(pets: Sqlite) -> None:
+    with pets.atomic():
+        pets.execute_sql(INSERT, (1,))
+        pets.connection().set_authorizer(deny_rollback)
+        raise ZeroDivisionError
+
+
+def fail_to_commit(pets: Sqlite) -> None:
+    with pets.atomic():
+        pets.connection().execute("ROLLBACK")  # as SQLite does on a full disk
+
+
+@both_callers
+@pytest.mark.parametrize(
+    "end", [commit, roll_back, fail_to_roll_back, fail_to_commit, nest]
+)
+def test_call_may_wait_again_however_its_transaction_has_ended(
+    pets: Sqlite, run: Callable, end: Callable[[Sqlite], None]
+):
+    def call() -> None:
+        with suppress(ZeroDivisionError, peewee.OperationalError):
+            end(pets)
+        await_a_moment()
+        story.append("awaited")
+
+    story = []
+    run(call)
+    assert story == ["awaited"]

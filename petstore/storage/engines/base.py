@@ -58,6 +58,8 @@ class RequestDatabase(Database):
     becomes final only with its COMMIT, and a request that times out before that is
     rolled back. `write_at_once` is for what may be carried out although its answer is
     lost: a count, and an animal that is added without an Idempotency-Key.
+
+    On SQLite nothing is awaited between the BEGIN and the COMMIT of a write.
     """
 
     file: Path | None = None  # that contains the data, without a server

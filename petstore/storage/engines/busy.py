@@ -10,7 +10,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from petstore import timeouts
 from petstore.storage.engines.waiting import ClientGone, Crowded
-from petstore.waiting import Abandoned, await_result, can_await, wait_in_queue
+from petstore.waiting import (
+    Abandoned,
+    await_result,
+    can_await,
+    require_may_wait,
+    wait_in_queue,
+)
 
 Result = TypeVar("Result")
 
@@ -36,6 +42,7 @@ class BusyFile:
         The error is raised when no time is left, by `LIMITS.retry_seconds`. SQLite
         itself would block the event loop while it waits.
         """
+        require_may_wait()
         pause = timeouts.LIMITS.retry_seconds
         tries = round(seconds / pause)
         while True:

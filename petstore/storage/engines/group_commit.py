@@ -9,7 +9,17 @@ from queue import SimpleQueue
 from petstore import clock, timeouts
 from petstore.storage.engines.busy import BusyFile
 from petstore.storage.engines.waiting import Busy, WaitQueue, who_waits
-from petstore.waiting import await_result
+from petstore.waiting import (
+    allow_waiting,
+    await_result,
+    forbid_waiting,
+    require_may_wait,
+)
+
+NEVER_WAIT = (
+    "in a transaction on SQLite nothing is awaited: other requests would write into it,"
+    " or wait for it as well"
+)
 
 Failure = sqlite3.Error | None
 
@@ -56,7 +66,9 @@ class SharedTransaction:
     """A transaction that requests join until its COMMIT starts.
 
     A request awaits nothing until `commit` or `rollback`, so no other request can write
-    in between. It has a savepoint of its own, unless the others have written nothing.
+    in between: `await_result` raises `MustNotWait`, and so does what might wait, such
+    as another BEGIN. A request has a savepoint of its own, unless the others have
+    written nothing.
     """
 
     def __init__(self, writer: Writer, on_end: Callable[[], None]) -> None:
@@ -74,12 +86,14 @@ class SharedTransaction:
         """Begin the savepoint of a request, if there are writes to be kept."""
         if self._has_writes:
             self.connection.execute("SAVEPOINT request")
+        forbid_waiting(NEVER_WAIT)
 
     def commit(self) -> None:
         """Wait until the writes of the request are on the disk.
 
         Raises `sqlite3.OperationalError` if the COMMIT fails.
         """
+        allow_waiting()
         try:
             if self._has_writes:
                 self.connection.execute("RELEASE request")
@@ -96,6 +110,7 @@ class SharedTransaction:
 
     def rollback(self) -> None:
         """Undo the writes of the request, but not those of other requests."""
+        allow_waiting()
         try:
             if self._has_writes:
                 self.connection.execute("ROLLBACK TO request")
@@ -115,6 +130,7 @@ class SharedTransaction:
 
     def fail(self, error: sqlite3.Error) -> None:
         """End what SQLite has rolled back by itself because of an error."""
+        allow_waiting()
         self._end(error)
 
     def _start_commit(self) -> None:
@@ -156,6 +172,7 @@ class GroupCommit:
 
         Raises `sqlite3.OperationalError` if the file stays locked, or `Busy`.
         """
+        require_may_wait()
         deadline = clock.monotonic() + timeouts.LIMITS.busy_seconds
         is_first = False
         while not is_first and self._must_wait():

@@ -174,6 +174,10 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             self.execute_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield
 
+    def filling(self) -> AbstractContextManager[Any]:
+        """Fill an empty database in one transaction."""
+        return self.atomic()
+
     def last_id(self, table: str) -> int:
         """Return the last id that was assigned, even to a deleted row; 0 for none."""
         query = "SELECT last_value FROM pg_sequences WHERE sequencename = :ids"

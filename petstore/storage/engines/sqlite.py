@@ -17,9 +17,15 @@ from petstore import timeouts
 from petstore.storage.engines import files
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows, as_peewee_errors
 from petstore.storage.engines.busy import BusyFile, is_busy
-from petstore.storage.engines.group_commit import GroupCommit
+from petstore.storage.engines.group_commit import NEVER_WAIT, GroupCommit
 from petstore.storage.queries import Row, slot
-from petstore.waiting import can_await
+from petstore.waiting import (
+    allow_waiting,
+    can_await,
+    forbid_waiting,
+    require_may_wait,
+    waiting_forbidden_by,
+)
 
 Result = TypeVar("Result")
 
@@ -88,6 +94,7 @@ class OwnTransaction:
 
     def commit(self) -> None:
         """Wait until the writes are on the disk."""
+        allow_waiting()
         try:
             self.connection.execute("COMMIT")
         except sqlite3.Error:
@@ -96,6 +103,7 @@ class OwnTransaction:
 
     def rollback(self) -> None:
         """Undo the writes."""
+        allow_waiting()
         # After some errors (a full disk) SQLite has rolled back by itself.
         if self.connection.in_transaction:
             try:
@@ -104,7 +112,8 @@ class OwnTransaction:
                 self._close()  # which also rolls back
 
     def fail(self, _error: sqlite3.Error) -> None:
-        """Do nothing: SQLite has rolled back the transaction by itself."""
+        """End it: SQLite has rolled back the transaction by itself."""
+        allow_waiting()
 
 
 class EndedTransaction:
@@ -214,7 +223,10 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
             return self._threads.connection
 
     def begin(self, lock_type: str = "IMMEDIATE") -> None:
-        """Begin a transaction; raises `peewee.OperationalError` if the file is gone."""
+        """Begin a transaction; raises `peewee.OperationalError` if the file is gone.
+
+        Nothing is awaited in it, except in the `snapshot` and `filling` of a command.
+        """
         self._opened.require_unchanged()
         with as_peewee_errors:
             if can_await():
@@ -223,6 +235,8 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
                 connection = self.connection()
                 self._retry(connection.execute, f"BEGIN {lock_type}")
                 self._enter_transaction(OwnTransaction(connection, self.disconnect))
+                if lock_type == "IMMEDIATE":
+                    forbid_waiting(NEVER_WAIT)
 
     def commit(self) -> None:
         """Commit the transaction; its writes are then on the disk."""
@@ -289,6 +303,14 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         """Read everything as it is at one moment, without blocking writers."""
         return self.atomic("DEFERRED")
 
+    def filling(self) -> AbstractContextManager[Any]:
+        """Fill an empty database in one transaction.
+
+        It is for commands: nobody else uses the file yet, so the block may await what
+        is to be written.
+        """
+        return self.atomic("EXCLUSIVE")
+
     def last_id(self, table: str) -> int:
         """Return the last id that was assigned, even to a deleted row; 0 for none."""
         query = "SELECT seq FROM sqlite_sequence WHERE name = :table"
@@ -340,7 +362,12 @@ class SqliteCounters(Sqlite):
         self._busy_seconds = timeouts.LIMITS.busy_hit_seconds
 
     def execute_sql(self, sql: str, params: Any = None) -> Rows:
-        """Run a statement, which is committed at once, and return its rows."""
+        """Run a statement, which is committed at once, and return its rows.
+
+        It might wait, and therefore never runs in a transaction of the data.
+        """
+        if waiting_forbidden_by() and not self._transaction():
+            require_may_wait()
         return self._run(sql, params)
 
 
