@@ -76,7 +76,7 @@ def _written_statements() -> None:
     from petstore.storage.queries import Statement
 
     # What is written is not kept.
-    Statement._sql = property(lambda self: {}, lambda self, value: None)
+    Statement._written = property(lambda self: {}, lambda self, value: None)
 
 
 def _group_commit() -> None:
@@ -112,8 +112,8 @@ def _rare_checkpoints() -> None:
 def _shared_inserts() -> None:
     from petstore.storage.engines.batches import Batches
 
-    async def insert(self: Any, key: Any, sql: str, values: Any) -> int:
-        [row_id] = await self._run(key, sql, lambda: [values])
+    async def insert(self: Any, key: Any, written: Any, values: Any) -> int:
+        [row_id] = await self._run((key, written), lambda: [values])
         return row_id
 
     Batches.insert = insert

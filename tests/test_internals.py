@@ -26,6 +26,7 @@ DOCUMENTED = {"_get_current_object", "_meta"} | NAMED_TUPLE
 USED = {
     "peewee.Database._state",
     "peewee.Database._connect",
+    "peewee.Database.get_sql_context",
     "peewee.__exception_wrapper__",
     "gunicorn.workers.base.Worker.alive",
 }
@@ -50,6 +51,11 @@ def test_peewee_database_state_can_be_replaced():
 def test_peewee_databases_define_connect():
     for kind in (peewee.SqliteDatabase, peewee.PostgresqlDatabase):
         assert "_connect" in vars(kind)
+
+
+def test_peewee_writes_constants_as_literals():
+    context = peewee.SqliteDatabase(None).get_sql_context(value_literals=True)
+    assert context.parse(peewee.Value("it's")) == ("'it''s'", [])
 
 
 def test_peewee_exception_wrapper_translates_errors():

@@ -20,7 +20,7 @@ class Category(NamedTuple):
     def ensure(project_id: int, category_id: int, name: str | None = None) -> bool:
         """Add the category unless it exists; return whether it was added."""
         values = {"project": project_id, "category_id": category_id, "name": name}
-        return bool(_insert.at_once(project_id, **values))
+        return bool(_insert.autocommit(project_id, **values))
 
     @classmethod
     def rename(

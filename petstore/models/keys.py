@@ -8,6 +8,7 @@ from peewee import (
     BigIntegerField,
     BlobField,
     Case,
+    ColumnBase,
     Expression,
     ForeignKeyField,
     Function,
@@ -122,7 +123,7 @@ class Key(BaseModel):
         return key
 
     @classmethod
-    def works_at(cls, now: int | SQL) -> Expression:
+    def works_at(cls, now: int | ColumnBase) -> Expression:
         """Return the condition that a key is not revoked, expired or retired."""
         # Another host's clock may be ahead, so a revoked key ends whatever the time.
         return cls.revoked_ms.is_null() & (cls._ends() > now)

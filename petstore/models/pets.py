@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 from peewee import (
-    SQL,
     BigAutoField,
     BigIntegerField,
     ColumnBase,
@@ -244,6 +243,6 @@ def _insert_if_category_exists() -> Query:
     category = CategoryTable.select(*(slot(column.name) for column in columns)).where(
         CategoryTable.project == slot("project"),
         CategoryTable.id == slot("category_id"),
-        db.lock_condition(SQL(db.limiting_locks(":project"))),
+        db.lock_condition(db.limiting_locks(slot("project"))),
     )
     return PetTable.insert_from(category, columns)

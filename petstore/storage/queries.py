@@ -4,75 +4,86 @@ Letting Peewee build the SQL again would cost more than running it costs in SQLi
 """
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
-from peewee import SQL, DatabaseProxy, Query
+from peewee import ColumnBase, Context, DatabaseProxy, Query
 
 Row = tuple[Any, ...]
 
 
-def slot(name: str) -> SQL:
-    """Return a placeholder for the value with that name, as in SQL: `:name`."""
-    return SQL(f":{name}")
+class Slot(ColumnBase):
+    """A placeholder in a query, for the value that a statement gets by its name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __sql__(self, context: Context) -> Context:
+        """Write the placeholder as the engine has it."""
+        return context.literal(context.state.placeholder(self._name))
+
+
+def slot(name: str) -> Slot:
+    """Return a placeholder for the value with that name."""
+    return Slot(name)
+
+
+class Written(NamedTuple):
+    """The SQL of a query, and the names of its slots where they are numbered."""
+
+    sql: str
+    names: tuple[str, ...]
+
+    def in_order(self, values: dict[str, Any]) -> list[Any]:
+        """Return the values of the slots, in the order of their numbers."""
+        return [values[name] for name in self.names]
 
 
 class Statement:
     """A query, called with a keyword argument for each slot."""
 
-    def __init__(
-        self, database: DatabaseProxy, build: Callable[[], Query | str]
-    ) -> None:
+    def __init__(self, database: DatabaseProxy, build: Callable[[], Query]) -> None:
         self._database = database
         self._build = build
-        self._sql: dict[type, str] = {}
+        self._written: dict[type, Written] = {}
 
     def __call__(self, **values: Any) -> list[Row]:
         """Run the query and return all rows."""
         database = self._database.obj
-        sql = self._sql.get(type(database)) or self._build_sql(database)
-        rows: list[Row] = database.fetch(sql, values)
+        written = self._written.get(type(database)) or self._write(database)
+        rows: list[Row] = database.fetch(written, values)
         return rows
 
-    def at_once(self, key: Hashable, /, **values: Any) -> list[Row]:
-        """Run a query with `write_at_once` of the database, and return all rows.
+    def autocommit(self, key: Hashable, /, **values: Any) -> list[Row]:
+        """Run a query with `autocommit` of the database, and return all rows.
 
         On PostgreSQL, a pool runs at most `LIMITS.writes` for one key at a time.
         """
         database = self._database.obj
-        sql = self._sql.get(type(database)) or self._build_sql(database)
-        rows: list[Row] = database.write_at_once(key, sql, values)
+        written = self._written.get(type(database)) or self._write(database)
+        rows: list[Row] = database.autocommit(key, written, values)
         return rows
 
     def insert(self, key: Hashable, /, **values: Any) -> int:
-        """Insert at most one row, like `at_once`; return its id, 0 without a row."""
+        """Insert at most one row, like `autocommit`; return its id, 0 without a row."""
         database = self._database.obj
-        sql = self._sql.get(type(database)) or self._build_sql(database)
-        row_id: int = database.insert(key, sql, values)
+        written = self._written.get(type(database)) or self._write(database)
+        row_id: int = database.insert(key, written, values)
         return row_id
 
-    def _build_sql(self, database: Any) -> str:
-        query = self._build()
-        sql, constants = (query, []) if isinstance(query, str) else query.sql()
-        # Whether a statement needs a transaction shows in its first word.
-        sql = sql.strip()
-        built, *pieces = sql.split(database.param)
-        for constant, piece in zip(constants, pieces, strict=True):
-            built += _literal(constant) + piece
-        self._sql[type(database)] = built
-        return built
-
-
-def _literal(value: int | str | None) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, int):
-        return str(value)
-    quoted = value.replace("'", "''")
-    return f"'{quoted}'"
+    def _write(self, database: Any) -> Written:
+        numbers: dict[str, int] = {}
+        # Constants become literals. It is not documented; see docs/architecture.md.
+        context = database.get_sql_context(
+            value_literals=True, placeholder=partial(database.placeholder, numbers)
+        )
+        sql, _ = context.parse(self._build())
+        written = self._written[type(database)] = Written(sql, tuple(numbers))
+        return written
 
 
 def statement(
     database: DatabaseProxy,
-) -> Callable[[Callable[[], Query | str]], Statement]:
+) -> Callable[[Callable[[], Query]], Statement]:
     """Make the decorated function, which builds a query, a `Statement`."""
-    return lambda build: Statement(database, build)
+    return partial(Statement, database)

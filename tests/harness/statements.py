@@ -57,14 +57,16 @@ def recorded() -> Iterator[list[Statement]]:
         seen.append(Statement(sql, values))
         return run(sql, values)
 
-    def record_at_once(run: Callable, connection: Any, sql: str, many: list) -> Any:
-        seen.extend(Statement(sql, values | {"lock_timeout": None}) for values in many)
-        return run(connection, sql, many)
+    def record_many(run: Callable, connection: Any, written: Any, many: list) -> Any:
+        for values in many:
+            parameters = written.in_order(values | {"lock_timeout": None})
+            seen.append(Statement(written.sql, parameters))
+        return run(connection, written, many)
 
     with pytest.MonkeyPatch.context() as patch:
         for database in {db.obj, counters.obj}:
             patch.setattr(database, "_run", partial(record, database._run))
         if counters.obj is db.obj:  # SQLite runs such a statement like the others
-            run = partial(record_at_once, db.obj._run_at_once)
-            patch.setattr(db.obj, "_run_at_once", run)
+            run = partial(record_many, db.obj._autocommit_many)
+            patch.setattr(db.obj, "_autocommit_many", run)
         yield seen

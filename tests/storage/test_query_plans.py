@@ -306,7 +306,7 @@ def test_no_statement_examines_more_in_larger_tables(
     }
     assert not dearer, "\n".join(f"{pair} {sql}" for sql, pair in dearer.items())
     if db.file:
-        built = {each: each._build_sql(each._database.obj) for each in statements()}
+        built = {each: each._write(each._database.obj).sql for each in statements()}
         assert {
             sql for sql in built.values() if VALUES.sub("?", sql) not in many
         } == set()

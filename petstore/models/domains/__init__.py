@@ -3,10 +3,10 @@
 from typing import Any, Self
 
 from peewee import (
-    SQL,
     BigAutoField,
     BigIntegerField,
     BooleanField,
+    ColumnBase,
     Expression,
     ForeignKeyField,
     IntegrityError,
@@ -252,7 +252,7 @@ Domain.add_index(Domain.name, unique=True, where=Domain.verified_ms.is_null(Fals
 
 
 def points_here_since(
-    oldest_ms: int | SQL, domain: "type[Domain] | ModelAlias[Domain]" = Domain
+    oldest_ms: int | ColumnBase, domain: "type[Domain] | ModelAlias[Domain]" = Domain
 ) -> Expression:
     """Return the condition that DNS points here, or has until after that instant."""
     since = domain.misdirected_since_ms
@@ -260,7 +260,7 @@ def points_here_since(
     return is_here
 
 
-def primary_name(oldest_ms: int | SQL) -> "ModelSelect[Domain]":
+def primary_name(oldest_ms: int | ColumnBase) -> "ModelSelect[Domain]":
     """Return a subquery for the primary domain: the chosen one, else the oldest.
 
     A domain that DNS has pointed elsewhere since `oldest_ms` is none.

@@ -1,6 +1,18 @@
 """Counters in the database: a row for each subject and day, one statement a hit."""
 
-from peewee import BigIntegerField, BooleanField, CompositeKey, TextField
+from peewee import (
+    EXCLUDED,
+    SQL,
+    BigIntegerField,
+    BooleanField,
+    Case,
+    Cast,
+    CompositeKey,
+    Expression,
+    Query,
+    TextField,
+    fn,
+)
 
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
@@ -41,7 +53,7 @@ class DatabaseStorage(CounterStorage):
     """Counts exactly over all processes: the database serializes a subject's hits."""
 
     def count(self, hit: Hit) -> Counts:
-        [row] = _upsert.at_once(
+        [row] = _upsert.autocommit(
             hit.subject.name,
             subject=hit.subject.name,
             kept_days=hit.subject.kept_days,
@@ -76,7 +88,7 @@ class DatabaseStorage(CounterStorage):
 
     def probe(self, subject: Subject) -> None:
         # A database that is locked or read-only still answers reads.
-        _write_nothing.at_once(subject.name)
+        _write_nothing.autocommit(subject.name)
 
     def is_away(self, error: Exception) -> bool:
         counters.recover(error)
@@ -87,42 +99,48 @@ class DatabaseStorage(CounterStorage):
 
 
 @statement(counters)
-def _upsert() -> str:
-    now = counters.now_ms.sql
-    subject = counters.limiting_locks(":subject")
-    minute, day = f"{now} / {MS_PER_MINUTE}", f"{now} / {MS_PER_DAY}"
+def _upsert() -> Query:
+    now = counters.now_ms
+    minute, day = now / MS_PER_MINUTE, now / MS_PER_DAY
     # A new row counts one request, which every quota allows.
-    not_banned = f"{now} >= :banned_until"
+    not_banned = now >= slot("banned_until")
     # The row may already be in the next minute, if the hit has waited for the row or
     # the clock was set back. The hit then counts in that minute, so that no minute is
     # counted twice.
-    is_late = "known.minute = excluded.minute + 1"
-    minute_served = f"""
-        CASE WHEN {is_late} OR known.minute = excluded.minute
-        THEN known.minute_served ELSE 0 END"""
-    is_granted = f"""
-        {not_banned} AND {minute_served} < :per_minute AND known.served < :per_day"""
-    return f"""
-        INSERT INTO "usage" AS known (
-            subject, day, served, refused,
-            minute, minute_served, hit_ms, is_granted, last_day
-        )
-        VALUES (
-            {subject}, {day}, {_one_if(not_banned)}, 1 - {_one_if(not_banned)},
-            {minute}, {_one_if(not_banned)}, {now}, {not_banned}, {day} + :kept_days
-        )
-        ON CONFLICT (subject, day) DO UPDATE SET
-            served = known.served + {_one_if(is_granted)},
-            refused = known.refused + 1 - {_one_if(is_granted)},
-            minute = CASE WHEN {is_late} THEN known.minute ELSE excluded.minute END,
-            minute_served = {minute_served} + {_one_if(is_granted)},
-            hit_ms = CASE WHEN {is_late} THEN known.hit_ms ELSE excluded.hit_ms END,
-            is_granted = {is_granted}
-        RETURNING is_granted, minute_served, served, hit_ms"""  # noqa: S608 (no values)
+    is_late = Usage.minute == EXCLUDED.minute + 1
+    is_same = is_late | (Usage.minute == EXCLUDED.minute)
+    minute_served = Case(None, [(is_same, Usage.minute_served)], 0)
+    is_granted = (
+        not_banned
+        & (minute_served < slot("per_minute"))
+        & (Usage.served < slot("per_day"))
+    )
+    new = Usage.insert(
+        subject=counters.limiting_locks(slot("subject")),
+        day=day,
+        served=_one_if(not_banned),
+        refused=1 - _one_if(not_banned),
+        minute=minute,
+        minute_served=_one_if(not_banned),
+        hit_ms=now,
+        is_granted=not_banned,
+        last_day=day + slot("kept_days"),
+    )
+    return new.on_conflict(
+        conflict_target=(Usage.subject, Usage.day),
+        update={
+            Usage.served: Usage.served + _one_if(is_granted),
+            Usage.refused: Usage.refused + 1 - _one_if(is_granted),
+            Usage.minute: Case(None, [(is_late, Usage.minute)], EXCLUDED.minute),
+            Usage.minute_served: minute_served + _one_if(is_granted),
+            Usage.hit_ms: Case(None, [(is_late, Usage.hit_ms)], EXCLUDED.hit_ms),
+            Usage.is_granted: is_granted,
+        },
+    ).returning(Usage.is_granted, Usage.minute_served, Usage.served, Usage.hit_ms)
 
 
-def _one_if(condition: str) -> str:
-    return f"CAST({condition} AS int)"
+def _one_if(condition: Expression) -> Cast:
+    return Cast(condition, "int")
 
 
 _sweep = Sweep(Usage, Usage.last_day, lambda: Usage.last_day < slot("today"))
@@ -130,7 +148,7 @@ _sweep = Sweep(Usage, Usage.last_day, lambda: Usage.last_day < slot("today"))
 
 def _strikes(hit: Hit, counts: Counts) -> int:
     """Return how many refusals count towards a ban; 0 if this one does not."""
-    rows = _upsert_strike.at_once(
+    rows = _upsert_strike.autocommit(
         hit.subject.name,
         key=hit.key_id,
         minute=counts.now_ms // MS_PER_MINUTE,
@@ -141,32 +159,42 @@ def _strikes(hit: Hit, counts: Counts) -> int:
 
 
 @statement(counters)
-def _upsert_strike() -> str:
-    counts = f"""
-        :now_ms >= :banned_until AND :now_ms - known.refused_ms >= {STRIKE_PAUSE_MS}"""
-    # A refusal that arrives after a later one does not count.
-    return f"""
-        INSERT INTO strike AS known (key_id, minute, strikes, refused_ms, counts)
-        VALUES (:key, :minute, {counters.limiting_locks("0")}, :now_ms, 1 = 0)
-        ON CONFLICT (key_id) DO UPDATE SET
-            minute = excluded.minute,
-            strikes = {_one_if(counts)} + CASE
-                WHEN known.minute = excluded.minute THEN known.strikes ELSE 0 END,
-            refused_ms = excluded.refused_ms,
-            counts = {counts}
-        WHERE excluded.refused_ms >= known.refused_ms
-        RETURNING strikes, counts"""  # noqa: S608 (no values)
+def _upsert_strike() -> Query:
+    now = slot("now_ms")
+    is_strike = (now >= slot("banned_until")) & (
+        now - Strike.refused_ms >= STRIKE_PAUSE_MS
+    )
+    is_same_minute = Strike.minute == EXCLUDED.minute
+    new = Strike.insert(
+        key_id=slot("key"),
+        minute=slot("minute"),
+        strikes=counters.limiting_locks(SQL("0")),
+        refused_ms=now,
+        counts=SQL("1 = 0"),
+    )
+    return new.on_conflict(
+        conflict_target=(Strike.key_id,),
+        preserve=(Strike.minute, Strike.refused_ms),
+        update={
+            Strike.strikes: Case(None, [(is_same_minute, Strike.strikes)], 0)
+            + _one_if(is_strike),
+            Strike.counts: is_strike,
+        },
+        # A refusal that arrives after a later one does not count.
+        where=EXCLUDED.refused_ms >= Strike.refused_ms,
+    ).returning(Strike.strikes, Strike.counts)
 
 
 @statement(counters)
-def _write_nothing() -> str:
-    return 'DELETE FROM "usage" WHERE 1 = 0'
+def _write_nothing() -> Query:
+    return Usage.delete().where(SQL("1 = 0"))
 
 
 @statement(counters)
-def _select_latest() -> str:
+def _select_latest() -> Query:
     # An aggregate returns one row even for an unknown subject.
-    now = counters.now_ms.sql
-    return f"""
-        SELECT {now}, max(minute), max(minute_served), max(served) FROM "usage"
-        WHERE subject = :subject AND day = {now} / {MS_PER_DAY}"""  # noqa: S608 (no values)
+    now = counters.now_ms
+    columns = (Usage.minute, Usage.minute_served, Usage.served)
+    return Usage.select(now, *map(fn.MAX, columns)).where(
+        Usage.subject == slot("subject"), Usage.day == now / MS_PER_DAY
+    )

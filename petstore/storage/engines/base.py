@@ -8,8 +8,6 @@ from typing import Any
 import peewee
 from peewee import ColumnBase, Database, Model, Select
 
-from petstore.storage.queries import Row
-
 # A context manager that turns errors of a driver into Peewee's. It is not public; see
 # docs/architecture.md.
 as_peewee_errors = peewee.__exception_wrapper__  # type: ignore[attr-defined]
@@ -56,7 +54,7 @@ class RequestDatabase(Database):
 
     A statement that writes runs in a transaction, even a single one. A write therefore
     becomes final only with its COMMIT, and a request that times out before that is
-    rolled back. `write_at_once` is for what may be carried out although its answer is
+    rolled back. `autocommit` is for what may be carried out although its answer is
     lost: a count, and an animal that is added without an Idempotency-Key.
 
     On SQLite nothing is awaited between the BEGIN and the COMMIT of a write.
@@ -87,11 +85,6 @@ class RequestDatabase(Database):
             return self._run(sql, params)
         with self.transaction():
             return self._run(sql, params)
-
-    def fetch(self, sql: str, values: dict[str, Any]) -> list[Row]:
-        """Run a statement with named values and return all its rows."""
-        rows: list[Row] = self.execute_sql(sql, values).fetchall()
-        return rows
 
     def skip_locked(self, rows: Select) -> Select:
         """Let a query, whose rows are then deleted, wait for no other transaction."""

@@ -13,9 +13,11 @@ from petstore import timeouts
 from petstore.storage.engines.connection import PostgresConnection
 from petstore.storage.engines.pool import Pool
 from petstore.storage.engines.waiting import ClientGone
+from petstore.storage.queries import Written
 from petstore.waiting import Abandoned, wait_in_queue
 
 Values = dict[str, Any]
+Kind = tuple[Hashable, Written]  # of rows that are inserted together
 # Rows that wait for a connection together, and the futures of their ids.
 Batch = list[tuple[Values, asyncio.Future[int]]]
 
@@ -27,26 +29,27 @@ class Batches:
         self,
         pool: Pool,
         insert_all: Callable[
-            [PostgresConnection, str, list[Values]], Awaitable[list[int]]
+            [PostgresConnection, Written, list[Values]], Awaitable[list[int]]
         ],
     ) -> None:
         self._pool = pool
         self._insert_all = insert_all
-        self._under_way: Counter[tuple[Hashable, str]] = Counter()
-        self._open: dict[tuple[Hashable, str], Batch] = {}  # which requests may join
+        self._under_way: Counter[Kind] = Counter()
+        self._open: dict[Kind, Batch] = {}  # which requests may join
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def insert(self, key: Hashable, sql: str, values: Values) -> int:
+    async def insert(self, key: Hashable, written: Written, values: Values) -> int:
         """Insert at most one row; return its id, 0 without a row.
 
         It is inserted alone unless others of the key are under way.
         """
-        if not self._under_way[key, sql]:
-            [row_id] = await self._run(key, sql, lambda: [values])
+        kind = (key, written)
+        if not self._under_way[kind]:
+            [row_id] = await self._run(kind, lambda: [values])
             return row_id
-        batch = self._open.get((key, sql))
+        batch = self._open.get(kind)
         if batch is None or len(batch) == timeouts.LIMITS.inserts:
-            batch = self._begin(key, sql)
+            batch = self._begin(kind)
         place = self._pool.loop.create_future()
         batch.append((values, place))
         try:
@@ -54,22 +57,22 @@ class Batches:
         except Abandoned:
             raise ClientGone("the client has gone") from None
 
-    def _begin(self, key: Hashable, sql: str) -> Batch:
-        batch = self._open[key, sql] = []
-        task = self._pool.loop.create_task(self._insert_batch(key, sql, batch))
+    def _begin(self, kind: Kind) -> Batch:
+        batch = self._open[kind] = []
+        task = self._pool.loop.create_task(self._insert_batch(kind, batch))
         self._tasks.add(task)  # the event loop keeps only a weak reference
         task.add_done_callback(self._tasks.discard)
         return batch
 
-    async def _insert_batch(self, key: Hashable, sql: str, batch: Batch) -> None:
+    async def _insert_batch(self, kind: Kind, batch: Batch) -> None:
         def close() -> list[Values]:
-            if self._open.get((key, sql)) is batch:
-                del self._open[key, sql]
+            if self._open.get(kind) is batch:
+                del self._open[kind]
             batch[:] = [each for each in batch if not each[1].done()]  # client gone
             return [values for values, _ in batch]
 
         try:
-            ids = await self._run(key, sql, close)
+            ids = await self._run(kind, close)
         except Exception as error:  # noqa: BLE001 (each request handles it)
             close()
             for _, place in batch:
@@ -79,18 +82,17 @@ class Batches:
                 if not place.done():
                     place.set_result(row_id)
 
-    async def _run(
-        self, key: Hashable, sql: str, rows: Callable[[], list[Values]]
-    ) -> list[int]:
+    async def _run(self, kind: Kind, rows: Callable[[], list[Values]]) -> list[int]:
         """Insert the rows, which are asked for when there is a connection."""
-        self._under_way[key, sql] += 1
+        key, written = kind
+        self._under_way[kind] += 1
         try:
             connection = await self._pool.acquire_to_write(key)
             try:
-                return await self._insert_all(connection, sql, rows())
+                return await self._insert_all(connection, written, rows())
             finally:
                 self._pool.release(connection)
         finally:
-            self._under_way[key, sql] -= 1
-            if not self._under_way[key, sql]:
-                del self._under_way[key, sql]
+            self._under_way[kind] -= 1
+            if not self._under_way[kind]:
+                del self._under_way[kind]

@@ -40,8 +40,6 @@ ERRORS: dict[str, type[peewee.PeeweeException]] = {
     "58": peewee.OperationalError,  # the system of the server has failed
 }
 
-# Of Peewee (%s), or a slot (:name), but neither a cast (now()::text) nor a time (9:30).
-_PLACEHOLDER = re.compile(r"%s|(?<!:):([a-z]\w*)")
 # What asyncpg raises; a TimeoutError is an OSError. InternalClientError is what follows
 # if the server has said that it ends a connection, and has not closed it yet.
 FAILURES = (
@@ -78,39 +76,33 @@ class PostgresConnection(asyncpg.Connection):
     ) -> Rows:
         """Run a statement and return its result; raises errors of Peewee.
 
-        Parameters are a sequence, or a dictionary for a statement with slots. `seconds`
-        limits the wait for rows, otherwise the limit of the connection does. After a
-        failure of the connection, its transaction is over: the end of a nested block
-        would only wait for as long again.
+        `seconds` limits the wait for rows, otherwise the limit of the connection does.
+        After a failure of the connection, its transaction is over: the end of a nested
+        block would only wait for as long again.
         """
         if self._failure:
             raise Lost(self._failure)
-        sql, keys, returns_rows = _translate(sql)
-        values = [parameters[key] for key in keys]
         self.is_uncertain = True
         try:
-            if returns_rows:
-                records = await self.fetch(sql, *values, timeout=seconds)
+            if _returns_rows(sql):
+                records = await self.fetch(sql, *parameters, timeout=seconds)
                 names = list(zip(records[0].keys())) if records else []
                 rows = Rows(records, names, len(records))
             else:
-                rows = Rows([], [], _count(await self.execute(sql, *values)))
+                rows = Rows([], [], _count(await self.execute(sql, *parameters)))
         except FAILURES as error:
             raise self._as_peewee_error(error) from error
         self.is_uncertain = False
         return rows
 
-    async def run_many(self, sql: str, many: list[dict[str, Any]]) -> list[Any]:
-        """Run a statement for each of the values, in one round trip; return all rows.
+    async def run_many(self, sql: str, many: list[list[Any]]) -> list[Any]:
+        """Run a statement for each of the parameters; return all rows.
 
-        Outside a transaction, they are one themselves.
+        That takes one round trip. Outside a transaction, they are one themselves.
         """
-        sql, keys, _ = _translate(sql)
         self.is_uncertain = True
         try:
-            rows: list[Any] = await self.fetchmany(
-                sql, [[values[key] for key in keys] for values in many]
-            )
+            rows: list[Any] = await self.fetchmany(sql, many)
         except FAILURES as error:
             raise self._as_peewee_error(error) from error
         self.is_uncertain = False
@@ -163,17 +155,8 @@ async def connect(
 
 
 @lru_cache(timeouts.LIMITS.prepared_statements)
-def _translate(sql: str) -> tuple[str, list[Any], bool]:
-    """Return SQL with $1 for its first placeholder, and whether it returns rows.
-
-    Also return the key of each parameter: the name of a slot, or the number of a %s.
-    """
-    keys: dict[str | int, str] = {}
-
-    def number(found: re.Match[str]) -> str:
-        return keys.setdefault(found[1] or len(keys), f"${len(keys) + 1}")
-
-    return _PLACEHOLDER.sub(number, sql), list(keys), bool(_ROWS.match(sql))
+def _returns_rows(sql: str) -> bool:
+    return bool(_ROWS.match(sql))
 
 
 def _count(status: str) -> int:

@@ -1,13 +1,15 @@
 """PostgreSQL behind Peewee's interface."""
 
 import asyncio
+import re
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
+from itertools import count
 from typing import Any
 
 import peewee
-from peewee import SQL, ColumnBase, Expression, NodeList, Select, Tuple, fn
+from peewee import SQL, Case, ColumnBase, Expression, NodeList, Select, Tuple, fn
 
 from petstore import timeouts
 from petstore.clock import MS_PER_SECOND
@@ -21,7 +23,7 @@ from petstore.storage.engines.connection import (
 )
 from petstore.storage.engines.pool import Pool
 from petstore.storage.engines.waiting import Who, who_waits
-from petstore.storage.queries import Row
+from petstore.storage.queries import Row, Written, slot
 from petstore.waiting import await_result
 
 _VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
@@ -55,8 +57,22 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         """
         return self.atomic(lock_seconds, key)
 
-    def write_at_once(
-        self, key: Hashable, sql: str, values: dict[str, Any]
+    def placeholder(self, numbers: dict[str, int], name: str) -> str:
+        """Return the SQL for a slot: one number, however often it occurs."""
+        return f"${numbers.setdefault(name, len(numbers) + 1)}"
+
+    def fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
+        """Run a statement with a value for each slot, and return all its rows."""
+        return list(super().execute_sql(written.sql, written.in_order(values)))
+
+    def execute_sql(self, sql: str, params: Any = None) -> Any:
+        """Run a statement of Peewee, which writes %s where PostgreSQL has $1."""
+        numbers = count(1)
+        numbered = re.sub("%s", lambda _: f"${next(numbers)}", sql)
+        return super().execute_sql(numbered, params)
+
+    def autocommit(
+        self, key: Hashable, written: Written, values: dict[str, Any]
     ) -> list[Row]:
         """Run a statement that contains `limiting_locks`; return all its rows.
 
@@ -64,23 +80,24 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         is cancelled, but may have been carried out.
         """
         if self._transaction():
-            return self.fetch(sql, values | {"lock_timeout": None})
-        return await_result(self._write_at_once(key, sql, values))
+            return self.fetch(written, values | {"lock_timeout": None})
+        return await_result(self._autocommit(key, written, values))
 
-    def limiting_locks(self, value: str) -> str:
-        """Return SQL for the value that also limits the wait for each lock.
+    def limiting_locks(self, value: ColumnBase) -> ColumnBase:
+        """Return the value; where it is computed, the wait for each lock is limited.
 
         In a transaction, its own limit holds.
         """
-        limit = "coalesce(:lock_timeout, current_setting('lock_timeout'))"
-        setting = f"set_config('lock_timeout', {limit}, true)"
-        return f"CASE WHEN {setting} IS NOT NULL THEN {value} END"
+        name = "lock_timeout"
+        limit = fn.coalesce(slot(name), fn.current_setting(name))
+        setting = fn.set_config(name, limit, SQL("true"))
+        return Case(None, [(setting.is_null(False), value)])
 
     def lock_until_commit(self, number: int) -> None:
         """Lock the number until the transaction ends; wait for others that hold it."""
-        self.execute_sql("SELECT pg_advisory_xact_lock(%s)", (number,))
+        self.execute_sql("SELECT pg_advisory_xact_lock($1)", (number,))
 
-    def lock_condition(self, number: SQL) -> Expression:
+    def lock_condition(self, number: ColumnBase) -> Expression:
         """Return a condition that takes the lock of `lock_until_commit`, and is true.
 
         A statement that inserts the rows selected with it draws their ids afterwards.
@@ -130,12 +147,12 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     def version(self) -> int:
         """Return the major version of the server."""
-        [(number,)] = self.fetch("SHOW server_version_num", {})
+        [(number,)] = self.execute_sql("SHOW server_version_num")
         return int(number) // _VERSION_UNIT
 
     def server_now_ms(self) -> int:
         """Return the time of the server."""
-        [(now,)] = self.fetch(f"SELECT {self.now_ms.sql}", {})
+        [(now,)] = self.execute_sql(f"SELECT {self.now_ms.sql}")
         return int(now)
 
     def along_index(
@@ -180,24 +197,23 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     def last_id(self, table: str) -> int:
         """Return the last id that was assigned, even to a deleted row; 0 for none."""
-        query = "SELECT last_value FROM pg_sequences WHERE sequencename = :ids"
-        [(last,)] = self.fetch(query, {"ids": f"{table}_id_seq"})
+        query = "SELECT last_value FROM pg_sequences WHERE sequencename = $1"
+        [(last,)] = self.execute_sql(query, (f"{table}_id_seq",))
         return last or 0
 
     def continue_ids_after(self, table: str, last: int) -> None:
         """Make the next id greater than the last one."""
-        values = {"ids": f"{table}_id_seq", "last": last}
-        self.fetch("SELECT setval(:ids, :last)", values)
+        self.execute_sql("SELECT setval($1, $2)", (f"{table}_id_seq", last))
 
-    def insert(self, key: Hashable, sql: str, values: dict[str, Any]) -> int:
-        """Insert at most one row, like `write_at_once`; return its id, 0 without.
+    def insert(self, key: Hashable, written: Written, values: dict[str, Any]) -> int:
+        """Insert at most one row, like `autocommit`; return its id, 0 without.
 
         Requests that would wait for others of the same key share a transaction.
         """
         if self._transaction():
-            rows = self.write_at_once(key, sql, values)  # Peewee has added RETURNING
+            rows = self.autocommit(key, written, values)  # Peewee has added RETURNING
             return rows[0][0] if rows else 0
-        return await_result(self._insert(key, sql, values))
+        return await_result(self._insert(key, written, values))
 
     def skip_locked(self, rows: Select) -> Select:
         """Lock the rows of a query, without those that are locked already."""
@@ -230,43 +246,56 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         finally:
             pool.release(connection)
 
-    async def _write_at_once(
-        self, key: Hashable, sql: str, values: dict[str, Any]
+    async def _autocommit(
+        self, key: Hashable, written: Written, values: dict[str, Any]
     ) -> list[Row]:
         pool = self._open_pool()
         connection = await pool.acquire_to_write(key)
         try:
-            return await self._run_at_once(connection, sql, [values])
+            return await self._autocommit_many(connection, written, [values])
         finally:
             pool.release(connection)
 
-    async def _insert(self, key: Hashable, sql: str, values: dict[str, Any]) -> int:
+    async def _insert(
+        self, key: Hashable, written: Written, values: dict[str, Any]
+    ) -> int:
         self._open_pool()
-        return await self._batches.insert(key, sql, values)
+        return await self._batches.insert(key, written, values)
 
     async def _insert_all(
-        self, connection: PostgresConnection, sql: str, rows: list[dict[str, Any]]
+        self,
+        connection: PostgresConnection,
+        written: Written,
+        many: list[dict[str, Any]],
     ) -> list[int]:
         """Insert rows in one transaction; return their ids, 0 for each without."""
-        ids, numbered = [0] * len(rows), f"{sql}, CAST(:number AS int)"
-        many = [values | {"number": number} for number, values in enumerate(rows)]
-        for row_id, number in await self._run_at_once(connection, numbered, many):
-            ids[number] = row_id
+        number = len(written.names) + 1
+        numbered = Written(
+            f"{written.sql}, CAST(${number} AS int)", (*written.names, "row")
+        )
+        many = [values | {"row": row} for row, values in enumerate(many)]
+        ids = [0] * len(many)
+        for row_id, row in await self._autocommit_many(connection, numbered, many):
+            ids[row] = row_id
         return ids
 
-    async def _run_at_once(
-        self, connection: PostgresConnection, sql: str, many: list[dict[str, Any]]
+    async def _autocommit_many(
+        self,
+        connection: PostgresConnection,
+        written: Written,
+        many: list[dict[str, Any]],
     ) -> list[Row]:
         """Run a statement for each of the values, all in one transaction."""
         seconds = self._open_pool().lock_seconds
-        many = [values | {"lock_timeout": f"{seconds}s"} for values in many]
+        limit = {"lock_timeout": f"{seconds}s"}
+        rows = [written.in_order(values | limit) for values in many]
         try:
-            return await connection.run_many(sql, many)
+            return await connection.run_many(written.sql, rows)
         except SerializationFailure:  # the default of the role is not ISOLATION
             await connection.run(self._begin_sql(seconds))
-            rows = await connection.run_many(sql, many)
+            found = await connection.run_many(written.sql, rows)
             await connection.run("COMMIT")
-            return rows
+            return found
 
     async def _begin(
         self, lock_seconds: float | None, key: Hashable

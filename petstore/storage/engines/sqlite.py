@@ -18,7 +18,7 @@ from petstore.storage.engines import files
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows, as_peewee_errors
 from petstore.storage.engines.busy import BusyFile, is_busy
 from petstore.storage.engines.group_commit import NEVER_WAIT, GroupCommit
-from petstore.storage.queries import Row, slot
+from petstore.storage.queries import Row, Written, slot
 from petstore.waiting import (
     allow_waiting,
     can_await,
@@ -175,7 +175,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
     def lock_until_commit(self, _number: int) -> None:
         """Do nothing: a transaction already excludes all other writers."""
 
-    def lock_condition(self, _number: SQL) -> SQL:
+    def lock_condition(self, _number: ColumnBase) -> SQL:
         """Return a condition that is always true: see `lock_until_commit`."""
         return SQL("1")
 
@@ -252,19 +252,28 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
             with as_peewee_errors:
                 transaction.rollback()
 
-    def write_at_once(
-        self, _key: Hashable, sql: str, values: dict[str, Any]
+    def placeholder(self, _numbers: dict[str, int], name: str) -> str:
+        """Return the SQL for a slot, whose value the driver finds by its name."""
+        return f":{name}"
+
+    def fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
+        """Run a statement with a value for each slot, and return all its rows."""
+        rows: list[Row] = self.execute_sql(written.sql, values).fetchall()
+        return rows
+
+    def autocommit(
+        self, _key: Hashable, written: Written, values: dict[str, Any]
     ) -> list[Row]:
         """Run a statement in a transaction and return all its rows."""
-        return self.fetch(sql, values)
+        return self.fetch(written, values)
 
-    def limiting_locks(self, value: str) -> str:
-        """Return SQL for the value; SQLite locks no rows."""
+    def limiting_locks(self, value: ColumnBase) -> ColumnBase:
+        """Return the value; SQLite locks no rows."""
         return value
 
-    def insert(self, _key: Hashable, sql: str, values: dict[str, Any]) -> int:
-        """Insert at most one row, like `write_at_once`; return its id, 0 without."""
-        rows = self.execute_sql(sql, values)
+    def insert(self, _key: Hashable, written: Written, values: dict[str, Any]) -> int:
+        """Insert at most one row, like `autocommit`; return its id, 0 without."""
+        rows = self.execute_sql(written.sql, values)
         return rows.lastrowid if rows.rowcount else 0
 
     def along_index(
@@ -313,15 +322,14 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     def last_id(self, table: str) -> int:
         """Return the last id that was assigned, even to a deleted row; 0 for none."""
-        query = "SELECT seq FROM sqlite_sequence WHERE name = :table"
-        rows = self.fetch(query, {"table": table})
-        return rows[0][0] if rows else 0
+        query = "SELECT max(seq) FROM sqlite_sequence WHERE name = ?"
+        [(last,)] = self.execute_sql(query, (table,))
+        return last or 0
 
     def continue_ids_after(self, table: str, last: int) -> None:
         """Make the next id greater than the last one."""
-        values = {"table": table, "last": last}
-        self.fetch("DELETE FROM sqlite_sequence WHERE name = :table", values)
-        self.fetch("INSERT INTO sqlite_sequence VALUES (:table, :last)", values)
+        self.execute_sql("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
+        self.execute_sql("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, last))
 
     def _run(self, sql: str, params: Any) -> Rows:
         connection = self.connection()
