@@ -7,7 +7,7 @@ import asyncio
 import runpy
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
@@ -139,6 +139,7 @@ def _own_pool() -> None:
 
         def __init__(self, connect: Callable[[], Any], **_: object) -> None:
             self.loop = asyncio.get_running_loop()
+            self._tasks: set[asyncio.Task[None]] = set()
             self._pool = asyncpg.create_pool(
                 connect=lambda *_, **__: connect(),
                 connection_class=PostgresConnection,
@@ -156,6 +157,9 @@ def _own_pool() -> None:
 
         def release(self, connection: Any) -> None:
             self.loop.create_task(self._pool.release(connection))
+
+        def start(self, coroutine: Coroutine[None, None, None]) -> None:
+            self._tasks.add(self.loop.create_task(coroutine))
 
         async def close(self) -> None:
             self._pool.terminate()

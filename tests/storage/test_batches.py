@@ -1,7 +1,7 @@
 """Tests for rows that requests insert together; the real server is in faults/."""
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import Coroutine, Hashable
 from typing import Any
 
 from petstore import waiting
@@ -16,6 +16,7 @@ class BusyPool:
         self.loop = asyncio.get_running_loop()
         self.free = asyncio.Event()
         self._lent = 0
+        self.tasks: list[asyncio.Task[None]] = []
 
     async def acquire_to_write(self, _key: Hashable) -> str:
         self._lent += 1
@@ -25,6 +26,9 @@ class BusyPool:
 
     def release(self, connection: str) -> None:
         pass
+
+    def start(self, coroutine: Coroutine[None, None, None]) -> None:
+        self.tasks.append(self.loop.create_task(coroutine))
 
 
 def test_row_of_a_client_that_has_gone_is_not_inserted_with_the_others():

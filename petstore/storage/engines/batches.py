@@ -12,9 +12,8 @@ from typing import Any
 from petstore import timeouts
 from petstore.storage.engines.connection import PostgresConnection
 from petstore.storage.engines.pool import Pool
-from petstore.storage.engines.waiting import ClientGone
+from petstore.storage.engines.waiting import wait_for_turn
 from petstore.storage.queries import Written
-from petstore.waiting import Abandoned, wait_in_queue
 
 Values = dict[str, Any]
 Kind = tuple[Hashable, Written]  # of rows that are inserted together
@@ -36,7 +35,6 @@ class Batches:
         self._insert_all = insert_all
         self._under_way: Counter[Kind] = Counter()
         self._open: dict[Kind, Batch] = {}  # which requests may join
-        self._tasks: set[asyncio.Task[None]] = set()
 
     async def insert(self, key: Hashable, written: Written, values: Values) -> int:
         """Insert at most one row; return its id, 0 without a row.
@@ -52,16 +50,11 @@ class Batches:
             batch = self._begin(kind)
         place = self._pool.loop.create_future()
         batch.append((values, place))
-        try:
-            return await wait_in_queue(place)
-        except Abandoned:
-            raise ClientGone("the client has gone") from None
+        return await wait_for_turn(place)
 
     def _begin(self, kind: Kind) -> Batch:
         batch = self._open[kind] = []
-        task = self._pool.loop.create_task(self._insert_batch(kind, batch))
-        self._tasks.add(task)  # the event loop keeps only a weak reference
-        task.add_done_callback(self._tasks.discard)
+        self._pool.start(self._insert_batch(kind, batch))
         return batch
 
     async def _insert_batch(self, kind: Kind, batch: Batch) -> None:

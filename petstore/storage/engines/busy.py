@@ -9,14 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from petstore import timeouts
-from petstore.storage.engines.waiting import ClientGone, Crowded
-from petstore.waiting import (
-    Abandoned,
-    await_result,
-    can_await,
-    require_may_wait,
-    wait_in_queue,
-)
+from petstore.storage.engines.waiting import Crowded, wait_for_turn
+from petstore.waiting import await_result, can_await, require_may_wait
 
 Result = TypeVar("Result")
 
@@ -69,10 +63,7 @@ class BusyFile:
         self._waiting.append(_Try(function, place, self._round + tries))
         if len(self._waiting) == 1:
             self._try_later(loop)
-        try:
-            return await wait_in_queue(place)
-        except Abandoned:
-            raise ClientGone("the client has gone") from None
+        return await wait_for_turn(place)
 
     def _try_later(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.call_later(timeouts.LIMITS.retry_seconds, self._try_all, loop)

@@ -128,26 +128,26 @@ class PostgresConnection(asyncpg.Connection):
 async def connect(
     url: str,
     *,
-    statement_seconds: float | None,
     prepares_statements: bool,
-    session: str | None,
+    has_time_limits: bool,
 ) -> PostgresConnection:
-    """Open a connection that gives up a statement after that time, and cancels it.
+    """Open a connection; raises `peewee.OperationalError`.
 
-    `session` says which server of those that the URL names will do.
+    With time limits, it gives up a statement in time and cancels it, and it leads to
+    the one of several servers that can be written.
     """
     limits = timeouts.LIMITS
     try:
         connection: PostgresConnection = await asyncpg.connect(
             url,
             timeout=limits.connect_seconds,
-            command_timeout=statement_seconds,
+            command_timeout=limits.statement_seconds if has_time_limits else None,
             statement_cache_size=limits.prepared_statements
             if prepares_statements
             else 0,
             max_cached_statement_lifetime=0,
             connection_class=PostgresConnection,
-            target_session_attrs=session,
+            target_session_attrs="read-write" if has_time_limits else None,
         )
     except (*FAILURES, UnicodeError) as error:  # the last is a host like a..b
         raise peewee.OperationalError(str(error) or "no connection in time") from error

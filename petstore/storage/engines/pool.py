@@ -85,6 +85,12 @@ class Pool:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
+    def start(self, coroutine: Coroutine[None, None, None]) -> None:
+        """Start a task, and keep it until it is done; `close` waits for it."""
+        task = self.loop.create_task(coroutine)
+        self._tasks.add(task)  # the event loop keeps only a weak reference
+        task.add_done_callback(self._tasks.discard)
+
     def _lend(self, connection: PostgresConnection, purpose: Hashable) -> bool:
         """Note who writes; return False if too many write for the same key."""
         if purpose is READ:
@@ -124,7 +130,7 @@ class Pool:
 
     def _drop(self, connection: PostgresConnection) -> None:
         self._connections.pop(connection).cancel()
-        self._start(_close(connection))
+        self.start(_close(connection))
 
     def _retire(self, connection: PostgresConnection) -> None:
         """Close a connection now, or when it is released."""
@@ -133,24 +139,21 @@ class Pool:
             self._idle.remove(connection)
             self._drop(connection)
 
-    def _back_off(self) -> None:
-        """Refuse requests for a moment, since the server is unavailable."""
-        self._retry_at = clock.monotonic() + timeouts.LIMITS.back_off_seconds
-
     def _connect_if_needed(self) -> None:
         # Connections are opened one at a time: opening several at once would delay the
         # first one.
         has_room = len(self._connections) < timeouts.LIMITS.connections
         if has_room and not self._is_connecting:
             self._is_connecting = True
-            self._start(self._add_connection())
+            self.start(self._add_connection())
 
     async def _add_connection(self) -> None:
         try:
             connection = await self._connect()
         except peewee.OperationalError as error:
             if not self._connections:
-                self._back_off()
+                # Requests are refused for a moment, since the server is unavailable.
+                self._retry_at = clock.monotonic() + timeouts.LIMITS.back_off_seconds
                 self._queue.fail_all(error)
             return
         finally:
@@ -161,11 +164,6 @@ class Pool:
             seconds, self._retire, connection
         )
         self.release(connection)
-
-    def _start(self, coroutine: Coroutine[None, None, None]) -> None:
-        task = self.loop.create_task(coroutine)
-        self._tasks.add(task)  # the event loop keeps only a weak reference
-        task.add_done_callback(self._tasks.discard)
 
 
 def is_over(waited: float, stalled: float) -> bool:

@@ -337,13 +337,11 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
     def _open_pool(self) -> Pool:
         """Return the pool of the running event loop."""
         if self._pool is None or self._pool.loop is not asyncio.get_running_loop():
-            seconds = timeouts.LIMITS.statement_seconds
             connect_to_server = partial(
                 connect,
                 self.database,
-                statement_seconds=seconds if self._has_time_limits else None,
                 prepares_statements=self._prepares_statements,
-                session="read-write" if self._has_time_limits else None,
+                has_time_limits=self._has_time_limits,
             )
             self._pool = Pool(connect_to_server, has_timeout=self._has_time_limits)
             self._batches = Batches(self._pool, self._insert_all)

@@ -29,23 +29,19 @@ from petstore.waiting import (
 
 Result = TypeVar("Result")
 
-# Error codes that concern the disk or the file, not the statement.
-OUTAGES = {
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_CORRUPT,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_PROTOCOL,
-    sqlite3.SQLITE_NOTADB,
-}
 NEEDS_REOPENING = {
     sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_CORRUPT,
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_NOTADB,
+}
+# Error codes that concern the disk or the file, not the statement.
+OUTAGES = NEEDS_REOPENING | {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_PROTOCOL,
 }
 
 
@@ -169,8 +165,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     def writing(self, _key: Hashable, **_limits: int) -> AbstractContextManager[Any]:
         """Run the block in a transaction; SQLite allows only one writer at a time."""
-        # As `atomic` does, but without its object around the other one.
-        return self.savepoint() if self.in_transaction() else self.transaction()
+        return self.atomic()
 
     def lock_until_commit(self, _number: int) -> None:
         """Do nothing: a transaction already excludes all other writers."""

@@ -63,6 +63,14 @@ def who_waits() -> Who | None:
     return _who.get()
 
 
+async def wait_for_turn(place: asyncio.Future[Item]) -> Item:
+    """Await the place of a request in a queue; raises `ClientGone`."""
+    try:
+        return await wait_in_queue(place)
+    except Abandoned:
+        raise ClientGone("the client has gone") from None
+
+
 @dataclass(eq=False, slots=True)
 class _Waiter(Generic[Item]):
     place: asyncio.Future[Item]
@@ -105,9 +113,7 @@ class WaitQueue(Generic[Item]):
 
     async def _wait(self, waiter: _Waiter[Item]) -> Item:
         try:
-            return await wait_in_queue(waiter.place)
-        except Abandoned:
-            raise ClientGone("the client has gone") from None
+            return await wait_for_turn(waiter.place)
         finally:
             if waiter in self._waiters:
                 self._remove(waiter)
