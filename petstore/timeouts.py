@@ -16,12 +16,12 @@ class Limits:
     yield_seconds: float = 0.001  # for a worker with fewer connections to accept
 
     # A connection of a client, in bytes and pieces.
-    buffer_bytes: int = 64 * 1024  # in each direction
+    read_bytes: int = 16 * 1024  # in one iteration of the event loop
+    buffer_bytes: int = 64 * 1024  # of a response, before the client reads
     head_bytes: int = 16 * 1024
     headers: int = 100
     header_parts: int = 200  # of one header, since each is parsed in Python
     blank_lines: int = 4  # before a request
-    pieces: int = 256  # of a body, in one iteration of the event loop
 
     # A worker.
     kept_bytes: int = 64 * 1024 * 1024  # of requests before they begin, and responses

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from petstore import timeouts, waiting
 from petstore.errors import UNREADABLE, ErrorResponse
-from petstore.server.flow_control import FlowControl
 from petstore.server.memory import Memory
 from petstore.server.request import RequestReader
 from petstore.server.response import Response
@@ -18,7 +17,7 @@ SENDER_LENGTH = len("Bearer pet_") + 12  # of a key, the part that is no secret
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 # All connections share this buffer: received bytes are copied out of it at once.
-_read_buffer = memoryview(bytearray(timeouts.LIMITS.buffer_bytes))
+_read_buffer = memoryview(bytearray(timeouts.LIMITS.read_bytes))
 
 
 class State(enum.Enum):
@@ -55,16 +54,14 @@ class ConnectionWorker(Protocol):
 
 
 class HttpConnection(asyncio.BufferedProtocol):
-    """A client connection: its state with a deadline, and its unread bytes."""
+    """A client connection: its state with a deadline, and one request at a time."""
 
     def __init__(self, worker: ConnectionWorker) -> None:
         self._worker = worker
         self._loop = asyncio.get_running_loop()
-        # Bytes that were not read yet. While READING, the event loop will call
-        # `_read_next` if there are any.
-        self._received = b""
         self._has_eof = False  # the client has closed its side
-        self._flow = FlowControl()
+        self._may_write = asyncio.Event()  # unless the client has to read before
+        self._may_write.set()
         self._is_noted = False  # in the memory of the worker
         self._is_last = False  # whether the current response is the last one
         # A request that waits for its turn, and its length.
@@ -83,7 +80,7 @@ class HttpConnection(asyncio.BufferedProtocol):
     @property
     def is_write_paused(self) -> bool:
         """Whether the client has to read before more of the response is sent."""
-        return self._flow.is_paused
+        return not self._may_write.is_set()
 
     def note_unsent(self) -> None:
         """Note what the client has not read of a response that was written before."""
@@ -103,15 +100,14 @@ class HttpConnection(asyncio.BufferedProtocol):
         The client gets `send_seconds` for what is still in the buffers, unless it has
         had that time already.
         """
-        if self._flow.is_paused or self._state is State.CLOSING:
+        if self.is_write_paused or self._state is State.CLOSING:
             self.abort()
         else:
             self._close()
 
     def close_soon_if_idle(self) -> None:
         """Leave an idle client only the time for a request that is under way."""
-        has_request = self._received or self._reader.has_begun
-        if self._state is State.READING and not has_request:
+        if self._state is State.READING and not self._reader.kept_bytes:
             self._enter(State.READING, timeouts.LIMITS.linger_seconds)
 
     # The transport of a stream is an asyncio.Transport.
@@ -130,28 +126,29 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._abandon_task()
         self._reader.close()
         self._worker.remove(self)
-        self._flow.resume()
+        self._may_write.set()
 
     def get_buffer(self, _size_hint: int) -> memoryview:
-        """Return the room for what is received; called by the event loop.
-
-        It is less by what was received before and not read yet.
-        """
-        return _read_buffer[len(self._received) :]
+        """Return the room for what is received; called by the event loop."""
+        return _read_buffer
 
     def buffer_updated(self, count: int) -> None:
-        """Read the bytes that were received; called by the event loop."""
-        if self._state in (State.LINGERING, State.CLOSING, State.ENDED):
-            return
-        start = len(self._received)
-        if self._state is State.RESPONDING:
-            self._refuse_pipelined(bytes(_read_buffer[:count]))
-            return
-        self._received += _read_buffer[start : start + count]
-        if not start:
-            self._read_next()
-        if len(self._received) == timeouts.LIMITS.buffer_bytes:
+        """Read the bytes that were received; called by the event loop.
+
+        What follows a full buffer is received in the next iteration, so that a client
+        that sends much at once does not hold up the others.
+
+        What comes before the response has been sent is never read as a request: the
+        connection ends after the response, as RFC 9112 sections 9.3.2 and 9.6 allow.
+        Blank lines are nothing (section 2.2).
+        """
+        if count == len(_read_buffer):
             self._transport.pause_reading()
+            self._loop.call_soon(self._transport.resume_reading)
+        if self._state is State.READING:
+            self._read(bytes(_read_buffer[:count]))
+        elif self._state is State.RESPONDING:
+            self._is_last |= bool(bytes(_read_buffer[:count]).strip(b"\r\n"))
 
     def eof_received(self) -> bool:
         """Keep the connection open until the responses are sent.
@@ -160,22 +157,21 @@ class HttpConnection(asyncio.BufferedProtocol):
         """
         self._has_eof = True
         self._abandon_task_soon()
-        is_waiting = self._state is State.READING and not self._received
-        if is_waiting or self._state is State.LINGERING:
+        if self._state in (State.READING, State.LINGERING):
             self._close()
         return True
 
     def pause_writing(self) -> None:
         """Stop sending, since the client reads too slowly; called by the event loop."""
-        self._flow.pause()
+        self._may_write.clear()
         self._enter(self._state, timeouts.LIMITS.send_seconds)
 
     def resume_writing(self) -> None:
         """Go on sending; called by the event loop when the write buffer has drained."""
-        self._flow.resume()
+        self._may_write.set()
         if self._state is State.RESPONDING:
             self._enter(State.RESPONDING, None)
-        elif self._state is State.READING and not self._reader.has_begun:
+        elif self._state is State.READING and not self._reader.kept_bytes:
             self._enter(State.READING, self._worker.keep_alive_seconds)
 
     def _enter(self, state: State, seconds: float | None) -> None:
@@ -186,50 +182,23 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._state = state
         self.deadline = None if seconds is None else self._loop.time() + seconds
 
-    def _refuse_pipelined(self, received: bytes) -> None:
-        """End the connection after this response if a client did not wait for it.
+    def _seconds_to_read(self, otherwise: float | None) -> float | None:
+        """Return the time for a client that has not read the last response yet."""
+        return timeouts.LIMITS.send_seconds if self.is_write_paused else otherwise
 
-        What comes too early is never read as a request: RFC 9112 sections 9.3.2 and
-        9.6 allow that. Blank lines are nothing (section 2.2).
-        """
-        if received.strip(b"\r\n"):
-            self._is_last = True
-
-    def _read_next(self) -> None:
-        """Read a part of the request of the bytes that have arrived.
-
-        The rest is read in the next iteration of the event loop, so that a client that
-        sends much at once does not hold up the others.
-        """
-        if self._received and self._state is State.READING:
-            self._read()
-        if self._state is not State.READING:
-            return
-        if self._received:
-            self._loop.call_soon(self._read_next)
-        elif self._has_eof:
-            self._close()
-        elif not self._transport.is_reading():
-            self._transport.resume_reading()
-
-    def _read(self) -> None:
-        if not self._reader.has_begun:
+    def _read(self, received: bytes) -> None:
+        if not self._reader.kept_bytes:
             self._enter(State.READING, timeouts.LIMITS.request_seconds)
         try:
-            count = self._reader.read(self._received)
+            self._reader.read(received)
         except ErrorResponse as error:
             self._answer_unreadable(error)
             return
-        rest = self._received[count:]
         if self._reader.is_complete:
-            self._received = b""
             self._is_last = self._reader.is_last
-            if rest:
-                self._refuse_pipelined(rest)
             length = self._reader.kept_bytes
             self._respond(self._reader.pop_environ(), length)
             return
-        self._received = rest
         if self._reader.expects_continue:
             self._reader.expects_continue = False
             self._transport.write(CONTINUE)
@@ -237,8 +206,8 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def _note_kept(self) -> None:
         """Note how much is kept of requests that have not begun, and of a response."""
-        unread = len(self._received) + self._reader.kept_bytes + self._waiting_bytes
-        kept = unread + self._transport.get_write_buffer_size()
+        unsent = self._transport.get_write_buffer_size()
+        kept = self._reader.kept_bytes + self._waiting_bytes + unsent
         self._is_noted = kept > 0
         self._worker.memory.note(self, kept)
 
@@ -262,11 +231,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._respond(self._base_environ | placeholder, 0)
 
     def _respond(self, environ: dict[str, Any], length: int) -> None:
-        # A client that has not read the last response yet gets time for that.
-        is_paused = self._flow.is_paused
-        self._enter(
-            State.RESPONDING, timeouts.LIMITS.send_seconds if is_paused else None
-        )
+        self._enter(State.RESPONDING, self._seconds_to_read(otherwise=None))
         self._worker.count_request(self)
         has_ended = self._worker.is_stopping or not self._worker.keep_alive_seconds
         self._is_last |= has_ended
@@ -311,7 +276,8 @@ class HttpConnection(asyncio.BufferedProtocol):
         response = Response(environ, is_last=lambda: self._is_last)
         try:
             for piece in response.pieces(self._worker.application):
-                self._flow.drain()
+                if self.is_write_paused:
+                    waiting.await_result(self._may_write.wait())
                 if self._transport.is_closing():  # the client has gone
                     return
                 self._transport.write(piece)
@@ -333,12 +299,8 @@ class HttpConnection(asyncio.BufferedProtocol):
         elif self._is_last:
             self._linger()
         else:
-            is_paused = self._flow.is_paused
             keep_alive_seconds = self._worker.keep_alive_seconds
-            self._enter(
-                State.READING,
-                timeouts.LIMITS.send_seconds if is_paused else keep_alive_seconds,
-            )
+            self._enter(State.READING, self._seconds_to_read(keep_alive_seconds))
             self._worker.mark_idle(self)
 
     def _close(self) -> None:
@@ -349,9 +311,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         # If the socket were closed while the client is still sending, the client could
         # lose the response (RFC 9112 section 9.6).
         self._enter(State.LINGERING, timeouts.LIMITS.linger_seconds)
-        self._received = b""
         self._transport.write_eof()
-        self._transport.resume_reading()
 
 
 def _sender(environ: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ LONGEST = PET.ljust(LIMIT)
         chunks(*(PET[i : i + 1] for i in range(len(PET)))),
         b"%x;name=value\r\n%s\r\n0\r\n\r\n" % (len(PET), PET),
         b"000%X\r\n%s\r\n000\r\n\r\n" % (len(PET), PET),
+        b"%020x\r\n%s\r\n0\r\n\r\n" % (len(PET), PET),
         b"%x\r\n%s\r\n0\r\nX-Sum: 1\r\n\r\n" % (len(PET), PET),
     ],
 )
@@ -41,9 +42,9 @@ def test_request_may_arrive_in_small_pieces(wire: Wire, key: str):
     "body",
     [
         b"zz\r\n",
-        b"0" * 17 + b"20\r\n" + PET + b"\r\n0\r\n\r\n",
         b"20;a\rb\r\n" + PET + b"\r\n0\r\n\r\n",
         b"20\r\n" + PET + b"XX0\r\n\r\n",
+        b"10000000000000020\r\n" + PET + b"\r\n0\r\n\r\n",
         b"5" * 2000,
     ],
 )

@@ -13,6 +13,7 @@ from petstore.errors import UNREADABLE, ErrorResponse
 from petstore.server.connection import HttpConnection
 from petstore.server.request import RequestReader
 from petstore.server.turns import Turns
+from petstore.timeouts import LIMITS
 
 BODY = b"x" * 50_000
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -52,13 +53,15 @@ class Server:
 
 
 @asynccontextmanager
-async def asked(sent: bytes) -> AsyncIterator[tuple[Server, socket.socket]]:
+async def asked(
+    sent: bytes, kind: type[HttpConnection] = HttpConnection
+) -> AsyncIterator[tuple[Server, socket.socket]]:
     """Yield a server and a client that has sent these bytes and read nothing."""
     client, other = socket.socketpair()
     other.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     client.setblocking(False)
     server, loop = Server(), asyncio.get_running_loop()
-    await loop.connect_accepted_socket(lambda: HttpConnection(server), other)
+    await loop.connect_accepted_socket(lambda: kind(server), other)
     with client:
         await loop.sock_sendall(client, sent)
         await settled()
@@ -129,6 +132,31 @@ def test_aborted_connection_counts_no_more_in_memory():
             assert server.noted == noted
 
     uvloop.run(play())
+
+
+@pytest.mark.parametrize("sent", [ENDED["half a body"], GET + b"x" * 60_000])
+def test_iteration_receives_one_buffer_of_a_client(sent: bytes):
+    iteration, received = 0, []
+
+    class Counted(HttpConnection):
+        def buffer_updated(self, count: int) -> None:
+            received.append((iteration, count))
+            super().buffer_updated(count)
+
+    def count_iterations() -> None:
+        nonlocal iteration
+        iteration += 1
+        asyncio.get_running_loop().call_soon(count_iterations)
+
+    async def play() -> None:
+        count_iterations()
+        async with asked(sent, Counted) as (_, client):
+            client.close()
+
+    uvloop.run(play())
+    assert sum(count for _, count in received) == len(sent)
+    assert max(count for _, count in received) == LIMITS.read_bytes
+    assert len({number for number, _ in received}) == len(received)
 
 
 def test_refusal_does_not_refer_to_what_was_read():
