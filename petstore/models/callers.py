@@ -1,7 +1,7 @@
 """Callers: a key that works, and the project that it acts for."""
 
 import hmac
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from peewee import ModelSelect, Query
 
@@ -58,18 +58,19 @@ class Caller(NamedTuple):
 
 def callers() -> "ModelSelect[Key]":
     """Return a query for keys that work, in the columns of `Caller`."""
-    query = Key.select(
-        Key.id,
-        Key.prefix,
-        Key.digest,
-        Key.last_used_ms,
-        Key.banned_until_ms,
-        Project.id,
-        Project.slug,
-        Project.plan,
-        Project.per_minute,
-        Project.per_day,
-    )
+    columns: dict[str, Any] = {
+        "key_id": Key.id,
+        "prefix": Key.prefix,
+        "digest": Key.digest,
+        "last_used_ms": Key.last_used_ms,
+        "banned_until_ms": Key.banned_until_ms,
+        "project_id": Project.id,
+        "slug": Project.slug,
+        "plan": Project.plan,
+        "per_minute": Project.per_minute,
+        "per_day": Project.per_day,
+    }
+    query = Key.select(*Caller(**columns))
     works = Key.works_at(slot("now_ms")) & Project.deleted_ms.is_null()
     return query.join(Project).where(works)
 

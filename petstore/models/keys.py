@@ -78,6 +78,7 @@ class Key(BaseModel):
     retires_ms = BigIntegerField(null=True)  # the end of the grace after a rotation
     revoked_ms = BigIntegerField(null=True)
     banned_until_ms = BigIntegerField(null=True)
+    ends_ms: int | None  # as it was when the key was read; see `_ends_by_itself`
 
     class Meta:
         table_name = "api_key"
@@ -131,13 +132,25 @@ class Key(BaseModel):
     @classmethod
     def _ends(cls) -> Function:
         """Return when a key ends, as the index `api_key_ends` has it."""
+        forever = SQL("9223372036854775807")
+        return fn.COALESCE(cls.revoked_ms, cls._ends_by_itself(), forever)
+
+    @classmethod
+    def _ends_by_itself(cls) -> Case:
+        """Return when a key ends if nobody revokes it; null: never.
+
+        That is at its expiry or at the end of its grace, whatever comes first.
+        """
         retires_first = cls.retires_ms < cls.expires_ms
-        by_itself = fn.COALESCE(cls.expires_ms, cls.retires_ms)
-        return fn.COALESCE(
-            cls.revoked_ms,
-            Case(None, [(retires_first, cls.retires_ms)], by_itself),
-            SQL("9223372036854775807"),
-        )
+        the_other = fn.COALESCE(cls.expires_ms, cls.retires_ms)
+        return Case(None, [(retires_first, cls.retires_ms)], the_other)
+
+    @classmethod
+    def _with_ends(cls) -> "ModelSelect[Self]":
+        """Return a query for keys with `ends_ms` and projects that are not deleted."""
+        ends_ms = cls._ends_by_itself().alias("ends_ms")
+        keys = cls.select(cls, Project, ends_ms).join(Project)
+        return keys.where(Project.deleted_ms.is_null())
 
     @classmethod
     def _working(cls, project_id: int, now: int) -> "ModelSelect[Self]":
@@ -175,8 +188,7 @@ class Key(BaseModel):
     @classmethod
     def by_prefix(cls, prefix: str) -> Self | None:
         """Return the key with that prefix, unless its project is being deleted."""
-        is_meant = (cls.prefix == prefix) & Project.deleted_ms.is_null()
-        return cls.select(cls, Project).join(Project).where(is_meant).get_or_none()
+        return cls._with_ends().where(cls.prefix == prefix).get_or_none()
 
     @classmethod
     def find(cls, project_id: int, prefix: str) -> Self:
@@ -190,8 +202,7 @@ class Key(BaseModel):
     def all_by_id(cls, project: Project | None) -> list[Self]:
         """Return the keys of a project, or of all projects, oldest first."""
         is_kept = cls._ends() > clock.now_ms() - KEEP_ENDED_MS
-        is_listed = is_kept & Project.deleted_ms.is_null()
-        keys = cls.select(cls, Project).join(Project).where(is_listed).order_by(cls.id)
+        keys = cls._with_ends().where(is_kept).order_by(cls.id)
         return list(keys.where(cls.project == project) if project else keys)
 
     @classmethod
@@ -199,13 +210,8 @@ class Key(BaseModel):
         """Return keys of the project, newest first, by a status of `STATUSES`."""
         select = cls._ended if status == "ended" else cls._working
         found = select(project_id, clock.now_ms())
-        return list(cls.select().where(cls.id.in_(found)).order_by(cls.id.desc()))
-
-    @property
-    def ends_ms(self) -> int | None:
-        """When the key stops working: at its expiry or at the end of its grace."""
-        ends = [end for end in (self.expires_ms, self.retires_ms) if end is not None]
-        return min(ends, default=None)
+        keys = cls._with_ends().where(cls.id.in_(found))
+        return list(keys.order_by(cls.id.desc()))
 
     @property
     def state(self) -> str:

@@ -1,6 +1,7 @@
 """Keys that have ended: few are kept, and none makes anything slower."""
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 
@@ -70,6 +71,24 @@ def test_key_counts_as_ended_from_its_first_end(
     clock.move(seconds=1)
     assert key.prefix in ended(project)
     assert Key.by_prefix(key.prefix).state == state
+
+
+ENDS = [None, START_MS - 1, START_MS, START_MS + 1]
+
+
+def test_queries_and_states_agree_on_which_keys_work(project: Project):
+    for expires, retires, revoked in product(ENDS, repeat=3):
+        prefix = Key.issue(project)[:16]
+        Key.update(expires_ms=expires, retires_ms=retires, revoked_ms=revoked).where(
+            Key.prefix == prefix
+        ).execute()
+        key, listed = Key.by_prefix(prefix), Key.listed(project.id, "working")
+        ends = [end for end in (expires, retires) if end is not None]
+        assert key.ends_ms == min(ends, default=None)
+        works = key.state in ("active", "retiring")
+        assert works == (revoked is None and all(end > START_MS for end in ends))
+        assert works == (prefix in [each.prefix for each in listed])
+        Key.delete().where(Key.prefix == prefix).execute()
 
 
 def test_key_that_another_hosts_clock_revoked_does_not_work(
