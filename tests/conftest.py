@@ -35,6 +35,7 @@ from tests.harness.workers import call_in_loop
 pytest_plugins = ["tests.harness.host_fixtures"]
 be_patient()
 make_stores_movable()
+databases.forget_power_cuts()
 compile_once()
 # Examples may take arbitrarily long on a busy machine.
 hypothesis.settings.register_profile(

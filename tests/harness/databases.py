@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from petstore.storage.database import counters, db
+from petstore.storage.engines.sqlite import Sqlite
 
 Shape = dict[str, tuple[list, list, list]]
 
@@ -18,6 +19,19 @@ def close() -> None:
     """Close the connections of this thread and all idle connections."""
     for database in {db.obj, counters.obj} - {None}:
         database.disconnect()
+
+
+def forget_power_cuts() -> None:
+    """Let SQLite in this process not wait for the disk, as PostgreSQL does not.
+
+    The services that tests start wait for it.
+    """
+    init = Sqlite.__init__
+
+    def init_unsynchronized(self: Sqlite, path: str, **pragmas: str | int) -> None:
+        init(self, path, **pragmas | {"synchronous": "off"})
+
+    Sqlite.__init__ = init_unsynchronized
 
 
 # DELETE is faster than TRUNCATE on small tables, and most hold only a few rows.
