@@ -12,6 +12,7 @@ from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import row_limits
 from tests.harness.clocks import Clock
 from tests.harness.services import Service, issue_key, serving
+from tests.harness.statements import recorded
 from tests.harness.waiting import wait_until
 
 REX = {"name": "Rex", "categoryId": 7}
@@ -51,8 +52,11 @@ def full(client: FlaskClient, project: Project, clock: Clock) -> FlaskClient:
 def test_what_would_add_a_row_is_refused(
     full: FlaskClient, method: str, path: str, body: dict
 ):
-    answer = full.open(path, method=method, json=body)
+    with recorded() as statements:
+        answer = full.open(path, method=method, json=body)
     assert (answer.status_code, answer.json) == (409, FULL)
+    # The key is looked up and the request counted; a category may be there already.
+    assert len(statements) == 2 + (method == "PUT")
     assert answer.headers["X-RateLimit-Limit"] == "1000000"
 
 

@@ -3,7 +3,6 @@
 import pytest
 from flask import Flask
 
-from petstore.models.orders import Order
 from petstore.models.pets import PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import row_limits
@@ -82,18 +81,3 @@ def test_forms_of_a_full_project_say_so_and_add_nothing(
     category = {"name": "Cats", "categoryId": "8"}
     assert message in browser.follow("/dashboard/categories", **category)
     assert PetTable.select().count() == 4
-
-
-def test_full_project_still_names_its_categories_and_closes_orders(
-    browser: Browser, project: Project, clock: Clock
-):
-    add_pet(project, "Rex")
-    Order.place(project.id, 1)
-    add(project, 2, clock)
-    categories = "/dashboard/categories"
-    assert "is named Dogs" in browser.follow(
-        f"{categories}/7", on=categories, name="Dogs"
-    )
-    orders = "/dashboard/orders"
-    assert browser.follow(f"{orders}/1/complete", on=orders)
-    assert Order.find(project.id, 1).status == "completed"

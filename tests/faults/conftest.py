@@ -9,6 +9,7 @@ import pytest
 
 from petstore.timeouts import Limits
 from tests.harness.patience import PATIENT
+from tests.harness.postgres import Postgres, postgres
 from tests.harness.services import Service, issue_key, serving
 from tests.harness.waiting import wait_until
 
@@ -25,6 +26,13 @@ def serve(sqlite_url: str, tmp_path: Path) -> Iterator[Serve]:
             return stack.enter_context(serving(tmp_path, environ, *options, key=key))
 
         yield serve
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    """A PostgreSQL server with a migrated database, which a test may stop."""
+    with postgres() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 
 from petstore.timeouts import LIMITS, Limits
 from tests.harness.patience import PATIENT
-from tests.harness.postgres import Postgres, postgres
+from tests.harness.postgres import Postgres
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 from tests.harness.wire import connected, get, post
@@ -35,12 +35,6 @@ def limits() -> Limits:
         statement_seconds=NEVER,
         half_closed_seconds=0.0,
     )
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    with postgres() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from petstore.timeouts import LIMITS, Limits
 from tests.harness import servers
 from tests.harness.load import countdown, left_today
 from tests.harness.patience import PATIENT
-from tests.harness.postgres import Postgres, postgres
+from tests.harness.postgres import Postgres
 from tests.harness.proxies import Proxy, proxy
 from tests.harness.services import Service, issue_key, serving
 from tests.harness.waiting import wait_until
@@ -44,12 +44,6 @@ def limits() -> Limits:
         connect_seconds=HANGS_SECONDS,
         stalled_seconds=1.0,
     )
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    with postgres() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")
