@@ -2,9 +2,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
+SEEDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench cost torture e2e lint
+.PHONY: help run test simulate bench cost torture e2e lint
 
 help: ## Show this help
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -36,6 +37,9 @@ bench: $(VENV)/test.stamp ## Run the benchmarks of docs/performance.md (needs wr
 
 cost: $(VENV)/test.stamp ## Count what a request costs (needs valgrind and strace; ten minutes)
 	$(BIN)/python -m benchmarks.cost
+
+simulate: $(VENV)/test.stamp ## Run the service in simulated time, on $SEEDS seeds (1000)
+	$(BIN)/python -m tests.simulation $(SEEDS) --processes=2
 
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (over an hour)
 	$(BIN)/python -m tests.torture

@@ -1,0 +1,392 @@
+"""Clients: those who use the service, those who read, and those who mean it ill."""
+
+import json
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+from tests.simulation.history import Entry, History, Reader, Tenant
+from tests.simulation.network import End, Link, Network
+from tests.simulation.plan import Client, Deed
+from tests.simulation.world import World
+
+PATIENCE_SECONDS = 30.0
+LONG_NAME = 190  # characters of four bytes, so that a page exceeds all buffers
+TOKEN = re.compile(rb'name="csrf_token"[^>]*value="([^"]+)"')
+RETRIED = (0, 409, 429, 503)
+
+
+class Visitor:
+    """A client with at most one connection."""
+
+    def __init__(
+        self, world: World, network: Network, history: History, plan: Client
+    ) -> None:
+        self.world, self.network, self.history = world, network, history
+        self.plan = plan
+        self.dice = world.dice(plan.name)
+        self.tenant = history.tenants[plan.tenant]
+        self.address = f"10.1.{self.dice.randrange(256)}.{self.dice.randrange(256)}"
+        self.link = Link(plan.latency, 0.2, plan.window)
+        self.end: End | None = None
+        self.requests = 0  # on this connection
+        self.unread = b""
+
+    async def run(self) -> None:
+        """Do all deeds, and leave."""
+        await self.world.sleep(self.plan.start)
+        for number, deed in enumerate(self.plan.deeds):
+            await self.world.sleep(deed.pause)
+            await self.do(number, deed)
+        self.leave()
+
+    async def do(self, number: int, deed: Deed) -> None:
+        """Do one deed."""
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        """Close the connection."""
+        if self.end:
+            self.end.finish()
+        self.end, self.requests, self.unread = None, 0, b""
+
+    async def connect(self) -> End:
+        """Return the connection; make one if there is none."""
+        if self.end is None or self.end.is_reset or self.end.incoming.has_ended:
+            self.leave()
+            self.end = await self.network.connect(
+                self.plan.name, self.address, self.link
+            )
+        return self.end
+
+    async def send(
+        self, operation: str, method: str, path: str, way: str = "whole", **more: Any
+    ) -> Entry:
+        """Send a request and read the response; note both."""
+        if way in ("new", "leave", "half_close"):
+            self.leave()
+        key, idempotency_key = self.plan.key, more.pop("idempotency_key", None)
+        body, form = more.pop("body", None), more.pop("form", None)
+        entry = Entry(self.plan.name, self.plan.tenant, key, operation, method, path)
+        entry.body, entry.idempotency_key = body, idempotency_key
+        self.history.entries.append(entry)
+        head = {"Host": "petstore", **more.pop("headers", {})}
+        if more.pop("with_key", True):
+            head["Authorization"] = f"Bearer {self.tenant.keys[key]}"
+        if idempotency_key:
+            head["Idempotency-Key"] = idempotency_key
+        content = b""
+        if body is not None:
+            content, head["Content-Type"] = (
+                json.dumps(body).encode(),
+                "application/json",
+            )
+        if form is not None:
+            content = urlencode(form).encode()
+            head["Content-Type"] = "application/x-www-form-urlencoded"
+        if content:
+            head["Content-Length"] = str(len(content))
+        lines = [f"{method} {path} HTTP/1.1", *(f"{k}: {v}" for k, v in head.items())]
+        request = "\r\n".join((*lines, "", "")).encode() + content
+        end = await self.connect()
+        entry.is_reused = self.requests > 0
+        self.requests += 1
+        entry.sent_at = self.world.now
+        await self._write(end, request, way)
+        if way == "leave":
+            await self.world.sleep(self.dice.uniform(0, 0.05))
+            entry.reason = "left"
+            if self.dice.random() < 0.5:
+                end.reset()
+            self.leave()
+        else:
+            await self._read(end, entry)
+        entry.ended_at = self.world.now
+        self.world.note(self.plan.name, f"{method} {path} {way} {entry}")
+        return entry
+
+    async def _write(self, end: End, request: bytes, way: str) -> None:
+        pieces = {"pieces": 3, "drip": 12}.get(way, 1)
+        size = -(-len(request) // pieces)
+        for start in range(0, len(request), size):
+            if start:
+                await self.world.sleep(self.dice.uniform(0, 0.4))
+            await end.send(request[start : start + size])
+        if way == "half_close":
+            self.world.counts["half-closes"] += 1
+            end.finish()
+
+    async def _read(self, end: End, entry: Entry) -> None:
+        until = self.world.now + PATIENCE_SECONDS
+        received, self.unread = self.unread, b""
+        size = None
+        while size is None or len(received) < size:
+            some = await end.receive(until - self.world.now)
+            if not some:
+                timed_out = self.world.now >= until
+                entry.reason = "timeout" if timed_out else "closed"
+                if end.is_reset:
+                    entry.reason = "reset"
+                self.leave()
+                return
+            received += some
+            if size is None and b"\r\n\r\n" in received:
+                size = self._parse_head(entry, received)
+            if self.plan.window < 10_000:
+                await self.world.sleep(0.002)
+        content, self.unread = received[:size], received[size:]
+        entry.status = int(content[9:12])
+        arrived_at = max(end.outgoing.arrived_at, end.accepted_at)
+        entry.waited = max(0.0, end.answered_at - arrived_at)
+        body = content.partition(b"\r\n\r\n")[2]
+        if "json" in entry.headers.get("content-type", "") and body:
+            entry.json = json.loads(body)
+        elif body:
+            entry.json = body
+        if entry.headers["connection"] == "close":
+            self.leave()
+
+    def _parse_head(self, entry: Entry, received: bytes) -> int:
+        """Fill in the headers; return how long the response is."""
+        head, _, _ = received.partition(b"\r\n\r\n")
+        for line in head.decode("latin-1").split("\r\n")[1:]:
+            name, _, value = line.partition(": ")
+            entry.headers[name.lower()] = value
+        has_body = entry.method != "HEAD"
+        length = int(entry.headers.get("content-length", "0")) if has_body else 0
+        return len(head) + 4 + length
+
+
+class ApiClient(Visitor):
+    """A client of the API."""
+
+    async def do(self, number: int, deed: Deed) -> None:
+        """Do one deed, and again until it is answered, if it may be tried again."""
+        await getattr(self, deed.what)(number, deed)
+
+    async def add(self, number: int, deed: Deed) -> None:
+        entry = await self._try(
+            "createPet", "POST", "/v1/pets", deed, self._pet(number, deed)
+        )
+        self._learn(entry, self.tenant.pets)
+
+    async def add_again(self, number: int, deed: Deed) -> None:
+        """Use an Idempotency-Key again, for another body."""
+        await self.add(number, deed)
+        other = self._pet(number, deed) | {"categoryId": 9}
+        await self._try("reuse", "POST", "/v1/pets", deed, other)
+
+    async def order(self, number: int, deed: Deed) -> None:
+        if not self.tenant.pets:
+            await self.add(number, deed)
+            return
+        # The same key must mean the same animal, whoever adds others meanwhile.
+        body = {"petId": self._picked(self.tenant.pets, deed)}
+        entry = await self._try("createOrder", "POST", "/v1/store/orders", deed, body)
+        self._learn(entry, self.tenant.orders)
+
+    async def complete(self, number: int, deed: Deed) -> None:
+        await self._close(number, deed, "completed")
+
+    async def cancel(self, number: int, deed: Deed) -> None:
+        await self._close(number, deed, "cancelled")
+
+    async def _close(self, number: int, deed: Deed, status: str) -> None:
+        if not self.tenant.orders:
+            await self.order(number, deed)
+            return
+        path = f"/v1/store/orders/{self._picked(self.tenant.orders, deed)}"
+        await self._try("updateOrder", "PATCH", path, deed, {"status": status})
+
+    async def list_pets(self, _number: int, deed: Deed) -> None:
+        path = f"/v1/pets?limit={1 + deed.pick % 100}"
+        if deed.pick % 3 == 0:
+            path += "&status=available"
+        await self.send("listPets", "GET", path, deed.way)
+
+    async def list_orders(self, _number: int, deed: Deed) -> None:
+        await self.send("listOrders", "GET", "/v1/store/orders?limit=100", deed.way)
+
+    async def get(self, _number: int, deed: Deed) -> None:
+        path = f"/v1/pets/{self._picked(self.tenant.pets, deed)}"
+        await self.send(
+            "getPet", "HEAD" if deed.pick % 5 == 0 else "GET", path, deed.way
+        )
+
+    async def get_order(self, _number: int, deed: Deed) -> None:
+        path = f"/v1/store/orders/{self._picked(self.tenant.orders, deed)}"
+        await self.send("getOrder", "GET", path, deed.way)
+
+    async def name_category(self, number: int, deed: Deed) -> None:
+        body = {"name": f"{self.plan.name}.{number}"}
+        path = f"/v1/categories/{deed.pick % 5}"
+        await self.send("putCategory", "PUT", path, deed.way, body=body)
+
+    async def list_categories(self, _number: int, deed: Deed) -> None:
+        await self.send("listCategories", "GET", "/v1/categories", deed.way)
+
+    async def invalid(self, _number: int, deed: Deed) -> None:
+        await self.send("invalid", "POST", "/v1/pets", deed.way, body={"name": ""})
+
+    async def stranger(self, _number: int, deed: Deed) -> None:
+        await self.send("stranger", "GET", "/v1/pets", deed.way, with_key=False)
+
+    async def elsewhere(self, _number: int, deed: Deed) -> None:
+        """Ask for what another project has."""
+        names = [name for name in self.history.tenants if name != self.tenant.name]
+        other = self.history.tenants[names[deed.pick % len(names)]]
+        if other.pets:
+            path = f"/v1/pets/{self._picked(other.pets, deed)}"
+            await self.send("elsewhere", "GET", path, deed.way)
+
+    async def options(self, _number: int, deed: Deed) -> None:
+        await self.send("options", "OPTIONS", "/v1/pets", deed.way, with_key=False)
+
+    def _pet(self, number: int, deed: Deed) -> dict[str, Any]:
+        name = deed.key or f"{self.plan.name}.{number}"
+        if deed.pick % 4 == 0:
+            name += "🐕" * LONG_NAME
+        return {"name": name[:200], "categoryId": deed.pick % 5}
+
+    def _picked(self, ids: list[int], deed: Deed) -> int:
+        return ids[deed.pick % len(ids)] if ids else 1
+
+    def _learn(self, entry: Entry, ids: list[int]) -> None:
+        if entry.status == 201 and not entry.is_replay:
+            ids.append(entry.json["id"])
+
+    async def _try(
+        self, operation: str, method: str, path: str, deed: Deed, body: Any
+    ) -> Entry:
+        for attempt in range(deed.tries):
+            if attempt:
+                await self.world.sleep(self.dice.uniform(0.1, 1.5))
+            entry = await self.send(
+                operation, method, path, deed.way, body=body, idempotency_key=deed.key
+            )
+            if entry.status not in RETRIED:
+                break
+        return entry
+
+
+class PageReader(Visitor):
+    """A client that reads on from the last animal it has seen."""
+
+    async def run(self) -> None:
+        self.found = Reader(self.plan.tenant, 0, set())
+        self.history.readers.append(self.found)
+        await super().run()
+
+    async def do(self, _number: int, deed: Deed) -> None:
+        path = f"/v1/pets?limit={deed.pick}&after={self.found.last}"
+        entry = await self.send("listPets", "GET", path)
+        if entry.status == 200:
+            ids = [pet["id"] for pet in entry.json]
+            self.found.seen |= set(ids)
+            self.found.last = max([self.found.last, *ids])
+
+
+class Person(Visitor):
+    """Somebody who signs in and looks at the dashboard."""
+
+    async def run(self) -> None:
+        await self.world.sleep(self.plan.start)
+        page = await self._open("/dashboard/sign-in", {})
+        if page.status != 200:
+            return
+        cookie = _cookie(page)
+        form = {"key": self.tenant.keys[self.plan.key], "csrf_token": _token(page)}
+        entered = await self._open("/dashboard/sign-in", cookie, form)
+        if entered.status != 303:
+            return
+        cookie = _cookie(entered) or cookie
+        for path in ("/dashboard", "/dashboard/animals", "/dashboard/keys"):
+            await self.world.sleep(self.dice.uniform(0, 5))
+            await self._open(path, cookie)
+        self.leave()
+
+    async def _open(
+        self, path: str, headers: dict[str, str], form: dict[str, str] | None = None
+    ) -> Entry:
+        method = "GET" if form is None else "POST"
+        return await self.send(
+            "page", method, path, headers=headers, form=form, with_key=False
+        )
+
+
+def _cookie(entry: Entry) -> dict[str, str]:
+    value = entry.headers.get("set-cookie", "").partition(";")[0]
+    return {"Cookie": value} if value else {}
+
+
+def _token(entry: Entry) -> str:
+    found = TOKEN.search(entry.json)
+    assert found, entry
+    return found[1].decode()
+
+
+class Hostile(Visitor):
+    """Somebody who sends what nobody should, and takes more than anybody should."""
+
+    async def do(self, _number: int, deed: Deed) -> None:
+        end = await self.connect()
+        began_at = self.world.now
+        trick = getattr(self, f"_{deed.what.replace(' ', '_')}")
+        await trick(end)
+        if deed.what not in ("cut", "no reading", "idle"):
+            while await end.receive(120):
+                pass
+            self.history.held.append(
+                (f"{self.plan.name}: {deed.what}", began_at, self.world.now)
+            )
+        self.world.note(self.plan.name, deed.what)
+        self.leave()
+
+    async def _half_a_head(self, end: End) -> None:
+        await end.send(b"GET /v1/pets HTTP/1.1\r\nHost: ")
+
+    async def _drip(self, end: End) -> None:
+        for byte in b"GET /v1/pets HTTP/1.1\r\nHost: petstore\r\n" * 2:
+            await self.world.sleep(0.7)
+            if end.is_reset or end.incoming.has_ended:
+                return
+            await end.send(bytes([byte]))
+
+    async def _garbage(self, end: End) -> None:
+        await end.send(self.dice.randbytes(self.dice.randint(1, 3000)) + b"\r\n\r\n")
+
+    async def _two_at_once(self, end: End) -> None:
+        await end.send(b"GET /healthz HTTP/1.1\r\nHost: petstore\r\n\r\n" * 2)
+
+    async def _idle(self, _end: End) -> None:
+        await self.world.sleep(self.dice.uniform(1, 12))
+
+    async def _huge_head(self, end: End) -> None:
+        await end.send(b"GET / HTTP/1.1\r\nHost: petstore\r\nA: " + b"b" * 20_000)
+
+    async def _unfinished_body(self, end: End) -> None:
+        head = (
+            b"POST /v1/pets HTTP/1.1\r\nHost: petstore\r\nContent-Length: 5000\r\n\r\n"
+        )
+        await end.send(head + b"{" * 2000)
+
+    async def _cut(self, end: End) -> None:
+        await end.send(b"GET /v1/pets HTTP/1.1\r\nHost: petstore\r\n\r\n")
+        await self.world.sleep(self.dice.uniform(0, 0.01))
+        end.reset()
+
+    async def _no_reading(self, end: End) -> None:
+        """Ask for the longest answers, and read none for a while."""
+        key = self.tenant.keys[self.plan.key]
+        path, host = "/v1/pets?limit=100", "Host: petstore\r\n"
+        head = f"GET {path} HTTP/1.1\r\n{host}Authorization: Bearer {key}\r\n\r\n"
+        await end.send(head.encode())
+        await self.world.sleep(self.dice.uniform(1, 40))
+
+
+KINDS = {"api": ApiClient, "reader": PageReader, "person": Person, "hostile": Hostile}
+
+
+def tenant_of(name: str, number: int, per_minute: int, keys: list[str]) -> Tenant:
+    """Return a tenant that nobody has used yet."""
+    return Tenant(name, number, per_minute, keys)

@@ -1,0 +1,79 @@
+"""What clients have sent, and what they were told."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+UNANSWERED = 0
+
+
+@dataclass
+class Entry:
+    """A request, and its response if there was one."""
+
+    client: str
+    tenant: str
+    key: int  # the number of the tenant's key
+    operation: str
+    method: str
+    path: str
+    body: Any = None
+    idempotency_key: str | None = None
+    sent_at: float = 0.0  # when its first byte was sent
+    ended_at: float = 0.0
+    status: int = UNANSWERED
+    reason: str = ""  # why there was no response
+    headers: dict[str, str] = field(default_factory=dict)
+    json: Any = None
+    waited: float = 0.0  # from the last byte of the request to the first of the answer
+    is_reused: bool = False  # the connection has carried a request before
+
+    @property
+    def is_acknowledged(self) -> bool:
+        """Whether the client knows that it was carried out."""
+        return 200 <= self.status < 300
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether the response was stored before."""
+        return "idempotent-replayed" in self.headers
+
+    def __str__(self) -> str:
+        told = self.status or self.reason or "nothing yet"
+        return (
+            f"{self.client}: {self.method} {self.path} at {self.sent_at:.3f}"
+            f" -> {told} at {self.ended_at:.3f}"
+        )
+
+
+@dataclass
+class Tenant:
+    """A project, as its clients know it."""
+
+    name: str
+    id: int
+    per_minute: int
+    keys: list[str]
+    pets: list[int] = field(default_factory=list)
+    orders: list[int] = field(default_factory=list)
+    # By the number of the key: when its end was final.
+    revoked_at: dict[int, float] = field(default_factory=dict)
+
+
+@dataclass
+class Reader:
+    """A client that has followed a list to its end."""
+
+    tenant: str
+    last: int
+    seen: set[int]
+
+
+@dataclass
+class History:
+    """All of it, for the rules."""
+
+    tenants: dict[str, Tenant]
+    entries: list[Entry] = field(default_factory=list)
+    readers: list[Reader] = field(default_factory=list)
+    # Hostile connections: who, when it began, and when it was closed.
+    held: list[tuple[str, float, float]] = field(default_factory=list)

@@ -1,0 +1,144 @@
+"""A simulated Redis: the commands that the service sends, and its real scripts."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import hiredis
+from lupa.lua51 import LuaError, LuaRuntime, lua_type
+
+from tests.simulation.network import End
+from tests.simulation.world import World
+
+PATIENCE_SECONDS = 3600.0
+STEP_SECONDS = 0.0003  # between a command and its reply
+
+
+class Redis:
+    """A server whose data outlives its outages.
+
+    It is `up`, `down` (it refuses connections), `silent` (nothing arrives and nothing
+    leaves), `slow`, or answers each command with an error: `full` or `loading`.
+    """
+
+    ERRORS = {
+        "full": b"-OOM command not allowed when used memory > 'maxmemory'.\r\n",
+        "loading": b"-LOADING Redis is loading the dataset in memory\r\n",
+    }
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._dice = world.dice("redis")
+        self._hashes: dict[str, dict[str, str]] = {}
+        self._scripts: dict[str, Callable[..., Any]] = {}
+        self._ends: list[End] = []
+        self._lua = LuaRuntime(encoding="latin-1")
+        self._lua.globals().redis = self._lua.table_from({"call": self._call_from_lua})
+        self.state = "up"
+
+    def fail(self, state: str) -> None:
+        """Change the state; a server that goes down cuts its connections."""
+        self.state = state
+        if state == "down":
+            self._scripts.clear()
+            ends, self._ends = self._ends, []
+            for end in ends:
+                end.reset()
+
+    def accept(self, end: End) -> None:
+        """Serve a connection."""
+        self._ends.append(end)
+        self._world.start(self._serve(end))
+
+    def served(self, subject: str) -> dict[str, str]:
+        """Return what is stored under the only key that ends like this."""
+        [found] = [each for key, each in self._hashes.items() if key.endswith(subject)]
+        return found
+
+    async def _serve(self, end: End) -> None:
+        reader = hiredis.Reader()
+        while received := await end.receive(PATIENCE_SECONDS):
+            reader.feed(received)
+            while (command := reader.gets()) is not False:
+                await self._wait_until_it_answers()
+                if not await end.send(self._reply_to(command)):
+                    return
+        end.finish()
+
+    async def _wait_until_it_answers(self) -> None:
+        await self._world.sleep(STEP_SECONDS)
+        if self.state == "slow":
+            await self._world.sleep(self._dice.uniform(0, 0.4))
+        while self.state == "silent":
+            await self._world.sleep(0.01)
+
+    def _reply_to(self, command: list[bytes]) -> bytes:
+        if self.state in self.ERRORS:
+            return self.ERRORS[self.state]
+        name, *arguments = [word.decode("latin-1") for word in command]
+        try:
+            return _encoded(self._run(name.upper(), arguments))
+        except LuaError as error:
+            return f"-ERR {error}\r\n".replace("\n", " ").encode() + b"\r\n"
+
+    def _run(self, name: str, arguments: list[str]) -> Any:
+        if name == "SCRIPT":
+            digest = hashlib.sha1(arguments[1].encode()).hexdigest()
+            names = "KEYS, ARGV"
+            code = f"return function({names}) {arguments[1]}\nend"
+            self._scripts[digest] = self._lua.execute(code)
+            return digest
+        if name == "EVALSHA":
+            digest, _count, key, *values = arguments
+            if digest not in self._scripts:
+                return ValueError("NOSCRIPT No matching script.")
+            table = self._lua.table_from
+            self._world.counts["hits on redis"] += 1
+            return self._scripts[digest](table([key]), table(values))
+        if name in ("AUTH", "SELECT"):
+            return b"OK"
+        return self._call(name, arguments)
+
+    def _call_from_lua(self, name: str, *arguments: Any) -> Any:
+        reply = self._call(name, [_text(each) for each in arguments])
+        if isinstance(reply, list):
+            values = [False if each is None else each for each in reply]
+            return self._lua.table_from(values)
+        return reply
+
+    def _call(self, name: str, arguments: list[str]) -> Any:
+        if name == "TIME":
+            seconds, ms = divmod(self._world.true_ms(), 1000)
+            return [str(seconds), str(ms * 1000)]
+        if name == "PEXPIRE":
+            return 1  # nothing expires within minutes
+        key, *more = arguments
+        found = self._hashes.setdefault(key, {})
+        match name:
+            case "HMGET":
+                return [found.get(field) for field in more]
+            case "HSET":
+                found |= zip(more[::2], more[1::2], strict=True)
+                return len(more) // 2
+            case "HINCRBY":
+                found[more[0]] = str(int(found.get(more[0], "0")) + int(more[1]))
+                return int(found[more[0]])
+        raise LuaError(f"unknown command {name}")
+
+
+def _text(value: Any) -> str:
+    """Return an argument as Redis passes it on from Lua."""
+    return value if isinstance(value, str) else f"{value:.17g}"
+
+
+def _encoded(reply: Any) -> bytes:
+    if isinstance(reply, ValueError):
+        return f"-{reply}\r\n".encode()
+    if lua_type(reply) == "table":
+        reply = [reply[number + 1] for number in range(len(reply))]
+    if isinstance(reply, list):
+        return f"*{len(reply)}\r\n".encode() + b"".join(map(_encoded, reply))
+    if isinstance(reply, int | float):
+        return f":{int(reply)}\r\n".encode()
+    text = reply if isinstance(reply, bytes) else str(reply).encode()
+    return f"${len(text)}\r\n".encode() + text + b"\r\n"

@@ -1,0 +1,358 @@
+"""The rules that a run is judged by; each quotes what the service promises."""
+
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from petstore import timeouts, waiting
+from petstore.errors import ERRORS
+from tests.simulation.history import Entry
+
+if TYPE_CHECKING:
+    from tests.simulation.stage import Stage
+
+CALM_SECONDS = 0.15  # of a request that nothing disturbs: some COMMITs and delays
+COUNTER_SECONDS = 0.25
+FAILING_SECONDS = 0.3
+HANGING_SECONDS = 2.5
+TOLERANCE = 0.06  # COMMITs and delayed sockets
+RECOVERY_SECONDS = 3.0
+LIMITS = timeouts.Limits()
+
+Rule = Callable[["Stage"], Iterator[str]]
+RULES: dict[str, Rule] = {}
+
+
+def rule(promise: str) -> Callable[[Rule], Rule]:
+    """Register a rule under the sentence that it checks."""
+
+    def register(check: Rule) -> Rule:
+        RULES[f"{check.__name__.replace('_', ' ')} ({promise})"] = check
+        return check
+
+    return register
+
+
+def judge(stage: "Stage") -> Iterator[str]:
+    """Yield each broken promise of a run that has ended."""
+    for name, check in RULES.items():
+        for number, found in enumerate(check(stage)):
+            if number < 3:
+                yield f"{name}: {found}"
+
+
+def look_at_rest(stage: "Stage") -> None:
+    """Look for what a worker keeps although no request is under way."""
+    worker, loop, faults = stage.service.worker, stage.service.loop, stage.world.faults
+    kept = {
+        "connections": len(worker._connections),
+        "connections being accepted": len(worker._accepting),
+        "bytes": worker.memory._total,
+        "requests in a queue": len(waiting._places),
+        "sockets": stage.network.open_sockets() - bool(stage.redis),
+    }
+    for what, count in kept.items():
+        if count > 0:
+            faults.append(f"nothing is left over: {count} {what}")
+    if loop is None:
+        faults.append("nothing is left over: no worker runs")
+
+
+def rows(stage: "Stage", sql: str) -> list[tuple]:
+    """Return rows of the database."""
+    with closing(sqlite3.connect(stage.disk.file)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def entries(stage: "Stage", *operations: str) -> Iterator[Entry]:
+    """Yield the requests of some operations."""
+    for entry in stage.history.entries:
+        if entry.operation in operations:
+            yield entry
+
+
+def windows(stage: "Stage", *kinds: str, after: float) -> list[tuple[float, float]]:
+    """Return when faults of these kinds disturbed requests, and some time after."""
+    return [
+        (1000 + each.start, 1000 + each.start + each.seconds + after)
+        for each in stage.plan.faults
+        if each.what.startswith(kinds)
+    ]
+
+
+def overlaps(entry: Entry, windows: list[tuple[float, float]]) -> bool:
+    """Return whether a request was under way in one of the windows."""
+    ended_at = entry.ended_at or float("inf")
+    return any(start <= ended_at and entry.sent_at <= end for start, end in windows)
+
+
+@rule("An acknowledged write survives the kill of any process")
+def acknowledged_writes_are_there_once(stage: "Stage") -> Iterator[str]:
+    tables = {
+        "createPet": dict(rows(stage, "SELECT id, name FROM pet")),
+        "createOrder": dict(rows(stage, "SELECT id, pet_id FROM pet_order")),
+    }
+    member = {"createPet": "name", "createOrder": "petId"}
+    told: dict[tuple[str, int], Entry] = {}
+    for entry in entries(stage, *tables):
+        if entry.status != 201:
+            continue
+        row_id, operation = entry.json["id"], entry.operation
+        if tables[operation].get(row_id) != entry.body[member[operation]]:
+            yield f"{entry} is not there"
+        before = told.setdefault((operation, row_id), entry)
+        if before.idempotency_key != entry.idempotency_key or (
+            before is not entry and not entry.idempotency_key
+        ):
+            yield f"{before} and {entry} got the same id"
+
+
+@rule("No retry ever creates a second animal")
+def nothing_is_there_twice(stage: "Stage") -> Iterator[str]:
+    pets = Counter(rows(stage, "SELECT project_id, name FROM pet"))
+    sent: dict[tuple[int, str], list[Entry]] = defaultdict(list)
+    for entry in entries(stage, "createPet"):
+        project = stage.history.tenants[entry.tenant].id
+        sent[project, entry.body["name"]].append(entry)
+    for name, attempts in sent.items():
+        has_key = attempts[0].idempotency_key is not None
+        most = 1 if has_key else len(attempts)
+        if pets[name] > most:
+            yield f"{pets[name]} animals of {attempts[0]}"
+
+
+@rule("a write with one is never carried out after its 503")
+def what_was_given_up_is_not_carried_out(stage: "Stage") -> Iterator[str]:
+    pets = set(rows(stage, "SELECT project_id, name FROM pet"))
+    attempts: dict[tuple[int, str], list[Entry]] = defaultdict(list)
+    for entry in entries(stage, "createPet", "reuse"):
+        if entry.idempotency_key:
+            project = stage.history.tenants[entry.tenant].id
+            attempts[project, entry.body["name"]].append(entry)
+    for name, sent in attempts.items():
+        if {each.status for each in sent} <= {400, 401, 429, 503} and name in pets:
+            yield f"{sent[-1]} was carried out"
+
+
+@rule("of any number of clients that order one animal at once exactly one gets 201")
+def an_animal_has_one_order(stage: "Stage") -> Iterator[str]:
+    known = dict(rows(stage, "SELECT id, pet_id FROM pet_order"))
+    state = dict(rows(stage, "SELECT id, status FROM pet"))
+    orders: dict[int, list[str]] = defaultdict(list)
+    for pet, status in rows(stage, "SELECT pet_id, status FROM pet_order"):
+        orders[pet].append(status)
+    for pet, status in state.items():
+        open_orders = orders[pet].count("placed"), orders[pet].count("completed")
+        wanted = {"available": (0, 0), "pending": (1, 0), "sold": (0, 1)}[status]
+        if open_orders != wanted:
+            yield f"animal {pet} is {status} with orders {orders[pet]}"
+    for entry in entries(stage, "updateOrder"):
+        if entry.status == 200 and not entry.is_replay:
+            row_id = int(entry.path.rpartition("/")[2])
+            if row_id not in known:
+                yield f"{entry} is not there"
+
+
+@rule("A reader that follows `after` while others write never misses an animal")
+def a_page_never_misses_an_animal(stage: "Stage") -> Iterator[str]:
+    for reader in stage.history.readers:
+        project = stage.history.tenants[reader.tenant].id
+        found = rows(stage, f"SELECT id FROM pet WHERE project_id = {project}")
+        there = {row for (row,) in found if row <= reader.last}
+        if there != reader.seen:
+            yield f"missed {there - reader.seen}, invented {reader.seen - there}"
+
+
+@rule("the same key with the same body replays it, with another body it is a 422")
+def a_key_stands_for_one_request(stage: "Stage") -> Iterator[str]:
+    first: dict[tuple[str, str, str], Entry] = {}
+    for entry in entries(stage, "createPet", "createOrder", "updateOrder", "reuse"):
+        if not entry.idempotency_key or not (
+            entry.is_acknowledged or entry.status == 422
+        ):
+            continue
+        known = first.setdefault(
+            (entry.tenant, entry.path, entry.idempotency_key), entry
+        )
+        if known.body != entry.body:
+            if entry.status != 422 and known.is_acknowledged:
+                yield f"{entry} after {known}"
+        elif known is not entry and known.is_acknowledged and known.json != entry.json:
+            yield f"{entry} differs from {known}"
+
+
+@rule("Counts are exact")
+def quotas_are_exact(stage: "Stage") -> Iterator[str]:
+    away = windows(stage, "redis", "disk", "counters", "locked", after=1.5)
+    seen: dict[tuple[str, str], dict[str, Entry]] = defaultdict(dict)
+    for entry in stage.history.entries:
+        tenant = stage.history.tenants[entry.tenant]
+        told = entry.headers.get("x-ratelimit-limit")
+        if told != str(tenant.per_minute) or entry.status == 429:
+            continue
+        window = seen[entry.tenant, entry.headers["x-ratelimit-reset"]]
+        before = window.setdefault(entry.headers["x-ratelimit-remaining"], entry)
+        is_twice = before is not entry and not overlaps(entry, away)
+        if is_twice and not overlaps(before, away):
+            yield f"{before} and {entry} have the same number of requests left"
+
+
+@rule("A refused request has a reason: its window is used up, or its key is banned")
+def refusals_have_a_reason(stage: "Stage") -> Iterator[str]:
+    away = windows(stage, "redis", "disk", "counters", "locked", after=4.0)
+    for entry in stage.history.entries:
+        if entry.status != 429 or entry.operation in ("stranger", "page"):
+            continue
+        tenant = stage.history.tenants[entry.tenant]
+        limit = tenant.per_minute // (2 if overlaps(entry, away) else 1)
+        before = [
+            each
+            for each in stage.history.entries
+            if each.tenant == entry.tenant
+            and entry.ended_at - 430 < each.sent_at <= entry.ended_at
+        ]
+        if len(before) <= limit:
+            yield f"{entry}, after {len(before)} requests"
+
+
+@rule("never beyond the sum of the workers' shares")
+def no_more_is_served_than_the_limits(stage: "Stage") -> Iterator[str]:
+    served: Counter[tuple[str, str]] = Counter()
+    for entry in stage.history.entries:
+        limit = stage.history.tenants[entry.tenant].per_minute
+        if entry.headers.get("x-ratelimit-limit") == str(limit) and entry.status != 429:
+            served[entry.tenant, entry.headers["x-ratelimit-reset"]] += 1
+    workers = 1 + sum(fault.what in ("kill", "stop") for fault in stage.plan.faults)
+    workers += 20 * ("max_requests" in stage.plan.options)
+    for (name, reset), count in served.items():
+        limit = stage.history.tenants[name].per_minute
+        outages = windows(stage, "redis", "disk", "counters", "locked", after=0)
+        if count > limit + bool(outages) * workers * (limit // 2):
+            yield f"{count} requests of {name} until {reset}"
+
+
+@rule("503 within 0.3 s, 2.5 s where it hangs; a quarter of a second for counters")
+def answers_come_in_time(stage: "Stage") -> Iterator[str]:
+    database = windows(stage, "disk", "locked", after=RECOVERY_SECONDS)
+    hanging = windows(stage, "disk stalled", "locked", after=RECOVERY_SECONDS)
+    counters = windows(stage, "redis", "counters", after=RECOVERY_SECONDS)
+    for entry in stage.history.entries:
+        limit = CALM_SECONDS
+        if overlaps(entry, counters):
+            limit = COUNTER_SECONDS + TOLERANCE
+        if overlaps(entry, database):
+            limit = HANGING_SECONDS + COUNTER_SECONDS + 3.2  # and two stalled COMMITs
+            if entry.status == 503:
+                is_hanging = overlaps(entry, hanging)
+                seconds = HANGING_SECONDS if is_hanging else FAILING_SECONDS
+                limit = seconds + TOLERANCE
+        if entry.status and entry.waited > limit:
+            yield f"{entry} took {entry.waited:.3f} s"
+
+
+@rule("each that stays is answered")
+def nobody_starves(stage: "Stage") -> Iterator[str]:
+    ends = windows(stage, "kill", after=1.0)
+    is_crowded = "connections" in stage.plan.options
+    for entry in stage.history.entries:
+        if entry.status or entry.reason == "left" or is_crowded:
+            continue
+        if entry.reason != "timeout" and (overlaps(entry, ends) or entry.is_reused):
+            continue
+        yield f"{entry}: no answer"
+
+
+@rule("503 while the database is away, and recovery without a restart")
+def failures_have_a_reason(stage: "Stage") -> Iterator[str]:
+    away = windows(stage, "disk", "locked", after=RECOVERY_SECONDS)
+    for entry in stage.history.entries:
+        if entry.status >= 500 and (entry.status != 503 or not overlaps(entry, away)):
+            yield f"{entry} {entry.json}"
+
+
+@rule("recovery: everything is served again")
+def everything_is_served_again(stage: "Stage") -> Iterator[str]:
+    probes = getattr(stage, "probes", [])
+    if [probe.status for probe in probes] != [200, 201, 201, 200]:
+        yield ", ".join(f"{probe} {probe.json}" for probe in probes) or "no probe"
+    elif probes[0].json["counters"] != "ok":
+        yield "the counter store is not used again"
+
+
+@rule("Exactly code, message, status; 503 and 429 carry Retry-After")
+def errors_have_their_shape(stage: "Stage") -> Iterator[str]:
+    for entry in stage.history.entries:
+        if not entry.path.startswith("/v1") or not entry.status:
+            continue
+        if "x-ratelimit-limit" not in entry.headers and entry.method != "OPTIONS":
+            yield f"{entry} has no figures of the quota"
+        if entry.status < 400 or entry.method == "HEAD":
+            continue
+        shape = entry.json if isinstance(entry.json, dict) else {}
+        kind = ERRORS.get(shape.get("code", ""))
+        codes = {entry.status, shape.get("status"), kind and kind.status}
+        if set(shape) != {"code", "message", "status"} or len(codes) != 1:
+            yield f"{entry} {entry.json}"
+        if entry.status in (429, 503) and "retry-after" not in entry.headers:
+            yield f"{entry} has no Retry-After"
+
+
+ALLOWED = {
+    "createPet": {201, 409},
+    "reuse": {201, 409, 422},
+    "createOrder": {201, 400, 409, 422},
+    "updateOrder": {200, 404, 409, 422},
+    "getPet": {200, 404},
+    "getOrder": {200, 404},
+    "putCategory": {200, 201},
+    "invalid": {400},
+    "stranger": {401},
+    "elsewhere": {404},
+    "options": {204},
+    "page": {200, 302, 303, 400, 401},
+}
+
+
+@rule("Two projects never see each other's data")
+def answers_are_those_of_the_operation(stage: "Stage") -> Iterator[str]:
+    for entry in stage.history.entries:
+        allowed = ALLOWED.get(entry.operation, {200, 201}) | {0, 401, 429, 503}
+        if entry.status not in allowed:
+            yield f"{entry} {entry.json}"
+        revoked_at = stage.history.tenants[entry.tenant].revoked_at
+        is_known = entry.operation not in ("stranger", "page")
+        works = entry.ended_at < revoked_at.get(entry.key, float("inf"))
+        if entry.status == 401 and is_known and works:
+            yield f"{entry}: its key works"
+
+
+@rule("a revoked or expired key stops on the very next request")
+def a_revoked_key_never_works_again(stage: "Stage") -> Iterator[str]:
+    for entry in stage.history.entries:
+        revoked_at = stage.history.tenants[entry.tenant].revoked_at.get(entry.key)
+        without_key = entry.operation in ("stranger", "options", "page")
+        if revoked_at is None or without_key or entry.sent_at <= revoked_at:
+            continue
+        if entry.status not in (0, 401, 429, 503):
+            yield f"{entry}, revoked at {revoked_at:.3f}"
+
+
+@rule("no client takes more than its connection and its own time")
+def half_requests_are_closed(stage: "Stage") -> Iterator[str]:
+    ends = windows(stage, "kill", "stop", after=30)
+    slack = LIMITS.tick_seconds + LIMITS.linger_seconds + 1.0
+    limit = LIMITS.request_seconds + slack
+    for who, began_at, closed_at in stage.history.held:
+        is_near_restart = any(start <= closed_at <= end for start, end in ends)
+        if not is_near_restart and closed_at - began_at > limit:
+            yield f"{who} held a connection for {closed_at - began_at:.3f} s"
+
+
+@rule("the files are intact")
+def files_are_intact(stage: "Stage") -> Iterator[str]:
+    for sql in ("PRAGMA integrity_check", "PRAGMA foreign_key_check"):
+        for row in rows(stage, sql):
+            if row != ("ok",):
+                yield str(row)

@@ -1,0 +1,93 @@
+"""Plays plans in processes of their own, and makes what fails small."""
+
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.simulation.plan import Plan, plan_of
+from tests.simulation.stage import Outcome, Template
+
+KINDS = ("clients", "faults", "deeds")
+
+
+class Isolated:
+    """Plays each plan in a process of its own, as what it changes is never undone."""
+
+    def __init__(self, template: Template) -> None:
+        self._template = template
+
+    def play(self, plan: Plan) -> Outcome:
+        """Play a plan."""
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reading)
+            self._play_in_child(plan, writing)
+        os.close(writing)
+        with open(reading, "rb") as pipe:
+            outcome = pipe.read()
+        os.waitpid(child, 0)
+        if not outcome:
+            return Outcome(plan, ["the process has died"], "", 0.0, 0, {})
+        return pickle.loads(outcome)
+
+    def _play_in_child(self, plan: Plan, writing: int) -> None:
+        code = 1
+        try:
+            with tempfile.TemporaryDirectory(dir=self._template.root) as name:
+                self._template.root = Path(name)
+                outcome = self._template.play(plan)
+            with open(writing, "wb") as pipe:
+                pickle.dump(outcome, pipe)
+            code = 0
+        except BaseException:  # noqa: BLE001 (nothing may return from the child)
+            sys.excepthook(*sys.exc_info())
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+
+
+@contextmanager
+def opened() -> Iterator[Isolated]:
+    """Provide what plays plans."""
+    memory = Path("/dev/shm")
+    directory = memory if os.access(memory, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=directory) as name:
+        yield Isolated(Template(Path(name)))
+
+
+def first_fault(seeds: Iterable[int]) -> tuple[int, str]:
+    """Return the first seed that breaks a promise, and which; -1 for none."""
+    with opened() as stage:
+        for seed in seeds:
+            if faults := stage.play(plan_of(seed)).faults:
+                return seed, faults[0]
+    return -1, ""
+
+
+def shrunk(play: Callable[[Plan], Outcome], plan: Plan) -> Plan:
+    """Take away clients, faults and deeds as long as the same rule stays broken."""
+    faults = play(plan).faults
+    if not faults:
+        raise SystemExit("nothing is broken")
+    broken = faults[0].partition(":")[0]
+
+    def still_fails(smaller: Plan) -> bool:
+        return any(fault.startswith(broken) for fault in play(smaller).faults)
+
+    for kind in KINDS * 2:
+        size = plan.length(kind)
+        while size:
+            start = 0
+            while start < plan.length(kind):
+                smaller = plan.without(kind, start, start + size)
+                if still_fails(smaller):
+                    plan = smaller
+                else:
+                    start += size
+            size //= 2
+    return plan

@@ -1,0 +1,237 @@
+"""Plays a plan: sets the stage, lets everything happen, and has it judged."""
+
+import gc
+import sqlite3
+import warnings
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from petstore import create_app, waiting
+from petstore.models.keys import Key
+from petstore.models.projects import Plan as Terms
+from petstore.models.projects import Project
+from petstore.settings import read_settings
+from petstore.storage import migrator, opened_databases
+from tests.harness.routes import compile_once
+from tests.simulation import rules
+from tests.simulation.clients import KINDS, Visitor
+from tests.simulation.disk import Disk, Shim
+from tests.simulation.history import History, Tenant
+from tests.simulation.network import Network
+from tests.simulation.plan import KEYS, Client, Fault, Plan
+from tests.simulation.redis import Redis
+from tests.simulation.service import Service, at_once
+from tests.simulation.world import START_MS, Stuck, World
+
+RECOVERY_SECONDS = 3.0  # after the last fault, until everything is served again
+SETTLED_SECONDS = 90.0  # until no connection is left, however long a client lingers
+LIMITS = {"shelter": (1000, 100_000), "kennel": (50, 900), "rival": (300, 10_000)}
+REVOKE = "UPDATE api_key SET revoked_ms = ? WHERE prefix = ? AND revoked_ms IS NULL"
+
+
+@dataclass
+class Outcome:
+    """What became of a plan."""
+
+    plan: Plan
+    faults: list[str]  # broken promises
+    digest: str
+    seconds: float  # of virtual time
+    requests: int
+    counts: dict[str, int]
+    notes: list[tuple[float, str, str]] = field(default_factory=list)
+
+
+class Template:
+    """A migrated database with tenants and their keys, to be copied for each run."""
+
+    def __init__(self, directory: Path) -> None:
+        """Make it in an empty directory; to be called before any other simulation."""
+        warnings.simplefilter("ignore", ResourceWarning)  # of what was killed
+        compile_once()
+        self.root = directory
+        self.files = directory / "template"
+        self.files.mkdir()
+        self.shim = Shim()
+        world = World(0)
+        url = f"sqlite:///{self.files}/petstore.db"
+        Service(world, Network(world), self._disk(world), None, {})
+        app = create_app(read_settings({"DATABASE_URL": url}))
+        migrator.migrate()
+        self.tenants = list(self._add_tenants())
+        for path in ("/v1/pets", "/openapi.json", "/dashboard/sign-in"):
+            app.test_client().get(path)  # which compiles, imports and caches
+        app.extensions["limiter"].close()
+        opened_databases().close()
+        waiting.stop_event_loop()
+
+    def _add_tenants(self) -> Iterator[tuple[str, int, list[str]]]:
+        for name, (per_minute, per_day) in LIMITS.items():
+            terms = Terms("enterprise", per_minute, per_day)
+            project = Project.add(name.capitalize(), name, terms)
+            keys = [Key.issue(project) for _ in range(KEYS)]
+            yield name, project.id, keys
+
+    def _disk(self, world: World) -> Disk:
+        return Disk(world, self.shim, self.files, self.root)
+
+    def play(self, plan: Plan) -> Outcome:
+        """Play a plan, once in each process."""
+        gc.disable()  # what is collected must not depend on the process
+        world = World(plan.seed)
+        outcome = Stage(self, world, plan).play()
+        self.shim.failing = {}
+        return outcome
+
+
+class Stage:
+    """The world of one run with everything in it."""
+
+    def __init__(self, template: Template, world: World, plan: Plan) -> None:
+        self.plan, self.world = plan, world
+        self.network = Network(world)
+        self.disk = Disk(world, template.shim, template.files, template.root)
+        self.disk.outlive()
+        self.redis = Redis(world) if plan.options.get("redis") else None
+        if self.redis:
+            self.network.servers["redis"] = self.redis
+        self.history = History(
+            {
+                name: Tenant(name, number, LIMITS[name][0], keys)
+                for name, number, keys in template.tenants
+            }
+        )
+        self.service = Service(world, self.network, self.disk, self.redis, plan.options)
+
+    def play(self) -> Outcome:
+        """Let everything happen; return what became of it."""
+        self.world.start(self._direct())
+        try:
+            self.service.run()
+        except Stuck as error:
+            self.world.faults.append(f"nobody starves: {error}")
+        except Exception as error:  # noqa: BLE001 (the worker's process ends)
+            self.world.faults.append(f"no traceback: {error!r}")
+        self.disk.break_down("not at all")
+        faults = self.world.faults + list(rules.judge(self))
+        self.world.counts["replays"] = sum(e.is_replay for e in self.history.entries)
+        return Outcome(
+            self.plan,
+            faults,
+            self.world.digest.hexdigest(),
+            self.world.now - 1000,
+            len(self.history.entries),
+            dict(self.world.counts),
+            self.world.notes,
+        )
+
+    async def _direct(self) -> None:
+        acts = [self.world.start(self._fail(fault)) for fault in self.plan.faults]
+        acts += [
+            self.world.start(self._visitor(each).run()) for each in self.plan.clients
+        ]
+        for act in acts:
+            await act.until_rung()
+        self.last_fault_at = max(self._fault_ends(), default=0.0)
+        await self.world.sleep(RECOVERY_SECONDS)
+        await self._probe()
+        while self.network.open_sockets() > bool(self.redis):
+            await self.world.sleep(1.0)
+            if self.world.now > self.probed_at + SETTLED_SECONDS:
+                break
+        await self.world.sleep(10.0)
+        rules.look_at_rest(self)
+        self.service.is_over = True
+        self.service.stop()
+
+    def _fault_ends(self) -> Iterator[float]:
+        for each in self.plan.faults:
+            yield 1000 + each.start + each.seconds
+
+    def _visitor(self, client: Client) -> Visitor:
+        return KINDS[client.kind](self.world, self.network, self.history, client)
+
+    async def _probe(self) -> None:
+        """Do a little of everything, all of which must be served again."""
+        self.probed_at = self.world.now
+        visitor = Visitor(
+            self.world, self.network, self.history, Client("probe", "api", 0.0, key=3)
+        )
+        self.probes = probes = [await visitor.send("probe", "GET", "/readyz")]
+        pet = {"name": "probe", "categoryId": 1}
+        probes.append(await visitor.send("probe", "POST", "/v1/pets", body=pet))
+        pet_id = (probes[-1].json or {}).get("id", 1)
+        order = {"petId": pet_id}
+        probes.append(
+            await visitor.send("probe", "POST", "/v1/store/orders", body=order)
+        )
+        probes.append(await visitor.send("probe", "GET", f"/v1/pets/{pet_id}"))
+        visitor.leave()
+
+    async def _fail(self, fault: Fault) -> None:
+        await self.world.sleep(fault.start)
+        kind, _, how = fault.what.partition(" ")
+        if kind == "redis" and not self.redis:
+            return
+        self.world.note("fault", f"{fault.what} for {fault.seconds:.3f} s")
+        await getattr(self, f"_{kind}")(fault, how)
+        self.world.note("fault", f"{fault.what} has ended")
+
+    async def _redis(self, fault: Fault, how: str) -> None:
+        self.redis.fail("down" if how == "cut" else how)
+        await self.world.sleep(0.0 if how == "cut" else fault.seconds)
+        self.redis.fail("up")
+
+    async def _disk(self, fault: Fault, how: str) -> None:
+        if how == "stalled":
+            self.disk.is_stalled = True
+        else:
+            self.disk.break_down(how)
+        failed = self.disk.shim.failed
+        await self.world.sleep(fault.seconds)
+        self.world.counts["failed disk calls"] += self.disk.shim.failed - failed
+        self.disk.is_stalled = False
+        self.disk.break_down("not at all")
+
+    async def _locked(self, fault: Fault, _how: str) -> None:
+        await self._hold(fault, str(self.disk.file))
+
+    async def _counters(self, fault: Fault, _how: str) -> None:
+        await self._hold(fault, f"{self.disk.file}.counters")
+
+    async def _hold(self, fault: Fault, file: str) -> None:
+        """Keep the writer's lock, as another process may."""
+        ends = self.world.now + fault.seconds
+        while self.world.now < ends:
+            try:
+                with closing(sqlite3.connect(file, timeout=0)) as other:
+                    other.execute("BEGIN IMMEDIATE")
+                    self.world.counts["locked"] += 1
+                    await self.world.sleep(ends - self.world.now)
+            except sqlite3.OperationalError:
+                await self.world.sleep(0.0007)
+
+    async def _kill(self, _fault: Fault, _how: str) -> None:
+        self.service.kill()
+
+    async def _stop(self, _fault: Fault, _how: str) -> None:
+        self.service.stop()
+
+    async def _clock(self, fault: Fault, _how: str) -> None:
+        self.world.set_back_ms += (fault.pick % 61 - 30) * 1000
+        self.world.counts["clock steps"] += 1
+
+    async def _revoke(self, fault: Fault, _how: str) -> None:
+        """Revoke a key on the command line, which is another process."""
+        tenant = self.history.tenants["shelter"]
+        number = fault.pick % (KEYS - 1)
+        prefix = tenant.keys[number][:16]
+        ends = self.world.now + 30
+        while self.world.now < ends:
+            if at_once(str(self.disk.file), REVOKE, START_MS, prefix):
+                tenant.revoked_at.setdefault(number, self.world.now)
+                self.world.counts["revocations"] += 1
+                return
+            await self.world.sleep(0.0013)

@@ -1,0 +1,55 @@
+"""The simulation breaks no promise, and can be had again."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.simulation.plan import Plan, plan_of
+
+FOLDER = Path(__file__).parent
+SCENARIOS = sorted((FOLDER / "scenarios").glob("*.json"))
+
+
+def simulate(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    # A process of its own: the simulation replaces clocks, dice and the event loop.
+    command = [sys.executable, "-m", "tests.simulation", *arguments]
+    return subprocess.run(
+        command,
+        env={**os.environ, **environ},
+        cwd=FOLDER.parent.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_no_seed_breaks_a_promise_and_each_fault_happens():
+    run = simulate("120")
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
+def test_what_was_found_once_is_not_there_again(file: Path):
+    run = simulate("--scenario", str(file))
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_a_seed_has_the_same_trace_in_each_process():
+    runs = [simulate("8", "--digests", PYTHONHASHSEED=seed) for seed in ("1", "2")]
+    first, second = (run.stdout.splitlines()[:8] for run in runs)
+    assert first == second
+    assert len({line.split()[1] for line in first}) == 8
+
+
+def test_a_plan_that_was_kept_is_the_same():
+    plan = plan_of(7)
+    assert Plan.load(plan.dump()) == plan
+
+
+def test_a_part_of_a_plan_can_be_taken_away():
+    plan = plan_of(7)
+    for kind in ("clients", "faults", "deeds"):
+        assert plan.without(kind, 0, 1).length(kind) == plan.length(kind) - 1
