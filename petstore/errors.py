@@ -50,6 +50,9 @@ ERRORS = {
         "this is the host of another project.",
         headers={"WWW-Authenticate": 'Bearer realm="petstore", error="invalid_token"'},
     ),
+    "key_not_allowed": Kind(
+        403, "{}", ("This key may only read. This takes a key that may write.",)
+    ),
     "not_found": Kind(404, "{}", ("There is no animal 42.",)),
     "method_not_allowed": Kind(
         405,

@@ -1,16 +1,19 @@
 """flask keys create, list, rotate, revoke and unban."""
 
 import math
+from typing import Any
 
 import click
 
 from petstore import clock
 from petstore.cli.commands import Group, did_you_mean
 from petstore.cli.output import echo_list, format_instant, json_option
-from petstore.cli.projects import find_project, project_option
+from petstore.cli.projects import MAX_REQUESTS, find_project, project_option
 from petstore.models.credentials import prefix_of
+from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
+from petstore.models.roles import FULL, ROLES
 from petstore.schemas.fields import name_error
 from petstore.schemas.keys import (
     DEFAULT_GRACE_SECONDS,
@@ -19,18 +22,49 @@ from petstore.schemas.keys import (
 )
 
 keys = Group(name="keys", help="API keys of the projects.")
+per_minute_option, per_day_option = (
+    click.option(
+        f"--per-{window}",
+        type=click.IntRange(1, MAX_REQUESTS),
+        help=f"Requests of this key per {window}, within those of the project.",
+    )
+    for window in ("minute", "day")
+)
 
 
 @keys.command()
 @project_option("Slug of the project; optional if there is only one.")
 @click.option("--label", help="What the key is for.")
 @click.option("--expires-in", type=float, metavar="DAYS", help="Days the key works.")
-def create(slug: str | None, label: str | None, expires_in: float | None) -> None:
+@click.option(
+    "--role",
+    type=click.Choice(ROLES),
+    default=FULL,
+    show_default=True,
+    help="What the key may do: GET and HEAD, the whole API, or everything.",
+)
+@per_minute_option
+@per_day_option
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    help="Of a key for a web page: the origin of pages that may use it.",
+)
+def create(
+    slug: str | None,
+    label: str | None,
+    expires_in: float | None,
+    origins: tuple[str, ...],
+    **granted: Any,
+) -> None:
     """Create a key and print it; it is not shown again."""
     if label is not None and (error := name_error(label)):
         raise click.UsageError(f"--label {error}.")
+    grant = Grant(**granted, origins=origins)
     project = _only_project() if slug is None else find_project(slug)
-    click.echo(Key.issue(project, label=label, expires_ms=_expiry_ms(expires_in)))
+    expires_ms = _expiry_ms(expires_in)
+    click.echo(Key.issue(project, grant, label=label, expires_ms=expires_ms))
 
 
 @keys.command("list")
@@ -43,18 +77,26 @@ def list_keys(slug: str | None, *, as_json: bool) -> None:
         (
             "PREFIX",
             "LABEL",
+            "ROLE",
             "CREATED",
             "LAST USED",
             "EXPIRES",
             "REVOKED",
             "BANNED UNTIL",
+            "PER MINUTE",
+            "PER DAY",
+            "ORIGINS",
             "PROJECT",
         ),
         [
             (
                 key.prefix,
                 key.label,
+                key.role,
                 *map(format_instant, _instants(key)),
+                key.per_minute,
+                key.per_day,
+                (key.origins or "").split(),
                 key.project.slug,
             )
             for key in Key.all_by_id(project)

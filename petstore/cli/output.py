@@ -39,8 +39,14 @@ def _camel(head: str) -> str:
 
 
 def _echo_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    lines = [heads, *(["-" if c is None else str(c) for c in row] for row in rows)]
+    lines = [heads, *(list(map(_cell, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         click.echo("  ".join(cells).rstrip())
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(value) or "-"
+    return "-" if value is None else str(value)

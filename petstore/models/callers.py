@@ -21,6 +21,10 @@ class Caller(NamedTuple):
     digest: bytes
     last_used_ms: int | None
     banned_until_ms: int | None
+    role: str
+    key_per_minute: int | None
+    key_per_day: int | None
+    origins: str | None  # separated by spaces
     project_id: int
     slug: str
     plan: str
@@ -64,6 +68,10 @@ def callers() -> "ModelSelect[Key]":
         "digest": Key.digest,
         "last_used_ms": Key.last_used_ms,
         "banned_until_ms": Key.banned_until_ms,
+        "role": Key.role,
+        "key_per_minute": Key.per_minute,
+        "key_per_day": Key.per_day,
+        "origins": Key.origins,
         "project_id": Project.id,
         "slug": Project.slug,
         "plan": Project.plan,

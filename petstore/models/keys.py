@@ -21,8 +21,10 @@ from petstore import clock
 from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
+from petstore.models.grants import FULL_GRANT, Grant
 from petstore.models.limited_actions import LimitedAction
 from petstore.models.projects import Project
+from petstore.models.roles import FULL
 from petstore.storage import BaseModel, db
 
 MAX_WORKING_KEYS = 100  # of one project
@@ -78,6 +80,11 @@ class Key(BaseModel):
     retires_ms = BigIntegerField(null=True)  # the end of the grace after a rotation
     revoked_ms = BigIntegerField(null=True)
     banned_until_ms = BigIntegerField(null=True)
+    # What `Grant` says of it; the limits are its own, within those of the project.
+    role = TextField(default=FULL, constraints=[SQL(f"DEFAULT '{FULL}'")])
+    per_minute = BigIntegerField(null=True)
+    per_day = BigIntegerField(null=True)
+    origins = TextField(null=True)  # separated by spaces
     ends_ms: int | None  # as it was when the key was read; see `_ends_by_itself`
 
     class Meta:
@@ -85,13 +92,20 @@ class Key(BaseModel):
 
     @classmethod
     def issue(
-        cls, project: Project, *, is_limited: bool = False, **columns: str | int | None
+        cls,
+        project: Project,
+        grant: Grant = FULL_GRANT,
+        *,
+        is_limited: bool = False,
+        **columns: str | int | None,
     ) -> str:
         """Create a key and return it. Nobody can read it again.
 
-        Raises `TooManyKeys` and, if the keys of an hour are limited, `TooManyNewKeys`,
-        also when many keys are issued at the same time.
+        Raises `LimitsTooHigh`, `TooManyKeys` and, if the keys of an hour are limited,
+        `TooManyNewKeys`, also when many keys are issued at the same time.
         """
+        grant.require_within(project.quota)
+        columns |= grant.columns
         with db.writing(project.id):
             db.lock_until_commit(project.id)
             return cls._add(project.id, is_limited=is_limited, **columns)
@@ -245,6 +259,10 @@ class Key(BaseModel):
                 old.project_id,
                 is_limited=is_limited,
                 label=old.label,
+                role=old.role,
+                per_minute=old.per_minute,
+                per_day=old.per_day,
+                origins=old.origins,
                 expires_ms=old.expires_ms,
                 banned_until_ms=old.banned_until_ms,
             )

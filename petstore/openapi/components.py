@@ -65,6 +65,7 @@ HEADERS = ON_EVERY_RESPONSE | {
 DESCRIPTIONS = {
     400: "The body, a parameter or a header cannot be accepted as it is.",
     401: "The API key is missing or not valid.",
+    403: "The API key may not do this.",
     404: "The resource does not exist.",
     409: "It conflicts with the present state, or with a request that is running.",
     410: "The operation was removed.",

@@ -23,7 +23,7 @@ from petstore.web.application import API_PREFIX
 
 TAGS = {"pets": ["Pets", "animals"]}
 OTHER_TAGS = ["Store"]
-ON_EVERY_OPERATION = (400, 401, 421, 429, 500, 503)
+ON_EVERY_OPERATION = (400, 401, 403, 421, 429, 500, 503)
 WITH_ID = (404,)
 WITH_BODY = (413, 415)
 WITH_IDEMPOTENCY_KEY = (CONFLICT, 422)

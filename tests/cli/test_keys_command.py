@@ -68,11 +68,15 @@ def test_the_list_shows_everything_but_the_key(flask: Callable, project: Project
         {
             "PREFIX": key[:PREFIX_LENGTH],
             "LABEL": "CI",
+            "ROLE": "full",
             "CREATED": "2027-03-17T12:00:10Z",
             "LAST USED": "-",
             "EXPIRES": "2027-03-19T00:00:10Z",
             "REVOKED": "-",
             "BANNED UNTIL": "-",
+            "PER MINUTE": "-",
+            "PER DAY": "-",
+            "ORIGINS": "-",
             "PROJECT": "shelter",
         }
     ]
@@ -83,11 +87,15 @@ def test_json_list_is_one_array(flask: Callable, key: str):
         {
             "prefix": key[:PREFIX_LENGTH],
             "label": None,
+            "role": "full",
             "created": "2027-03-17T12:00:10Z",
             "lastUsed": None,
             "expires": None,
             "revoked": None,
             "bannedUntil": None,
+            "perMinute": None,
+            "perDay": None,
+            "origins": [],
             "project": "shelter",
         }
     ]

@@ -114,6 +114,14 @@ def test_sessions_go_on_until_their_key_is_deleted():
 
 
 @pytest.mark.usefixtures("old")
+def test_keys_from_before_and_of_the_version_before_are_full():
+    migrator.migrate()
+    insert("api_key (project_id, prefix, digest, created_ms) VALUES (1, 'n', '', 0)")
+    columns = (Key.role, Key.per_minute, Key.per_day, Key.origins)
+    assert list(Key.select(*columns).tuples()) == [("full", None, None, None)] * 2
+
+
+@pytest.mark.usefixtures("old")
 def test_projects_are_kept_and_another_plan_is_allowed():
     with pytest.raises(IntegrityError):
         Project.create(plan="team", **NEW)

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from tests.harness.answers import RATE_LIMIT_HEADERS
 
-EVERYWHERE = {"400", "401", "421", "429", "500", "503"}
+EVERYWHERE = {"400", "401", "403", "421", "429", "500", "503"}
 WITH_BODY = {"413", "415"}
 STATUSES = {
     "listPets": {"200"},
