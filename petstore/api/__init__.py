@@ -29,6 +29,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         quota.count(limiter, request)
         # Only after counting, so that guessing keys is counted too.
         auth.require_key(request)
+        auth.require_role(request)
         return None
 
     @app.after_request

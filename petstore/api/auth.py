@@ -1,6 +1,11 @@
 """Authentication: the bearer key of a request (specification section 5)."""
 
+from typing import Any
+
+from flask import current_app
+
 from petstore.errors import ErrorResponse
+from petstore.models import roles
 from petstore.models.callers import Caller
 from petstore.models.credentials import PREFIX_LENGTH
 from petstore.models.last_used import last_used
@@ -24,6 +29,14 @@ def require_key(request: ApplicationRequest) -> None:
     if not request.state.caller:
         is_sent = _bearer_token(request)
         raise ErrorResponse("invalid_api_key" if is_sent else "missing_api_key")
+
+
+def require_role(request: ApplicationRequest) -> None:
+    """Raise 403 if the operation, where there is one, takes more than the key may."""
+    caller = request.state.required_caller
+    if caller.role != roles.FULL and request.endpoint:
+        operation: Any = current_app.view_functions[request.endpoint]
+        roles.require(caller.role, operation.contract.takes)
 
 
 def _bearer_token(request: ApplicationRequest) -> str:

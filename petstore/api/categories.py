@@ -5,6 +5,7 @@ from flask import Blueprint
 from petstore.api.contract import Contract, Result
 from petstore.api.paging import page
 from petstore.models.categories import Category
+from petstore.models.roles import READ, WRITE
 from petstore.models.row_limits import ProjectFull
 from petstore.schemas.categories import CategoryChangeSchema, CategorySchema
 from petstore.schemas.paging import PageQuery
@@ -14,7 +15,7 @@ bp = Blueprint("categories", __name__, url_prefix=f"{API_PREFIX}/categories")
 
 
 @bp.get("")
-@Contract(query=PageQuery(), returns=CategorySchema(many=True))
+@Contract(takes=READ, query=PageQuery(), returns=CategorySchema(many=True))
 def list_categories(project_id: int, limit: int, after: int) -> Result:
     """List categories.
 
@@ -26,6 +27,7 @@ def list_categories(project_id: int, limit: int, after: int) -> Result:
 
 @bp.put("/<id:category_id>")
 @Contract(
+    takes=WRITE,
     body=CategoryChangeSchema(),
     returns=CategorySchema(),
     statuses=(200, 201),

@@ -46,6 +46,7 @@ class Contract:
     The interface description is generated from it.
     """
 
+    takes: str  # the least role of a key that may call it
     returns: Schema
     statuses: tuple[int, ...] = (200,)
     query: Schema = NO_PARAMETERS

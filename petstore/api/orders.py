@@ -7,6 +7,7 @@ from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
 from petstore.models.orders import Order, OrderClosed
 from petstore.models.pets import PetNotAvailable
+from petstore.models.roles import READ, WRITE
 from petstore.models.row_limits import ProjectFull
 from petstore.schemas.orders import (
     NewOrderSchema,
@@ -24,7 +25,7 @@ bp = Blueprint("orders", __name__, url_prefix=ORDERS)
 
 
 @bp.get("")
-@Contract(query=OrderQuery(), returns=OrderSchema(many=True))
+@Contract(takes=READ, query=OrderQuery(), returns=OrderSchema(many=True))
 def list_orders(
     project_id: int, limit: int, after: int, status: str | None = None
 ) -> Result:
@@ -39,6 +40,7 @@ def list_orders(
 @bp.post("")
 @idempotent
 @Contract(
+    takes=WRITE,
     body=NewOrderSchema(),
     returns=OrderSchema(),
     statuses=(201,),
@@ -56,7 +58,7 @@ def create_order(project_id: int, pet_id: int) -> Result:
 
 
 @bp.get("/<id:order_id>")
-@Contract(returns=OrderSchema())
+@Contract(takes=READ, returns=OrderSchema())
 def get_order(project_id: int, order_id: int) -> Result:
     """Get an order."""
     return Result(Order.find(project_id, order_id))
@@ -64,7 +66,12 @@ def get_order(project_id: int, order_id: int) -> Result:
 
 @bp.patch("/<id:order_id>")
 @idempotent
-@Contract(body=OrderChangeSchema(), returns=OrderSchema(), rule_errors=(OrderClosed,))
+@Contract(
+    takes=WRITE,
+    body=OrderChangeSchema(),
+    returns=OrderSchema(),
+    rule_errors=(OrderClosed,),
+)
 def update_order(project_id: int, order_id: int, status: str) -> Result:
     """Close an order.
 

@@ -10,6 +10,7 @@ from petstore.api.deprecation import deprecated
 from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
 from petstore.models.pets import Pet
+from petstore.models.roles import READ, WRITE
 from petstore.models.row_limits import ProjectFull
 from petstore.schemas.pets import NewPetSchema, PetQuery, PetSchema
 from petstore.web.application import API_PREFIX
@@ -22,7 +23,7 @@ bp = Blueprint("pets", __name__, url_prefix=PETS)
 
 
 @bp.get("")
-@Contract(query=PetQuery(), returns=PetSchema(many=True))
+@Contract(takes=READ, query=PetQuery(), returns=PetSchema(many=True))
 def list_pets(
     project_id: int, limit: int, after: int, status: str | None = None
 ) -> Result:
@@ -37,6 +38,7 @@ def list_pets(
 @bp.post("")
 @idempotent
 @Contract(
+    takes=WRITE,
     body=NewPetSchema(),
     returns=PetSchema(),
     statuses=(201,),
@@ -59,7 +61,7 @@ def create_pet(project_id: int, **members: Any) -> Result:
     successor=PETS,
     documentation="/docs#getPet",
 )
-@Contract(returns=PetSchema())
+@Contract(takes=READ, returns=PetSchema())
 def get_pet(project_id: int, pet_id: int) -> Result:
     """Get an animal.
 

@@ -1,0 +1,118 @@
+"""What a key may do by its role: read, write, or everything."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore.models.grants import Grant
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from petstore.models.roles import READ, ROLES, WRITE
+from tests.harness.answers import NOT_FOUND, error_of
+
+REX = {"name": "Rex", "categoryId": 7}
+NOT_ALLOWED = (403, "key_not_allowed")
+WRITES = [
+    ("POST", "/v1/pets"),
+    ("POST", "/v1/store/orders"),
+    ("PATCH", "/v1/store/orders/999"),
+    ("PUT", "/v1/categories/7"),
+]
+
+
+@pytest.fixture
+def reader(client_of: Callable, project: Project) -> FlaskClient:
+    """A client with a key that may only read."""
+    return client_of(Key.issue(project, Grant(READ)))
+
+
+def test_each_operation_says_what_it_takes(app: Flask):
+    told = {}
+    for rule in app.url_map.iter_rules():
+        if rule.rule.startswith("/v1/"):
+            view: Any = app.view_functions[rule.endpoint]
+            told[rule.endpoint] = (view.contract.takes, "GET" in rule.methods)
+    assert len(told) >= 9
+    assert set(told.values()) == {(READ, True), (WRITE, False)}
+
+
+@pytest.mark.parametrize(("method", "path"), WRITES)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"json": REX},
+        {"data": b"{", "content_type": "text/plain"},
+        {"json": REX, "headers": {"Idempotency-Key": "not valid"}},
+        {"query_string": "unknown=1"},
+    ],
+)
+def test_a_read_key_writes_nothing_and_its_body_is_not_looked_at(
+    reader: FlaskClient, method: str, path: str, options: dict
+):
+    refused = reader.open(path, method=method, **options)
+    assert error_of(refused) == NOT_ALLOWED
+    assert refused.json["message"] == (
+        "This key may only read. This takes a key that may write."
+    )
+    for items in ("pets", "store/orders", "categories"):
+        assert reader.get(f"/v1/{items}").json == []
+
+
+def test_what_a_key_may_not_do_is_counted_first(reader: FlaskClient):
+    left = [
+        int(answer.headers["X-RateLimit-Remaining"])
+        for answer in (reader.get("/v1/pets"), reader.post("/v1/pets"))
+    ]
+    assert left[1] == left[0] - 1
+
+
+@pytest.mark.usefixtures("order")
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/v1/pets", "/v1/pets/1", "/v1/store/orders", "/v1/store/orders/1"),
+        "/v1/categories",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_read_key_reads(reader: FlaskClient, method: str, path: str):
+    assert reader.open(path, method=method).status_code == 200
+
+
+@pytest.mark.parametrize("role", ROLES[1:])
+def test_keys_of_the_other_roles_use_every_operation(
+    client_of: Callable, project: Project, role: str
+):
+    client = client_of(Key.issue(project, Grant(role)))
+    pet = client.post("/v1/pets", json=REX)
+    order = client.post("/v1/store/orders", json={"petId": pet.json["id"]})
+    path = f"/v1/store/orders/{order.json['id']}"
+    closed = client.patch(path, json={"status": "cancelled"})
+    named = client.put("/v1/categories/8", json={"name": "Cats"})
+    read = client.get("/v1/pets")
+    statuses = [each.status_code for each in (pet, order, closed, named, read)]
+    assert statuses == [201, 201, 200, 201, 200]
+
+
+def test_what_is_no_operation_is_refused_to_every_key_alike(reader: FlaskClient):
+    assert error_of(reader.post("/v1/cats")) == NOT_FOUND
+    assert error_of(reader.delete("/v1/pets")) == (405, "method_not_allowed")
+    assert reader.options("/v1/pets").status_code == 204
+
+
+def test_a_read_key_gets_no_stored_response(client: FlaskClient, reader: FlaskClient):
+    retry = {"json": REX, "headers": {"Idempotency-Key": "1"}}
+    assert client.post("/v1/pets", **retry).status_code == 201
+    assert error_of(reader.post("/v1/pets", **retry)) == NOT_ALLOWED
+    assert client.post("/v1/pets", **retry).headers["Idempotent-Replayed"] == "true"
+
+
+def test_a_successor_may_do_what_the_key_before_may(
+    client_of: Callable, project: Project
+):
+    key = Key.issue(project, Grant(READ))
+    successor = Key.by_prefix(key[:16]).rotate(60)
+    assert error_of(client_of(successor).post("/v1/pets", json=REX)) == NOT_ALLOWED
