@@ -24,14 +24,13 @@ PAGES = {
     "Keys": keys,
     "Domains": domains,
 }
-API_REFERENCE = {"API reference": "docs.docs"}
 
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Register the pages and what they share."""
     sessions.init_app(app, settings)
     pages.init_app(app, settings)
-    menu = {label: page.INDEX for label, page in PAGES.items()} | API_REFERENCE
-    app.jinja_env.globals["navigation"] = menu.items()
+    menu = [(label, page.INDEX, page.bp.takes) for label, page in PAGES.items()]
+    app.jinja_env.globals["navigation"] = menu
     for page in (sign_in, *PAGES.values()):
         app.register_blueprint(page.bp)

@@ -11,13 +11,16 @@ from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category
+from petstore.models.roles import WRITE
 from petstore.models.row_limits import ProjectFull
 from petstore.schemas.categories import CategoryChangeForm, NamedCategoryForm
 from petstore.schemas.paging import DashboardQuery
 
 INDEX = "dashboard_categories.categories"
 
-bp = pages_blueprint("dashboard_categories", __name__, "/categories", counts_forms=True)
+bp = pages_blueprint(
+    "dashboard_categories", __name__, "/categories", takes=WRITE, counts_forms=True
+)
 
 
 @bp.get("")

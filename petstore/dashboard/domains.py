@@ -11,8 +11,9 @@ from petstore.hosting.names import normalised, readable
 from petstore.hosting.verifier import AlreadyVerifying, Verifier, verifier_of
 from petstore.models.domains import Domain, DomainNotAllowed
 from petstore.models.domains.checks import TooManyNewDomains
+from petstore.models.roles import FULL
 
-bp = pages_blueprint("domains", __name__, "/settings/domains")
+bp = pages_blueprint("domains", __name__, "/settings/domains", takes=FULL)
 bp.add_app_template_filter(readable)
 
 INDEX = "domains.domains"

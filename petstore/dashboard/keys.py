@@ -16,12 +16,13 @@ from petstore.models.keys import (
     TooManyKeys,
     TooManyNewKeys,
 )
+from petstore.models.roles import FULL
 from petstore.schemas.keys import KeyQuery, NewKeyForm, RotationForm
 
 INDEX = "keys.keys"
 
 # Nobody who has another key of the project can close the way to revoking it.
-bp = pages_blueprint("keys", __name__, "/keys", has_reserve=True)
+bp = pages_blueprint("keys", __name__, "/keys", takes=FULL, has_reserve=True)
 
 
 @bp.get("")

@@ -12,11 +12,14 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.orders import STATUSES, Order, OrderClosed
 from petstore.models.pets import Pet
+from petstore.models.roles import WRITE
 from petstore.schemas.orders import DashboardOrderQuery
 
 INDEX = "dashboard_orders.orders"
 
-bp = pages_blueprint("dashboard_orders", __name__, "/orders", counts_forms=True)
+bp = pages_blueprint(
+    "dashboard_orders", __name__, "/orders", takes=WRITE, counts_forms=True
+)
 
 
 @bp.get("")

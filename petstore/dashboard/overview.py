@@ -7,6 +7,7 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.pets import Pet
 from petstore.models.plans import PLANS, Quota
+from petstore.models.roles import WRITE
 from petstore.models.row_limits import row_limits
 from petstore.quotas.decisions import Day, Decision
 from petstore.web.application import current_request
@@ -16,7 +17,7 @@ INDEX = "overview.overview"
 SHOWN_DAYS = 30
 SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
 
-bp = pages_blueprint("overview", __name__, "")
+bp = pages_blueprint("overview", __name__, "", takes=WRITE)
 
 
 @bp.get("/")

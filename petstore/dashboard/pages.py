@@ -25,6 +25,7 @@ HEADERS = {
 }
 FAILURE_TITLES = {
     400: "Invalid link",
+    403: "This key may not do that",
     404: "There is nothing here",
     405: "Invalid link",
     413: "That is too much",
@@ -47,6 +48,12 @@ bp = AssetBlueprint(
 )
 
 
+class PageBlueprint(Blueprint):
+    """Pages that take the same role of a key, or none where they are public."""
+
+    takes: str | None
+
+
 def init_app(app: Flask, settings: Settings) -> None:
     """Prepare the templates, and show failures under /dashboard as pages."""
     forms.init_app(app)
@@ -61,20 +68,22 @@ def pages_blueprint(
     module: str,
     path: str,
     *,
-    is_public: bool = False,
+    takes: str | None,
     has_reserve: bool = False,
     counts_forms: bool = False,
-) -> Blueprint:
+) -> PageBlueprint:
     """Make a blueprint for pages at a path below /dashboard.
 
-    Its views run for people who are signed in (`current_project`) unless it is public,
-    and its forms only with a CSRF token. Pages with a reserve open, for each key, after
+    Its views run for people who are signed in (`current_project`) with a key of the
+    role that it takes, or for everybody if that is None, and its forms only with a CSRF
+    token. Pages with a reserve open, for each key, after
     the project has opened too many. Forms that do what the API does, too, are counted
     as its requests.
     """
-    bp = Blueprint(name, module, url_prefix=f"{PREFIX}{path}")
-    if not is_public:
-        bp.before_request(partial(sessions.require, has_reserve=has_reserve))
+    bp = PageBlueprint(name, module, url_prefix=f"{PREFIX}{path}")
+    bp.takes = takes
+    if takes:
+        bp.before_request(partial(sessions.require, takes, has_reserve=has_reserve))
     bp.before_request(forms.check_csrf)
     if counts_forms:  # not before they are known to come from a page
         bp.before_request(forms.count_request)

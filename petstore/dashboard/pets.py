@@ -13,6 +13,7 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category
 from petstore.models.pets import STATUSES, Pet
+from petstore.models.roles import WRITE
 from petstore.models.row_limits import ProjectFull
 from petstore.schemas.pets import DashboardPetQuery, NewPetForm
 from petstore.storage.lists import Part
@@ -20,7 +21,9 @@ from petstore.storage.lists import Part
 INDEX = "dashboard_pets.animals"
 OFFERED_CATEGORIES = 100
 
-bp = pages_blueprint("dashboard_pets", __name__, "/animals", counts_forms=True)
+bp = pages_blueprint(
+    "dashboard_pets", __name__, "/animals", takes=WRITE, counts_forms=True
+)
 
 
 @bp.get("")

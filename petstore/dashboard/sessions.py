@@ -14,6 +14,7 @@ from flask.typing import ResponseReturnValue
 from petstore.dashboard.formats import duration
 from petstore.dashboard.navigation import PREFIX, STATIC, go_to, is_dashboard_path
 from petstore.errors import UNREADABLE, ErrorResponse
+from petstore.models import roles
 from petstore.models.callers import Caller
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
@@ -86,9 +87,13 @@ def end() -> None:
     session.clear()
 
 
-def require(*, has_reserve: bool = False) -> ResponseReturnValue | None:
-    """Do as `recognise` does, or redirect to the sign-in page."""
+def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | None:
+    """Do as `recognise` does, or redirect to the sign-in page.
+
+    Raises 403 if the pages take more than the role of the key.
+    """
     if recognise(has_reserve=has_reserve):
+        roles.require(current_request().state.required_caller.role, takes)
         return None
     message = ""
     if TOKEN in session:

@@ -15,6 +15,7 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.errors import ERRORS
 from petstore.events import emit
 from petstore.models.callers import Caller
+from petstore.models.roles import WRITE, refusal
 from petstore.web.limiter import limiter_of
 
 # A page of the dashboard: nothing that a browser takes for another host, and nothing
@@ -22,10 +23,11 @@ from petstore.web.limiter import limiter_of
 PAGE = re.compile(rf"{PREFIX}(/[!-\[\]-~]*)?(\?[!-\[\]-~]*)?")
 MAX_PAGE_LENGTH = 2000
 
+TAKES = WRITE
 CROWDED = "Too many people have signed in to your project"
 FAILED = "Too many sign-ins from your address have failed"
 
-bp = pages_blueprint("sign_in", __name__, "", is_public=True)
+bp = pages_blueprint("sign_in", __name__, "", takes=None)
 
 
 @bp.get("/sign-in")
@@ -36,11 +38,13 @@ def sign_in(form: Form = EMPTY) -> str:
 
 @bp.post("/sign-in")
 def enter() -> ResponseReturnValue:
-    """Begin a session with a key that works, however many sign-ins have failed."""
+    """Begin a session with a key that may write, however many sign-ins have failed."""
     key = request.form.get("key", "").strip()
     caller = Caller.of(key)
     if caller is None:
-        return _reject()
+        return _reject("invalid_api_key")
+    if not caller.may(TAKES):
+        return _reject("key_not_allowed", refusal(caller.role, TAKES))
     _count(caller)
     sessions.start(caller)
     emit("signed_in", project=caller.slug, key=caller.prefix)
@@ -70,13 +74,13 @@ def _count(caller: Caller) -> None:
         raise sessions.too_many(decision, CROWDED)
 
 
-def _reject() -> ResponseReturnValue:
+def _reject(code: str, text: str = "") -> ResponseReturnValue:
     failed = limiter_of(current_app).count_failed_sign_in(request.remote_addr)
     if not failed.is_granted:
         raise sessions.too_many(failed, FAILED)
     # Whoever reaches the limit is guessing keys.
     level = logging.INFO if failed.tightest.remaining else logging.WARNING
     emit("sign_in_failed", level, address=request.remote_addr)
-    invalid = ERRORS["invalid_api_key"]
-    form = Form(errors={"key": invalid.message})
-    return sign_in(form), invalid.status, invalid.headers
+    kind = ERRORS[code]
+    form = Form(errors={"key": kind.message.format(text)})
+    return sign_in(form), kind.status, kind.headers

@@ -10,6 +10,7 @@ from petstore.models.credentials import digest_of, prefix_of
 from petstore.models.keys import Key
 from petstore.models.plans import Quota, quota_of
 from petstore.models.projects import Project
+from petstore.models.roles import is_allowed
 from petstore.storage import db, slot, statement
 
 
@@ -53,6 +54,10 @@ class Caller(NamedTuple):
     def quota(self) -> Quota:
         """What the project may send."""
         return quota_of(self.plan, self.per_minute, self.per_day)
+
+    def may(self, takes: str) -> bool:
+        """Return whether the key may do what takes a role."""
+        return is_allowed(self.role, takes)
 
     @property
     def is_banned(self) -> bool:

@@ -28,4 +28,9 @@ def is_allowed(role: str, takes: str) -> bool:
 def require(role: str, takes: str) -> None:
     """Raise `KeyNotAllowed` for a key whose role is less than what it takes."""
     if not is_allowed(role, takes):
-        raise KeyNotAllowed(f"{MAY[role]} {TAKES[takes]}")
+        raise KeyNotAllowed(refusal(role, takes))
+
+
+def refusal(role: str, takes: str) -> str:
+    """Return what a key of a role may do, and what would be needed."""
+    return f"{MAY[role]} {TAKES[takes]}"
