@@ -22,6 +22,7 @@ from petstore.quotas.quotas import PAGES, RESERVE, SIGN_INS
 from petstore.settings import read_settings
 from petstore.storage import BaseModel
 from petstore.storage.database import db
+from tests.harness.clocks import START_MS
 from tests.harness.documents import code_in, rows_of
 
 PAGE = "operating.md"
@@ -132,7 +133,8 @@ def reply(any_: random.Random, number: int) -> Row:
 
 def session(any_: random.Random, number: int) -> Row:
     token = any_.randbytes(TOKEN_BYTES).hex()
-    return {"digest": digest_of(token).hex(), "ends_ms": number}
+    instants = dict.fromkeys(("ends_ms", "began_ms", "seen_ms"), START_MS + number)
+    return {"digest": digest_of(token).hex()} | instants
 
 
 TABLES: dict[str, tuple[type[BaseModel], Callable[[random.Random, int], Row]]] = {

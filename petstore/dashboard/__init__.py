@@ -6,6 +6,7 @@ from petstore.dashboard import (
     categories,
     domains,
     keys,
+    open_sessions,
     orders,
     overview,
     pages,
@@ -22,6 +23,7 @@ PAGES = {
     "Categories": categories,
     "Orders": orders,
     "Keys": keys,
+    "Sessions": open_sessions,
     "Domains": domains,
 }
 

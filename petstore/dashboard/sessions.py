@@ -25,22 +25,22 @@ from petstore.storage import wait_as
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
 
+COOKIE = "petstore_session"
+SECURE_COOKIE = f"__Host-{COOKIE}"
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
 OVER = (
-    "Your session is over: you signed out, it is twelve hours old, "
-    "or its key was revoked or has ended."
+    "Your session is over. It ends when you sign out, after an hour without a "
+    "request, after twelve hours, with its key, and when your project ends it."
 )
 TOO_MANY_PAGES = "Your project has opened too many pages"
 NO_SESSION = NullSession()
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Keep sessions in a cookie that is sent to /dashboard alone."""
+    """Keep sessions in a cookie."""
     app.session_interface = DashboardSessions()
     app.config.update(
         SECRET_KEY=settings.secret_key,
-        SESSION_COOKIE_NAME="petstore_session",
-        SESSION_COOKIE_PATH=PREFIX,
         # Strict would hide the session from a visit that begins on another site, and
         # the form that is shown instead would overwrite it.
         SESSION_COOKIE_SAMESITE="Lax",
@@ -62,6 +62,14 @@ class DashboardSessions(SecureCookieSessionInterface):
             # It cannot be answered before the hooks run.
             request.environ.setdefault(UNREADABLE, error)
         return super().open_session(app, request) or SecureCookieSession()
+
+    def get_cookie_name(self, app: Flask) -> str:
+        """Return the name, which over TLS lets no other host set the cookie."""
+        return SECURE_COOKIE if current_request().is_secure else COOKIE
+
+    def get_cookie_path(self, app: Flask) -> str:
+        """Return the path that browsers require for the name."""
+        return "/" if current_request().is_secure else PREFIX
 
     def get_cookie_secure(self, app: Flask) -> bool:
         """Return whether the cookie is for TLS alone: if the request came over it."""

@@ -116,7 +116,7 @@ class Key(BaseModel):
     ) -> str:
         now, key = clock.now_ms(), new_key()
         prefix = str(prefix_of(key))
-        if cls._working(project_id, now).count() >= MAX_WORKING_KEYS:
+        if cls.working(project_id, now).count() >= MAX_WORKING_KEYS:
             raise TooManyKeys(MAX_WORKING_KEYS)
         if is_limited and not LimitedAction.record(
             project_id,
@@ -167,7 +167,9 @@ class Key(BaseModel):
         return keys.where(Project.deleted_ms.is_null())
 
     @classmethod
-    def _working(cls, project_id: int, now: int) -> "ModelSelect[Self]":
+    def working(
+        cls, project_id: int | ColumnBase, now: int | ColumnBase
+    ) -> "ModelSelect[Self]":
         """Return a query for the ids of keys that work, the last one to end first."""
         return (
             cls.select(cls.id)
@@ -222,7 +224,7 @@ class Key(BaseModel):
     @classmethod
     def listed(cls, project_id: int, status: str) -> list[Self]:
         """Return keys of the project, newest first, by a status of `STATUSES`."""
-        select = cls._ended if status == "ended" else cls._working
+        select = cls._ended if status == "ended" else cls.working
         found = select(project_id, clock.now_ms())
         keys = cls._with_ends().where(cls.id.in_(found))
         return list(keys.order_by(cls.id.desc()))

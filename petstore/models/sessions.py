@@ -1,15 +1,42 @@
 """Sessions of the dashboard."""
 
-from peewee import BigIntegerField, ForeignKeyField, Query, TextField
+from contextlib import suppress
+from typing import NamedTuple, Self
 
-from petstore import clock, randomness
+import peewee
+from peewee import (
+    BigIntegerField,
+    Case,
+    ForeignKeyField,
+    Function,
+    Query,
+    Select,
+    TextField,
+    fn,
+)
+
+from petstore import clock, randomness, timeouts
+from petstore.events import emit
+from petstore.models import RuleError
 from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
 from petstore.models.keys import Key
 from petstore.storage import BaseModel, Sweep, db, slot, statement
 
-LASTS_MS = 12 * 60 * clock.MS_PER_MINUTE
+IDLE_MS = 60 * clock.MS_PER_MINUTE  # without a request
+LASTS_MS = 12 * IDLE_MS  # in any case
+# A session that is used is written once in this time, so it may end as much too early.
+STEP_MS = clock.MS_PER_MINUTE
 TOKEN_BYTES = 24
+NAME_LENGTH = 16  # of a digest, on pages and in the log
+MOST_LISTED = 100
+
+
+class NoSuchSession(RuleError):
+    """The project has no session with that name."""
+
+    code = "not_found"
+    text = "The session has ended."
 
 
 class Session(BaseModel):
@@ -17,7 +44,10 @@ class Session(BaseModel):
 
     digest = TextField(primary_key=True)
     key = ForeignKeyField(Key, on_delete="CASCADE")
-    ends_ms = BigIntegerField(index=True)
+    ends_ms = BigIntegerField(index=True)  # unless it is used before
+    # Null: an older version has begun it, and this one has not seen it yet.
+    began_ms = BigIntegerField(null=True)
+    seen_ms = BigIntegerField(null=True)
 
     @classmethod
     def begin(cls, caller: Caller) -> str:
@@ -29,14 +59,81 @@ class Session(BaseModel):
 
     @classmethod
     def end(cls, token: str) -> None:
-        """End the session, for every copy of its cookie."""
-        cls.delete().where(cls.digest == digest_of(token).hex()).execute()
+        """End the session as its own holder, for every copy of its cookie."""
+        caller = cls.caller(token)
+        if caller and _delete(digest_of(token).hex()):
+            emit("session_ended", project=caller.slug, key=caller.prefix)
 
     @classmethod
     def caller(cls, token: str) -> Caller | None:
-        """Return who has signed in, if the session has not ended and its key works."""
-        rows = _select_caller(digest=digest_of(token).hex(), now_ms=clock.now_ms())
-        return next(map(Caller._make, rows), None)
+        """Return who has signed in, if the session has not ended and its key works.
+
+        From then on it lasts for an hour, but twelve in all.
+        """
+        values = {"digest": digest_of(token).hex(), "now_ms": clock.now_ms()}
+        for *columns, is_written in _select_caller(**values):
+            caller = Caller._make(columns)
+            if not is_written:
+                # Pages can be read while nothing can be written.
+                with suppress(peewee.DatabaseError), db.writing(caller.project_id):
+                    _see(**values)
+            return caller
+        return None
+
+    @classmethod
+    def end_others(cls, caller: Caller, token: str) -> None:
+        """End all sessions of the caller's project but the one of the token."""
+        keys = Key.working(caller.project_id, clock.now_ms())  # others open nothing
+        is_other = cls.key.in_(keys) & (cls.digest != digest_of(token).hex())
+        few = cls.select(cls.digest).where(is_other).limit(timeouts.LIMITS.deleted_rows)
+        while _end_some(caller.project_id, few):
+            pass
+        emit("other_sessions_ended", project=caller.slug, key=caller.prefix)
+
+
+class OpenSession(NamedTuple):
+    """A session that has not ended, as people of its project see it."""
+
+    digest: str
+    prefix: str  # of its key
+    label: str | None
+    began_ms: int
+    seen_ms: int
+
+    @property
+    def name(self) -> str:
+        """What names the session, and opens nothing."""
+        return self.digest[:NAME_LENGTH]
+
+    def is_of(self, token: str) -> bool:
+        """Return whether the token is that of the session."""
+        return self.digest == digest_of(token).hex()
+
+    @classmethod
+    def page(cls, project_id: int) -> list[Self]:
+        """Return open sessions of the project, at most MOST_LISTED, last seen first."""
+        return [
+            cls._make(row)
+            for row in _select_open(project=project_id, now_ms=clock.now_ms())
+        ]
+
+    @classmethod
+    def find(cls, project_id: int, name: str) -> Self:
+        """Return an open session of the project; raises `NoSuchSession`."""
+        for each in cls.page(project_id):
+            if each.name == name:
+                return each
+        raise NoSuchSession
+
+    def end(self, caller: Caller) -> None:
+        """End the session as another person of its project."""
+        if _delete(self.digest):
+            emit(
+                "session_ended",
+                project=caller.slug,
+                key=caller.prefix,
+                session_key=self.prefix,
+            )
 
 
 @statement(db)
@@ -44,7 +141,9 @@ def _insert() -> Query:
     return Session.insert(
         digest=slot("digest"),
         key=slot("key"),
-        ends_ms=db.now_ms + LASTS_MS,
+        ends_ms=db.now_ms + IDLE_MS,
+        began_ms=db.now_ms,
+        seen_ms=db.now_ms,
     ).returning(Session.ends_ms)
 
 
@@ -52,9 +151,55 @@ def _insert() -> Query:
 def _select_caller() -> Query:
     return (
         callers()
+        .select_extend(Session.seen_ms > db.now_ms - STEP_MS)
         .join_from(Key, Session)
         .where(Session.digest == slot("digest"), Session.ends_ms > db.now_ms)
     )
+
+
+@statement(db)
+def _see() -> Query:
+    last_ms, idle_ms = _began() + LASTS_MS, db.now_ms + IDLE_MS
+    is_due = Session.seen_ms.is_null() | (Session.seen_ms <= db.now_ms - STEP_MS)
+    return (
+        Session.update(
+            began_ms=_began(),
+            seen_ms=db.now_ms,
+            ends_ms=Case(None, [(last_ms < idle_ms, last_ms)], idle_ms),
+        )
+        .where(Session.digest == slot("digest"), Session.ends_ms > db.now_ms, is_due)
+        .returning(Session.ends_ms)
+    )
+
+
+@statement(db)
+def _select_open() -> Query:
+    seen, keys = (
+        fn.COALESCE(Session.seen_ms, _began()),
+        Key.working(slot("project"), slot("now_ms")),
+    )
+    return (
+        Session.select(Session.digest, Key.prefix, Key.label, _began(), seen)
+        .join(Key)
+        .where(Session.key.in_(keys), Session.ends_ms > db.now_ms)
+        .order_by(seen.desc(), Session.digest)
+        .limit(MOST_LISTED)
+    )
+
+
+def _began() -> Function:
+    return fn.COALESCE(Session.began_ms, Session.ends_ms - LASTS_MS)
+
+
+def _delete(digest: str) -> bool:
+    return bool(Session.delete().where(Session.digest == digest).execute())
+
+
+def _end_some(project_id: int, few: Select) -> bool:
+    """End some sessions; return whether there were any."""
+    with db.writing(project_id):
+        db.lock_until_commit(project_id)
+        return bool(Session.delete().where(Session.digest.in_(few)).execute())
 
 
 _sweep = Sweep(Session, Session.ends_ms, lambda: Session.ends_ms <= db.now_ms)

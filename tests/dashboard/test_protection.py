@@ -37,7 +37,8 @@ INLINE = re.compile(r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=\"|javasc
 @pytest.mark.parametrize(
     "page",
     [
-        *("", "/animals", "/categories", "/orders", "/keys", "/settings/domains"),
+        *("", "/animals", "/categories", "/orders", "/keys", "/sessions"),
+        "/settings/domains",
         *("/sign-in", "/nowhere", "/static/none.css"),
     ],
 )

@@ -9,7 +9,7 @@ from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.roles import FULL, READ, WRITE
-from petstore.models.sessions import Session
+from petstore.models.sessions import OpenSession, Session
 from tests.harness.browser import SIGN_IN, Browser, words
 
 MENU = "Overview Animals Categories Orders"
@@ -73,11 +73,11 @@ def test_a_session_of_a_read_key_from_the_version_before_opens_no_page(
 
 def test_the_menu_offers_what_the_key_may_do(browser: Browser, writer: Browser):
     assert f"{MENU} API reference" in writer.read("/dashboard")
-    assert f"{MENU} Keys Domains API reference" in browser.read("/dashboard")
+    assert f"{MENU} Keys Sessions Domains API reference" in browser.read("/dashboard")
 
 
 @pytest.mark.parametrize(
-    "page", ["/keys", "/keys/pet_0123456789ab", "/settings/domains"]
+    "page", ["/keys", "/keys/pet_0123456789ab", "/sessions", "/settings/domains"]
 )
 def test_a_write_key_is_told_what_it_may_do(writer: Browser, page: str):
     answer = writer.get(f"/dashboard{page}")
@@ -110,6 +110,16 @@ def test_a_leaked_write_key_ends_and_rotates_no_key(
     answer = writer.submit(path, on="/dashboard/animals", grace="0")
     assert answer.status_code == 403
     assert list(Key.select().order_by(Key.id).dicts()) == before
+
+
+@pytest.mark.parametrize("deed", ["{}/end", "end-others"])
+def test_a_leaked_write_key_ends_no_session(
+    writer: Browser, browser: Browser, project: Project, deed: str
+):
+    first = OpenSession.page(project.id)[0]
+    path = f"/dashboard/sessions/{deed.format(first.name)}"
+    assert writer.submit(path, on="/dashboard/animals").status_code == 403
+    assert Session.select().count() == 2
 
 
 @pytest.mark.parametrize("role", [READ, WRITE, FULL])

@@ -13,10 +13,11 @@ from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.sessions import Session
+from petstore.storage.database import db
 from petstore.storage.sweeping import SWEPT_AT_ONCE
 from tests.harness.browser import SIGN_IN, Browser
 from tests.harness.clocks import Clock
-from tests.harness.databases import of_both_engines
+from tests.harness.databases import locked, of_both_engines
 from tests.harness.statements import recorded
 
 ENDS = {
@@ -85,13 +86,29 @@ def test_form_of_an_ended_session_changes_nothing(
 
 
 @pytest.mark.parametrize(
-    ("host", "flags"),
-    [("http://localhost", set()), ("https://shelter.example.org", {"Secure"})],
+    ("host", "name", "flags"),
+    [
+        ("http://localhost", "petstore_session", {"Path=/dashboard"}),
+        ("https://a.example", "__Host-petstore_session", {"Path=/", "Secure"}),
+    ],
 )
-def test_cookie_is_protected(app: Flask, host: str, flags: set[str]):
-    answer = Browser(app, base_url=host).get(SIGN_IN)
-    found = set(answer.headers["Set-Cookie"].split("; ")[1:])
-    assert found == {"HttpOnly", "Path=/dashboard", "SameSite=Lax"} | flags
+def test_cookie_is_protected(
+    app: Flask, key: str, host: str, name: str, flags: set[str]
+):
+    browser = Browser(app, key, base_url=host)
+    assert browser.get("/dashboard").status_code == 200
+    cookie, *found = browser.sign_in(key).headers["Set-Cookie"].split("; ")
+    assert cookie.partition("=")[0] == name
+    assert set(found) == {"HttpOnly", "SameSite=Lax"} | flags
+
+
+def test_cookie_that_another_host_may_have_set_opens_no_page_over_tls(
+    app: Flask, browser: Browser
+):
+    name, url = "petstore_session", "https://localhost"
+    over_tls = Browser(app, base_url=url)
+    over_tls.client.set_cookie(name, browser.cookie, domain="localhost", path="/")
+    assert over_tls.get("/dashboard").status_code == 303
 
 
 def test_messages_that_no_page_has_shown_fit_into_the_cookie(browser: Browser):
@@ -136,11 +153,61 @@ def test_signing_in_again_ends_the_previous_session(
 
 
 @of_both_engines
+def test_session_expires_after_an_hour_without_a_request(
+    browser: Browser, clock: Clock
+):
+    for _ in range(2):
+        clock.move(seconds=3600 - 1)
+        assert browser.get("/dashboard").status_code == 200
+    clock.move(seconds=3600)
+    assert browser.get("/dashboard").status_code == 303
+    assert "after an hour without a request" in browser.read(SIGN_IN)
+
+
+@of_both_engines
 def test_session_expires_after_twelve_hours_despite_use(browser: Browser, clock: Clock):
-    clock.move(seconds=12 * 3600 - 1)
-    browser.get("/dashboard/keys")  # signs the cookie again, with a CSRF token
-    assert browser.get("/dashboard").status_code == 200
+    for seconds in [1800] * 23 + [1799]:
+        clock.move(seconds=seconds)
+        browser.get("/dashboard/keys")  # signs the cookie again, with a CSRF token
+        assert browser.get("/dashboard").status_code == 200
     clock.move(seconds=1)
+    assert browser.get("/dashboard").status_code == 303
+
+
+@of_both_engines
+def test_session_that_is_used_is_written_once_a_minute(browser: Browser, clock: Clock):
+    written = []
+    for _ in range(12):
+        clock.move(seconds=20)
+        with recorded() as statements:
+            assert browser.get("/dashboard").status_code == 200
+        written += [s for s in statements if s.gist.startswith("UPDATE session")]
+    assert len(written) == 4
+
+
+def test_page_opens_while_its_session_cannot_be_written(
+    request: pytest.FixtureRequest, clock: Clock, set_limits: Callable[..., None]
+):
+    set_limits(busy_seconds=0.01)
+    browser = request.getfixturevalue("browser")
+    clock.move(seconds=3000)
+    with locked(str(db.file)):
+        assert browser.get("/dashboard/keys").status_code == 200
+    clock.move(seconds=600)
+    assert browser.get("/dashboard/keys").status_code == 303
+
+
+@of_both_engines
+def test_session_of_an_older_version_lasts_for_an_hour_from_its_first_request(
+    browser: Browser, clock: Clock
+):
+    clock.move(seconds=3000)
+    old = {"began_ms": None, "seen_ms": None, "ends_ms": clock.now_ms + 5000_000}
+    Session.update(old).execute()
+    assert browser.get("/dashboard").status_code == 200
+    clock.move(seconds=3599)
+    assert browser.get("/dashboard").status_code == 200
+    clock.move(seconds=1401)
     assert browser.get("/dashboard").status_code == 303
 
 
@@ -182,6 +249,10 @@ def test_expiry_follows_the_database_clock(
 
 
 def test_api_sets_no_cookie_and_opens_no_session(app: Flask, key: str):
-    answer = app.test_client().get("/v1/pets", headers={"Cookie": "petstore_session=x"})
-    assert not {"Set-Cookie", "Vary"} & set(answer.headers.keys())
+    for scheme, name in (("http", ""), ("https", "__Host-")):
+        headers = {"Cookie": f"{name}petstore_session=x"}
+        url = f"{scheme}://localhost"
+        for path in ("/v1/pets", "/docs", "/healthz", "/dashboard/static/page.css"):
+            with app.test_client().get(path, headers=headers, base_url=url) as answer:
+                assert not {"Set-Cookie", "Vary"} & set(answer.headers.keys())
     assert app.secret_key is None

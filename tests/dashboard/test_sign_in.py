@@ -51,7 +51,7 @@ def test_a_banned_key_signs_in_and_the_pages_say_until_when(
     "path",
     [
         *("", "/", "/animals", "/categories", "/orders", "/settings/domains"),
-        *("/keys", "/keys/pet_0123456789ab"),
+        *("/keys", "/keys/pet_0123456789ab", "/sessions"),
     ],
 )
 def test_pages_redirect_to_sign_in_without_a_session(visitor: Browser, path: str):

@@ -18,7 +18,7 @@ from tests.harness.clients import ORDERS, PETS, Client
 
 PATHS = (
     *("", "/animals", "/animals?name=r&status=available&category=1", "/categories"),
-    *("/orders", "/keys", "/settings/domains", "/nowhere", "/animals?x=1"),
+    *("/orders", "/keys", "/sessions", "/settings/domains", "/nowhere", "/animals?x=1"),
 )
 
 

@@ -62,7 +62,7 @@ class Browser:
 
     @property
     def cookie(self) -> str:
-        """The value of the session's cookie."""
+        """The value of the session's cookie, over plain HTTP."""
         return self.client.get_cookie(COOKIE, self.domain, path="/dashboard").value
 
     @cookie.setter

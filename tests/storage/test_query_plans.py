@@ -5,6 +5,7 @@ examines is compared. So an index shows that is used by too short a prefix.
 """
 
 import gc
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -205,6 +206,17 @@ class Stage:
             self._submit(f"{keys}/{prefix}/{deed}", on=keys)
         other = Browser(self.app, self.key)
         other.submit("/dashboard/sign-out", on="/dashboard")
+        self._use_sessions()
+
+    def _use_sessions(self) -> None:
+        sessions = "/dashboard/sessions"
+        self.clock.move(seconds=60)  # so that the next page is noted
+        Browser(self.app, self.key)
+        self._open(sessions)
+        paths = re.findall('action="([^"]+/end)"', self.browser.get(sessions).text)
+        self._submit(paths[0], on=sessions)
+        Browser(self.app, self.key)
+        self._submit(f"{sessions}/end-others", on=sessions)
 
     def _use_domains(self) -> None:
         domains, name = "/dashboard/settings/domains", f"{self.number}-{NAME}"

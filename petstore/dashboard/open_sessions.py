@@ -1,0 +1,44 @@
+"""/dashboard/sessions: who has signed in to the project, and how to end that."""
+
+from flask import render_template, session
+from flask.typing import ResponseReturnValue
+
+from petstore.dashboard.navigation import go_to
+from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.sessions import TOKEN, current_project
+from petstore.models.roles import FULL
+from petstore.models.sessions import MOST_LISTED, OpenSession, Session
+from petstore.web.application import current_request
+
+INDEX = "open_sessions.open_sessions"
+
+# Nobody who has another key of the project can close the way to ending its sessions.
+bp = pages_blueprint(
+    "open_sessions", __name__, "/sessions", takes=FULL, has_reserve=True
+)
+
+
+@bp.get("")
+def open_sessions() -> str:
+    """List the open sessions of the project, the one that was seen last first."""
+    return render_template(
+        "open_sessions.html",
+        sessions=OpenSession.page(current_project().id),
+        token=session[TOKEN],
+        most=MOST_LISTED,
+    )
+
+
+@bp.post("/<name>/end")
+def end_session(name: str) -> ResponseReturnValue:
+    """End one session, for every copy of its cookie."""
+    caller = current_request().state.required_caller
+    OpenSession.find(caller.project_id, name).end(caller)
+    return go_to(INDEX, "The session is ended.")
+
+
+@bp.post("/end-others")
+def end_other_sessions() -> ResponseReturnValue:
+    """End all sessions of the project but this one."""
+    Session.end_others(current_request().state.required_caller, session[TOKEN])
+    return go_to(INDEX, "All other sessions are ended.")
