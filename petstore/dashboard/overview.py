@@ -15,6 +15,7 @@ from petstore.web.limiter import limiter_of
 
 INDEX = "overview.overview"
 SHOWN_DAYS = 30
+WARNED_SHARE = 0.8  # of the day's requests
 SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
 
 bp = pages_blueprint("overview", __name__, "", takes=WRITE)
@@ -31,6 +32,7 @@ def overview() -> str:
     return render_template(
         "overview.html",
         quota=quota,
+        used_up_ms=used_up_ms(quota),
         days=days,
         top=scale_end(max(day.served + day.refused for day in days)),
         plans=PLANS,
@@ -59,6 +61,19 @@ def _last_days(quota: Decision) -> list[Day]:
     today = quota.now_ms // MS_PER_DAY
     days = range(today - SHOWN_DAYS + 1, today + 1)
     return limiter_of(current_app).history(current_project().id, days)
+
+
+def used_up_ms(quota: Decision) -> int | None:
+    """Return when the day's requests will be used up at today's pace.
+
+    None: not before the day ends, or too few are used to tell.
+    """
+    day = quota.day
+    if not WARNED_SHARE * day.limit <= day.served < day.limit:
+        return None
+    begins_ms = day.resets_ms - MS_PER_DAY
+    end_ms = begins_ms + (quota.now_ms - begins_ms) * day.limit // day.served
+    return end_ms if end_ms < day.resets_ms else None
 
 
 def scale_end(highest: int) -> int:

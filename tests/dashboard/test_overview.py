@@ -7,11 +7,14 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.dashboard.overview import scale_end
+from petstore.clock import MS_PER_DAY
+from petstore.dashboard.overview import scale_end, used_up_ms
 from petstore.models.keys import Key
+from petstore.models.plans import Quota
 from petstore.models.projects import Plan, Project
+from petstore.quotas.decisions import Counts, Decision
 from tests.harness.browser import Browser, words
-from tests.harness.clocks import Clock
+from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_both_engines
 
 DAY_ROW = re.compile(r'row">([^<]+)</th><td class="number">(\S+?)</td>.*?>(\S+?)</td>')
@@ -114,6 +117,50 @@ def test_used_up_day_is_named_before_the_minute(
     assert "Today's requests are used up Enterprise allows 8 requests a day." in shown
     assert "429 until 00:00 UTC, for 11 h 56 min. Free allows 1,000 a day." in shown
     assert "this minute are used up" not in shown
+
+
+@pytest.mark.parametrize(
+    ("limit", "served", "hour", "expected"),
+    [
+        (1000, 799, 12, None),
+        (1000, 800, 12, 15),
+        (1000, 800, 19.1, 23.875),
+        (1000, 800, 19.2, None),
+        (1000, 999, 23.9, 23.92),
+        (1000, 1000, 12, None),
+        (1000, 1200, 12, None),
+        (1, 0, 12, None),
+        (5, 4, 0, 0),
+    ],
+)
+def test_end_of_a_day_is_told_from_its_pace_once_80_percent_are_used(
+    limit: int, served: int, hour: float, expected: float | None
+):
+    begins_ms = START_MS // MS_PER_DAY * MS_PER_DAY
+    now_ms = begins_ms + round(hour * MS_PER_DAY / 24)
+    counts = Counts(True, 0, served, now_ms)
+    found = used_up_ms(Decision.of(Quota(limit, limit), counts))
+    hours = found if found is None else (found - begins_ms) / MS_PER_DAY * 24
+    assert hours == (expected if expected is None else pytest.approx(expected, abs=0.1))
+
+
+@of_both_engines
+def test_overview_says_when_the_day_will_be_used_up(
+    client: FlaskClient, browser: Browser, project: Project, clock: Clock
+):
+    project.change_plan(Plan("enterprise", 10, 10))
+    call(client, 7)
+    assert "used up" not in browser.read("/dashboard")
+    call(client, 1)
+    shown = browser.read("/dashboard")
+    assert (
+        "Today's requests are nearly used up Enterprise allows 10 requests a day. At "
+        "today's pace, they will be used up at 17 Mar 2027 15:00 UTC . Further ones "
+        "are answered with 429 until 00:00 UTC. Free allows 1,000 a day."
+    ) in shown
+    clock.move(seconds=7 * 3600 + 30 * 60)
+    browser.sign_in(Key.issue(project))
+    assert "used up" not in browser.read("/dashboard")
 
 
 def test_table_of_plans_marks_the_own_one(browser: Browser):
