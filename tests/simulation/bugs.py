@@ -18,6 +18,11 @@ IDEMPOTENCY = "petstore.api.idempotency"
 CONNECTION = "petstore.server.connection"
 FALLBACK = "petstore.quotas.fallback"
 
+SQLITE = "petstore.storage.engines.sqlite"
+POOL = "petstore.storage.engines.pool"
+REDIS = "petstore.quotas.stores.redis_connection"
+IN_TIME = "answers come in time"
+
 BUGS = (
     Bug(
         "a failed COMMIT is taken for a success",
@@ -37,37 +42,37 @@ BUGS = (
         "a rollback undoes what others have written",
         GROUP_COMMIT,
         'self.connection.execute("ROLLBACK TO request")',
-        'self.connection.execute("ROLLBACK"); self.connection.execute("BEGIN")',
-        "",
-    ),
-    Bug(
-        "a rollback undoes nothing beside others",
-        GROUP_COMMIT,
-        'self.connection.execute("ROLLBACK TO request")\n',
-        "pass\n",
-        "",
+        'self.connection.execute("ROLLBACK")',
+        "failures have a reason",
     ),
     Bug(
         "nobody is woken after a failed COMMIT",
         GROUP_COMMIT,
-        "            self.outcome.set_result(failure)\n            self._on_end()",
-        "            self.outcome.set_result(failure)\n"
-        "            if not failure:\n                self._on_end()",
-        "",
+        "            self._on_end()\n",
+        "            if not failure:\n                self._on_end()\n",
+        IN_TIME,
     ),
     Bug(
-        "the writer is kept after a failure",
+        "who waits for a COMMIT is never woken",
         GROUP_COMMIT,
-        "            self._writer.close()  # which rolls back what SQLite has not\n",
-        "            pass\n",
+        "        self._queue.serve_all(False)\n",
         "",
+        "failures have a reason",
     ),
     Bug(
-        "a response is stored after the transaction",
+        "what SQLite has rolled back by itself goes on",
+        SQLITE,
+        "                transaction.fail(error)\n"
+        "                self._state.conn = EndedTransaction(error)\n",
+        "                pass\n",
+        "no traceback",
+    ),
+    Bug(
+        "a response is stored beside the transaction",
         IDEMPOTENCY,
-        "            StoredResponse.keep(\n                attempt,",
-        "        if True:\n            StoredResponse.keep(\n                attempt,",
-        "",
+        "            StoredResponse.keep(\n",
+        "        if True:\n            StoredResponse.keep(\n",
+        "nothing is there twice",
     ),
     Bug(
         "the body of a replayed request is not compared",
@@ -77,11 +82,11 @@ BUGS = (
         "a key stands for one request",
     ),
     Bug(
-        "the connection to Redis has no time limit",
-        "petstore.quotas.stores.redis_connection",
-        "if self._checks - began >= timeouts.LIMITS.hit_checks:",
+        "a hit waits for Redis without limit",
+        REDIS,
+        "if (self._checks - began) * limits.check_seconds >= limits.hit_seconds:",
         "if False:",
-        "",
+        IN_TIME,
     ),
     Bug(
         "a lost Redis is never used again",
@@ -91,39 +96,40 @@ BUGS = (
         "everything is served again",
     ),
     Bug(
-        "the workers do not share the limits during an outage",
-        "petstore.quotas.stores.memory",
-        "limit.amount // self._workers",
-        "limit.amount",
-        "",
+        "each byte renews the deadline",
+        CONNECTION,
+        "        if not self._reader.kept_bytes:\n",
+        "        if True:\n",
+        "half requests are closed",
     ),
     Bug(
         "a half request has no deadline",
         CONNECTION,
-        "self._enter(State.READING, timeouts.LIMITS.request_seconds)\n        try:",
-        "self._enter(State.READING, None)\n        try:",
-        "",
-    ),
-    Bug(
-        "each byte renews the deadline",
-        CONNECTION,
-        "if not self._reader.has_begun:\n            self._enter(State.READING, time",
-        "if True:\n            self._enter(State.READING, time",
-        "",
+        "            self._enter(State.READING, timeouts.LIMITS.request_seconds)\n"
+        "        try:",
+        "            self._enter(State.READING, None)\n        try:",
+        "half requests are closed",
     ),
     Bug(
         "a client that half-closes gets no response",
         CONNECTION,
         "        self._has_eof = True\n        self._abandon_task_soon()",
         "        self._has_eof = True\n        self.abort()",
-        "",
+        "nobody starves",
     ),
     Bug(
-        "two requests are counted as one",
-        "petstore.quotas.stores.database",
-        "served = known.served + {_one_if(is_granted)},",
-        "served = known.served,",
-        "",
+        "served requests are not counted",
+        "petstore.quotas.stores.redis",
+        '(_FOLDER / "count.lua").read_text()',
+        '(_FOLDER / "count.lua").read_text().replace("minute_served + 1,", "1,")',
+        "quotas are exact",
+    ),
+    Bug(
+        "each worker grants the whole limit during an outage",
+        "petstore.quotas.stores.memory",
+        "limit // self._workers",
+        "limit",
+        "no more is served than the limits",
     ),
     Bug(
         "a revoked key works on",
@@ -144,13 +150,42 @@ BUGS = (
         "petstore.server.worker",
         "            connection.close_soon_if_idle()\n",
         "            connection.abort()\n",
-        "",
+        "nobody starves",
     ),
     Bug(
-        "a page skips an animal",
+        "a page begins one animal too late",
         "petstore.storage.paging",
-        '> slot("after")',
-        '> slot("after") + 1',
+        'key > slot("after")',
+        'key > slot("after") + 1',
         "a page never misses an animal",
+    ),
+    Bug(
+        "a connection is lent although its statement has not ended",
+        "petstore.storage.engines.connection",
+        "            self.is_uncertain\n            or ",
+        "            ",
+        "the pool",
+    ),
+    Bug(
+        "what a broken connection had written counts as lent for ever",
+        POOL,
+        "        self._writers.pop(connection, None)\n",
+        "        if connection.is_idle:\n"
+        "            self._writers.pop(connection, None)\n",
+        "the pool",
+    ),
+    Bug(
+        "who waits for a connection is not served by the next one",
+        POOL,
+        "        if self._queue:\n            self._serve()\n\n    async def close",
+        "\n    async def close",
+        "the pool",
+    ),
+    Bug(
+        "nobody connects after a failure",
+        POOL,
+        "        finally:\n            self._is_connecting = False\n",
+        "        self._is_connecting = False\n",
+        "the pool",
     ),
 )

@@ -14,6 +14,8 @@ PATIENCE_SECONDS = 30.0
 LONG_NAME = 190  # characters of four bytes, so that a page exceeds all buffers
 TOKEN = re.compile(rb'name="csrf_token"[^>]*value="([^"]+)"')
 RETRIED = (0, 409, 429, 503)
+# Tricks after which the service closes the connection.
+HELD = ("half a head", "drip", "garbage", "huge head", "unfinished body")
 
 
 class Visitor:
@@ -333,9 +335,10 @@ class Hostile(Visitor):
         began_at = self.world.now
         trick = getattr(self, f"_{deed.what.replace(' ', '_')}")
         await trick(end)
-        if deed.what not in ("cut", "no reading", "idle"):
+        if deed.what in HELD:
             while await end.receive(120):
                 pass
+            began_at = max(began_at, end.accepted_at)
             self.history.held.append(
                 (f"{self.plan.name}: {deed.what}", began_at, self.world.now)
             )

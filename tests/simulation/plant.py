@@ -61,11 +61,9 @@ def _play(bug: Bug) -> int:
     sys.meta_path.insert(0, Planter(bug))
     from tests.simulation.seeds import first_fault
 
-    seed, fault = first_fault(range(SEEDS))
-    is_found = fault.startswith(bug.rule) if fault else False
-    print(
-        f"{'found' if is_found else 'MISSED'}  {bug.name}: seed {seed}: {fault[:150]}"
-    )
+    seed, fault = first_fault(range(SEEDS), bug.rule)
+    is_found = seed is not None
+    print(f"{bug.name}: {f'seed {seed}' if is_found else 'MISSED'}: {fault[:120]}")
     return not is_found
 
 

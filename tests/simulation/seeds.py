@@ -60,13 +60,16 @@ def opened() -> Iterator[Isolated]:
         yield Isolated(Template(Path(name)))
 
 
-def first_fault(seeds: Iterable[int]) -> tuple[int, str]:
-    """Return the first seed that breaks a promise, and which; -1 for none."""
+def first_fault(seeds: Iterable[int], rule: str) -> tuple[int | None, str]:
+    """Return the first seed that breaks the rule, and how; else what else it breaks."""
+    other = ""
     with opened() as stage:
         for seed in seeds:
-            if faults := stage.play(plan_of(seed)).faults:
-                return seed, faults[0]
-    return -1, ""
+            for fault in stage.play(plan_of(seed)).faults:
+                if fault.startswith(rule):
+                    return seed, fault
+                other = other or f"seed {seed}: {fault}"
+    return None, other
 
 
 def shrunk(play: Callable[[Plan], Outcome], plan: Plan) -> Plan:

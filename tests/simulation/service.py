@@ -156,15 +156,19 @@ class Service:
 
     def _replace_sources(self) -> None:
         """Let the service take time, chance, commits and its log from the world."""
-        world = self.world
-        timeouts.LIMITS = timeouts.Limits()
-        clock.now_ms = world.now_ms
-        clock.monotonic = lambda: world.now
-        randomness.source = world.dice("the service")
-        os.urandom = world.dice("libraries").randbytes
+        be_in(self.world)
         streams.write = self._log.write
         GroupCommit.new_writer = writer_on(self.disk)
         fallback.outage_logged[0] = 0
+
+
+def be_in(world: World) -> None:
+    """Let this process take time and chance from the world, and no patience."""
+    timeouts.LIMITS = timeouts.Limits()
+    clock.now_ms = world.now_ms
+    clock.monotonic = lambda: world.now
+    randomness.source = world.dice("the service")
+    os.urandom = world.dice("libraries").randbytes
 
 
 def _forget_process() -> None:

@@ -15,7 +15,7 @@ from petstore.models.projects import Project
 from petstore.settings import read_settings
 from petstore.storage import migrator, opened_databases
 from tests.harness.routes import compile_once
-from tests.simulation import rules
+from tests.simulation import pool, rules
 from tests.simulation.clients import KINDS, Visitor
 from tests.simulation.disk import Disk, Shim
 from tests.simulation.history import History, Tenant
@@ -27,7 +27,7 @@ from tests.simulation.world import START_MS, Stuck, World
 
 RECOVERY_SECONDS = 3.0  # after the last fault, until everything is served again
 SETTLED_SECONDS = 90.0  # until no connection is left, however long a client lingers
-LIMITS = {"shelter": (1000, 100_000), "kennel": (50, 900), "rival": (300, 10_000)}
+LIMITS = {"shelter": (1000, 100_000), "kennel": (20, 900), "rival": (300, 10_000)}
 REVOKE = "UPDATE api_key SET revoked_ms = ? WHERE prefix = ? AND revoked_ms IS NULL"
 
 
@@ -81,8 +81,12 @@ class Template:
         """Play a plan, once in each process."""
         gc.disable()  # what is collected must not depend on the process
         world = World(plan.seed)
+        faults, notes, digest = pool.play(plan.seed)
         outcome = Stage(self, world, plan).play()
-        self.shim.failing = {}
+        outcome.digest += digest
+        if faults:
+            outcome.faults = [f"the pool: {fault}" for fault in faults]
+            outcome.notes = notes
         return outcome
 
 

@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from tests.simulation.bugs import BUGS, Bug
 from tests.simulation.plan import Plan, plan_of
 
 FOLDER = Path(__file__).parent
@@ -42,6 +44,11 @@ def test_a_seed_has_the_same_trace_in_each_process():
     first, second = (run.stdout.splitlines()[:8] for run in runs)
     assert first == second
     assert len({line.split()[1] for line in first}) == 8
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_a_bug_can_still_be_planted(bug: Bug):
+    assert find_spec(bug.module).loader.get_source(bug.module).count(bug.old) == 1
 
 
 def test_a_plan_that_was_kept_is_the_same():
