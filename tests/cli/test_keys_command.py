@@ -8,7 +8,6 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.models import keys
 from petstore.models.keys import Key
 from petstore.models.last_used import last_used
 from petstore.models.projects import Plan, Project
@@ -16,6 +15,7 @@ from tests.cli.outputs import printed, refusal, table, text_of
 from tests.harness.answers import error_of
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_one_engine
+from tests.harness.limits import fill_up_keys
 
 PREFIX_LENGTH = 16
 
@@ -233,13 +233,11 @@ def test_whole_key_is_not_accepted_as_a_prefix(flask: Callable, key: str, comman
     assert message == f"Give only the beginning of the key: {key[:16]}"
 
 
-def test_key_beyond_the_limit_is_refused(
-    flask: Callable, key: str, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(keys, "MAX_WORKING_KEYS", 1)
+def test_key_beyond_the_limit_is_refused(flask: Callable, key: str, project: Project):
+    fill_up_keys(project, leave=0)
     for command in (["create"], ["rotate", key[:PREFIX_LENGTH]]):
         message = refusal(flask("keys", *command))
         assert message.startswith(
-            "The project has 1 keys that work, which is the limit"
+            "The project has 100 keys that work, which is the limit"
         )
-    assert len(listed(flask)) == 1
+    assert len(listed(flask)) == 100

@@ -1,18 +1,20 @@
 """/dashboard/keys: listing, issuing, rotating, revoking and unbanning keys."""
 
 import re
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 from werkzeug.test import TestResponse
 
 from petstore.clock import MS_PER_DAY
-from petstore.models import keys
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, words
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_both_engines
+from tests.harness.limits import fill_up_hour, fill_up_keys
 
 KEYS = "/dashboard/keys"
 SHOWN = re.compile(r"pet_[0-9A-Za-z]{48}")
@@ -103,31 +105,30 @@ def test_list_marks_the_key_of_the_session(browser: Browser, other: Key):
 
 @pytest.mark.parametrize("deed", ["issue", "rotate"])
 @pytest.mark.parametrize(
-    ("limit", "most", "said"),
+    ("fill_up", "said"),
     [
+        (fill_up_keys, "100 keys that work, which is the limit. Revoke one first"),
         (
-            "MAX_WORKING_KEYS",
-            3,
-            "3 keys that work, which is the limit. Revoke one first",
+            partial(fill_up_hour, done_ms=START_MS),
+            "has issued 100 keys within an hour",
         ),
-        ("MAX_KEYS_PER_HOUR", 1, "has issued 1 keys within an hour"),
     ],
+    ids=["working", "issued"],
 )
 def test_exceeding_a_limit_shows_an_error(
     browser: Browser,
     other: Key,
     project: Project,
-    monkeypatch: pytest.MonkeyPatch,
-    limit: str,
-    most: int,
+    fill_up: Callable[..., None],
     said: str,
     deed: str,
 ):
+    fill_up(project, leave=1)
     assert SHOWN.search(browser.submit(KEYS).text)
-    monkeypatch.setattr(keys, limit, most)
+    before = Key.select().count()
     path = KEYS if deed == "issue" else f"{KEYS}/{other.prefix}/rotate"
     assert said in browser.follow(path, on=KEYS)
-    assert len(Key.all_by_id(project)) == 3
+    assert Key.select().count() == before
 
 
 @of_both_engines

@@ -2,13 +2,13 @@
 
 import pytest
 
-from petstore.models import domains
 from petstore.models.domains import Domain, DomainNotAllowed, DomainToken, NoSuchDomain
 from petstore.models.domains.checks import prove, record_finding
 from petstore.models.domains.hosts import Host
 from petstore.models.projects import Plan, Project
 from tests.harness.crowds import at_once
 from tests.harness.host_fixtures import NAME, Own
+from tests.harness.limits import fill_up_domains
 
 
 def owner() -> int | None:
@@ -28,10 +28,8 @@ def test_pro_and_enterprise_plans_can_add_domains(app: object, plan: Plan):
     assert Domain.add(project, NAME).name == NAME
 
 
-def test_concurrent_additions_respect_the_limit(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(domains, "MAX_DOMAINS", 4)
+def test_concurrent_additions_respect_the_limit(project: Project):
+    fill_up_domains(project, leave=4)
     messages = []
 
     def add(number: int) -> None:
@@ -41,8 +39,8 @@ def test_concurrent_additions_respect_the_limit(
             messages.append(str(error))
 
     at_once(add, range(12))
-    assert len(Domain.page(project)) == 4
-    assert messages == ["A project can have at most 4 domains."] * 8
+    assert len(Domain.page(project)) == 100
+    assert messages == ["A project can have at most 100 domains."] * 8
 
 
 def test_project_that_proves_the_domain_owns_it(project: Project, rival: Project):

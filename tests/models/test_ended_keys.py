@@ -5,18 +5,17 @@ from itertools import product
 
 import pytest
 
-from petstore.models import keys
 from petstore.models.callers import Caller
-from petstore.models.keys import Key
+from petstore.models.keys import MAX_ENDED_KEYS, Key
 from petstore.models.projects import Project
 from petstore.models.sessions import Session
 from petstore.storage.database import db
 from tests.harness.clocks import START_MS, Clock
+from tests.harness.limits import fill_up_ended_keys
 from tests.harness.statements import Statement
 
 MANY = 40_000
 AT_ONCE = 20_000  # within the time limit of a statement
-MOST = 3
 
 
 def issue_and_revoke(project: Project, count: int = 1) -> list[str]:
@@ -31,18 +30,21 @@ def ended(project: Project) -> list[str]:
     return [key.prefix for key in Key.listed(project.id, "ended")]
 
 
-def test_the_newest_ended_keys_are_kept(
-    project: Project, clock: Clock, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(keys, "MAX_ENDED_KEYS", MOST)
+def test_the_newest_ended_keys_are_kept(project: Project, clock: Clock):
     working = Key.issue(project)[:16]
+    oldest = issue_and_revoke(project, 3)
+    clock.move(seconds=1)
+    fill_up_ended_keys(project, leave=3)
+    assert ended(project)[-3:] == oldest[::-1]
     prefixes = []
-    for _ in range(MOST + 3):
-        prefixes += issue_and_revoke(project)
+    for _ in range(3):
         clock.move(seconds=1)
-    assert ended(project) == prefixes[: -MOST - 1 : -1]
+        prefixes += issue_and_revoke(project)
+    assert ended(project)[:3] == prefixes[::-1]
+    assert not set(oldest) & set(ended(project))
     Key.issue(project)
-    assert Key.select().where(Key.project == project).count() == MOST + 2
+    kept = Key.select().where(Key.project == project).count()
+    assert kept == MAX_ENDED_KEYS + 2
     assert Key.by_prefix(working).state == "active"
 
 
@@ -98,21 +100,21 @@ def test_key_that_another_hosts_clock_revoked_does_not_work(
     assert Caller.of(key) is None
 
 
-def test_another_projects_ended_keys_are_kept(
-    project: Project, rival: Project, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(keys, "MAX_ENDED_KEYS", 1)
-    prefixes = issue_and_revoke(rival, 2)
-    issue_and_revoke(project, 3)
-    assert Key.select().where(Key.prefix.in_(prefixes)).count() == 2
+def test_another_projects_ended_keys_are_kept(project: Project, rival: Project):
+    for each in (project, rival):
+        fill_up_ended_keys(each, leave=-2)
+    Key.issue(project)
+    of_rival = Key.select().where(Key.project == rival)
+    assert of_rival.count() == MAX_ENDED_KEYS + 2
+    of_project = Key.select().where(Key.project == project)
+    assert of_project.count() == MAX_ENDED_KEYS + 1
 
 
-def test_sessions_go_with_their_key(
-    project: Project, key: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(keys, "MAX_ENDED_KEYS", 0)
+def test_sessions_go_with_their_key(project: Project, key: str, clock: Clock):
     Session.begin(Caller.of(key))
     Key.by_prefix(key[:16]).revoke()
+    clock.move(seconds=1)
+    fill_up_ended_keys(project, leave=0)
     Key.issue(project)
     assert Session.select().count() == 0
 

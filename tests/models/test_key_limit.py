@@ -9,17 +9,17 @@ from petstore.models.keys import Key, KeyNotActive, TooManyKeys, TooManyNewKeys
 from petstore.models.projects import Project
 from tests.harness.clocks import Clock
 from tests.harness.crowds import at_once
+from tests.harness.limits import fill_up_hour, fill_up_keys
 
-MOST = 3
+LEFT = 3  # keys of the hour
 
 
 @pytest.fixture
-def own_keys(project: Project, monkeypatch: pytest.MonkeyPatch) -> list[Key]:
-    """As many keys as the project may have; the limit is lowered for the test."""
-    monkeypatch.setattr(keys, "MAX_WORKING_KEYS", MOST)
-    for _ in range(MOST):
-        Key.issue(project)
-    return Key.all_by_id(project)
+def own_keys(project: Project) -> list[Key]:
+    """Three of the keys of a project that has as many as it may have."""
+    own_keys = [Key.by_prefix(Key.issue(project)[:16]) for _ in range(3)]
+    fill_up_keys(project, leave=0)
+    return own_keys
 
 
 def working(project: Project, clock: Clock) -> int:
@@ -36,9 +36,9 @@ def test_limits_are_100_keys_and_30_days():
 def test_key_beyond_the_limit_is_refused(
     own_keys: list[Key], project: Project, rival: Project, clock: Clock
 ):
-    with pytest.raises(TooManyKeys, match=f"has {MOST} keys that work"):
+    with pytest.raises(TooManyKeys, match="has 100 keys that work"):
         Key.issue(project)
-    assert working(project, clock) == MOST
+    assert working(project, clock) == keys.MAX_WORKING_KEYS
     assert Key.issue(rival)
 
 
@@ -58,7 +58,7 @@ def test_ended_key_is_not_counted(
     ENDS[end](own_keys[0], clock)
     with suppress(TooManyKeys):  # the successor of a rotated key takes its place
         Key.issue(project)
-    assert working(project, clock) == MOST
+    assert working(project, clock) == keys.MAX_WORKING_KEYS
 
 
 def test_rotating_with_grace_needs_room_for_both(
@@ -69,7 +69,7 @@ def test_rotating_with_grace_needs_room_for_both(
     assert own_keys[0].state == Key.by_prefix(own_keys[0].prefix).state == "active"
     own_keys[1].revoke()
     assert own_keys[0].rotate(60)
-    assert working(project, clock) == MOST
+    assert working(project, clock) == keys.MAX_WORKING_KEYS
 
 
 def test_concurrent_issuing_and_rotation_stay_within_the_limit(
@@ -82,12 +82,13 @@ def test_concurrent_issuing_and_rotation_stay_within_the_limit(
             own_keys[number].rotate(60) if number else Key.issue(project)
 
     at_once(issue_or_rotate, [0, 1, 2] * 3)
-    assert working(project, clock) == MOST
+    assert working(project, clock) == keys.MAX_WORKING_KEYS
 
 
 @pytest.fixture
-def few_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keys, "MAX_KEYS_PER_HOUR", MOST)
+def few_this_hour(project: Project, clock: Clock) -> None:
+    """Leave the project three keys of an hour, most of which is still to come."""
+    fill_up_hour(project, leave=LEFT, done_ms=clock.now_ms + 3_000_000)
 
 
 def issue_limited(project: Project) -> bool:
@@ -96,9 +97,9 @@ def issue_limited(project: Project) -> bool:
     return False
 
 
-@pytest.mark.usefixtures("few_an_hour")
+@pytest.mark.usefixtures("few_this_hour")
 def test_ended_keys_count_for_an_hour(project: Project, rival: Project, clock: Clock):
-    for _ in range(MOST):
+    for _ in range(LEFT):
         assert issue_limited(project)
         clock.move(seconds=1200 - 1)
         Key.update(revoked_ms=1).where(Key.project == project).execute()
@@ -108,18 +109,18 @@ def test_ended_keys_count_for_an_hour(project: Project, rival: Project, clock: C
     assert [issue_limited(project) for _ in range(2)] == [True, False]
 
 
-@pytest.mark.usefixtures("few_an_hour")
+@pytest.mark.usefixtures("few_this_hour")
 def test_rotation_counts_as_a_new_key(project: Project, key: str):
     row = Key.by_prefix(key[:16])
-    for _ in range(MOST):
+    for _ in range(LEFT):
         row = Key.by_prefix(row.rotate(0, is_limited=True)[:16])
-    with pytest.raises(TooManyNewKeys, match=f"has issued {MOST} keys within an hour"):
+    with pytest.raises(TooManyNewKeys, match="has issued 100 keys within an hour"):
         row.rotate(0, is_limited=True)
     assert Key.by_prefix(row.prefix).state == "active"
 
 
-@pytest.mark.usefixtures("few_an_hour")
+@pytest.mark.usefixtures("few_this_hour")
 def test_keys_of_the_command_line_are_not_limited(project: Project):
-    for _ in range(MOST + 1):
+    for _ in range(LEFT + 1):
         Key.issue(project)
     assert issue_limited(project)

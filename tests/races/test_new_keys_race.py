@@ -4,10 +4,10 @@ import re
 from itertools import cycle, islice
 
 from petstore import clock
-from petstore.models.keys import MAX_KEYS_PER_HOUR, Key
-from petstore.models.limited_actions import LimitedAction
+from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from tests.harness.crowds import at_once
+from tests.harness.limits import fill_up_hour
 from tests.harness.visitors import Visitor
 from tests.races.conftest import Service, of_both_engines
 
@@ -23,13 +23,7 @@ def test_sessions_at_once_get_as_many_keys_as_an_hour_allows(
     project = Project.add("Shelter", None, Plan("free"))
     key = Key.issue(project)
 
-    for number in range(MAX_KEYS_PER_HOUR - LEFT):
-        LimitedAction.create(
-            project=project,
-            action="issue_key",
-            subject=f"{number}",
-            done_ms=clock.now_ms(),
-        )
+    fill_up_hour(project, leave=LEFT, done_ms=clock.now_ms())
 
     def issue_some(url: str) -> int:
         visitor = Visitor(url, key)
