@@ -6,6 +6,7 @@ import gc
 import os
 import resource
 import signal
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -23,11 +24,7 @@ OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
 
 class EventLoopWorker(Worker):
-    """Serves many connections in one thread.
-
-    hooks.py may replace `warm_up`, which is called before the worker accepts
-    connections.
-    """
+    """Serves many connections in one thread."""
 
     new_event_loop = staticmethod(uvloop.new_event_loop)
 
@@ -35,10 +32,8 @@ class EventLoopWorker(Worker):
         super().__init__(*arguments)
         self._master_pid = os.getpid()  # the worker has not been forked yet
         self._request_count = 0
-
-    @staticmethod
-    def warm_up() -> None:
-        """Do nothing."""
+        # Called before the worker accepts connections, if gunicorn_hooks.py sets it.
+        self.warm_up: Callable[[], None] | None = None
 
     def run(self) -> None:
         """Serve until a signal stops the worker, then finish the requests under way."""
@@ -72,8 +67,8 @@ class EventLoopWorker(Worker):
         for number in (signal.SIGINT, signal.SIGQUIT):
             self._loop.add_signal_handler(number, self._stopped.set)
         waiting.use_running_loop()
-        if warm_up_task := waiting.start(self.warm_up):
-            await warm_up_task
+        if self.warm_up and (warming_up := waiting.start(self.warm_up)):
+            await warming_up
         self._publish()
         for listener in self.sockets:
             self._watch(listener)

@@ -46,7 +46,7 @@ class Rows:
         return list(self._unread)
 
     def close(self) -> None:
-        """Do nothing: the statement has finished."""
+        """Return; the statement has finished."""
 
 
 class RequestDatabase(Database):

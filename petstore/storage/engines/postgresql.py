@@ -115,7 +115,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         self._pool = None
 
     def recover(self, _error: peewee.PeeweeException) -> None:
-        """Do nothing: the pool drops connections that are broken."""
+        """Keep the connection: the pool drops those that are broken."""
 
     def disconnect(self) -> None:
         """Close all connections that are not in use."""

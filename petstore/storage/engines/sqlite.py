@@ -136,7 +136,7 @@ class EndedTransaction:
         raise error
 
     def rollback(self) -> None:
-        """Do nothing: the writes are undone."""
+        """Leave it: the writes are undone already."""
 
 
 class Sqlite(RequestDatabase, peewee.SqliteDatabase):
@@ -168,7 +168,7 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         return self.atomic()
 
     def lock_until_commit(self, _number: int) -> None:
-        """Do nothing: a transaction already excludes all other writers."""
+        """Take no lock: a transaction excludes all other writers anyway."""
 
     def lock_condition(self, _number: ColumnBase) -> SQL:
         """Return a condition that is always true: see `lock_until_commit`."""
