@@ -38,10 +38,13 @@ def _refusal(decision: Decision, caller: Caller | None) -> ErrorResponse:
     headers = {"Retry-After": str(seconds)}
     if decision.is_banned:
         return ErrorResponse("api_key_banned", wait, headers=headers)
-    if caller:
+    tightest = decision.tightest
+    if tightest.is_of_key:
+        who = "This key allows"
+    elif caller:
         who = f"{caller.plan.capitalize()} allows"
     else:
         network = "address" if decision.quota == STRANGERS else "IPv6 /48"
         who = f"Without a valid API key, an {network} may send"
-    allowed = f"{who} {decision.tightest.allowance}"
+    allowed = f"{who} {tightest.allowance}"
     return ErrorResponse("rate_limit_exceeded", allowed, wait, headers=headers)

@@ -10,7 +10,7 @@ from petstore.models.credentials import digest_of, prefix_of
 from petstore.models.keys import Key
 from petstore.models.plans import Quota, quota_of
 from petstore.models.projects import Project
-from petstore.models.roles import is_allowed
+from petstore.models.roles import READ, is_allowed
 from petstore.storage import db, slot, statement
 
 
@@ -58,6 +58,20 @@ class Caller(NamedTuple):
     def may(self, takes: str) -> bool:
         """Return whether the key may do what takes a role."""
         return is_allowed(self.role, takes)
+
+    @property
+    def key_quota(self) -> Quota:
+        """What the key itself may send, which is never more than its project may."""
+        per_minute, per_day = self.quota
+        return Quota(
+            min(self.key_per_minute or per_minute, per_minute),
+            min(self.key_per_day or per_day, per_day),
+        )
+
+    @property
+    def is_for_web_page(self) -> bool:
+        """Whether the key may stand in a web page: it only reads, and within limits."""
+        return self.role == READ and self.key_per_minute is not None
 
     @property
     def is_banned(self) -> bool:

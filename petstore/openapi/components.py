@@ -30,11 +30,11 @@ ON_EVERY_RESPONSE = {
     "X-RateLimit-Remaining": _integer("Requests left in the current window.", 59),
     "X-RateLimit-Reset": _integer("Unix time at which it resets.", 1795240380),
     "RateLimit-Policy": _text(
-        "Both windows of the quota (draft-ietf-httpapi-ratelimit-headers-11).",
+        "All windows of the quota (draft-ietf-httpapi-ratelimit-headers-11).",
         '"minute";q=60;w=60, "day";q=1000;w=86400',
     ),
     "RateLimit": _text(
-        "Requests left in both windows, and seconds until each resets.",
+        "Requests left in all windows, and seconds until each resets.",
         '"minute";r=59;t=25, "day";r=999;t=65245',
     ),
     "X-Request-ID": _text(

@@ -1,5 +1,6 @@
 """The minute and the day of a quota at one moment, and what they mean for a request."""
 
+from operator import attrgetter
 from typing import NamedTuple
 
 from petstore.clock import (
@@ -11,6 +12,10 @@ from petstore.clock import (
 from petstore.models.plans import Quota
 from petstore.quotas.subjects import Subject
 
+# The names of windows in headers.
+WINDOWS = ("minute", "day")
+KEY_WINDOWS = ("key-minute", "key-day")
+
 
 class Hit(NamedTuple):
     """A request that is to be counted in the minute and in the day of its subject."""
@@ -19,6 +24,7 @@ class Hit(NamedTuple):
     quota: Quota
     key_id: int | None = None
     banned_until_ms: int = 0
+    is_refused: bool = False  # whatever is left
 
 
 class Counts(NamedTuple):
@@ -42,7 +48,7 @@ class Day(NamedTuple):
 class Window(NamedTuple):
     """The limit of a minute or day, how much of it is used, and when it resets."""
 
-    unit: str  # of time
+    name: str  # in headers
     limit: int
     served: int
     remaining: int  # 0 when a lowered plan allows less than was served
@@ -51,23 +57,28 @@ class Window(NamedTuple):
 
     @classmethod
     def at(
-        cls, now_ms: int, unit: str, length_ms: int, limit: int, served: int
+        cls, now_ms: int, name: str, length_ms: int, limit: int, served: int
     ) -> "Window":
         """Return the window that contains the moment."""
         resets_ms = (now_ms // length_ms + 1) * length_ms
         remaining = max(0, limit - served)
         seconds = whole_seconds_until(resets_ms, now_ms)
-        return cls(unit, limit, served, remaining, resets_ms, seconds)
+        return cls(name, limit, served, remaining, resets_ms, seconds)
+
+    @property
+    def is_of_key(self) -> bool:
+        """Whether it is a limit of one key, and not of its project."""
+        return self.name in KEY_WINDOWS
 
     @property
     def allowance(self) -> str:
         """The limit in words, such as `60 requests a minute`."""
         noun = "request" if self.limit == 1 else "requests"
-        return f"{self.limit:,} {noun} a {self.unit}"
+        return f"{self.limit:,} {noun} a {self.name.removeprefix('key-')}"
 
-    def render(self, name: str) -> str:
+    def render(self) -> str:
         """Return the window as an item of the header RateLimit."""
-        return f'"{name}";r={self.remaining};t={self.resets_in_seconds}'
+        return f'"{self.name}";r={self.remaining};t={self.resets_in_seconds}'
 
 
 class Decision(NamedTuple):
@@ -79,16 +90,24 @@ class Decision(NamedTuple):
     day: Window
     now_ms: int
     banned_until_ms: int
+    key: "Decision | None" = None  # by the limits of the key itself, if it has any
 
     @classmethod
-    def of(cls, quota: Quota, counts: Counts, banned_until_ms: int = 0) -> "Decision":
+    def of(
+        cls,
+        quota: Quota,
+        counts: Counts,
+        banned_until_ms: int = 0,
+        key: "Decision | None" = None,
+        names: tuple[str, str] = WINDOWS,
+    ) -> "Decision":
         """Compare the figures of the store with the limits of the quota."""
         now_ms, (per_minute, per_day) = counts.now_ms, quota
         minute = Window.at(
-            now_ms, "minute", MS_PER_MINUTE, per_minute, counts.minute_served
+            now_ms, names[0], MS_PER_MINUTE, per_minute, counts.minute_served
         )
-        day = Window.at(now_ms, "day", MS_PER_DAY, per_day, counts.day_served)
-        return cls(counts.is_granted, quota, minute, day, now_ms, banned_until_ms)
+        day = Window.at(now_ms, names[1], MS_PER_DAY, per_day, counts.day_served)
+        return cls(counts.is_granted, quota, minute, day, now_ms, banned_until_ms, key)
 
     def joined(self, other: "Decision") -> "Decision":
         """Return the figures of the tighter decision, granted only if both are.
@@ -105,14 +124,24 @@ class Decision(NamedTuple):
         return self.now_ms < self.banned_until_ms
 
     @property
+    def windows(self) -> tuple[Window, ...]:
+        """All windows; of equally tight ones the first is shown."""
+        if self.key is None:
+            return self.day, self.minute
+        return self.day, self.key.day, self.minute, self.key.minute
+
+    @property
     def tightest(self) -> Window:
-        """The window with the fewest requests remaining; of equal ones the day."""
-        return self.minute if self.minute.remaining < self.day.remaining else self.day
+        """The window with the fewest requests remaining."""
+        if self.key is None:
+            minute, day = self.minute, self.day
+            return minute if minute.remaining < day.remaining else day
+        return min(self.windows, key=_remaining)
 
     @property
     def retry_at_ms(self) -> int:
         """When the ban and every exhausted window have ended."""
-        exhausted = [each for each in (self.minute, self.day) if not each.remaining]
+        exhausted = [each for each in self.windows if not each.remaining]
         return max([self.banned_until_ms, *(each.resets_ms for each in exhausted)])
 
     @property
@@ -121,12 +150,18 @@ class Decision(NamedTuple):
         return whole_seconds_until(self.retry_at_ms, self.now_ms)
 
     def headers(self) -> list[tuple[str, str]]:
-        """Return X-RateLimit-* for the tightest window, and RateLimit* for both.
+        """Return X-RateLimit-* for the tightest window, and RateLimit* for all.
 
         See specification section 8 and draft-ietf-httpapi-ratelimit-headers-11.
         """
-        minute, day, tightest = self.minute, self.day, self.tightest
+        minute, day, tightest, key = self.minute, self.day, self.tightest, self.key
         policy = f'"minute";q={minute.limit};w=60, "day";q={day.limit};w=86400'
+        figures = f"{minute.render()}, {day.render()}"
+        if key:
+            most = key.quota
+            policy += f', "key-minute";q={most.per_minute};w=60'
+            policy += f', "key-day";q={most.per_day};w=86400'
+            figures += f", {key.minute.render()}, {key.day.render()}"
         remaining, resets_ms = tightest.remaining, tightest.resets_ms
         if self.is_banned:
             remaining, resets_ms = 0, self.retry_at_ms
@@ -135,5 +170,8 @@ class Decision(NamedTuple):
             ("X-RateLimit-Remaining", str(remaining)),
             ("X-RateLimit-Reset", str(-(-resets_ms // MS_PER_SECOND))),
             ("RateLimit-Policy", policy),
-            ("RateLimit", f"{minute.render('minute')}, {day.render('day')}"),
+            ("RateLimit", figures),
         ]
+
+
+_remaining = attrgetter("remaining")

@@ -16,7 +16,7 @@ from petstore.models.projects import Project
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.stores.database import Strike, Usage
-from petstore.quotas.subjects import project_subject
+from petstore.quotas.subjects import key_subject, project_subject
 from petstore.storage import db
 
 # Each table that refers to projects, by the columns of an index that begins with the
@@ -59,6 +59,8 @@ def _delete_rows(project_id: int) -> None:
     keys = [key.id for key in Key.select(Key.id).where(Key.project == project_id)]
     for some in chunked(keys, timeouts.LIMITS.deleted_rows):
         Strike.delete().where(Strike.key_id.in_(some)).execute()
+        names = [key_subject(key).name for key in some]
+        Usage.delete().where(Usage.subject.in_(names)).execute()
     subject = project_subject(project_id).name
     Usage.delete().where(Usage.subject == subject).execute()
     for key in keys:

@@ -6,7 +6,7 @@ from petstore.clock import MS_PER_SECOND
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.plans import Quota
-from petstore.quotas.decisions import Counts, Day, Decision, Hit
+from petstore.quotas.decisions import KEY_WINDOWS, Counts, Day, Decision, Hit
 from petstore.quotas.fallback import FallbackCounters
 from petstore.quotas.quotas import (
     FAILED_SIGN_INS,
@@ -20,6 +20,7 @@ from petstore.quotas.stores.database import DatabaseStorage
 from petstore.quotas.stores.redis import RedisStorage
 from petstore.quotas.subjects import (
     address_subjects,
+    key_subject,
     pages_subject,
     project_subject,
     reserve_subject,
@@ -42,21 +43,24 @@ class Limiter:
         """Count a request of the caller, or of the client address without a caller."""
         if caller is None:
             return self._count_all(_hits("address", address, STRANGERS))
-        hit = _hit(caller)
+        has_limits = caller.key_per_minute is not None
+        key = self._count_for_key(caller) if has_limits else None
+        hit = _hit(caller, key)
         counts = self._counters.count(hit)
-        return Decision.of(hit.quota, counts, self._ban_if_due(hit, counts))
+        return Decision.of(hit.quota, counts, self._ban_if_due(hit, counts), key)
 
     def peek(self, caller: Caller | None, address: str | None) -> Decision:
-        """Return the same figures, without counting."""
+        """Return the figures of the project or the address, without counting."""
         if caller is None:
             hits = _hits("address", address, STRANGERS)
             return functools.reduce(Decision.joined, map(self._peek, hits))
         return self._peek(_hit(caller))
 
     def count_form(self, caller: Caller) -> Decision:
-        """Count a form of the dashboard as a request of the project.
+        """Count a form of the dashboard as a request of the project's plan.
 
-        A ban does not refuse it, and its refusal does not count towards one.
+        Neither a ban nor the limits of the key refuse it, and its refusal does not
+        count towards a ban.
         """
         return self._count(Hit(project_subject(caller.project_id), caller.quota))
 
@@ -79,6 +83,12 @@ class Limiter:
         """Count a request for a page, which may be one for the reserve of the key."""
         decision = self._count(Hit(pages_subject(caller), PAGES))
         return self._or_from_reserve(decision, caller) if has_reserve else decision
+
+    def _count_for_key(self, caller: Caller) -> Decision:
+        """Count a request by the limits of the key itself."""
+        subject, quota = key_subject(caller.key_id), caller.key_quota
+        hit = Hit(subject, quota, banned_until_ms=caller.banned_until_ms or 0)
+        return Decision.of(quota, self._counters.count(hit), names=KEY_WINDOWS)
 
     def _or_from_reserve(self, decision: Decision, caller: Caller) -> Decision:
         """Count what the project's quota refuses for the key alone."""
@@ -137,9 +147,18 @@ class Limiter:
         return until_ms
 
 
-def _hit(caller: Caller) -> Hit:
+def _hit(caller: Caller, key: Decision | None = None) -> Hit:
+    """Return the hit for the project of a caller, after that for the key's own limits.
+
+    What these refuse is counted as a refusal of the project, too, and takes nothing
+    from its windows: refusals towards a ban are counted there.
+    """
     subject, quota = project_subject(caller.project_id), caller.quota
-    return Hit(subject, quota, caller.key_id, caller.banned_until_ms or 0)
+    banned_until_ms = caller.banned_until_ms or 0
+    if key is None:
+        return Hit(subject, quota, caller.key_id, banned_until_ms)
+    key_id = None if caller.is_for_web_page else caller.key_id  # None: never banned
+    return Hit(subject, quota, key_id, banned_until_ms, is_refused=not key.is_granted)
 
 
 def _hits(what: str, address: str | None, quota: Quota) -> list[Hit]:

@@ -1,4 +1,4 @@
-"""Subjects of quotas: a project over all its keys, or the address of a client."""
+"""Subjects of quotas: a project over all its keys, one key, an address of a client."""
 
 import ipaddress
 from typing import NamedTuple
@@ -21,6 +21,11 @@ class Subject(NamedTuple):
 def project_subject(project_id: int) -> Subject:
     """Return the subject for a project."""
     return Subject(f"project:{project_id}", USAGE_KEPT_DAYS)
+
+
+def key_subject(key_id: int) -> Subject:
+    """Return the subject for the limits of one key."""
+    return Subject(f"key:{key_id}", COUNTS_KEPT_DAYS)
 
 
 def address_subjects(what: str, address: str | None) -> list[Subject]:

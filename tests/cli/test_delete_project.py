@@ -14,11 +14,12 @@ from petstore.models.categories import CategoryTable
 from petstore.models.credentials import prefix_of
 from petstore.models.domains import Domain
 from petstore.models.domains.hosts import Host
+from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
 from petstore.quotas import deletion
-from petstore.quotas.stores.database import Strike
+from petstore.quotas.stores.database import Strike, Usage
 from petstore.storage.database import counters, db
 from tests.cli.contents import contents, fill
 from tests.cli.outputs import failure, printed, refusal, table, text_of
@@ -71,6 +72,14 @@ def test_refusals_of_keys_that_are_no_longer_listed_go_too(
     clock.move(days=31)
     delete("shelter", "--yes")
     assert not Strike.select().exists()
+
+
+def test_counts_of_keys_go_too(delete: Callable, client_of: Callable, project: Project):
+    limited = client_of(Key.issue(project, Grant(per_minute=1, per_day=1)))
+    assert limited.get("/v1/pets").status_code == 200
+    assert {row.subject.partition(":")[0] for row in Usage.select()} > {"key"}
+    delete("shelter", "--yes")
+    assert not Usage.select().exists()
 
 
 def test_keys_stop_on_the_next_request(delete: Callable, client: FlaskClient):

@@ -3,12 +3,15 @@
 import random
 from itertools import cycle, islice
 
+from petstore.models.grants import Grant
 from petstore.models.projects import Plan
+from petstore.models.roles import FULL
 from tests.harness.crowds import send_at_once, served_by_minute
 from tests.harness.services import issue_key
 
 CLIENTS = 64
 PLENTY = 10**6
+BOTH_PLENTY = (PLENTY, PLENTY)
 
 
 def burst(
@@ -17,10 +20,14 @@ def burst(
     urls: list[str],
     clients: int = CLIENTS,
 ) -> list[str]:
-    """Exceed a minute or day limit with concurrent requests; return the faults."""
+    """Exceed a limit with concurrent requests, and return the faults.
+
+    It is one of a minute or a day, of the project or of the key itself.
+    """
     limit = dice.randrange(1, clients)
-    plan = dice.choice([(limit, PLENTY), (PLENTY, limit)])
-    key = issue_key(environ, Plan("enterprise", *plan))
+    limits = dice.choice([(limit, PLENTY), (PLENTY, limit)])
+    of_project, of_key = dice.choice([(limits, (None, None)), (BOTH_PLENTY, limits)])
+    key = issue_key(environ, Plan("enterprise", *of_project), Grant(FULL, *of_key))
     answers = send_at_once(islice(cycle(urls), clients), key)
     unexpected = {answer.status for answer in answers} - {200, 429}
     faults = [f"answered {status}" for status in unexpected]

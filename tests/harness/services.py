@@ -10,6 +10,7 @@ from typing import Any
 
 import psutil
 
+from petstore.models.grants import FULL_GRANT, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
@@ -93,10 +94,12 @@ def serving(
         yield Service(gunicorn, key)
 
 
-def issue_key(environ: dict[str, str], plan: Plan = AMPLE) -> str:
+def issue_key(
+    environ: dict[str, str], plan: Plan = AMPLE, grant: Grant = FULL_GRANT
+) -> str:
     """Create a project and return a key of it."""
     open_databases(read_settings(environ))
     try:
-        return Key.issue(Project.add("Shelter", None, plan))
+        return Key.issue(Project.add("Shelter", None, plan), grant)
     finally:
         databases.close()

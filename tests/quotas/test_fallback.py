@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.quotas.quotas import STRANGERS
@@ -50,6 +51,14 @@ def test_worker_enforces_its_share_while_redis_is_down(
     redis.kill()
     assert remaining(client.get(PETS)) == (2, 49)
     assert send(client, 3) == [200, 200, 429]
+
+
+def test_worker_enforces_its_share_of_the_limits_of_a_key(
+    client_of: Callable, project: Project, redis: Server
+):
+    limited = client_of(Key.issue(project, Grant(per_minute=2, per_day=4)))
+    redis.kill()
+    assert send(limited, 2) == [200, 429]
 
 
 def test_worker_enforces_its_share_for_an_ipv6_site(app: Flask, redis: Server):

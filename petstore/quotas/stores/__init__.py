@@ -15,6 +15,8 @@ class CounterStorage(Protocol):
     def count(self, hit: Hit) -> Counts:
         """Count a request in both windows, or in neither if one of them is used up.
 
+        A hit that is refused already is counted as a refusal, whatever is left.
+
         This is one atomic step: however many requests come at the same time, exactly as
         many are granted as the windows allow.
         """

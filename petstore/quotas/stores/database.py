@@ -21,6 +21,8 @@ from petstore.quotas.stores import STRIKE_PAUSE_MS, CounterStorage
 from petstore.quotas.subjects import Subject
 from petstore.storage import Busy, CounterModel, Sweep, counters, slot, statement
 
+_FOREVER = 2**63 - 1
+
 
 class Usage(CounterModel):
     """The usage of one subject on one UTC day, and in the latest minute of it."""
@@ -59,7 +61,8 @@ class DatabaseStorage(CounterStorage):
             kept_days=hit.subject.kept_days,
             per_minute=hit.quota.per_minute,
             per_day=hit.quota.per_day,
-            banned_until=hit.banned_until_ms,
+            # A new row, too, refuses what a ban refuses.
+            banned_until=_FOREVER if hit.is_refused else hit.banned_until_ms,
             now_ms=clock.now_ms(),
         )
         counts = Counts(*row)

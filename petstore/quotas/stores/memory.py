@@ -23,7 +23,8 @@ class MemoryCounters:
         with self._lock:
             counts = self._counts(hit)
             decision = Decision.of(hit.quota, counts, hit.banned_until_ms)
-            if decision.is_banned or not decision.tightest.remaining:
+            is_used_up = not decision.tightest.remaining
+            if hit.is_refused or decision.is_banned or is_used_up:
                 return counts
             if len(self._served) >= timeouts.LIMITS.outage_windows:
                 self._served.clear()

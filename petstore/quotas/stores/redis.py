@@ -16,7 +16,9 @@ from petstore.waiting import await_result
 
 _FOLDER = Path(__file__).parent
 ID_LENGTH = 12  # of 64 different characters
-_NO_LIMITS = (0, 0, "", 0)  # arguments of count.lua
+# Arguments of count.lua.
+_NO_LIMITS = (0, 0, "", 0)
+_NOTHING = (0, 0)  # as limits, so that the request is refused
 
 
 class RedisStorage(CounterStorage):
@@ -35,7 +37,7 @@ class RedisStorage(CounterStorage):
             hit.subject.kept_days,
             "" if hit.key_id is None else hit.key_id,
             STRIKE_PAUSE_MS,
-            *hit.quota,
+            *(_NOTHING if hit.is_refused else hit.quota),
         )
 
     def peek(self, subject: Subject) -> Counts:

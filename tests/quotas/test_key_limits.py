@@ -1,0 +1,239 @@
+"""Tests for the limits that a key has of its own, within those of its project."""
+
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from petstore.clock import MS_PER_DAY
+from petstore.models.grants import Grant
+from petstore.models.keys import Key
+from petstore.models.plans import Quota
+from petstore.models.projects import Plan, Project
+from petstore.models.roles import READ, WRITE
+from petstore.quotas.decisions import KEY_WINDOWS, Counts, Decision
+from tests.harness.browser import Browser
+from tests.harness.clocks import START_MS, Clock
+from tests.harness.statements import recorded
+from tests.quotas.requests import PETS, on_one_store, retry_after, send
+
+LIMITED = Grant(WRITE, per_minute=2, per_day=4)
+FOR_A_PAGE = Grant(READ, per_minute=2, per_day=4)
+BAN_AFTER = 3
+
+
+@pytest.fixture
+def environ(environ: dict[str, str]) -> dict[str, str]:
+    return environ | {"PETSTORE_BAN_AFTER": str(BAN_AFTER)}
+
+
+@pytest.fixture
+def project(app: Flask) -> Project:
+    """A project with 6 requests a minute and 100 a day."""
+    return Project.add("Shelter", None, Plan("enterprise", 6, 100))
+
+
+@pytest.fixture
+def limited(client_of: Callable[[str], FlaskClient], project: Project) -> FlaskClient:
+    """A client whose key has 2 requests a minute and 4 a day."""
+    return client_of(Key.issue(project, LIMITED))
+
+
+@pytest.fixture
+def page(client_of: Callable[[str], FlaskClient], project: Project) -> FlaskClient:
+    """A client with a key for a web page, with the same limits."""
+    return client_of(Key.issue(project, FOR_A_PAGE))
+
+
+def left(answer: TestResponse) -> list[int]:
+    """Return what is left in the windows of the project and of the key."""
+    items = answer.headers["RateLimit"].split(", ")
+    return [int(item.split(";")[1].removeprefix("r=")) for item in items]
+
+
+def shown(answer: TestResponse) -> tuple[str, str]:
+    """Return X-RateLimit-Limit and -Remaining."""
+    names = ("X-RateLimit-Limit", "X-RateLimit-Remaining")
+    return tuple(answer.headers[name] for name in names)
+
+
+def test_key_is_served_up_to_its_limits_and_other_keys_beyond(
+    limited: FlaskClient, client: FlaskClient, clock: Clock
+):
+    assert send(limited, 3) == [200, 200, 429]
+    assert send(client, 4) == [200] * 4
+    clock.move(seconds=60)
+    assert send(limited, 3) == [200, 200, 429]
+    clock.move(seconds=60)
+    assert send(limited) == [429]
+    clock.move(days=1)
+    assert send(limited) == [200]
+
+
+def test_refusal_names_the_limit_of_the_key(limited: FlaskClient, clock: Clock):
+    send(limited, 2)
+    refused = limited.get(PETS)
+    message = "This key allows 2 requests a minute; wait 50 seconds."
+    assert refused.json["message"] == message
+    assert shown(refused) == ("2", "0")
+    clock.move(seconds=retry_after(refused))
+    send(limited, 2)
+    message = limited.get(PETS).json["message"]
+    assert message == "This key allows 4 requests a day; wait 43,140 seconds."
+
+
+def test_refusal_by_the_key_takes_nothing_from_the_project(
+    app: Flask, limited: FlaskClient, client: FlaskClient, project: Project
+):
+    send(limited, 5)
+    assert left(client.get(PETS)) == [3, 97]
+    today = START_MS // MS_PER_DAY
+    limiter = app.extensions["limiter"]
+    [day] = limiter.history(project.id, range(today, today + 1))
+    assert (day.served, day.refused) == (3, 3)
+
+
+def test_refusal_by_the_project_is_counted_for_the_key(
+    limited: FlaskClient, client: FlaskClient
+):
+    send(client, 6)
+    refused = limited.get(PETS)
+    assert refused.json["message"].startswith("Enterprise allows 6 requests a minute;")
+    assert left(refused) == [0, 94, 1, 3]
+
+
+def test_headers_show_the_windows_of_the_key_after_the_others(limited: FlaskClient):
+    answer = limited.get(PETS)
+    assert shown(answer) == ("2", "1")
+    assert answer.headers["RateLimit-Policy"] == (
+        '"minute";q=6;w=60, "day";q=100;w=86400, '
+        '"key-minute";q=2;w=60, "key-day";q=4;w=86400'
+    )
+    assert answer.headers["RateLimit"] == (
+        '"minute";r=5;t=50, "day";r=99;t=43190, '
+        '"key-minute";r=1;t=50, "key-day";r=3;t=43190'
+    )
+
+
+@pytest.mark.parametrize(
+    ("left", "tightest"),
+    [
+        ((5, 5, 5, 5), "day"),
+        ((5, 9, 5, 5), "key-day"),
+        ((5, 9, 5, 9), "minute"),
+        ((9, 9, 5, 9), "key-minute"),
+        ((9, 9, 5, 4), "key-day"),
+    ],
+)
+def test_of_equal_windows_the_day_is_shown_and_then_that_of_the_project(
+    left: tuple[int, ...], tightest: str
+):
+    counts = Counts(True, 0, 0, START_MS)
+    of_project = Decision.of(Quota(*left[:2]), counts)
+    of_key = Decision.of(Quota(*left[2:]), counts, names=KEY_WINDOWS)
+    assert of_project._replace(key=of_key).tightest.name == tightest
+
+
+def test_of_a_smaller_plan_the_smaller_number_counts(
+    limited: FlaskClient, project: Project
+):
+    project.change_plan(Plan("enterprise", 1, 3))
+    policy = limited.get(PETS).headers["RateLimit-Policy"]
+    assert policy.endswith('"key-minute";q=1;w=60, "key-day";q=3;w=86400')
+    assert send(limited) == [429]
+
+
+def test_rotated_key_begins_at_zero(
+    client_of: Callable, limited: FlaskClient, project: Project
+):
+    send(limited, 3)
+    [old] = Key.listed(project.id, "working")
+    successor = client_of(old.rotate(60))
+    assert send(successor, 3) == [200, 200, 429]
+    assert send(limited) == [429]
+
+
+def test_wait_is_over_when_every_window_has_room(
+    limited: FlaskClient, client: FlaskClient, clock: Clock, project: Project
+):
+    project.change_plan(Plan("enterprise", 6, 8))
+    send(client, 6)
+    clock.move(seconds=60)
+    assert send(limited, 2) == [200, 200]
+    refused = limited.get(PETS)
+    assert refused.json["message"].startswith("Enterprise allows 8 requests a day;")
+    clock.move(seconds=retry_after(refused))
+    assert send(limited) == [200]
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
+def test_key_without_limits_costs_one_count_and_another_two(
+    client: FlaskClient, limited: FlaskClient
+):
+    for sender, counts in ((client, 1), (limited, 2)):
+        send(sender)
+        with recorded() as statements:
+            answer = sender.get(PETS)
+        gists = [statement.gist for statement in statements]
+        assert gists.count("INSERT usage") == counts
+        assert len(left(answer)) == 2 * counts
+
+
+def test_key_that_does_not_wait_for_its_own_limit_is_banned(
+    limited: FlaskClient, clock: Clock
+):
+    send(limited, 3)
+    assert codes_after_a_second_each(limited, clock) == [
+        *["rate_limit_exceeded"] * 2,
+        "api_key_banned",
+    ]
+
+
+def test_refusals_by_key_and_project_count_together_towards_a_ban(
+    limited: FlaskClient, client: FlaskClient, clock: Clock
+):
+    send(client, 6)
+    send(limited)  # refused by the project, as is the next one
+    codes = codes_after_a_second_each(limited, clock)
+    assert codes[-1] == "api_key_banned"
+
+
+def test_requests_during_a_ban_are_counted_for_nobody(
+    limited: FlaskClient, clock: Clock
+):
+    send(limited, 3)
+    codes_after_a_second_each(limited, clock)
+    before = limited.get(PETS)
+    assert left(before) == left(limited.get(PETS))
+    assert shown(before)[1] == "0"
+
+
+def test_key_for_a_web_page_is_never_banned(page: FlaskClient, clock: Clock):
+    send(page, 3)
+    codes = codes_after_a_second_each(page, clock, 3 * BAN_AFTER)
+    assert set(codes) == {"rate_limit_exceeded"}
+
+
+def codes_after_a_second_each(
+    client: FlaskClient, clock: Clock, times: int = BAN_AFTER
+) -> list[str]:
+    codes = []
+    for _ in range(times):
+        clock.move(seconds=1)
+        codes.append(client.get(PETS).json["code"])
+    return codes
+
+
+@on_one_store
+def test_forms_of_the_dashboard_are_counted_for_the_plan_alone(
+    app: Flask, project: Project
+):
+    key = Key.issue(project, LIMITED)
+    browser = Browser(app, key)
+    for _ in range(3):
+        browser.submit("/dashboard/animals", name="Rex", categoryId="7")
+    headers = {"Authorization": f"Bearer {key}"}
+    answer = app.test_client().get(PETS, headers=headers)
+    assert left(answer) == [2, 96, 1, 3]
