@@ -9,6 +9,7 @@ from petstore.models import roles
 from petstore.models.callers import Caller
 from petstore.models.credentials import PREFIX_LENGTH
 from petstore.models.last_used import last_used
+from petstore.models.origins import is_one_of
 from petstore.storage import wait_as
 from petstore.web.application import ApplicationRequest
 
@@ -37,6 +38,21 @@ def require_role(request: ApplicationRequest) -> None:
     if caller.role != roles.FULL and request.endpoint:
         operation: Any = current_app.view_functions[request.endpoint]
         roles.require(caller.role, operation.contract.takes)
+
+
+def require_origin(request: ApplicationRequest) -> None:
+    """Raise 403 for a page that may not use the key.
+
+    A request without an origin is served: a script can send any, so that the limits of
+    the key are what protects its project.
+    """
+    origins = request.state.required_caller.origins
+    origin = request.environ.get("HTTP_ORIGIN")
+    if origins is None or origin is None:
+        return
+    if not is_one_of(origin, origins):
+        pages = ", ".join(origins.split())
+        raise roles.KeyNotAllowed(f"This key may only be used by pages of {pages}.")
 
 
 def _bearer_token(request: ApplicationRequest) -> str:

@@ -37,3 +37,11 @@ def normal_origin(text: str) -> str:
         raise InvalidOrigin(text) from None
     is_default = number == DEFAULT_PORTS[scheme]
     return f"{scheme}://{name}" if is_default else f"{scheme}://{name}:{number}"
+
+
+def is_one_of(origin: str, origins: str) -> bool:
+    """Return whether an origin is among these, which are separated by spaces."""
+    try:
+        return normal_origin(origin) in origins.split()
+    except InvalidOrigin:
+        return False
