@@ -1,5 +1,7 @@
 """/dashboard/keys: the project's keys, issued, rotated, revoked and unbanned."""
 
+from typing import Any, NamedTuple
+
 from flask import render_template
 from flask.typing import ResponseReturnValue
 
@@ -9,6 +11,15 @@ from petstore.dashboard.lists import read_query
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
+from petstore.models.credentials import PREFIX_LENGTH
+from petstore.models.grants import (
+    Grant,
+    LimitMissing,
+    LimitsNeeded,
+    LimitsTooHigh,
+    NoKeyForPages,
+    TooManyOrigins,
+)
 from petstore.models.keys import (
     STATUSES,
     Key,
@@ -16,10 +27,53 @@ from petstore.models.keys import (
     TooManyKeys,
     TooManyNewKeys,
 )
-from petstore.models.roles import FULL
+from petstore.models.origins import InvalidOrigin
+from petstore.models.roles import FULL, READ, WRITE
 from petstore.schemas.keys import KeyQuery, NewKeyForm, RotationForm
 
 INDEX = "keys.keys"
+# The field of the form that each rule about what a key is issued with concerns.
+FIELDS_AT_FAULT = {
+    LimitMissing: "per_day",
+    LimitsNeeded: "per_minute",
+    LimitsTooHigh: "per_minute",
+    NoKeyForPages: "origins",
+    TooManyOrigins: "origins",
+    InvalidOrigin: "origins",
+}
+
+
+class Kind(NamedTuple):
+    """What a key is for, what it may do, and where it may be kept, in words."""
+
+    title: str
+    deeds: str
+    place: str
+
+
+KINDS = {
+    READ: Kind(
+        "For a web page",
+        "It may only read, within limits of its own.",
+        "It is no secret: it may stand in a page, where everybody can take it.",
+    ),
+    WRITE: Kind(
+        "For a program",
+        "It may read and write animals, categories and orders.",
+        "It is a secret: keep it on a computer of yours, not in a web page or in an "
+        "app that others get.",
+    ),
+    FULL: Kind(
+        "For people and administration",
+        "It may do everything, such as issue and revoke keys and change domains.",
+        "It is a secret: keep it in a password manager, not in a program or a page.",
+    ),
+}
+UNLIMITED_READ = Kind(
+    "For reading",
+    "It may only read, up to the limits of the project.",
+    "It is a secret: in a web page, anybody could use up the project's requests.",
+)
 
 # Nobody who has another key of the project can close the way to revoking it.
 bp = pages_blueprint("keys", __name__, "/keys", takes=FULL, has_reserve=True)
@@ -31,30 +85,38 @@ def keys(form: Form = EMPTY) -> str:
     _, filters = read_query(KeyQuery())
     rows = Key.listed(current_project().id, **filters)
     return render_template(
-        "keys.html", keys=rows, statuses=STATUSES, form=form, **filters
+        "keys.html",
+        keys=rows,
+        statuses=STATUSES,
+        kinds=KINDS,
+        quota=current_project().quota,
+        form=form,
+        **filters,
     )
 
 
 @bp.post("")
 @loads_form(NewKeyForm(), form_page=keys)
-def issue_key(label: str | None, days: int | None) -> ResponseReturnValue:
+def issue_key(
+    label: str | None, days: int | None, **granted: Any
+) -> ResponseReturnValue:
     """Issue a key and show it once."""
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
     try:
-        return _show_once(
-            Key.issue(
-                current_project(), is_limited=True, label=label, expires_ms=expires_ms
-            )
-        )
+        new_key = _issue(Grant(**granted), label=label, expires_ms=expires_ms)
     except (TooManyKeys, TooManyNewKeys) as error:
         return go_to(INDEX, str(error), "bad")
+    except tuple(FIELDS_AT_FAULT) as error:
+        faults = {FIELDS_AT_FAULT[type(error)]: str(error)}
+        return keys(Form.of_request().with_errors(faults)), 400
+    return _show_once(new_key)
 
 
 @bp.get("/<prefix>")
 def key(prefix: str, form: Form = EMPTY) -> str:
     """Show one key and what can be done with it."""
     key = Key.find(current_project().id, prefix)
-    return render_template("key.html", key=key, form=form)
+    return render_template("key.html", key=key, kind=_kind_of(key), form=form)
 
 
 @bp.post("/<prefix>/rotate")
@@ -83,10 +145,23 @@ def unban_key(prefix: str) -> ResponseReturnValue:
     return _back_to(prefix, "The ban is lifted; the key works again.")
 
 
+def _issue(grant: Grant, **columns: str | int | None) -> str:
+    """Issue a key; one that only reads is for a web page, which the form calls it."""
+    if grant.role == READ and grant.per_minute is None:
+        raise LimitsNeeded
+    return Key.issue(current_project(), grant, is_limited=True, **columns)
+
+
+def _kind_of(key: Key) -> Kind:
+    is_unlimited = key.role == READ and not key.is_for_web_page
+    return UNLIMITED_READ if is_unlimited else KINDS[key.role]
+
+
 def _show_once(new_key: str, old: Key | None = None) -> str:
     # Resending the form must not issue another key.
     renew_csrf()
-    return render_template("new_key.html", new_key=new_key, old=old)
+    kind = _kind_of(Key.find(current_project().id, new_key[:PREFIX_LENGTH]))
+    return render_template("new_key.html", new_key=new_key, kind=kind, old=old)
 
 
 def _back_to(prefix: str, message: str, kind: str = "good") -> ResponseReturnValue:

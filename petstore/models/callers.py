@@ -10,7 +10,7 @@ from petstore.models.credentials import digest_of, prefix_of
 from petstore.models.keys import Key
 from petstore.models.plans import Quota, quota_of
 from petstore.models.projects import Project
-from petstore.models.roles import READ, is_allowed
+from petstore.models.roles import is_allowed, is_for_web_page
 from petstore.storage import db, slot, statement
 
 
@@ -70,8 +70,8 @@ class Caller(NamedTuple):
 
     @property
     def is_for_web_page(self) -> bool:
-        """Whether the key may stand in a web page: it only reads, and within limits."""
-        return self.role == READ and self.key_per_minute is not None
+        """Whether the key may stand in a web page."""
+        return is_for_web_page(self.role, self.key_per_minute)
 
     @property
     def is_banned(self) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from petstore.models import RuleError
 from petstore.models.origins import normal_origin
 from petstore.models.plans import Quota
-from petstore.models.roles import FULL, READ
+from petstore.models.roles import FULL, is_for_web_page
 
 MAX_ORIGINS = 10
 
@@ -23,6 +23,12 @@ class LimitsTooHigh(RuleError):
         "A key may have at most the limits of its project, which are {:,} requests a "
         "minute and {:,} a day."
     )
+
+
+class LimitsNeeded(RuleError):
+    """A key for a web page would have no limits of its own."""
+
+    text = "A key for a web page needs limits of its own, since everybody can take it."
 
 
 class NoKeyForPages(RuleError):
@@ -55,10 +61,13 @@ class Grant:
     def __post_init__(self) -> None:
         if (self.per_minute is None) != (self.per_day is None):
             raise LimitMissing
-        if self.origins and (self.role != READ or self.per_minute is None):
+        if self.origins and not is_for_web_page(self.role, self.per_minute):
             raise NoKeyForPages
-        if len(self._normal_origins) > MAX_ORIGINS:
+        if len(self.origins) > MAX_ORIGINS:
             raise TooManyOrigins(MAX_ORIGINS)
+        # Each once, as browsers write it.
+        origins = tuple(dict.fromkeys(map(normal_origin, self.origins)))
+        object.__setattr__(self, "origins", origins)
 
     @property
     def columns(self) -> dict[str, str | int | None]:
@@ -67,7 +76,7 @@ class Grant:
             "role": self.role,
             "per_minute": self.per_minute,
             "per_day": self.per_day,
-            "origins": " ".join(self._normal_origins) or None,
+            "origins": " ".join(self.origins) or None,
         }
 
     def require_within(self, quota: Quota) -> None:
@@ -75,10 +84,6 @@ class Grant:
         limits = (self.per_minute or 0, self.per_day or 0)
         if any(limit > most for limit, most in zip(limits, quota, strict=True)):
             raise LimitsTooHigh(*quota)
-
-    @property
-    def _normal_origins(self) -> list[str]:
-        return list(dict.fromkeys(map(normal_origin, self.origins)))
 
 
 FULL_GRANT = Grant()

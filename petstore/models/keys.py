@@ -24,7 +24,7 @@ from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
 from petstore.models.grants import FULL_GRANT, Grant
 from petstore.models.limited_actions import LimitedAction
 from petstore.models.projects import Project
-from petstore.models.roles import FULL
+from petstore.models.roles import FULL, is_for_web_page
 from petstore.storage import BaseModel, db
 
 MAX_WORKING_KEYS = 100  # of one project
@@ -240,6 +240,11 @@ class Key(BaseModel):
         if now < (self.banned_until_ms or 0):
             return "banned"
         return "active" if self.retires_ms is None else "retiring"
+
+    @property
+    def is_for_web_page(self) -> bool:
+        """Whether the key may stand in a web page."""
+        return is_for_web_page(self.role, self.per_minute)
 
     def rotate(self, grace_seconds: int, *, is_limited: bool = False) -> str:
         """Issue a successor and return it; this key works until the grace ends.

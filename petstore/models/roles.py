@@ -25,6 +25,11 @@ def is_allowed(role: str, takes: str) -> bool:
     return ROLES.index(role) >= ROLES.index(takes)
 
 
+def is_for_web_page(role: str, per_minute: int | None) -> bool:
+    """Return whether a key may stand in a web page: it only reads, and has limits."""
+    return role == READ and per_minute is not None
+
+
 def require(role: str, takes: str) -> None:
     """Raise `KeyNotAllowed` for a key whose role is less than what it takes."""
     if not is_allowed(role, takes):

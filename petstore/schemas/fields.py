@@ -111,6 +111,13 @@ class Choice(fields.String):
         )
 
 
+class Words(fields.Field[tuple[str, ...]]):
+    """The words in a field of a form, with white space or commas between them."""
+
+    def _deserialize(self, value: str, *_: Any, **__: Any) -> tuple[str, ...]:
+        return tuple(re.findall(r"[^\s,]+", value))
+
+
 class Instant(fields.String):
     """An instant in RFC 3339, in UTC, dumped from milliseconds."""
 

@@ -1,7 +1,8 @@
 """Keys in parameters and forms."""
 
 from petstore.models.keys import STATUSES
-from petstore.schemas.fields import Choice, Name, StrictSchema, UrlInteger
+from petstore.models.roles import FULL, ROLES
+from petstore.schemas.fields import Choice, Name, StrictSchema, UrlInteger, Words
 
 MAX_EXPIRY_DAYS = 36_500
 MAX_GRACE_SECONDS = 31_536_000
@@ -19,6 +20,10 @@ class NewKeyForm(StrictSchema):
 
     label = Name(load_default=None)
     days = UrlInteger(1, MAX_EXPIRY_DAYS, load_default=None)
+    role = Choice(ROLES, load_default=FULL)
+    per_minute = UrlInteger(1, load_default=None)
+    per_day = UrlInteger(1, load_default=None)
+    origins = Words(load_default=())
 
 
 class RotationForm(StrictSchema):

@@ -9,6 +9,7 @@ from werkzeug.test import TestResponse
 
 from petstore.clock import MS_PER_DAY
 from petstore.models.callers import Caller
+from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, words
@@ -189,3 +190,98 @@ def test_revoking_the_session_key_ends_the_session(browser: Browser, key: str):
     assert "You are signed in with this key" in browser.read(f"{KEYS}/{own.prefix}")
     act(browser, own, "revoke")
     assert browser.get(KEYS).location == "/dashboard/sign-in?next=/dashboard/keys"
+
+
+KINDS = {
+    "For a web page": ("read", "It is no secret: it may stand in a page"),
+    "For a program": ("write", "It is a secret: keep it on a computer of yours"),
+    "For people and administration": ("full", "It is a secret: keep it in a password"),
+}
+SHOP = "https://shop.example"
+
+
+def test_form_offers_three_kinds_and_says_where_each_may_be_kept(browser: Browser):
+    page = browser.get(KEYS)
+    roles = re.findall('<input type="radio" name="role" value="([a-z]+)"', page.text)
+    assert roles == [role for role, _ in KINDS.values()]
+    for title, (_, place) in KINDS.items():
+        assert re.search(f"{title} It may .*? {place}", words(page))
+
+
+@of_both_engines
+@pytest.mark.parametrize("title", KINDS)
+def test_key_of_each_kind_is_issued_and_shown_with_what_it_may_do(
+    browser: Browser, project: Project, title: str
+):
+    role, place = KINDS[title]
+    limits = {"per_minute": "5", "per_day": "50"} if role == "read" else {}
+    page = browser.submit(KEYS, role=role, **limits)
+    assert place in words(page)
+    caller = Caller.of(SHOWN.search(page.text)[0])
+    assert (caller.role, caller.key_per_minute) == (role, 5 if limits else None)
+    shown = browser.read(f"{KEYS}/{caller.prefix}")
+    assert f"Role {role.capitalize()}: {title.lower()}." in shown
+    assert place in shown
+    assert f"{caller.prefix} {role.capitalize()} " in browser.read(KEYS)
+
+
+def test_limits_and_origins_are_shown_in_the_list_and_on_the_page(browser: Browser):
+    origins = f"{SHOP},\n HTTP://Localhost:8080 "
+    limits = {"per_minute": "5", "per_day": "1000"}
+    page = browser.submit(KEYS, role="read", origins=origins, **limits)
+    prefix = SHOWN.search(page.text)[0][:16]
+    shown = browser.read(f"{KEYS}/{prefix}")
+    kept = f"{SHOP} http://localhost:8080"
+    assert f"Its own limits 5 a minute, 1,000 a day Web pages {kept} Created" in shown
+    assert f"Read 5 a minute, 1,000 a day {kept}" in browser.read(KEYS)
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({"role": "admin"}, "must be one of read, write, full"),
+        ({"role": "read"}, "A key for a web page needs limits of its own"),
+        ({"per_minute": "5"}, "A key has a limit per minute and a limit per day"),
+        ({"per_day": "5"}, "A key has a limit per minute and a limit per day"),
+        ({"per_minute": "0", "per_day": "5"}, "Its requests a minute must be"),
+        ({"per_minute": "1001", "per_day": "5"}, "at most the limits of its project"),
+        ({"per_minute": "5", "per_day": str(2**63)}, "Its requests a day must be"),
+        ({"role": "write", "origins": SHOP}, "Only a key for a web page takes"),
+        ({"role": "read", "origins": SHOP}, "Only a key for a web page takes"),
+        (
+            {"role": "read", "per_minute": "1", "per_day": "1", "origins": "<b>"},
+            "'<b>' is not an origin; write scheme, host and port alone",
+        ),
+        (
+            {"role": "read", "per_minute": "1", "per_day": "1", "origins": "a," * 11},
+            "A key takes at most 10 origins.",
+        ),
+    ],
+)
+def test_a_key_against_the_rules_is_not_issued_and_the_form_shown_again(
+    browser: Browser, project: Project, fields: dict, fault: str
+):
+    page = browser.submit(KEYS, label="Kept", **fields)
+    assert page.status_code == 400
+    assert fault in words(page)
+    assert 'value="Kept"' in page.text
+    if fields.get("role") in ("read", "write"):
+        checked = re.search(f'value="{fields["role"]}" required checked', page.text)
+        assert checked
+    assert len(Key.all_by_id(project)) == 1
+
+
+def test_successor_of_a_key_for_a_web_page_is_one(browser: Browser, project: Project):
+    grant = Grant("read", 5, 50, (SHOP,))
+    old = Key.by_prefix(Key.issue(project, grant)[:16])
+    page = act(browser, old, "rotate", grace="0")
+    new = Caller.of(SHOWN.search(page.text)[0])
+    assert (new.role, new.key_per_minute, new.origins) == ("read", 5, SHOP)
+    assert "It is no secret" in words(page)
+
+
+def test_read_key_without_limits_is_called_a_secret(browser: Browser, project: Project):
+    key = Key.issue(project, Grant("read"))
+    shown = browser.read(f"{KEYS}/{key[:16]}")
+    assert "Role Read: for reading. It may only read" in shown
+    assert "It is a secret" in shown

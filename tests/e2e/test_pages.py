@@ -86,6 +86,7 @@ def test_times_stay_whole_beside_a_long_label(
 ):
     page.set_viewport_size({"width": width, "height": 900})
     sign_in(page, key, "/keys")
+    page.get_by_label("For people and administration").check()
     page.get_by_label("Label").fill(label)
     page.get_by_role("button", name="Issue key").click()
     page.goto(f"{DASHBOARD}/keys")
