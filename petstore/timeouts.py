@@ -44,8 +44,8 @@ class Limits:
     # An outage of the counter store.
     probe_seconds: float = 0.2  # between two probes, by one task and not by requests
     probes: int = 3  # that must succeed in a row before the store is used again
-    # Minutes and days of subjects that a worker counts, before it forgets them all:
-    # strangers may have many addresses.
+    # Minutes and days of subjects that a worker counts, before it forgets those that
+    # have ended, or all: strangers may have many addresses.
     outage_windows: int = 200_000
     # A store must have been up for this time before that is logged, so that one that
     # comes and goes is logged as one outage.

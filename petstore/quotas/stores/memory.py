@@ -26,10 +26,13 @@ class MemoryCounters:
             is_used_up = not decision.tightest.remaining
             if hit.is_refused or decision.is_banned or is_used_up:
                 return counts
-            if len(self._served) >= timeouts.LIMITS.outage_windows:
-                self._served.clear()
+            self._make_room(counts.now_ms)
             self._served.update(_windows(hit, counts.now_ms))
-            return self._counts(hit)._replace(is_granted=True)
+            return counts._replace(
+                is_granted=True,
+                minute_served=counts.minute_served + 1,
+                day_served=counts.day_served + 1,
+            )
 
     def peek(self, hit: Hit) -> Counts:
         """Return the figures without counting."""
@@ -44,6 +47,19 @@ class MemoryCounters:
             for limit, window in zip(hit.quota, _windows(hit, now_ms), strict=True)
         )
         return Counts(False, minute, day, now_ms)
+
+    def _make_room(self, now_ms: int) -> None:
+        """Forget the windows that have ended, or all if most of them have not."""
+        most = timeouts.LIMITS.outage_windows
+        if len(self._served) < most:
+            return
+        for window in list(self._served):
+            _, length_ms, before = window
+            if before < now_ms // length_ms:
+                del self._served[window]
+        # Otherwise a few new ones would take as long again.
+        if len(self._served) > most // 2:
+            self._served.clear()
 
 
 def _windows(hit: Hit, now_ms: int) -> list[Window]:
