@@ -24,6 +24,7 @@ class Kind(NamedTuple):
     """What the errors with one code have in common."""
 
     status: int
+    when: str  # it happens, and what to do, for the documentation
     message: str  # with `{}` for each value that the error is raised with
     example: tuple[Any, ...] = ()  # such values, for the documentation
     headers: Mapping[str, str] = NO_HEADERS
@@ -36,70 +37,120 @@ class Kind(NamedTuple):
 
 ERRORS = {
     "invalid_request": Kind(
-        400, "{}", ("name: must have 1 to 200 characters; categoryId: is required",)
+        400,
+        "A member, a parameter or a header is invalid; the message names each fault.",
+        "{}",
+        ("name: must have 1 to 200 characters; categoryId: is required",),
     ),
     # The headers of a 401 are those of RFC 6750 section 3.
     "missing_api_key": Kind(
         401,
+        "The request has no header Authorization: Bearer <API_KEY>.",
         "An API key is needed: send the header Authorization: Bearer <API_KEY>.",
         headers={"WWW-Authenticate": 'Bearer realm="petstore"'},
     ),
     "invalid_api_key": Kind(
         401,
+        "The key is mistyped, revoked or expired, or the host is another project's.",
         "This API key is not valid here: it is mistyped, revoked or expired, or "
         "this is the host of another project.",
         headers={"WWW-Authenticate": 'Bearer realm="petstore", error="invalid_token"'},
     ),
     "key_not_allowed": Kind(
-        403, "{}", ("This key may only read. This takes a key that may write.",)
+        403,
+        "The role or an origin of the key does not allow the request; another key may.",
+        "{}",
+        ("This key may only read. This takes a key that may write.",),
     ),
-    "not_found": Kind(404, "{}", ("There is no animal 42.",)),
+    "not_found": Kind(
+        404,
+        "There is no such path, or the project has no such item.",
+        "{}",
+        ("There is no animal 42.",),
+    ),
     "method_not_allowed": Kind(
         405,
+        "The path takes other methods; the header Allow lists them.",
         "This path does not take that method; the Allow header lists those it takes.",
     ),
-    "pet_not_available": Kind(409, "The animal {} is not available.", (42,)),
-    "order_closed": Kind(409, "The order {} is closed.", (7,)),
+    "pet_not_available": Kind(
+        409,
+        "The animal is pending or sold: somebody else has ordered it before.",
+        "The animal {} is not available.",
+        (42,),
+    ),
+    "order_closed": Kind(
+        409,
+        "The order was completed or cancelled before.",
+        "The order {} is closed.",
+        (7,),
+    ),
     "project_full": Kind(
         409,
+        "The project holds as many rows as its plan allows.",
         "The project is full: it may hold {:,} animals, orders and categories "
         "together. Ask whoever runs this service for a larger plan.",
         (10_000,),
     ),
     "idempotency_key_in_use": Kind(
         409,
+        "The first request with this Idempotency-Key still runs; repeat this one.",
         "The first request with this Idempotency-Key is still running.",
         headers=RETRY_AFTER_A_SECOND,
     ),
     "operation_removed": Kind(
-        410, "This operation was removed on {}; use {}.", ("2030-12-05", "/v1/pets")
+        410,
+        "The operation was removed; its documentation names the successor.",
+        "This operation was removed on {}; use {}.",
+        ("2030-12-05", "/v1/pets"),
     ),
     "body_too_large": Kind(
-        413, f"The body is too large; it must have at most {MAX_BODY_BYTES:,} bytes."
+        413,
+        "The body has more than 64 KiB.",
+        f"The body is too large; it must have at most {MAX_BODY_BYTES:,} bytes.",
     ),
     "unsupported_media_type": Kind(
-        415, "The body must be JSON, sent with Content-Type: application/json."
+        415,
+        "The body is not application/json.",
+        "The body must be JSON, sent with Content-Type: application/json.",
     ),
-    "unknown_host": Kind(421, "No project of this service answers at this host."),
+    "unknown_host": Kind(
+        421,
+        "No project is served at this host.",
+        "No project of this service answers at this host.",
+    ),
     "idempotency_key_reused": Kind(
-        422, "This Idempotency-Key was used with another body; take a new key."
+        422,
+        "The Idempotency-Key was used with another body; each request needs a new one.",
+        "This Idempotency-Key was used with another body; take a new key.",
     ),
     "rate_limit_exceeded": Kind(
-        429, "{}; wait {}.", ("Free allows 60 requests a minute", "50 seconds")
+        429,
+        "A limit is reached; wait for Retry-After seconds.",
+        "{}; wait {}.",
+        ("Free allows 60 requests a minute", "50 seconds"),
     ),
     "api_key_banned": Kind(
         429,
+        "The key went on after 429 without waiting, and is banned for a while.",
         "This API key is banned for a while, for not waiting after 429; wait {}.",
         ("300 seconds",),
     ),
-    "headers_too_large": Kind(431, "{}", ("The headers are longer than 16 KiB.",)),
+    "headers_too_large": Kind(
+        431,
+        "There are more than 16 KiB or more than 100 headers.",
+        "{}",
+        ("The headers are longer than 16 KiB.",),
+    ),
     "internal_error": Kind(
         500,
+        "A bug; the operators of the service find the request in their log by its id.",
         "The server has failed; report {} to its operators.",
         ("5aaa09a2f8784ea3b0fc8df968690986",),
     ),
     "service_unavailable": Kind(
         503,
+        "The database does not answer; repeat the request after Retry-After seconds.",
         "{}; please try again.",
         ("The database does not answer at the moment",),
         headers=RETRY_AFTER_A_SECOND,
@@ -132,7 +183,7 @@ class InvalidRequest(ErrorResponse):
         The first message of each is shown, and 20 members at most.
         """
         shown = [
-            f"{_printable(name)}: {messages[0]}"
+            f"{printable(name, SHOWN_NAME_LENGTH)}: {messages[0]}"
             for name, messages in list(errors.items())[:SHOWN_MEMBERS]
         ]
         if len(errors) > SHOWN_MEMBERS:
@@ -140,7 +191,7 @@ class InvalidRequest(ErrorResponse):
         return cls("; ".join(shown))
 
 
-def _printable(name: str) -> str:
-    # Clients choose these names: they may be long and may contain line breaks.
-    short = name[:SHOWN_NAME_LENGTH]
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)
+def printable(text: str, length: int) -> str:
+    """Return the beginning of a text that a client has chosen, in one line."""
+    # It may be long and may contain line breaks.
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[:length])

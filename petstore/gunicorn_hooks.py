@@ -20,7 +20,8 @@ from gunicorn.workers.base import Worker
 
 from petstore import waiting
 from petstore.cli.checks import startup_warnings
-from petstore.models.last_used import last_used
+from petstore.models.failed_requests import failure_queue
+from petstore.models.key_usage import key_notes
 from petstore.monitoring import health, metrics, streams
 from petstore.server import balancing, leftovers
 from petstore.settings import SettingError, Settings, read_settings
@@ -107,10 +108,11 @@ def post_worker_init(worker: Worker) -> None:
 
 
 def worker_exit(server: Arbiter, worker: Worker) -> None:
-    """Write the times of last use of keys that the worker has not written yet."""
+    """Write what requests have noted and the worker has not written yet."""
     # A write that the event loop has not finished would keep the database locked.
     db.dispose()
-    last_used.flush()
+    failure_queue.flush()
+    key_notes.flush()
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:

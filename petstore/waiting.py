@@ -99,6 +99,30 @@ def _start_and_keep_task(
 background_tasks: set[asyncio.Task[None]] = set()
 
 
+class Delayed:
+    """Calls a function in the background some time after `start`.
+
+    Until then, further starts change nothing.
+    """
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        self._function = function
+        self._is_started = False
+
+    def start(self, seconds: float) -> None:
+        """Have the function called after so many seconds."""
+        if not self._is_started:
+            self._is_started = True
+            start_in_background(self._call, seconds)
+
+    def _call(self, seconds: float) -> None:
+        try:
+            await_result(asyncio.sleep(seconds))
+        finally:
+            self._is_started = False
+        self._function()
+
+
 def can_await() -> bool:
     """Return whether the event loop goes on while the caller waits."""
     return isinstance(getcurrent(), _Awaiting)

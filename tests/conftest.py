@@ -16,8 +16,9 @@ from redis import Redis
 
 from petstore import clock as service_clock
 from petstore import create_app, timeouts
+from petstore.models.failed_requests import failure_queue
+from petstore.models.key_usage import key_notes
 from petstore.models.keys import Key
-from petstore.models.last_used import last_used
 from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import row_limits
 from petstore.quotas import fallback
@@ -202,7 +203,9 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     if "verifier" in app.extensions:
         app.extensions["verifier"].close()
         finish_background(app.extensions["verifier"])
-    last_used.flush()
+    failure_queue.flush()
+    failure_queue.__init__()  # it remembers what came in a second of the frozen clock
+    key_notes.flush()
     row_limits.forget()
     limiter.close()
     databases.close()

@@ -8,7 +8,6 @@ from petstore.errors import ErrorResponse
 from petstore.models import roles
 from petstore.models.callers import Caller
 from petstore.models.credentials import PREFIX_LENGTH
-from petstore.models.last_used import last_used
 from petstore.models.origins import is_one_of
 from petstore.storage import wait_as
 from petstore.web.application import ApplicationRequest
@@ -22,7 +21,6 @@ def identify(request: ApplicationRequest) -> None:
     # At a project's own host, no other project's key is valid.
     if caller and request.state.host_project_id in (None, caller.project_id):
         request.state.caller = caller
-        last_used.note(caller)
 
 
 def require_key(request: ApplicationRequest) -> None:

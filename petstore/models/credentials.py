@@ -16,6 +16,8 @@ MARK = "pet_"
 PREFIX_LENGTH = len(MARK) + LOOKUP_LENGTH
 PREFIX_PATTERN = f"{MARK}[0-9A-Za-z]{{{LOOKUP_LENGTH}}}"
 
+# A key in any text, such as a path; the group is its public prefix.
+_KEY = re.compile(f"({PREFIX_PATTERN})[0-9A-Za-z]+")
 _SHAPE = re.compile(
     f"({PREFIX_PATTERN}[0-9A-Za-z]{{{SECRET_LENGTH}}})"
     f"([0-9A-Za-z]{{{CHECKSUM_LENGTH}}})"
@@ -40,6 +42,16 @@ def prefix_of(key: str) -> str | None:
 def is_prefix(text: str) -> bool:
     """Return whether a text has the shape of a prefix."""
     return bool(re.fullmatch(PREFIX_PATTERN, text))
+
+
+def contains_key(text: str) -> bool:
+    """Return whether there is something in a text that may be a key."""
+    return bool(_KEY.search(text))
+
+
+def masked(text: str) -> str:
+    """Return a text in which only the prefixes of keys are left."""
+    return _KEY.sub(r"\1…", text)
 
 
 def digest_of(secret: str) -> bytes:

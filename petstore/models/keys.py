@@ -300,12 +300,5 @@ class Key(BaseModel):
         slug = self.project.slug
         emit_after_commit(event, project=slug, key=self.prefix, **facts)
 
-    @classmethod
-    def mark_used(cls, used_ms: dict[int, int]) -> None:
-        """Record when keys were last used, by their ids."""
-        with db.atomic():
-            for key_id, instant in sorted(used_ms.items()):
-                cls.update(last_used_ms=instant).where(cls.id == key_id).execute()
-
 
 Key.add_index(Key.project, Key._ends(), Key.id, name="api_key_ends")

@@ -16,7 +16,7 @@ import orjson
 from flask import Flask, Response, has_request_context
 
 from petstore import clock, randomness
-from petstore.models.credentials import PREFIX_PATTERN
+from petstore.models.credentials import contains_key, masked
 from petstore.monitoring import streams
 from petstore.monitoring.streams import STDERR, STDOUT
 from petstore.web.application import current_request
@@ -30,8 +30,6 @@ _TRACEPARENT = re.compile(
     r"-[0-9a-f]{2}(-.*)?"
 )
 _VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
-# A key that a client has put into a path or an id; the group is its public prefix.
-_KEY = re.compile(f"({PREFIX_PATTERN})[0-9A-Za-z]+")
 _SHOWN_PATH_LENGTH = 256
 
 
@@ -49,7 +47,7 @@ def _begin() -> None:
     started = clock.monotonic()
     request = current_request()
     request_id = request.environ.get("HTTP_X_REQUEST_ID", "")
-    if not _VALID_ID.fullmatch(request_id) or _KEY.search(request_id):
+    if not _VALID_ID.fullmatch(request_id) or contains_key(request_id):
         request_id = randomness.source.randbytes(16).hex()
     request.state = RequestState(request_id, started)
 
@@ -62,7 +60,7 @@ def _end(response: Response) -> Response:
         "event": "request",
         "id": state.request_id,
         "method": request.method,
-        "path": _KEY.sub(r"\1…", request.path)[:_SHOWN_PATH_LENGTH],
+        "path": masked(request.path)[:_SHOWN_PATH_LENGTH],
         "route": rule.rule if rule else None,
         "status": response.status_code,
         "code": state.error_code,

@@ -65,6 +65,10 @@ EVENTS = {
         "petstore_database_errors",
         "Requests that failed because the database did not answer.",
     ),
+    "failed_request_dropped": (
+        "petstore_failed_requests_dropped",
+        "Failed requests that the dashboard does not show: the queue was full.",
+    ),
     "log_line_dropped": (
         "petstore_log_lines_dropped",
         "Lines of the log that could not be written at once.",
@@ -113,10 +117,10 @@ def open_files() -> None:
     _child(DURATION, "unknown")
 
 
-def count_event(name: str) -> None:
+def count_event(name: str, times: int = 1) -> None:
     """Count one of `EVENTS`."""
     with suppress(OSError):  # as in `_count`
-        _counter_of(name).inc()
+        _counter_of(name).inc(times)
 
 
 @bp.get("/metrics")

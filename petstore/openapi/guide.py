@@ -53,10 +53,10 @@ def _table_of_plans() -> str:
 
 def _table_of_errors() -> str:
     rows = [
-        (str(error.status), f"`{code}`", error.example_message)
+        (str(error.status), f"`{code}`", error.when, error.example_message)
         for code, error in ERRORS.items()
     ]
-    return _table(("Status", "Code", "A message"), rows)
+    return _table(("Status", "Code", "When", "A message"), rows)
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -19,7 +19,7 @@ from petstore.openapi.components import (
 )
 from petstore.openapi.guide import link
 from petstore.schemas.paging import PageQuery
-from petstore.web.application import API_PREFIX
+from petstore.web.application import API_PREFIX, camel
 
 TAGS = {"pets": ["Pets", "animals"]}
 OTHER_TAGS = ["Store"]
@@ -54,7 +54,7 @@ def operations(app: Flask) -> dict[str, dict[str, Any]]:
         view = app.view_functions[rule.endpoint]
         if hasattr(view, "contract"):
             [method] = (rule.methods or set()) - {"HEAD", "OPTIONS"}
-            path = re.sub(r"<id:(\w+)>", lambda id: f"{{{_camel(id[1])}}}", rule.rule)
+            path = re.sub(r"<id:(\w+)>", lambda id: f"{{{camel(id[1])}}}", rule.rule)
             path = path.removeprefix(API_PREFIX)
             operation = _operation(path, rule, method, view)
             paths.setdefault(path, {})[method.lower()] = operation
@@ -66,7 +66,7 @@ def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
     summary, _, details = (inspect.getdoc(view) or "").partition("\n\n")
     body = _example(contract.body) if contract.body else None
     operation: dict[str, Any] = {
-        "operationId": _camel(view.__name__),
+        "operationId": camel(view.__name__),
         "summary": summary.rstrip("."),
         "description": f"{details}\n\n{_see_also(method, view)}".lstrip(),
         "tags": TAGS.get(rule.endpoint.partition(".")[0], OTHER_TAGS),
@@ -117,7 +117,7 @@ def _samples(method: str, path: str, body: Any) -> list[dict[str, str]]:
 
 def _path_parameter(name: str) -> dict[str, Any]:
     return {
-        "name": _camel(name),
+        "name": camel(name),
         "in": "path",
         "required": True,
         "description": "The id.",
@@ -183,8 +183,3 @@ def _example(schema: Schema) -> dict[str, Any]:
         field.data_key or name: field.metadata["example"]
         for name, field in schema.fields.items()
     }
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)

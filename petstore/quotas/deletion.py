@@ -8,6 +8,8 @@ from peewee import Field, IntegrityError, Tuple, chunked
 from petstore import timeouts
 from petstore.models.categories import CategoryTable
 from petstore.models.domains import Domain, DomainToken
+from petstore.models.failed_requests import FailedRequest
+from petstore.models.key_usage import KeyUsage
 from petstore.models.keys import Key
 from petstore.models.limited_actions import LimitedAction
 from petstore.models.orders import OrderTable
@@ -26,6 +28,7 @@ TABLES: tuple[tuple[Field, ...], ...] = (
     (DomainToken.project,),
     (Domain.project, Domain.id),
     (LimitedAction.project, LimitedAction.action, LimitedAction.subject),
+    (FailedRequest.project, FailedRequest.id),
     (StoredResponse.project, StoredResponse.path, StoredResponse.key),
     (OrderTable.project, OrderTable.id),
     (PetTable.project, PetTable.id),
@@ -65,6 +68,7 @@ def _delete_rows(project_id: int) -> None:
     Usage.delete().where(Usage.subject == subject).execute()
     for key in keys:
         _delete_in_batches((Session.key, Session.digest), key)
+        _delete_in_batches((KeyUsage.key, KeyUsage.day), key)
     for columns in TABLES:
         _delete_in_batches(columns, project_id)
     Project.delete().where(Project.id == project_id).execute()

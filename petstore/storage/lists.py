@@ -79,13 +79,13 @@ class IndexRange:
 RangeFinder = Callable[[int | None, bool], list[IndexRange]]
 
 
-def by_id(id: Field, *equal: tuple[ColumnBase, Any]) -> RangeFinder:
-    """Order the rows that have these values by their ids."""
+def by_id(id: Field, *equal: tuple[ColumnBase, Any], lowest: int = 0) -> RangeFinder:
+    """Order the rows that have these values by their ids, from the lowest on."""
 
     def ranges(row_id: int | None, is_above: bool) -> list[IndexRange]:
         if is_above and row_id is not None:
-            return [IndexRange(equal, id, min(row_id + 1, MAX_ID))]
-        return [IndexRange(equal, id, 0, row_id)]
+            return [IndexRange(equal, id, max(lowest, min(row_id + 1, MAX_ID)))]
+        return [IndexRange(equal, id, lowest, row_id)]
 
     return ranges
 

@@ -3,7 +3,7 @@
 Letting Peewee build the SQL again would cost more than running it costs in SQLite.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -70,6 +70,12 @@ class Statement:
         written = self._written.get(type(database)) or self._write(database)
         row_id: int = database.insert(key, written, values)
         return row_id
+
+    def run_many(self, many: Iterable[dict[str, Any]]) -> None:
+        """Run a query that writes for each of the values, in a transaction."""
+        database = self._database.obj
+        written = self._written.get(type(database)) or self._write(database)
+        database.run_many(written, list(many))
 
     def _write(self, database: Any) -> Written:
         numbers: dict[str, int] = {}

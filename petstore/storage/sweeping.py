@@ -33,7 +33,11 @@ class Sweep:
         self._select = Statement(database, select)
         self._delete = Statement(database, delete)
 
-    def __call__(self, **values: Any) -> None:
-        """Delete a few rows; the values are for the slots of the condition."""
-        if self._select(**values):
-            self._delete(**values)
+    def __call__(self, **values: Any) -> bool:
+        """Delete a few rows, and return whether there may be more.
+
+        The values are for the slots of the condition.
+        """
+        if not self._select(**values):
+            return False
+        return len(self._delete(**values)) == SWEPT_AT_ONCE

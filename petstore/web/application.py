@@ -139,6 +139,12 @@ def is_api_path(path: str) -> bool:
     return f"{path}/".startswith(f"{API_PREFIX}/")
 
 
+def camel(name: str) -> str:
+    """Return a name of Python as the interface description has it: `listPets`."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
 def repeated_names(parameters: MultiDict[str, str]) -> list[str]:
     """Return the names of the parameters that are repeated."""
     return [name for name, texts in parameters.lists() if len(texts) > 1]

@@ -1,11 +1,14 @@
 """Fixtures of the API tests, which run requests as a gunicorn worker does."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
+import psycopg
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.harness.databases import locked
 from tests.harness.workers import in_worker
 
 
@@ -14,6 +17,26 @@ def app(app: Flask) -> Iterator[Flask]:
     """The application in this process, with requests run as in a gunicorn worker."""
     with in_worker(app):
         yield app
+
+
+@pytest.fixture
+def locked_data(
+    set_limits: Callable[..., None], database_url: str, request: pytest.FixtureRequest
+) -> Callable[[str], AbstractContextManager[None]]:
+    """A function that keeps others from writing a table; request it before `app`."""
+    names = ("busy", "short_lock", "replay_lock", "lock")
+    set_limits(**{f"{name}_seconds": 0.1 for name in names})
+    if database_url.startswith("sqlite"):
+        return lambda _table: locked(database_url.removeprefix("sqlite:///"))
+    connection: psycopg.Connection = request.getfixturevalue("postgresql")
+
+    @contextmanager
+    def lock(table: str) -> Iterator[None]:
+        with connection.transaction():
+            connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
+            yield
+
+    return lock
 
 
 @pytest.fixture

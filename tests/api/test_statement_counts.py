@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.credentials import new_key
-from petstore.models.last_used import last_used
+from petstore.models.key_usage import key_notes
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from petstore.storage.engines.connection import PostgresConnection
@@ -26,7 +26,7 @@ def settled(client: FlaskClient, stranger: FlaskClient, project: Project) -> Non
     PetTable.insert_many([row] * 30).execute()
     client.post("/v1/pets", json=REX)
     stranger.get("/v1/pets")
-    last_used.flush()
+    key_notes.flush()
 
 
 def cost_of(client: FlaskClient, method: str, path: str, **sent: object) -> int:

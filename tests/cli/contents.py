@@ -4,8 +4,9 @@ from flask.testing import FlaskClient
 
 from petstore.models.callers import Caller
 from petstore.models.domains import Domain
+from petstore.models.failed_requests import failure_queue
+from petstore.models.key_usage import key_notes
 from petstore.models.keys import Key
-from petstore.models.last_used import last_used
 from petstore.models.projects import Plan, Project
 from petstore.models.sessions import Session
 from petstore.storage.database import Databases, opened_databases
@@ -25,7 +26,8 @@ def fill(client: FlaskClient, project: Project, clock: Clock) -> None:
     for _ in range(3):
         client.get("/v1/pets")
         clock.move(seconds=2)
-    last_used.flush()  # or it would be written while rows are compared
+    failure_queue.flush()  # or it would be written while rows are compared
+    key_notes.flush()
 
 
 def contents(databases: Databases | None = None) -> dict[str, list[tuple]]:

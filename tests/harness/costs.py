@@ -39,10 +39,17 @@ def measured() -> Iterator[list[Cost]]:
             for database in (db.obj, counters.obj):
                 run = partial(_run_on_sqlite, seen, database, database._run)
                 patch.setattr(database, "_run", run)
+                patch.setattr(database, "run_many", partial(one_by_one, run))
         else:
             for name in ("execute", "fetch", "fetchmany"):
                 patch.setattr(PostgresConnection, name, _on_postgresql(seen, name))
         yield seen
+
+
+def one_by_one(run: Callable, written: Any, many: list[dict[str, Any]]) -> None:
+    """Run a statement for each of the values, as SQLite does in one call."""
+    for values in many:
+        run(written.sql, values)
 
 
 def _run_on_sqlite(

@@ -9,6 +9,7 @@ from peewee import (
     TextField,
 )
 
+from petstore.clock import MS_PER_DAY
 from petstore.models.projects import Project
 from petstore.quotas.subjects import project_subject
 from petstore.storage.database import counters, db
@@ -29,6 +30,8 @@ COLUMNS = {
     "pet.status": "CASE n % 4 WHEN 0 THEN 'sold' ELSE 'available' END",
     "pet.category_id": "n % 20",
     "pet_order.status": "CASE n % 4 WHEN 0 THEN 'placed' ELSE 'completed' END",
+    "failed_request.at_ms": f"{START_MS}",
+    "key_usage.day": f"{START_MS // MS_PER_DAY}",
     "reply.created_ms": f"{START_MS}",
     "session.ends_ms": f"{START_MS} + 1000000000 + n",
     "usage.last_day": "100000",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from petstore.storage.database import counters, db
+from tests.harness.costs import one_by_one
 
 TABLE = re.compile(r'(?:FROM|INTO|JOIN|UPDATE) "(\w+)"')
 
@@ -66,6 +67,9 @@ def recorded() -> Iterator[list[Statement]]:
     with pytest.MonkeyPatch.context() as patch:
         for database in {db.obj, counters.obj}:
             patch.setattr(database, "_run", partial(record, database._run))
+            if database.file:
+                run = partial(record, database._run)
+                patch.setattr(database, "run_many", partial(one_by_one, run))
         if counters.obj is db.obj:  # SQLite runs such a statement like the others
             run = partial(record_many, db.obj._autocommit_many)
             patch.setattr(db.obj, "_autocommit_many", run)

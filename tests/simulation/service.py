@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from gunicorn.config import Config
 
 from petstore import clock, create_app, randomness, timeouts, waiting
-from petstore.models.last_used import last_used
+from petstore.models.failed_requests import failure_queue
+from petstore.models.key_usage import key_notes
 from petstore.models.row_limits import row_limits
 from petstore.monitoring import health, streams
 from petstore.quotas import fallback
@@ -111,7 +112,8 @@ class Service:
             worker.run()
             self.world.note("worker", "has stopped")
             db.dispose()
-            last_used.flush()
+            failure_queue.flush()
+            key_notes.flush()
         except Killed:
             self.world.note("worker", "was killed")
         finally:
@@ -173,7 +175,8 @@ def be_in(world: World) -> None:
 
 def _forget_process() -> None:
     """Forget what a process knows besides its application."""
-    last_used.__init__()
+    key_notes.__init__()
+    failure_queue.__init__()
     row_limits.forget()
     row_limits.__dict__["_is_counting"] = False
     waiting.background_tasks.clear()

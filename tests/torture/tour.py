@@ -16,8 +16,8 @@ from werkzeug.test import TestResponse
 
 from petstore import create_app
 from petstore.models.domains.checks import claim_due
+from petstore.models.key_usage import key_notes
 from petstore.models.keys import Key
-from petstore.models.last_used import last_used
 from petstore.models.projects import Project
 from petstore.settings import read_settings
 from petstore.storage import lists
@@ -84,7 +84,7 @@ def deeds(app: Flask, key: str, number: int) -> Iterator[tuple[str, Deed]]:
     stranger = {"environ_base": {"REMOTE_ADDR": f"192.0.2.{number}"}}
     yield "GET of a stranger", partial(app.test_client().get, PETS, **stranger)
     yield "sign out", partial(browser.submit, "/dashboard/sign-out", on="/dashboard")
-    yield "notes of used keys", last_used.flush
+    yield "notes of used keys", key_notes.flush
     yield "claim of a due domain", partial(claim_due, Project.by_slug("shelter").id)
 
 

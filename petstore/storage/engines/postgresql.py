@@ -83,6 +83,15 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             return self.fetch(written, values | {"lock_timeout": None})
         return await_result(self._autocommit(key, written, values))
 
+    def run_many(self, written: Written, many: list[dict[str, Any]]) -> None:
+        """Run a statement for each of the values, in the current transaction.
+
+        That takes one round trip.
+        """
+        rows = [written.in_order(values) for values in many]
+        if rows:
+            await_result(self._transaction().run_many(written.sql, rows))
+
     def limiting_locks(self, value: ColumnBase) -> ColumnBase:
         """Return the value; where it is computed, the wait for each lock is limited.
 

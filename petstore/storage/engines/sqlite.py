@@ -262,6 +262,16 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         """Run a statement in a transaction and return all its rows."""
         return self.fetch(written, values)
 
+    def run_many(self, written: Written, many: list[dict[str, Any]]) -> None:
+        """Run a statement for each of the values, in the current transaction."""
+        connection = self.connection()
+        try:
+            connection.executemany(written.sql, many)
+        except sqlite3.Error as error:
+            self._end_if_rolled_back(connection, error)
+            with as_peewee_errors:
+                raise
+
     def limiting_locks(self, value: ColumnBase) -> ColumnBase:
         """Return the value; SQLite locks no rows."""
         return value
@@ -332,16 +342,23 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
             cursor = connection.execute(sql, params or ())
             rows = cursor.fetchall()
         except sqlite3.Error as error:
-            transaction = self._transaction()
-            if transaction and not connection.in_transaction:
-                transaction.fail(error)
-                self._state.conn = EndedTransaction(error)
+            transaction = self._end_if_rolled_back(connection, error)
             with as_peewee_errors:
                 if transaction or not is_busy(error):
                     raise
                 cursor = self._retry(connection.execute, sql, params or ())
                 rows = cursor.fetchall()
         return Rows(rows, cursor.description, cursor.rowcount, cursor.lastrowid)
+
+    def _end_if_rolled_back(
+        self, connection: sqlite3.Connection, error: sqlite3.Error
+    ) -> Any:
+        """Return the transaction in which a statement has failed, None without one."""
+        transaction = self._transaction()
+        if transaction and not connection.in_transaction:
+            transaction.fail(error)
+            self._state.conn = EndedTransaction(error)
+        return transaction
 
     def _connect(self) -> sqlite3.Connection:
         self._opened.require_unchanged()

@@ -1,0 +1,70 @@
+"""What the dashboard shows of past requests: counts of each key, and failures."""
+
+from functools import partial
+from http import HTTPStatus
+
+import orjson
+from flask import Flask, Response
+
+from petstore import clock
+from petstore.errors import printable
+from petstore.models.callers import Caller
+from petstore.models.credentials import masked
+from petstore.models.failed_requests import Failure, failure_queue
+from petstore.models.key_usage import key_notes
+from petstore.monitoring import metrics
+from petstore.web.application import (
+    ApplicationRequest,
+    camel,
+    current_request,
+    is_api_path,
+)
+
+MAX_MESSAGE_LENGTH = 1_000
+MAX_OPERATION_LENGTH = 100
+
+
+def init_app(app: Flask) -> None:
+    """Note each request with a key when its response is known."""
+    failure_queue.on_drop = partial(metrics.count_event, "failed_request_dropped")
+    app.after_request(_note)
+
+
+def _note(response: Response) -> Response:
+    request = current_request()
+    state, status = request.state, response.status_code
+    if caller := state.caller:
+        if decision := state.decision:
+            is_served = decision.is_granted and status != HTTPStatus.FORBIDDEN
+            key_notes.add(caller, decision.now_ms, is_served=is_served)
+        if status >= HTTPStatus.BAD_REQUEST and is_api_path(request.path):
+            _note_failure(request, caller, response)
+    return response
+
+
+def _note_failure(
+    request: ApplicationRequest, caller: Caller, response: Response
+) -> None:
+    now = clock.now_ms()
+    if not failure_queue.has_room(caller.project_id, now):
+        return
+    body = orjson.loads(response.get_data())
+    failure_queue.add(
+        Failure(
+            caller.project_id,
+            now,
+            _operation(request),
+            response.status_code,
+            body["code"],
+            printable(masked(body["message"]), MAX_MESSAGE_LENGTH),
+            caller.prefix,
+            request.state.request_id,
+        )
+    )
+
+
+def _operation(request: ApplicationRequest) -> str:
+    if request.endpoint:
+        return camel(request.endpoint.rpartition(".")[2])
+    path = masked(f"{request.method} {request.path}")
+    return printable(path, MAX_OPERATION_LENGTH)

@@ -1,0 +1,128 @@
+"""What keys are used for is noted by requests, and written a moment later."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.models.callers import Caller
+from petstore.models.key_usage import STEP_MS, KeyNotes, KeyUsage, key_notes, totals_of
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.settings import read_settings
+from petstore.storage.database import open_databases
+from tests.harness import databases
+from tests.harness.clocks import START_MS, Clock
+from tests.harness.services import serving
+from tests.harness.statements import recorded
+
+
+def last_used_ms(key: str) -> int | None:
+    return Key.by_prefix(key[:16]).last_used_ms
+
+
+def totals(key: str) -> tuple[int, ...]:
+    """Return served and refused of today, then of 30 days."""
+    found = Key.by_prefix(key[:16])
+    return totals_of([found])[found.id]
+
+
+def use(notes: KeyNotes, key: str, clock: Clock, *, is_served: bool = True) -> None:
+    notes.add(Caller.of(key), clock.now_ms, is_served=is_served)
+
+
+def test_notes_of_a_moment_are_written_together(key: str, clock: Clock):
+    notes = KeyNotes()
+    use(notes, key, clock)
+    clock.move(seconds=0.5)
+    use(notes, key, clock, is_served=False)
+    assert last_used_ms(key) is None
+    with recorded() as statements:
+        notes.flush()
+    assert last_used_ms(key) == START_MS + 500
+    assert totals(key) == (1, 1, 1, 1)
+    assert sum("UPDATE" in each.gist for each in statements) <= 1
+
+
+def test_use_of_a_key_is_no_use_of_another(key: str, project: Project, clock: Clock):
+    another = Key.issue(project)
+    notes = KeyNotes()
+    use(notes, key, clock)
+    notes.flush()
+    assert last_used_ms(another) is None
+    assert totals(another) == (0, 0, 0, 0)
+
+
+def test_requests_are_counted_as_the_quota_counts_them(
+    client_of: Callable, clock: Clock
+):
+    key = Key.issue(Project.add("Small", None, Plan("enterprise", 3, 9)))
+    client = client_of(key)
+    for path in ("/v1/pets", "/v1/pets/9", "/v1/nowhere", "/v1/pets", "/v1/pets"):
+        client.get(path)
+    key_notes.flush()
+    assert totals(key) == (3, 2, 3, 2)
+
+
+def test_days_are_counted_apart_and_thirty_are_shown(key: str, clock: Clock):
+    for days in (0, 29, 1):
+        clock.move(days=days)
+        use(key_notes, key, clock)
+        key_notes.flush()
+    assert totals(key) == (1, 0, 2, 0)
+    assert KeyUsage.select().count() == 2
+
+
+def test_last_use_is_written_once_in_ten_minutes(key: str, clock: Clock):
+    for seconds in (0, STEP_MS / 1000 - 1, 1):
+        clock.move(seconds=seconds)
+        use(key_notes, key, clock)
+        key_notes.flush()
+    assert last_used_ms(key) == START_MS + STEP_MS
+
+
+def test_what_cannot_be_written_is_written_later(
+    locked_data: Callable, key: str, clock: Clock
+):
+    notes = KeyNotes()
+    use(notes, key, clock)
+    with locked_data("key_usage"):
+        notes.flush()
+        use(notes, key, clock)
+    notes.flush()
+    notes.flush()
+    assert totals(key) == (2, 0, 2, 0)
+    assert last_used_ms(key) == START_MS
+
+
+def test_deleted_key_is_no_obstacle(key: str, project: Project, clock: Clock):
+    gone, notes = Key.issue(project), KeyNotes()
+    for each in (gone, key):
+        use(notes, each, clock)
+    Key.delete().where(Key.prefix == gone[:16]).execute()
+    notes.flush()
+    assert totals(key) == (1, 0, 1, 0)
+
+
+def test_request_that_is_served_writes_nothing(client: FlaskClient):
+    with recorded() as statements:
+        assert client.get("/v1/pets").status_code == 200
+    assert not [each for each in statements if "key_usage" in each.sql]
+
+
+@pytest.mark.parametrize(
+    ("engine", "worker"),
+    [("sqlite", "petstore.server.worker.EventLoopWorker"), ("postgresql", "gthread")],
+)
+def test_running_worker_writes_its_notes(
+    new_database: Callable[[str], str], engine: str, worker: str, tmp_path: Path
+):
+    environ = {"DATABASE_URL": new_database(engine), "WEB_CONCURRENCY": "1"}
+    with serving(tmp_path, environ, "--worker-class", worker) as service:
+        assert service.send().is_served
+        service.gunicorn.stop()
+        open_databases(read_settings(environ))
+        assert last_used_ms(service.key)
+        assert totals(service.key) == (1, 0, 1, 0)
+    databases.close()
