@@ -11,6 +11,7 @@ from petstore.cli.output import echo_list, format_instant, json_option
 from petstore.cli.projects import MAX_REQUESTS, find_project, project_option
 from petstore.models.credentials import prefix_of
 from petstore.models.grants import Grant
+from petstore.models.key_usage import totals_of
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.roles import FULL, ROLES
@@ -71,13 +72,18 @@ def create(
 @project_option("Only the keys of this project.")
 @json_option
 def list_keys(slug: str | None, *, as_json: bool) -> None:
-    """Print the keys, without their secret part."""
-    project = None if slug is None else find_project(slug)
+    """Print the keys, without their secret part.
+
+    The last use is up to ten minutes old, and the numbers of requests a few seconds.
+    """
+    found = Key.all_by_id(None if slug is None else find_project(slug))
+    totals = totals_of(found)
     echo_list(
         (
             "PREFIX",
             "LABEL",
             "ROLE",
+            "STATE",
             "CREATED",
             "LAST USED",
             "EXPIRES",
@@ -86,6 +92,10 @@ def list_keys(slug: str | None, *, as_json: bool) -> None:
             "PER MINUTE",
             "PER DAY",
             "ORIGINS",
+            "SERVED TODAY",
+            "REFUSED TODAY",
+            "SERVED 30 DAYS",
+            "REFUSED 30 DAYS",
             "PROJECT",
         ),
         [
@@ -93,13 +103,15 @@ def list_keys(slug: str | None, *, as_json: bool) -> None:
                 key.prefix,
                 key.label,
                 key.role,
+                key.state,
                 *map(format_instant, _instants(key)),
                 key.per_minute,
                 key.per_day,
                 (key.origins or "").split(),
+                *totals[key.id],
                 key.project.slug,
             )
-            for key in Key.all_by_id(project)
+            for key in found
         ],
         as_json=as_json,
     )

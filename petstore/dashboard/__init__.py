@@ -11,6 +11,7 @@ from petstore.dashboard import (
     overview,
     pages,
     pets,
+    requests,
     sessions,
     sign_in,
 )
@@ -22,6 +23,7 @@ PAGES = {
     "Animals": pets,
     "Categories": categories,
     "Orders": orders,
+    "Requests": requests,
     "Keys": keys,
     "Sessions": open_sessions,
     "Domains": domains,

@@ -20,6 +20,7 @@ from petstore.models.grants import (
     NoKeyForPages,
     TooManyOrigins,
 )
+from petstore.models.key_usage import totals_of
 from petstore.models.keys import (
     STATUSES,
     Key,
@@ -87,6 +88,7 @@ def keys(form: Form = EMPTY) -> str:
     return render_template(
         "keys.html",
         keys=rows,
+        totals=totals_of(rows),
         statuses=STATUSES,
         kinds=KINDS,
         quota=current_project().quota,
@@ -116,7 +118,9 @@ def issue_key(
 def key(prefix: str, form: Form = EMPTY) -> str:
     """Show one key and what can be done with it."""
     key = Key.find(current_project().id, prefix)
-    return render_template("key.html", key=key, kind=_kind_of(key), form=form)
+    return render_template(
+        "key.html", key=key, kind=_kind_of(key), totals=totals_of([key]), form=form
+    )
 
 
 @bp.post("/<prefix>/rotate")

@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from petstore.models.key_usage import key_notes
 from petstore.models.keys import Key
-from petstore.models.last_used import last_used
 from petstore.models.projects import Plan, Project
 from tests.cli.outputs import printed, refusal, table, text_of
 from tests.harness.answers import error_of
@@ -69,6 +69,7 @@ def test_the_list_shows_everything_but_the_key(flask: Callable, project: Project
             "PREFIX": key[:PREFIX_LENGTH],
             "LABEL": "CI",
             "ROLE": "full",
+            "STATE": "active",
             "CREATED": "2027-03-17T12:00:10Z",
             "LAST USED": "-",
             "EXPIRES": "2027-03-19T00:00:10Z",
@@ -77,6 +78,10 @@ def test_the_list_shows_everything_but_the_key(flask: Callable, project: Project
             "PER MINUTE": "-",
             "PER DAY": "-",
             "ORIGINS": "-",
+            "SERVED TODAY": "0",
+            "REFUSED TODAY": "0",
+            "SERVED 30 DAYS": "0",
+            "REFUSED 30 DAYS": "0",
             "PROJECT": "shelter",
         }
     ]
@@ -88,6 +93,7 @@ def test_json_list_is_one_array(flask: Callable, key: str):
             "prefix": key[:PREFIX_LENGTH],
             "label": None,
             "role": "full",
+            "state": "active",
             "created": "2027-03-17T12:00:10Z",
             "lastUsed": None,
             "expires": None,
@@ -96,6 +102,10 @@ def test_json_list_is_one_array(flask: Callable, key: str):
             "perMinute": None,
             "perDay": None,
             "origins": [],
+            "servedToday": 0,
+            "refusedToday": 0,
+            "served30Days": 0,
+            "refused30Days": 0,
             "project": "shelter",
         }
     ]
@@ -107,6 +117,20 @@ def test_list_can_be_limited_to_one_project(flask: Callable, key: str, rival: Pr
     assert list(listed(flask, "--project", "rival")) == [other[:PREFIX_LENGTH]]
 
 
+def test_list_shows_what_each_key_was_served_and_refused(
+    flask: Callable, client_of: Callable, clock: Clock
+):
+    key = Key.issue(Project.add("Small", None, Plan("enterprise", 2, 9)))
+    for days in (0, 1):
+        clock.move(days=days)
+        for _ in range(3):
+            client_of(key).get("/v1/pets/9")
+        key_notes.flush()
+    names = ("SERVED TODAY", "REFUSED TODAY", "SERVED 30 DAYS", "REFUSED 30 DAYS")
+    row = row_of(flask, key)
+    assert [row[name] for name in names] == ["2", "1", "4", "2"]
+
+
 def test_last_use_is_updated_at_most_every_ten_minutes(
     flask: Callable, client: FlaskClient, key: str, clock: Clock
 ):
@@ -114,7 +138,7 @@ def test_last_use_is_updated_at_most_every_ten_minutes(
     for seconds in (0, 599, 1):
         clock.move(seconds=seconds)
         client.get("/v1/pets")
-        last_used.flush()
+        key_notes.flush()
         seen.append(row_of(flask, key)["LAST USED"])
     assert seen == ["2027-03-17T12:00:10Z"] * 2 + ["2027-03-17T12:10:10Z"]
 

@@ -12,7 +12,7 @@ from petstore.models.roles import FULL, READ, WRITE
 from petstore.models.sessions import OpenSession, Session
 from tests.harness.browser import SIGN_IN, Browser, words
 
-MENU = "Overview Animals Categories Orders"
+MENU = "Overview Animals Categories Orders Requests"
 KEYS = "/dashboard/keys"
 PUBLIC = {"sign_in", "dashboard"}  # the second one has static files alone
 

@@ -16,8 +16,9 @@ from flask import Flask, request, request_started
 from werkzeug.test import TestResponse
 
 from petstore.models.domains import Domain
+from petstore.models.failed_requests import FailedRequest, failure_queue
+from petstore.models.key_usage import KeyUsage, key_notes
 from petstore.models.keys import Key
-from petstore.models.last_used import last_used
 from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import row_limits
 from petstore.models.sessions import Session
@@ -100,6 +101,17 @@ class Stage:
     def _leave_outdated_rows(self) -> None:
         """Leave a row for each sweep."""
         name, key = f"old{self.number}", Key.by_prefix(self.key[:16])
+        FailedRequest.create(
+            project=self.project,
+            at_ms=1,
+            operation="x",
+            status=404,
+            code="not_found",
+            message="x",
+            key_prefix="x",
+            request_id="x",
+        )
+        KeyUsage.create(key=key, day=1, served=1, refused=1)
         StoredResponse.create(
             project=self.project, path="/", key=name, fingerprint=b"", created_ms=1
         )
@@ -177,6 +189,8 @@ class Stage:
         for each in ("", "?status=placed", f"?{middle}"):
             self._open(f"/dashboard/orders{each}")
         self._open("/dashboard/categories")
+        for each in ("", "?id=x1", "?last=1"):
+            self._open(f"/dashboard/requests{each}")
         for path in ("", "/usage.csv"):
             self._open(f"/dashboard{path}")
         forms(animals, **rex)
@@ -237,7 +251,9 @@ class Stage:
         self._submit(f"{domains}/{domain.id}/remove", on=domains)
 
     def _work_in_the_background(self) -> None:
-        last_used.flush()
+        key_notes.flush()
+        failure_queue.flush()
+        failure_queue.tidy()
         row_limits.count_soon(self.project.id)
         row_limits.count()
         DatabaseStorage().probe(project_subject(self.project.id))
