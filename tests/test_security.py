@@ -6,7 +6,7 @@ import pytest
 
 from petstore.models.domains import MAX_DOMAINS
 from petstore.models.keys import MAX_WORKING_KEYS
-from petstore.quotas.quotas import FAILED_SIGN_INS, PAGES, RESERVE, SIGN_INS, Quota
+from petstore.quotas.allowances import FAILED_SIGN_INS, PAGES, RESERVE, SIGN_INS, Quota
 from petstore.settings.numbers import MIN_SECRET_LENGTH
 from tests.harness.servers import ROOT
 

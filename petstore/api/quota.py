@@ -2,9 +2,9 @@
 
 from petstore.errors import ErrorResponse
 from petstore.models.callers import Caller
+from petstore.quotas.allowances import STRANGERS
 from petstore.quotas.decisions import Decision
 from petstore.quotas.limiter import Limiter
-from petstore.quotas.quotas import STRANGERS
 from petstore.storage import without_waiting
 from petstore.web.application import ApplicationRequest
 

@@ -1,4 +1,4 @@
-"""Quotas: what plans and pages allow in a minute and in a day."""
+"""What is allowed in a minute and in a day beside the plans, such as pages."""
 
 from petstore.models.plans import FREE, Quota, quota_of
 

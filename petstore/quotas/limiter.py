@@ -6,9 +6,7 @@ from petstore.clock import MS_PER_SECOND
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.plans import Quota
-from petstore.quotas.decisions import KEY_WINDOWS, Counts, Day, Decision, Hit
-from petstore.quotas.fallback import FallbackCounters
-from petstore.quotas.quotas import (
+from petstore.quotas.allowances import (
     FAILED_SIGN_INS,
     PAGES,
     RESERVE,
@@ -16,6 +14,8 @@ from petstore.quotas.quotas import (
     SITE_FACTOR,
     STRANGERS,
 )
+from petstore.quotas.decisions import KEY_WINDOWS, Counts, Day, Decision, Hit
+from petstore.quotas.fallback import FallbackCounters
 from petstore.quotas.stores.database import DatabaseStorage
 from petstore.quotas.stores.redis import RedisStorage
 from petstore.quotas.subjects import (

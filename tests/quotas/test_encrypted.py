@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 import trustme
 
+from petstore.quotas.allowances import STRANGERS
 from petstore.quotas.decisions import Hit
-from petstore.quotas.quotas import STRANGERS
 from petstore.quotas.stores.redis import RedisStorage
 from petstore.quotas.subjects import Subject
 from tests.harness import servers

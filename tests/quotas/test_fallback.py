@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.quotas.quotas import STRANGERS
+from petstore.quotas.allowances import STRANGERS
 from tests.harness.clocks import Clock
 from tests.harness.clusters import Server
 from tests.harness.waiting import wait_until
