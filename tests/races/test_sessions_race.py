@@ -1,0 +1,51 @@
+"""Sessions of the dashboard are seen and ended alike on every worker and host."""
+
+from itertools import cycle, islice
+
+from petstore import clock
+from petstore.clock import MS_PER_MINUTE
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.models.sessions import Session
+from tests.harness.crowds import at_once
+from tests.harness.visitors import Visitor
+from tests.races.conftest import Service, of_both_engines
+
+PEOPLE = 6
+PAGES = 8
+SIGN_IN = "<h1>Sign in</h1>"
+SESSIONS = "<h1>Sessions</h1>"
+
+
+def opened(visitor: Visitor) -> set[str]:
+    """Return what the next requests of a visitor, over several workers, open."""
+    pages = [visitor.get("/sessions") for _ in range(PAGES)]
+    return {part for page in pages for part in (SIGN_IN, SESSIONS) if part in page}
+
+
+@of_both_engines
+def test_sessions_that_are_ended_are_over_on_every_worker(
+    service: Service, key_of: object
+):
+    project = Project.add("Shelter", None, Plan("free"))
+    keys = [Key.issue(project) for _ in range(2)]
+    pairs = islice(zip(cycle(service.urls), cycle(keys)), PEOPLE)
+    first, *others = [Visitor(url, key) for url, key in pairs]
+    first.submit("/sessions/end-others", on="/sessions")
+    assert at_once(opened, others) == [{SIGN_IN}] * len(others)
+    assert opened(first) == {SESSIONS}
+
+
+@of_both_engines
+def test_pages_at_once_see_their_session_together(service: Service, key_of: object):
+    project = Project.add("Shelter", None, Plan("free"))
+    visitor = Visitor(service.urls[0], Key.issue(project))
+    row = Session.key == Key.select(Key.id).where(Key.project == project)
+    before_ms = clock.now_ms() - 5 * MS_PER_MINUTE
+    Session.update(began_ms=before_ms, seen_ms=before_ms).where(row).execute()
+    found = at_once(lambda _: opened(visitor), range(PAGES))
+    assert found == [{SESSIONS}] * PAGES
+    seen = Session.get(row)
+    assert seen.began_ms == before_ms
+    assert seen.seen_ms > before_ms
+    assert seen.ends_ms == seen.seen_ms + 60 * MS_PER_MINUTE
