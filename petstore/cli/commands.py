@@ -10,6 +10,8 @@ import click
 import peewee
 from flask.cli import AppGroup
 
+from petstore.events import acting_as
+from petstore.events.activity import OPERATOR
 from petstore.models import RuleError
 from petstore.storage import migrator, opened_databases
 
@@ -46,7 +48,8 @@ class DatabaseCommand(Command):
         with _errors_in_one_line():
             opened_databases().extend_timeouts()
             migrator.require_migrated()
-            return super().invoke(ctx)
+            with acting_as(OPERATOR):
+                return super().invoke(ctx)
 
 
 class Group(Command, AppGroup):

@@ -3,6 +3,7 @@
 from flask import Flask
 
 from petstore.dashboard import (
+    activity,
     categories,
     domains,
     keys,
@@ -27,6 +28,7 @@ PAGES = {
     "Keys": keys,
     "Sessions": open_sessions,
     "Domains": domains,
+    "Activity": activity,
 }
 
 

@@ -14,6 +14,7 @@ from flask.typing import ResponseReturnValue
 from petstore.dashboard.formats import duration
 from petstore.dashboard.navigation import PREFIX, STATIC, go_to, is_dashboard_path
 from petstore.errors import UNREADABLE, ErrorResponse
+from petstore.events import act_as
 from petstore.models import roles
 from petstore.models.callers import Caller
 from petstore.models.projects import Project
@@ -124,6 +125,7 @@ def recognise(*, has_reserve: bool = False) -> bool:
     if caller is None:
         return False
     wait_as(caller.project_id, request.remote_addr)
+    act_as(caller.prefix)
     state = current_request().state
     state.project = Project.get_by_id(caller.project_id)
     state.caller = caller

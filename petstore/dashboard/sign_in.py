@@ -13,9 +13,10 @@ from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.navigation import PREFIX, go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.errors import ERRORS
-from petstore.events import emit
+from petstore.events import emit, emit_after_commit
 from petstore.models.callers import Caller
 from petstore.models.roles import WRITE, refusal
+from petstore.storage import db
 from petstore.web.limiter import limiter_of
 
 # A page of the dashboard: nothing that a browser takes for another host, and nothing
@@ -46,8 +47,10 @@ def enter() -> ResponseReturnValue:
     if not caller.may(TAKES):
         return _reject("key_not_allowed", refusal(caller.role, TAKES))
     _count(caller)
-    sessions.start(caller)
-    emit("signed_in", project=caller.slug, key=caller.prefix)
+    with db.writing(caller.project_id):
+        sessions.start(caller)
+        key = caller.prefix
+        emit_after_commit("signed_in", by=key, project=caller.slug, key=key)
     page = _next_page()
     return redirect(page, 303) if page else go_to(overview.INDEX)
 

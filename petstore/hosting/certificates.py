@@ -22,6 +22,7 @@ class Certificate:
     issuer: str | None = None
     expires_ms: int | None = None
     fault: str | None = None
+    detail: str | None = None  # of the fault, with addresses: for the operator alone
 
 
 async def fetch_certificate(proxy: Address, domain: str) -> Certificate:
@@ -29,17 +30,22 @@ async def fetch_certificate(proxy: Address, domain: str) -> Certificate:
     try:
         async with asyncio.timeout(timeouts.LIMITS.handshake_seconds):
             return await _fetch(proxy, domain)
-    except ssl.SSLCertVerificationError as error:
+    # The second is a name that cannot be encoded.
+    except (OSError, UnicodeError) as error:
+        detail = f"{proxy}: {error or type(error).__name__}"
+        return Certificate(fault=_fault_of(error), detail=detail)
+
+
+def _fault_of(error: Exception) -> str:
+    """Return what the project sees: no address, which may be an internal one."""
+    if isinstance(error, ssl.SSLCertVerificationError):
         reason = error.verify_message.rstrip(".")
-        fault = f"The proxy shows a certificate that is not valid: {reason}."
-    except TimeoutError:
-        fault = "The proxy did not show a certificate in time."
-    except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError):
-        fault = "The proxy has no certificate for this domain yet."
-    except (OSError, UnicodeError):  # the second is a name that cannot be encoded
-        # Projects see this, and the address may be one of an internal network.
-        fault = "The proxy cannot be reached."
-    return Certificate(fault=fault)
+        return f"The proxy shows a certificate that is not valid: {reason}."
+    if isinstance(error, TimeoutError):
+        return "The proxy did not show a certificate in time."
+    if isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError):
+        return "The proxy has no certificate for this domain yet."
+    return "The proxy cannot be reached."
 
 
 async def _fetch(proxy: Address, domain: str) -> Certificate:

@@ -7,6 +7,7 @@ import peewee
 from flask import Flask
 
 from petstore import timeouts
+from petstore.events.activity import ITSELF
 from petstore.hosting.certificates import fetch_certificate
 from petstore.hosting.dns import DnsResult, RequiredRecords, check_dns
 from petstore.models import RuleError
@@ -161,7 +162,7 @@ class Verifier:
             record_handshake(domain)
             self._request_certificate(domain)
         elif domain.has_expired:
-            domain.emit("domain_expired")
+            domain.emit("domain_expired", by=ITSELF)
 
     def _check_dns(self, domain: Domain) -> DnsResult:
         required = self.required_records(domain)
@@ -169,7 +170,9 @@ class Verifier:
 
     def _request_certificate(self, domain: Domain) -> None:
         seen = await_result(fetch_certificate(self._tls_address, domain.name))
-        record_certificate(domain, seen.issuer, seen.expires_ms, seen.fault)
+        record_certificate(
+            domain, seen.issuer, seen.expires_ms, seen.fault, seen.detail
+        )
 
     def _start_handshake(self, domain: Domain) -> None:
         """Request the certificate unless too many are; it is due again later."""

@@ -279,26 +279,30 @@ class Key(BaseModel):
         update = Key.update(revoked_ms=clock.now_ms()).where(
             Key.id == self.id, Key.revoked_ms.is_null()
         )
-        if update.execute():
-            self._emit("key_revoked")
+        with db.writing(self.project_id):
+            if update.execute():
+                self._emit("key_revoked")
 
     @classmethod
     def ban(cls, key_id: int, until_ms: int) -> None:
         """Refuse the requests of the key until then, on every worker and host."""
-        cls.update(banned_until_ms=until_ms).where(cls.id == key_id).execute()
-        cls.get_by_id(key_id)._emit("key_banned", until_ms=until_ms)
+        key = cls.get_by_id(key_id)
+        with db.writing(key.project_id):
+            cls.update(banned_until_ms=until_ms).where(cls.id == key_id).execute()
+            key._emit("key_banned", by=key.prefix, until_ms=until_ms)
 
     def unban(self) -> None:
         """End the ban of the key at once."""
         update = Key.update(banned_until_ms=None).where(
             Key.id == self.id, Key.banned_until_ms > clock.now_ms()
         )
-        if update.execute():
-            self._emit("key_unbanned")
+        with db.writing(self.project_id):
+            if update.execute():
+                self._emit("key_unbanned")
 
-    def _emit(self, event: str, **facts: int) -> None:
+    def _emit(self, event: str, *, by: str | None = None, **facts: int) -> None:
         slug = self.project.slug
-        emit_after_commit(event, project=slug, key=self.prefix, **facts)
+        emit_after_commit(event, by=by, project=slug, key=self.prefix, **facts)
 
 
 Key.add_index(Key.project, Key._ends(), Key.id, name="api_key_ends")

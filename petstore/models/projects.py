@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import asdict, dataclass
 from functools import reduce
 from operator import or_
-from typing import Self
+from typing import Any, Self
 
 from peewee import (
     BigAutoField,
@@ -203,8 +203,10 @@ class Project(BaseModel):
         update = Project.update(**columns, rows_counted_ms=None).where(
             Project.id == self.id, reduce(or_, differs), *conditions
         )
-        if update.execute():
-            emit_after_commit("plan_changed", project=self.slug, **columns)
+        with db.writing(self.id):
+            if update.execute():
+                facts: dict[str, Any] = {"project": self.slug, **columns}
+                emit_after_commit("plan_changed", **facts)
 
 
 class Slug(BaseModel):

@@ -16,7 +16,7 @@ from peewee import (
 )
 
 from petstore import clock, randomness, timeouts
-from petstore.events import emit
+from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
@@ -61,8 +61,8 @@ class Session(BaseModel):
     def end(cls, token: str) -> None:
         """End the session as its own holder, for every copy of its cookie."""
         caller = cls.caller(token)
-        if caller and _delete(digest_of(token).hex()):
-            emit("session_ended", project=caller.slug, key=caller.prefix)
+        if caller:
+            _end(caller, digest_of(token).hex())
 
     @classmethod
     def caller(cls, token: str) -> Caller | None:
@@ -88,7 +88,8 @@ class Session(BaseModel):
         few = cls.select(cls.digest).where(is_other).limit(timeouts.LIMITS.deleted_rows)
         while _end_some(caller.project_id, few):
             pass
-        emit("other_sessions_ended", project=caller.slug, key=caller.prefix)
+        facts = {"project": caller.slug, "key": caller.prefix}
+        emit_after_commit("other_sessions_ended", by=caller.prefix, **facts)
 
 
 class OpenSession(NamedTuple):
@@ -127,13 +128,15 @@ class OpenSession(NamedTuple):
 
     def end(self, caller: Caller) -> None:
         """End the session as another person of its project."""
-        if _delete(self.digest):
-            emit(
-                "session_ended",
-                project=caller.slug,
-                key=caller.prefix,
-                session_key=self.prefix,
-            )
+        _end(caller, self.digest, session_key=self.prefix)
+
+
+def _end(caller: Caller, digest: str, **facts: str) -> None:
+    """End a session as the caller."""
+    facts |= {"project": caller.slug, "key": caller.prefix}
+    with db.writing(caller.project_id):
+        if _delete(digest):
+            emit_after_commit("session_ended", by=caller.prefix, **facts)
 
 
 @statement(db)

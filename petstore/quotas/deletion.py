@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from peewee import Field, IntegrityError, Tuple, chunked
 
 from petstore import timeouts
+from petstore.models.activity import Activity
 from petstore.models.categories import CategoryTable
 from petstore.models.domains import Domain, DomainToken
 from petstore.models.failed_requests import FailedRequest
@@ -27,6 +28,7 @@ TABLES: tuple[tuple[Field, ...], ...] = (
     (Key.project, Key.id),
     (DomainToken.project,),
     (Domain.project, Domain.id),
+    (Activity.project, Activity.id),
     (LimitedAction.project, LimitedAction.action, LimitedAction.subject),
     (FailedRequest.project, FailedRequest.id),
     (StoredResponse.project, StoredResponse.path, StoredResponse.key),

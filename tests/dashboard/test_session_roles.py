@@ -73,7 +73,9 @@ def test_a_session_of_a_read_key_from_the_version_before_opens_no_page(
 
 def test_the_menu_offers_what_the_key_may_do(browser: Browser, writer: Browser):
     assert f"{MENU} API reference" in writer.read("/dashboard")
-    assert f"{MENU} Keys Sessions Domains API reference" in browser.read("/dashboard")
+    assert f"{MENU} Keys Sessions Domains Activity API reference" in browser.read(
+        "/dashboard"
+    )
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ COLUMNS = {
     "failed_request.at_ms": f"{START_MS}",
     "key_usage.day": f"{START_MS // MS_PER_DAY}",
     "reply.created_ms": f"{START_MS}",
+    "activity.at_ms": f"{START_MS}",
+    "activity.facts": "'{}'",
     "session.ends_ms": f"{START_MS} + 1000000000 + n",
     "usage.last_day": "100000",
 }

@@ -15,6 +15,7 @@ import pytest
 from flask import Flask, request, request_started
 from werkzeug.test import TestResponse
 
+from petstore.models.activity import Activity
 from petstore.models.domains import Domain
 from petstore.models.failed_requests import FailedRequest, failure_queue
 from petstore.models.key_usage import KeyUsage, key_notes
@@ -116,6 +117,9 @@ class Stage:
             project=self.project, path="/", key=name, fingerprint=b"", created_ms=1
         )
         Session.create(digest=name, key=key, ends_ms=1)
+        Activity.create(
+            project=self.project, at_ms=1, name=name, actor="operator", facts="{}"
+        )
         Usage.create(
             subject=name,
             day=1,
@@ -188,6 +192,8 @@ class Stage:
                 self._open(f"{animals}?{each}&{part}".rstrip("&").replace("?&", "?"))
         for each in ("", "?status=placed", f"?{middle}"):
             self._open(f"/dashboard/orders{each}")
+        for each in ("", "?last=1"):
+            self._open(f"/dashboard/activity{each}")
         self._open("/dashboard/categories")
         for each in ("", "?id=x1", "?last=1"):
             self._open(f"/dashboard/requests{each}")

@@ -231,9 +231,10 @@ class Domain(BaseModel):
         withdraws it.
         """
         delete = Domain.delete().where(Domain.id == self.id)
-        rows = list(delete.returning(Domain.verified_ms))
-        for row in rows:
-            self.emit("domain_removed" if row.verified_ms else "domain_withdrawn")
+        with db.writing(self.project_id):
+            rows = list(delete.returning(Domain.verified_ms))
+            for row in rows:
+                self.emit("domain_removed" if row.verified_ms else "domain_withdrawn")
         return any(row.verified_ms for row in rows)
 
     def change(self, *conditions: Expression, **columns: Any) -> bool:
@@ -241,7 +242,7 @@ class Domain(BaseModel):
         update = Domain.update(**columns).where(Domain.id == self.id, *conditions)
         return bool(update.execute())
 
-    def emit(self, event: str, **facts: str) -> None:
+    def emit(self, event: str, **facts: str | None) -> None:
         """Emit an event of the domain after the current transaction."""
         slug = self.project.slug
         emit_after_commit(event, project=slug, domain=self.name, **facts)

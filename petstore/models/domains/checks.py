@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 from peewee import SQL, Expression, IntegrityError, fn
 
 from petstore import clock
+from petstore.events import emit_after_commit
+from petstore.events.activity import ITSELF
 from petstore.models import RuleError
 from petstore.models.domains import (
     EXPIRES_AFTER_MS,
@@ -79,14 +81,11 @@ def prove(domain: Domain, finding: str, *, most_new: int) -> None:
             with db.writing(domain.project_id):
                 db.lock_until_commit(domain.project_id)
                 _count_if_new(domain, most_new)
-                losers, is_new = _take_over(domain), _verify(domain, finding)
+                _take_over(domain)
+                _verify(domain, finding)
             break
         except IntegrityError:  # another project has proved it at the same time
             continue
-    for loser in losers:
-        domain.emit("domain_taken_over", loser=loser)
-    if is_new:
-        domain.emit("domain_verified")
 
 
 def record_finding(domain: Domain, finding: str, *, is_proved: bool | None) -> None:
@@ -109,15 +108,22 @@ def record_handshake(domain: Domain) -> None:
 
 
 def record_certificate(
-    domain: Domain, issuer: str | None, expires_ms: int | None, fault: str | None
+    domain: Domain,
+    issuer: str | None,
+    expires_ms: int | None,
+    fault: str | None,
+    detail: str | None = None,
 ) -> None:
-    """Record the certificate that the proxy presents, or why there is none."""
-    domain.change(
-        Domain.verified_ms.is_null(False),
-        certificate_issuer=issuer,
-        certificate_expires_ms=expires_ms,
-        certificate_fault=fault,
-    )
+    """Record the certificate that the proxy presents, or why there is none.
+
+    The same fault again is no event. Its detail is for the operator alone.
+    """
+    columns = {"issuer": issuer, "expires_ms": expires_ms, "fault": fault}
+    columns = {f"certificate_{name}": value for name, value in columns.items()}
+    with db.writing(domain.project_id):
+        is_recorded = domain.change(Domain.verified_ms.is_null(False), **columns)
+        if is_recorded and fault and fault != domain.certificate_fault:
+            domain.emit("certificate_failed", by=ITSELF, reason=fault, detail=detail)
 
 
 def certificate_summary() -> CertificateSummary:
@@ -170,8 +176,8 @@ def _count_if_new(domain: Domain, most: int) -> None:
         raise TooManyNewDomains(most)
 
 
-def _take_over(domain: Domain) -> list[str]:
-    """Take the domain from other projects; return their slugs."""
+def _take_over(domain: Domain) -> None:
+    """Take the domain from the projects that have it."""
     update = Domain.update(
         verified_ms=None,
         is_chosen=False,
@@ -185,12 +191,14 @@ def _take_over(domain: Domain) -> list[str]:
         Domain.project != domain.project_id,
         Domain.verified_ms.is_null(False),
     )
-    rows = list(update.returning(Domain.project))
-    return [Project.get_by_id(row.project_id).slug for row in rows]
+    for row in list(update.returning(Domain.project)):
+        loser = Project.get_by_id(row.project_id).slug
+        domain.emit("domain_taken_over", loser=loser)
+        emit_after_commit("domain_lost", by=ITSELF, project=loser, domain=domain.name)
 
 
-def _verify(domain: Domain, finding: str) -> bool:
-    """Mark the domain as verified; return whether it was not, or had expired."""
+def _verify(domain: Domain, finding: str) -> None:
+    """Mark the domain as verified, which is an event if it was not, or had expired."""
     now = clock.now_ms()
     columns = {"checked_ms": now, "finding": finding, "misdirected_since_ms": None}
     is_served = Domain.verified_ms.is_null(False) & points_here_since(
@@ -200,4 +208,5 @@ def _verify(domain: Domain, finding: str) -> bool:
     # The row is gone, so raising must roll back what was taken from other projects.
     if not is_new and not domain.change(**columns):
         raise NoSuchDomain
-    return is_new
+    if is_new:
+        domain.emit("domain_verified")
