@@ -2,6 +2,7 @@
 
 from tests.harness.campaign import Campaign
 from tests.torture import floods, hostile_tenants, mutations
+from tests.torture.events import EVENTS
 from tests.torture.kills import KILLS
 from tests.torture.large_crowds import CROWDS
 from tests.torture.migrations import MIGRATIONS
@@ -25,5 +26,6 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     *STALLS,
     *MONTHS,
     *QUOTAS,
+    *EVENTS,
     *MIGRATIONS,
 )
