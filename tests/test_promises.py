@@ -20,7 +20,7 @@ from petstore.storage.database import (
 )
 from tests.harness import databases
 from tests.harness.databases import of_one_engine
-from tests.harness.documents import code_in, rows_of
+from tests.harness.documents import code_in, rows_of, web_page
 from tests.harness.servers import ROOT
 
 
@@ -133,6 +133,13 @@ def test_each_plan_is_documented_with_its_limits():
             "{}/minute;{}/day".format(*limits),
             f"{terms.rows:,}" if terms.rows else "its own",
         )
+
+
+def test_web_page_of_the_guide_is_that_of_the_documentation():
+    address = "http://127.0.0.1:8000/v1"
+    page = web_page("petstore/openapi/guide.md", address)
+    assert page == web_page("docs/api.md", address)
+    assert page.count("\n") == 25
 
 
 @of_one_engine

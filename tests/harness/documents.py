@@ -1,4 +1,4 @@
-"""The tables of the documentation."""
+"""The tables and the web page of the documentation."""
 
 import re
 from itertools import takewhile
@@ -19,3 +19,9 @@ def rows_of(page: str, heading: str) -> list[list[str]]:
 def code_in(cell: str) -> list[str]:
     """Return what a cell shows as code."""
     return re.findall("`([^`]+)`", cell)
+
+
+def web_page(page: str, address: str) -> str:
+    """Return the web page that a page of the documentation shows, for this API."""
+    text = (ROOT / page).read_text().partition("```html\n")[2].partition("```")[0]
+    return text.replace("BASE_ADDRESS", address)
