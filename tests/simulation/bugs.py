@@ -57,7 +57,7 @@ BUGS = (
         GROUP_COMMIT,
         "        self._queue.serve_all(False)\n",
         "",
-        "failures have a reason",
+        IN_TIME,
     ),
     Bug(
         "what SQLite has rolled back by itself goes on",

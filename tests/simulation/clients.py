@@ -5,7 +5,7 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.simulation.history import Entry, History, Reader, Tenant
+from tests.simulation.history import Entry, History, Reader
 from tests.simulation.network import End, Link, Network
 from tests.simulation.plan import Client, Deed
 from tests.simulation.world import World
@@ -388,8 +388,3 @@ class Hostile(Visitor):
 
 
 KINDS = {"api": ApiClient, "reader": PageReader, "person": Person, "hostile": Hostile}
-
-
-def tenant_of(name: str, number: int, per_minute: int, keys: list[str]) -> Tenant:
-    """Return a tenant that nobody has used yet."""
-    return Tenant(name, number, per_minute, keys)

@@ -50,11 +50,6 @@ class Redis:
         self._ends.append(end)
         self._world.start(self._serve(end))
 
-    def served(self, subject: str) -> dict[str, str]:
-        """Return what is stored under the only key that ends like this."""
-        [found] = [each for key, each in self._hashes.items() if key.endswith(subject)]
-        return found
-
     async def _serve(self, end: End) -> None:
         reader = hiredis.Reader()
         while received := await end.receive(PATIENCE_SECONDS):
