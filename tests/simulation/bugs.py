@@ -62,9 +62,9 @@ BUGS = (
     Bug(
         "what SQLite has rolled back by itself goes on",
         SQLITE,
-        "                transaction.fail(error)\n"
-        "                self._state.conn = EndedTransaction(error)\n",
-        "                pass\n",
+        "            transaction.fail(error)\n"
+        "            self._state.conn = EndedTransaction(error)\n",
+        "            pass\n",
         "no traceback",
     ),
     Bug(

@@ -60,6 +60,16 @@ class Part(NamedTuple):
     loop: Loop
 
 
+class EndedLoop:
+    """Stands for the loop of a process that ends: what would begin later never does."""
+
+    def is_closed(self) -> bool:
+        return False
+
+    def call_soon_threadsafe(self, *_: Any) -> None:
+        pass
+
+
 class Service:
     """One worker at a time, as gunicorn's master would start it."""
 
@@ -112,6 +122,7 @@ class Service:
             worker.run()
             self.world.note("worker", "has stopped")
             db.dispose()
+            waiting._main.loop = EndedLoop()
             failure_queue.flush()
             key_notes.flush()
         except Killed:
