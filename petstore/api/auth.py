@@ -24,27 +24,30 @@ def identify(request: ApplicationRequest) -> None:
 
 
 def require_key(request: ApplicationRequest) -> None:
-    """Raise 401 without a valid key."""
-    if not request.state.caller:
+    """Raise 401 without a valid key, and 403 for one that may not do this."""
+    caller = request.state.caller
+    if not caller:
         is_sent = _bearer_token(request)
         raise ErrorResponse("invalid_api_key" if is_sent else "missing_api_key")
+    if caller.role != roles.FULL:  # which may do everything, from everywhere
+        _require_role(request, caller)
+        _require_origin(request, caller)
 
 
-def require_role(request: ApplicationRequest) -> None:
+def _require_role(request: ApplicationRequest, caller: Caller) -> None:
     """Raise 403 if the operation, where there is one, takes more than the key may."""
-    caller = request.state.required_caller
-    if caller.role != roles.FULL and request.endpoint:
+    if request.endpoint:
         operation: Any = current_app.view_functions[request.endpoint]
         roles.require(caller.role, operation.contract.takes)
 
 
-def require_origin(request: ApplicationRequest) -> None:
+def _require_origin(request: ApplicationRequest, caller: Caller) -> None:
     """Raise 403 for a page that may not use the key.
 
     A request without an origin is served: a script can send any, so that the limits of
     the key are what protects its project.
     """
-    origins = request.state.required_caller.origins
+    origins = caller.origins
     origin = request.environ.get("HTTP_ORIGIN")
     if origins is None or origin is None:
         return
