@@ -10,6 +10,7 @@ from marshmallow import Schema
 from werkzeug.routing import Rule
 
 from petstore.errors import ERRORS
+from petstore.models.roles import TAKES
 from petstore.openapi.components import (
     CONFLICT,
     INT64,
@@ -64,11 +65,12 @@ def operations(app: Flask) -> dict[str, dict[str, Any]]:
 def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
     contract = view.contract
     summary, _, details = (inspect.getdoc(view) or "").partition("\n\n")
+    paragraphs = (details, TAKES.get(contract.takes), _see_also(method, view))
     body = _example(contract.body) if contract.body else None
     operation: dict[str, Any] = {
         "operationId": camel(view.__name__),
         "summary": summary.rstrip("."),
-        "description": f"{details}\n\n{_see_also(method, view)}".lstrip(),
+        "description": "\n\n".join(filter(None, paragraphs)),
         "tags": TAGS.get(rule.endpoint.partition(".")[0], OTHER_TAGS),
         "parameters": [
             *map(_path_parameter, sorted(rule.arguments)),

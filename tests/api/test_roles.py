@@ -116,3 +116,15 @@ def test_a_successor_may_do_what_the_key_before_may(
     key = Key.issue(project, Grant(READ))
     successor = Key.by_prefix(key[:16]).rotate(60)
     assert error_of(client_of(successor).post("/v1/pets", json=REX)) == NOT_ALLOWED
+
+
+def test_the_description_says_which_operations_a_read_key_may_not_call(
+    stranger: FlaskClient,
+):
+    paths = stranger.get("/openapi.json").json["paths"]
+    told = {
+        (method, "This takes a key that may write." in operation["description"])
+        for operations in paths.values()
+        for method, operation in operations.items()
+    }
+    assert told == {("get", False), ("post", True), ("patch", True), ("put", True)}
