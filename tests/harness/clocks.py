@@ -20,6 +20,11 @@ CREATE TABLE test_clock (now_ms bigint);
 CREATE FUNCTION test_now_ms() RETURNS bigint STABLE LANGUAGE sql
     AS 'SELECT now_ms FROM test_clock';
 """
+# For databases that a service of its own process writes as well, by the real time.
+REAL_POSTGRESQL_CLOCK = """
+CREATE FUNCTION test_now_ms() RETURNS bigint STABLE LANGUAGE sql
+    AS 'SELECT (extract(epoch FROM now()) * 1000)::bigint';
+"""
 # In front of a script, this makes TIME return what a `Clock` has stored.
 LUA_CLOCK = """
 local real = redis
