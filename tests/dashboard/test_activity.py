@@ -76,7 +76,7 @@ def test_failed_certificate_has_its_reason(
     domain: Domain = own(project, NAME)
     record_certificate(domain, None, None, "It is late.", "10.0.0.7:443: late")
     shown = browser.read(ACTIVITY)
-    assert f"Certificate failed {NAME} It is late. The service" in shown
+    assert f"Certificate failed {NAME} It is late. It is tried again once" in shown
     assert "10.0.0.7" not in shown
 
 

@@ -18,7 +18,8 @@ from tests.harness.clients import ORDERS, PETS, Client
 
 PATHS = (
     *("", "/animals", "/animals?name=r&status=available&category=1", "/categories"),
-    *("/orders", "/keys", "/sessions", "/settings/domains", "/nowhere", "/animals?x=1"),
+    *("/orders", "/requests", "/keys", "/sessions", "/settings/domains", "/activity"),
+    *("/nowhere", "/animals?x=1"),
 )
 
 
