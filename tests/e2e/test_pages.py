@@ -19,7 +19,7 @@ from tests.harness.clients import ORDERS, PETS, Client
 PATHS = (
     *("", "/animals", "/animals?name=r&status=available&category=1", "/categories"),
     *("/orders", "/requests", "/keys", "/sessions", "/settings/domains", "/activity"),
-    *("/nowhere", "/animals?x=1"),
+    *("/nowhere", "/animals?x=1", "/requests?id=x"),
 )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from petstore import clock
+from petstore.models.failed_requests import KEPT
+from petstore.models.key_usage import SHOWN_DAYS
 from petstore.models.keys import MAX_KEYS_PER_HOUR
 from petstore.models.projects import Project
 from petstore.quotas.subjects import USAGE_KEPT_DAYS, project_subject
@@ -86,6 +88,18 @@ def _data(project: Project, rows: int) -> Iterator[Filling]:
         sessions,
         "session (digest, key_id, ends_ms)",
         f"'filled-' || n, 1 + n % {ended}, {now} + ({sessions} / 2 - n) * 1000",
+    )
+    yield Filling(
+        KEPT * (1 + others),
+        "failed_request (project_id, at_ms, operation, status, code, message,"
+        " key_prefix, request_id)",
+        f"{own} + n % {1 + others}, {now} - n, 'getPet', 404, 'not_found', '{BODY}',"
+        " 'pet_filled', 'filled-' || n",
+    )
+    yield Filling(
+        ended * SHOWN_DAYS,
+        "key_usage (key_id, day, served, refused)",
+        f"1 + n / {SHOWN_DAYS}, {now // clock.MS_PER_DAY} - n % {SHOWN_DAYS}, n, n",
     )
     yield Filling(
         200,

@@ -16,6 +16,7 @@ from werkzeug.test import TestResponse
 
 from petstore import create_app
 from petstore.models.domains.checks import claim_due
+from petstore.models.failed_requests import failure_queue
 from petstore.models.key_usage import key_notes
 from petstore.models.keys import Key
 from petstore.models.projects import Project
@@ -41,6 +42,7 @@ PAGES = (
     *(f"/animals?after={MIDDLE}&category=2&status=pending", "/animals?name=rex"),
     *("/orders", "/orders?status=placed&last=1", "/categories", "/categories?last=1"),
     *("/keys", "/keys?status=ended", "/settings/domains"),
+    *("/requests", "/requests?last=1", "/requests?id=filled-1"),
 )
 
 Deed = Callable[[], TestResponse | None]
@@ -85,6 +87,9 @@ def deeds(app: Flask, key: str, number: int) -> Iterator[tuple[str, Deed]]:
     yield "GET of a stranger", partial(app.test_client().get, PETS, **stranger)
     yield "sign out", partial(browser.submit, "/dashboard/sign-out", on="/dashboard")
     yield "notes of used keys", key_notes.flush
+    client.get(f"{PETS}/{2**62}")
+    yield "a failed request", failure_queue.flush
+    yield "rows of failed requests", failure_queue.tidy
     yield "claim of a due domain", partial(claim_due, Project.by_slug("shelter").id)
 
 
