@@ -21,6 +21,9 @@ machine. The meters and their columns:
 - pieces: statements (of SQL and Redis), round trips to the stores, and the most memory
   that Python allocates at a time
 
+What a worker does from time to time is left out: the notes of requests are written in
+the background.
+
 The rows `hundred`, `page` and `once` are the dearest of what a plan allows. The rows
 `by hand` are the same job in Flask, written by hand (yardsticks/baseline.py). Its
 worker is gunicorn's, with threads, which take more or fewer system calls to wait for

@@ -1,6 +1,6 @@
-"""gunicorn.conf.py without what a worker does every half second.
+"""gunicorn.conf.py without what a worker does from time to time.
 
-On a slow machine, a request would take more of it.
+On a slow machine, and under valgrind on any, a request would take more of it.
 """
 
 from dataclasses import replace
@@ -17,6 +17,9 @@ timeouts.LIMITS = replace(
     linger_seconds=SECONDS,
     request_seconds=SECONDS,
     send_seconds=SECONDS,
+    failed_seconds=SECONDS,
+    usage_seconds=SECONDS,
+    tidy_seconds=SECONDS,
 )
 
 exec(Path("gunicorn.conf.py").read_text(encoding="utf-8"))

@@ -193,5 +193,7 @@ class InvalidRequest(ErrorResponse):
 
 def printable(text: str, length: int) -> str:
     """Return the beginning of a text that a client has chosen, in one line."""
-    # It may be long and may contain line breaks.
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[:length])
+    short = text[:length]  # it may be long and may contain line breaks
+    if short.isprintable():
+        return short
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)

@@ -103,7 +103,7 @@ class Limits:
     # What requests note is written in the background.
     failed_seconds: float = 1.0  # after the first failed request that is not written
     usage_seconds: float = 5.0  # after the first use of a key that is not written
-    tidy_seconds: float = 10.0  # before rows that are not kept are deleted
+    tidy_seconds: float = 30.0  # before rows that are not kept are deleted
     failed_requests: int = 1_000  # of a process that wait to be written
     failed_per_second: int = 20  # of one project, that a process writes
 

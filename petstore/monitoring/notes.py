@@ -1,7 +1,6 @@
 """What the dashboard shows of past requests: counts of each key, and failures."""
 
-from functools import partial
-from http import HTTPStatus
+import functools
 
 import orjson
 from flask import Flask, Response
@@ -20,13 +19,17 @@ from petstore.web.application import (
     is_api_path,
 )
 
+REFUSED = (403, 429)
+FIRST_ERROR = 400
 MAX_MESSAGE_LENGTH = 1_000
 MAX_OPERATION_LENGTH = 100
 
 
 def init_app(app: Flask) -> None:
     """Note each request with a key when its response is known."""
-    failure_queue.on_drop = partial(metrics.count_event, "failed_request_dropped")
+    failure_queue.on_drop = functools.partial(
+        metrics.count_event, "failed_request_dropped"
+    )
     app.after_request(_note)
 
 
@@ -35,9 +38,8 @@ def _note(response: Response) -> Response:
     state, status = request.state, response.status_code
     if caller := state.caller:
         if decision := state.decision:
-            is_served = decision.is_granted and status != HTTPStatus.FORBIDDEN
-            key_notes.add(caller, decision.now_ms, is_served=is_served)
-        if status >= HTTPStatus.BAD_REQUEST and is_api_path(request.path):
+            key_notes.add(caller, decision.now_ms, is_served=status not in REFUSED)
+        if status >= FIRST_ERROR and is_api_path(request.path):
             _note_failure(request, caller, response)
     return response
 
@@ -65,6 +67,11 @@ def _note_failure(
 
 def _operation(request: ApplicationRequest) -> str:
     if request.endpoint:
-        return camel(request.endpoint.rpartition(".")[2])
+        return _operation_id(request.endpoint)
     path = masked(f"{request.method} {request.path}")
     return printable(path, MAX_OPERATION_LENGTH)
+
+
+@functools.cache
+def _operation_id(endpoint: str) -> str:
+    return camel(endpoint.rpartition(".")[2])

@@ -20,6 +20,7 @@ from petstore.storage.lists import Part
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.statements import recorded
 
+NEVER = 3600.0
 EVERYTHING = Part(limit=KEPT + 1)
 
 
@@ -32,6 +33,12 @@ def found(project: Project, request_id: str | None = None) -> list[Failure]:
 def failure(project: Project, number: int = 0, at_ms: int = START_MS) -> Failure:
     of_key = "pet_AAAAAAAAAAAA"
     return Failure(project.id, at_ms, "x", 404, "not_found", "x", of_key, f"{number}")
+
+
+@pytest.fixture(autouse=True)
+def by_hand(set_limits: Callable) -> None:
+    """Write when the test says so, and not a second after a failure."""
+    set_limits(failed_seconds=NEVER)
 
 
 @pytest.fixture
