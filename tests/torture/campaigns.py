@@ -12,6 +12,7 @@ from tests.torture.power import POWER
 from tests.torture.quotas import QUOTAS
 from tests.torture.restarts import RESTARTS
 from tests.torture.stalls import STALLS
+from tests.torture.web_page_keys import WEB_PAGE_KEYS
 
 CAMPAIGNS: tuple[Campaign, ...] = (
     *KILLS,
@@ -21,6 +22,7 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("half-sent requests", 500, 100, floods.hold_half_requests),
     Campaign("mutated requests", 1_000_000, 20_000, mutations.play),
     Campaign("hostile tenants", 20_000, 1_000, hostile_tenants.play),
+    *WEB_PAGE_KEYS,
     *floods.FLOODS,
     *CROWDS,
     *STALLS,
