@@ -17,19 +17,17 @@ class Turns:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._started = 0  # in this iteration, and few in those before it
+        self._started = 0  # in this iteration
         self._is_due = False  # whether `_begin_iteration` will be called
         # What waits of each sender; the one whose turn is next comes first.
         self._waiting: dict[str, deque[Callable[[], None]]] = {}
 
     def has_room(self) -> bool:
         """Return whether a request may start at once, and count it."""
-        starts = timeouts.LIMITS.starts
         self._started += 1
-        # One call in many requests: a call for each would take 0.6 % of it.
-        if self._started > starts // 2 and not self._is_due:
+        if not self._is_due:
             self._count_anew_soon()
-        return self._started <= starts and not self._waiting
+        return self._started <= timeouts.LIMITS.starts and not self._waiting
 
     def wait(self, sender: str, start: Callable[[], None]) -> None:
         """Call the function in one of the next iterations, where there was no room."""
