@@ -92,7 +92,7 @@ class FailureQueue:
 
     def __init__(self) -> None:
         self.on_drop: Callable[[int], object] = lambda _number: None
-        self._waiting: list[Failure] = []
+        self._waiting: list[Callable[[], Failure]] = []
         self._second = 0
         self._of_second: Counter[int] = Counter()  # failures, by project
         self._grown: set[int] = set()  # projects that may have too many rows
@@ -117,9 +117,9 @@ class FailureQueue:
             return False
         return True
 
-    def add(self, failure: Failure) -> None:
-        """Have a failure written soon."""
-        self._waiting.append(failure)
+    def add(self, describe: Callable[[], Failure]) -> None:
+        """Have a failure written soon; it is described only then."""
+        self._waiting.append(describe)
         self._flushing.start(timeouts.LIMITS.failed_seconds)
 
     def flush(self) -> None:
@@ -127,9 +127,10 @@ class FailureQueue:
         waiting, self._waiting = self._waiting, []
         try:
             while some := waiting[:WRITTEN_AT_ONCE]:
-                _write(some)
+                failures = [describe() for describe in some]
+                _write(failures)
                 del waiting[:WRITTEN_AT_ONCE]
-                self._grown |= {failure.project for failure in some}
+                self._grown |= {failure.project for failure in failures}
                 self._tidying.start(timeouts.LIMITS.tidy_seconds)
         except peewee.DatabaseError as error:
             if not db.is_outage(error):  # it would be refused again
@@ -137,7 +138,7 @@ class FailureQueue:
                 del waiting[:WRITTEN_AT_ONCE]
             self._take_back(waiting)
 
-    def _take_back(self, failures: list[Failure]) -> None:
+    def _take_back(self, failures: list[Callable[[], Failure]]) -> None:
         if not failures:
             return
         room = timeouts.LIMITS.failed_requests - len(self._waiting)

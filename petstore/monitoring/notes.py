@@ -18,6 +18,7 @@ from petstore.web.application import (
     current_request,
     is_api_path,
 )
+from petstore.web.responses import JsonResponse
 
 REFUSED = (403, 429)
 FIRST_ERROR = 400
@@ -48,20 +49,27 @@ def _note_failure(
     request: ApplicationRequest, caller: Caller, response: Response
 ) -> None:
     now = clock.now_ms()
-    if not failure_queue.has_room(caller.project_id, now):
-        return
-    body = orjson.loads(response.get_data())
-    failure_queue.add(
-        Failure(
-            caller.project_id,
-            now,
-            _operation(request),
-            response.status_code,
-            body["code"],
-            printable(masked(body["message"]), MAX_MESSAGE_LENGTH),
-            caller.prefix,
-            request.state.request_id,
-        )
+    if isinstance(response, JsonResponse) and failure_queue.has_room(
+        caller.project_id, now
+    ):
+        operation, request_id = _operation(request), request.state.request_id
+        facts = (caller, now, operation, response.status_code, request_id)
+        failure_queue.add(functools.partial(_failure, *facts, response.body))
+
+
+def _failure(
+    caller: Caller, now: int, operation: str, status: int, request_id: str, body: bytes
+) -> Failure:
+    error = orjson.loads(body)
+    return Failure(
+        caller.project_id,
+        now,
+        operation,
+        status,
+        error["code"],
+        printable(masked(error["message"]), MAX_MESSAGE_LENGTH),
+        caller.prefix,
+        request_id,
     )
 
 

@@ -1,6 +1,7 @@
 """Failed requests of a project are noted, and written a moment later."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from flask.testing import FlaskClient
@@ -170,9 +171,9 @@ def test_twenty_in_a_second_are_kept_of_each_project(
 def test_two_hundred_rows_are_left_of_any_number(
     project: Project, rival: Project, queue: FailureQueue
 ):
-    queue.add(failure(rival))
+    queue.add(partial(failure, rival))
     for number in range(KEPT + DELETED_AT_ONCE + 30):
-        queue.add(failure(project, number))
+        queue.add(partial(failure, project, number))
     queue.flush()
     assert len(found(project)) == KEPT
     queue.tidy()
@@ -192,7 +193,7 @@ def test_full_queue_drops_and_counts(
     set_limits(failed_requests=3)
     for number in range(5):
         if queue.has_room(project.id, START_MS):
-            queue.add(failure(project, number))
+            queue.add(partial(failure, project, number))
     queue.flush()
     assert [row.request_id for row in found(project)] == ["2", "1", "0"]
     assert dropped == [1, 1]
@@ -213,7 +214,7 @@ def test_failure_of_a_deleted_project_is_no_obstacle(
 ):
     rival.mark_deleted()
     for each in (rival, project):
-        queue.add(failure(each))
+        queue.add(partial(failure, each))
     queue.flush()
     assert FailedRequest.select().count() == 1
     assert not dropped
@@ -222,9 +223,9 @@ def test_failure_of_a_deleted_project_is_no_obstacle(
 def test_what_the_database_refuses_for_good_is_dropped(
     project: Project, queue: FailureQueue, dropped: list[int]
 ):
-    queue.add(failure(project)._replace(status=None))
+    queue.add(lambda: failure(project)._replace(status=None))
     queue.flush()
-    queue.add(failure(project))
+    queue.add(partial(failure, project))
     queue.flush()
     assert FailedRequest.select().count() == 1
     assert dropped == [1]
