@@ -48,7 +48,8 @@ class FailedRequest(BaseModel):
     """A failure that is kept; `Failure` is what the rest of the service uses."""
 
     id = BigAutoField()
-    project = ForeignKeyField(Project, index=False)
+    # An earlier version, which does not know this table, deletes projects too.
+    project = ForeignKeyField(Project, index=False, on_delete="CASCADE")
     at_ms = BigIntegerField()
     operation = TextField()
     status = BigIntegerField()

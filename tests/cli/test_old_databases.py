@@ -7,6 +7,9 @@ import pytest
 from peewee import DatabaseError, IntegrityError
 from playhouse.migrations import Runner
 
+from petstore.models.activity import Activity
+from petstore.models.failed_requests import FailedRequest
+from petstore.models.key_usage import KeyUsage
 from petstore.models.keys import Key
 from petstore.models.orders import Order, OrderTable
 from petstore.models.pets import Pet, PetNotAvailable
@@ -119,6 +122,21 @@ def test_keys_from_before_and_of_the_version_before_are_full():
     insert("api_key (project_id, prefix, digest, created_ms) VALUES (1, 'n', '', 0)")
     columns = (Key.role, Key.per_minute, Key.per_day, Key.origins)
     assert list(Key.select(*columns).tuples()) == [("full", None, None, None)] * 2
+
+
+@pytest.mark.usefixtures("old")
+def test_version_before_deletes_projects_with_rows_that_it_does_not_know():
+    migrator.migrate()
+    insert("activity (project_id, at_ms, name, actor, facts) VALUES (1, 0, '', '', '')")
+    insert(
+        "failed_request (project_id, at_ms, operation, status, code, message,"
+        " key_prefix, request_id) VALUES (1, 0, '', 0, '', '', '', '')"
+    )
+    insert("key_usage (key_id, day, served, refused) VALUES (1, 0, 0, 0)")
+    Key.delete().execute()
+    Project.delete().where(Project.slug == "shelter").execute()
+    for table in (Activity, FailedRequest, KeyUsage):
+        assert table.select().count() == 0
 
 
 @pytest.mark.usefixtures("old")

@@ -24,7 +24,7 @@ def up(migrator, db):
 
     class FailedRequest(Table):
         id = BigAutoField()
-        project = ForeignKeyField(Project, index=False)
+        project = ForeignKeyField(Project, index=False, on_delete="CASCADE")
         at_ms = BigIntegerField()
         operation = TextField()
         status = BigIntegerField()
