@@ -234,7 +234,8 @@ class Key(BaseModel):
         """One word: active, retiring, banned, expired, retired or revoked."""
         now = clock.now_ms()
         if self.revoked_ms is not None:
-            return "revoked"
+            # A rotation without a grace ends the key like this, too.
+            return "retired" if self.revoked_ms == self.retires_ms else "revoked"
         if self.ends_ms is not None and self.ends_ms <= now:
             return "retired" if self.ends_ms == self.retires_ms else "expired"
         if now < (self.banned_until_ms or 0):
@@ -256,7 +257,10 @@ class Key(BaseModel):
         now = clock.now_ms()
         with db.writing(self.project_id):
             db.lock_until_commit(self.project_id)
-            retired = Key.update(retires_ms=now + grace_seconds * clock.MS_PER_SECOND)
+            retires_ms = now + grace_seconds * clock.MS_PER_SECOND
+            # A key that is to end now must not wait for a clock that is behind.
+            revoked_ms = None if grace_seconds else now
+            retired = Key.update(retires_ms=retires_ms, revoked_ms=revoked_ms)
             is_active = Key.retires_ms.is_null() & Key.works_at(now)
             if not retired.where(Key.id == self.id, is_active).execute():
                 raise KeyNotActive(self.prefix)

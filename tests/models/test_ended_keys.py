@@ -75,6 +75,20 @@ def test_key_counts_as_ended_from_its_first_end(
     assert Key.by_prefix(key.prefix).state == state
 
 
+@pytest.mark.parametrize(
+    ("end", "state"),
+    [(Key.revoke, "revoked"), (lambda key: key.rotate(0), "retired")],
+)
+def test_key_that_ends_at_once_ends_whatever_the_clocks_of_other_hosts_say(
+    project: Project, clock: Clock, end: Callable[[Key], object], state: str
+):
+    key = Key.issue(project)
+    end(Key.by_prefix(key[:16]))
+    clock.move(seconds=-30)
+    assert Caller.of(key) is None
+    assert Key.by_prefix(key[:16]).state == state
+
+
 ENDS = [None, START_MS - 1, START_MS, START_MS + 1]
 
 
