@@ -96,6 +96,22 @@ def test_times_stay_whole_beside_a_long_label(
     assert page.evaluate(WIDTH) <= width
 
 
+def test_keys_with_limits_and_refusals_leave_room(world: World, page: Page, key: str):
+    sign_in(page, key, "/keys")
+    page.get_by_label("For a web page").check()
+    page.get_by_label("Its requests a minute").fill("300")
+    page.get_by_label("Its requests a day").fill("10000")
+    page.get_by_label("Label").fill("W" * 120)
+    page.get_by_role("button", name="Issue key").click()
+    with Client(world.instances[0].url, page.locator(".value").inner_text()) as client:
+        assert client.send("POST", PETS, {}, Host=BASE).status == 403
+    while not page.get_by_text("and 1 refused").first.is_visible():
+        page.goto(f"{DASHBOARD}/keys")
+    for width in (390, 850, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(WIDTH) <= width
+
+
 def test_lists_are_searched_and_turned(world: World, page: Page, key: str):
     for number in range(21):
         call(world, key, PETS, name=f"Rex {number}.", categoryId=number % 2)
