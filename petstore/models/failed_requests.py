@@ -149,13 +149,15 @@ class FailureQueue:
 
     def tidy(self) -> None:
         """Delete rows of projects that have too many, and rows that are too old."""
+        # A project may grow again meanwhile, and is then tidied again.
+        grown, self._grown = list(self._grown), set()
         with suppress(peewee.DatabaseError):
             _delete_outdated()
-            while self._grown:
-                project_id = next(iter(self._grown))
-                _delete_surplus(project_id)
-                self._grown.discard(project_id)
-        if self._grown:
+            while grown:
+                _delete_surplus(grown[-1])
+                grown.pop()
+        if grown:
+            self._grown.update(grown)
             self._tidying.start(timeouts.LIMITS.tidy_seconds)
 
 

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 from flask.testing import FlaskClient
 
+from petstore.models import failed_requests
 from petstore.models.failed_requests import (
     DELETED_AT_ONCE,
     KEPT,
@@ -181,6 +182,25 @@ def test_two_hundred_rows_are_left_of_any_number(
     assert rows.count() == KEPT
     assert found(project)[-1].request_id == str(DELETED_AT_ONCE + 30)
     assert len(found(rival)) == 1
+
+
+def test_project_that_grows_while_it_is_tidied_is_tidied_again(
+    project: Project, queue: FailureQueue, monkeypatch: pytest.MonkeyPatch
+):
+    def delete_and_grow(project_id: int) -> None:
+        delete_surplus(project_id)
+        queue.add(partial(failure, project))
+        queue.flush()
+
+    delete_surplus = failed_requests._delete_surplus
+    monkeypatch.setattr(failed_requests, "_delete_surplus", delete_and_grow)
+    for _ in range(KEPT):
+        queue.add(partial(failure, project))
+    queue.flush()
+    queue.tidy()
+    monkeypatch.undo()
+    queue.tidy()
+    assert FailedRequest.select().count() == KEPT
 
 
 def test_full_queue_drops_and_counts(
