@@ -13,10 +13,10 @@ _ORIGIN = re.compile(r"(https?)://([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(?::([0-9]+))?
 
 
 class InvalidOrigin(RuleError):
-    """The text is not the origin of a page."""
+    """The text, whose beginning the message repeats, is not the origin of a page."""
 
     text = (
-        "{!r} is not an origin; write scheme, host and port alone, "
+        "{!r:.200} is not an origin; write scheme, host and port alone, "
         "like https://shelter.example or http://localhost:8080."
     )
 

@@ -81,6 +81,7 @@ def test_origin_is_kept_as_browsers_write_it(
 def test_what_is_no_origin_is_refused(flask: Callable, project: Project, origin: str):
     message = refusal(flask("keys", "create", *FOR_PAGES, "--origin", origin))
     assert "is not an origin; write scheme, host and port alone" in message
+    assert len(message) < 400
 
 
 @of_one_engine
