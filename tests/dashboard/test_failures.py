@@ -35,7 +35,10 @@ def test_unknown_path_gets_a_404_page(visitor: Browser, path: str):
 
 @pytest.mark.parametrize("path", ["", "/x", "/orders/1/complete"])
 def test_every_page_has_the_menu_for_whoever_is_signed_in(browser: Browser, path: str):
-    parts = "Overview Animals Categories Orders Keys Domains API reference"
+    parts = (
+        "Overview Animals Categories Orders Requests Keys Sessions Domains Activity "
+        "API reference"
+    )
     assert f"Shelter Sign out {parts}" in browser.read(f"/dashboard{path}")
 
 

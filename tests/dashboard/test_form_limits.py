@@ -19,7 +19,7 @@ CATEGORIES = "/dashboard/categories"
 ORDERS = "/dashboard/orders"
 PER_MINUTE = 5
 # What no operation of the API does. Their pages are limited, and what they create.
-OTHERS = ("/sign-in", "/sign-out", "/keys", "/settings/domains")
+OTHERS = ("/sign-in", "/sign-out", "/keys", "/sessions", "/settings/domains")
 
 Submit = Callable[[Browser], object]
 FORMS: dict[str, Submit] = {

@@ -18,7 +18,8 @@ START_MS = clock.instant_ms(2027, 3, 17) + 12 * 60 * clock.MS_PER_MINUTE + 10_00
 POSTGRESQL_CLOCK = """
 CREATE TABLE test_clock (now_ms bigint);
 CREATE OR REPLACE FUNCTION test_now_ms() RETURNS bigint STABLE LANGUAGE sql
-    AS 'SELECT now_ms FROM test_clock';
+    AS 'SELECT coalesce((SELECT now_ms FROM test_clock),
+                       (extract(epoch FROM now()) * 1000)::bigint)';
 """
 # For databases that another process writes as well, by the real time.
 REAL_POSTGRESQL_CLOCK = """
