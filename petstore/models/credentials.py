@@ -28,13 +28,13 @@ def new_key() -> str:
     """Return a random key."""
     length = LOOKUP_LENGTH + SECRET_LENGTH
     body = MARK + "".join(randomness.source.choice(ALPHABET) for _ in range(length))
-    return body + _checksum(body)
+    return body + checksum(body)
 
 
 def prefix_of(key: str) -> str | None:
     """Return the part that lists and logs show; None if the checksum is wrong."""
     shape = _SHAPE.fullmatch(key)
-    if shape is None or _checksum(shape[1]) != shape[2]:
+    if shape is None or checksum(shape[1]) != shape[2]:
         return None
     return key[:PREFIX_LENGTH]
 
@@ -59,7 +59,8 @@ def digest_of(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _checksum(body: str) -> str:
+def checksum(body: str) -> str:
+    """Return what a key ends with, by which a mistyped one is known."""
     number = zlib.crc32(body.encode())
     digits = ""
     for _ in range(CHECKSUM_LENGTH):

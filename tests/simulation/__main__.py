@@ -34,6 +34,8 @@ EXPECTED = (
     "locked",
     "clock steps",
     "revocations",
+    "ended sessions",
+    "refusals by role",
     "unread responses",
     "hits on redis",
 )

@@ -5,13 +5,16 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
+from petstore.models.credentials import CHECKSUM_LENGTH, PREFIX_LENGTH, checksum
 from tests.simulation.history import Entry, History, Reader
 from tests.simulation.network import End, Link, Network
-from tests.simulation.plan import Client, Deed
+from tests.simulation.plan import PAGE_KEY, PAGE_LIMITS, WRITE_KEY, Client, Deed
 from tests.simulation.world import World
 
 PATIENCE_SECONDS = 30.0
 LONG_NAME = 190  # characters of four bytes, so that a page exceeds all buffers
+KEY = re.compile(rb"pet_[0-9A-Za-z]{48}")
+IDLE_SECONDS = 4_000.0  # after which a session has ended
 TOKEN = re.compile(rb'name="csrf_token"[^>]*value="([^"]+)"')
 RETRIED = (0, 409, 429, 503)
 # Tricks after which the service closes the connection.
@@ -67,14 +70,16 @@ class Visitor:
         """Send a request and read the response; note both."""
         if way in ("new", "leave", "half_close"):
             self.leave()
-        key, idempotency_key = self.plan.key, more.pop("idempotency_key", None)
+        key = more.pop("key", self.plan.key)
+        idempotency_key = more.pop("idempotency_key", None)
         body, form = more.pop("body", None), more.pop("form", None)
         entry = Entry(self.plan.name, self.plan.tenant, key, operation, method, path)
         entry.body, entry.idempotency_key = body, idempotency_key
         self.history.entries.append(entry)
         head = {"Host": "petstore", **more.pop("headers", {})}
         if more.pop("with_key", True):
-            head["Authorization"] = f"Bearer {self.tenant.keys[key]}"
+            bearer = more.pop("bearer", self.tenant.keys[key])
+            head["Authorization"] = f"Bearer {bearer}"
         if idempotency_key:
             head["Idempotency-Key"] = idempotency_key
         content = b""
@@ -293,27 +298,109 @@ class Person(Visitor):
 
     async def run(self) -> None:
         await self.world.sleep(self.plan.start)
-        page = await self._open("/dashboard/sign-in", {})
-        if page.status != 200:
-            return
-        cookie = _cookie(page)
-        form = {"key": self.tenant.keys[self.plan.key], "csrf_token": _token(page)}
-        entered = await self._open("/dashboard/sign-in", cookie, form)
-        if entered.status != 303:
-            return
-        cookie = _cookie(entered) or cookie
-        for path in ("/dashboard", "/dashboard/animals", "/dashboard/keys"):
-            await self.world.sleep(self.dice.uniform(0, 5))
-            await self._open(path, cookie)
+        if cookie := await self._sign_in(self.plan.key):
+            for path in ("/dashboard", "/dashboard/animals", "/dashboard/keys"):
+                await self.world.sleep(self.dice.uniform(0, 5))
+                await self._open(path, cookie)
         self.leave()
 
+    async def _sign_in(self, key: int) -> dict[str, str]:
+        """Begin a session; return its cookie, nothing if that has failed."""
+        page = await self._open("/dashboard/sign-in", {})
+        if page.status != 200:
+            return {}
+        form = {"key": self.tenant.keys[key], "csrf_token": _token(page)}
+        entered = await self._open("/dashboard/sign-in", _cookie(page), form)
+        return _cookie(entered) if entered.status == 303 else {}
+
     async def _open(
-        self, path: str, headers: dict[str, str], form: dict[str, str] | None = None
+        self,
+        path: str,
+        headers: dict[str, str],
+        form: dict[str, str] | None = None,
+        operation: str = "page",
     ) -> Entry:
         method = "GET" if form is None else "POST"
         return await self.send(
-            "page", method, path, headers=headers, form=form, with_key=False
+            operation, method, path, headers=headers, form=form, with_key=False
         )
+
+
+class Member(Person):
+    """Somebody who ends a session or a key, or tries what must not be done."""
+
+    async def run(self) -> None:
+        await self.world.sleep(self.plan.start)
+        [deed] = self.plan.deeds
+        if cookie := await self._sign_in(self.plan.key):
+            await getattr(self, f"_{deed.what.replace(' ', '_')}")(cookie)
+        self.leave()
+
+    async def _sign_out(self, cookie: dict[str, str]) -> None:
+        if (await self._submit("/sign-out", cookie)).status == 303:
+            await self._open("/dashboard", cookie, operation="ended page")
+
+    async def _revoke(self, cookie: dict[str, str]) -> None:
+        """Revoke the key of this session."""
+        key = self.plan.key
+        revoked = await self._end_key(key, "revoke", cookie)
+        if revoked.status == 303:
+            self.tenant.revoked_at[key] = self.world.now
+            await self._open("/dashboard", cookie, operation="ended page")
+            await self.send("listPets", "GET", "/v1/pets")
+
+    async def _come_back_late(self, cookie: dict[str, str]) -> None:
+        await self.world.sleep(IDLE_SECONDS)
+        await self._open("/dashboard", cookie, operation="ended page")
+
+    async def _end_others(self, cookie: dict[str, str]) -> None:
+        own = await self._sign_in(self.plan.key)
+        if own and (await self._submit("/sessions/end-others", own)).status == 303:
+            await self._open("/dashboard", cookie, operation="ended page")
+            await self._open("/dashboard", own, operation="open page")
+
+    async def _rotate(self, cookie: dict[str, str]) -> None:
+        """Replace the key of a web page at once."""
+        rotated = await self._end_key(PAGE_KEY, "rotate", cookie, grace="0")
+        if rotated.status == 200:
+            self.tenant.revoked_at[PAGE_KEY] = self.world.now
+            new = len(self.tenant.keys)
+            self.tenant.keys.append(KEY.search(rotated.json)[0].decode())
+            self.tenant.page_keys.add(new)
+            for key in [PAGE_KEY] + [new] * (PAGE_LIMITS[0] + 1):
+                await self.send("listPets", "GET", "/v1/pets", key=key)
+                body = {"name": f"{self.plan.name}.{key}", "categoryId": 1}
+                await self.send("createPet", "POST", "/v1/pets", body=body, key=key)
+
+    async def _forge(self, cookie: dict[str, str]) -> None:
+        """Send what another site would, and guess the secret of a key."""
+        await self._open("/dashboard/sign-out", cookie, {"a": "b"}, "forged form")
+        secret = self.tenant.keys[self.plan.key][PREFIX_LENGTH:-CHECKSUM_LENGTH]
+        body = self.tenant.keys[0][:PREFIX_LENGTH] + secret
+        forged = body + checksum(body)
+        await self.send("forged", "GET", "/v1/pets", bearer=forged)
+
+    async def _pry(self, _cookie: dict[str, str]) -> None:
+        """Look for keys in a session of a key that may only write."""
+        if cookie := await self._sign_in(WRITE_KEY):
+            await self._open("/dashboard/keys", cookie, operation="closed page")
+
+    async def _end_key(
+        self, key: int, how: str, cookie: dict[str, str], **fields: str
+    ) -> Entry:
+        self.tenant.ends_from.setdefault(key, self.world.now)
+        path = f"/keys/{self.tenant.keys[key][:PREFIX_LENGTH]}"
+        return await self._submit(f"{path}/{how}", cookie, page=path, **fields)
+
+    async def _submit(
+        self, path: str, cookie: dict[str, str], page: str = "", **fields: str
+    ) -> Entry:
+        """Send a form of a page; the page itself if it does not open."""
+        shown = await self._open(f"/dashboard{page}", cookie)
+        if shown.status != 200:
+            return shown
+        form = fields | {"csrf_token": _token(shown)}
+        return await self._open(f"/dashboard{path}", _cookie(shown) or cookie, form)
 
 
 def _cookie(entry: Entry) -> dict[str, str]:
@@ -387,4 +474,10 @@ class Hostile(Visitor):
         await self.world.sleep(self.dice.uniform(1, 40))
 
 
-KINDS = {"api": ApiClient, "reader": PageReader, "person": Person, "hostile": Hostile}
+KINDS = {
+    "api": ApiClient,
+    "reader": PageReader,
+    "person": Person,
+    "member": Member,
+    "hostile": Hostile,
+}

@@ -1,9 +1,15 @@
 """What clients have sent, and what they were told."""
 
+import re
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
+from tests.simulation.plan import PAGE_KEY
+
 UNANSWERED = 0
+CONFLICTS = ("pet_not_available", "order_closed")  # that are stored like successes
+DAY = re.compile(r'"day";r=(\d+)')
 
 
 @dataclass
@@ -33,6 +39,27 @@ class Entry:
         return 200 <= self.status < 300
 
     @property
+    def is_carried_out(self) -> bool:
+        """Whether it was acknowledged, or refused by the rules of the shop."""
+        code = self.json.get("code") if self.status == HTTPStatus.CONFLICT else ""
+        return self.is_acknowledged or code in CONFLICTS
+
+    def is_for_page(self, history: "History") -> bool:
+        """Return whether it was sent with a key for a web page."""
+        return self.key in history.tenants[self.tenant].page_keys
+
+    def day_served(self, per_day: int) -> int | None:
+        """Return how many requests of the project were served today, if it says so."""
+        figures = (
+            self.headers.get("ratelimit-policy", ""),
+            self.headers.get("ratelimit"),
+        )
+        found = DAY.search(figures[1] or "")
+        if not found or f'"day";q={per_day};' not in figures[0]:
+            return None
+        return per_day - int(found[1])
+
+    @property
     def is_replay(self) -> bool:
         """Whether the response was stored before."""
         return "idempotent-replayed" in self.headers
@@ -52,11 +79,15 @@ class Tenant:
     name: str
     id: int
     per_minute: int
+    per_day: int
     keys: list[str]
     pets: list[int] = field(default_factory=list)
     orders: list[int] = field(default_factory=list)
-    # By the number of the key: when its end was final.
+    # By the number of the key: when its end was asked for, and when it was final.
+    ends_from: dict[int, float] = field(default_factory=dict)
     revoked_at: dict[int, float] = field(default_factory=dict)
+    # The numbers of keys for web pages.
+    page_keys: set[int] = field(default_factory=lambda: {PAGE_KEY})
 
 
 @dataclass

@@ -2,11 +2,14 @@
 
 import json
 import random
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 SECONDS = 20.0  # in which clients begin; they go on as long as it takes
-KEYS = 4  # of each tenant
+KEYS = 4  # of each tenant, which may do everything
+PAGE_KEY, WRITE_KEY = 4, 5  # its keys that may do less
+PAGE_LIMITS = (6, 60)  # of the key for a web page
 TENANTS = ("shelter", "kennel", "rival")
 
 DEEDS = {  # how often each is done
@@ -26,6 +29,16 @@ DEEDS = {  # how often each is done
     "elsewhere": 1,
     "options": 1,
 }
+# What members of a project do with a session; each is told by one seed in 14.
+STORIES = (
+    "sign out",
+    "revoke",
+    "come back late",
+    "end others",
+    "rotate",
+    "forge",
+    "pry",
+)
 WAYS = {"whole": 12, "pieces": 3, "drip": 1, "half_close": 2, "leave": 2, "new": 3}
 FAULTS = {
     "redis down": 3,
@@ -47,6 +60,7 @@ FAULTS = {
     "clock": 2,
     "revoke": 3,
 }
+FAILING_COMMITS = ("disk full", "disk write error", "disk gone")
 
 
 @dataclass(frozen=True)
@@ -66,7 +80,7 @@ class Client:
     """Somebody who sends requests one after the other."""
 
     name: str
-    kind: str  # api, reader, person or hostile
+    kind: str  # api, reader, person, member or hostile
     start: float
     deeds: tuple[Deed, ...] = ()
     tenant: str = "shelter"
@@ -148,6 +162,8 @@ def plan_of(seed: int) -> Plan:
         clients += _burst(dice, number, faults)
     if dice.random() < 0.1:
         clients.append(Client("person", "person", dice.uniform(0, 15), key=3))
+    clients += _members(seed)
+    clients += _volleys(random.Random(f"volleys {seed}"), faults)
     return Plan(seed, tuple(clients), tuple(faults), options)
 
 
@@ -230,6 +246,31 @@ def _burst(dice: random.Random, burst: int, faults: list[Fault]) -> list[Client]
         key = number % (KEYS - 1)
         clients.append(Client(name, "api", at, (deed,), tenant=tenant, key=key))
     return clients
+
+
+def _members(seed: int) -> Iterator[Client]:
+    """Return somebody with a session, and a web page with a key of its own."""
+    dice = random.Random(f"members {seed}")
+    if (story := seed % (2 * len(STORIES))) < len(STORIES):
+        # Nobody else uses this key, so that it may be revoked.
+        deed, start = Deed(STORIES[story]), dice.uniform(0, SECONDS)
+        yield Client("member", "member", start, (deed,), tenant="rival", key=KEYS - 1)
+    if seed % 3 == 0:
+        whats = ["list_pets"] * 10 + ["add"] * 4
+        dice.shuffle(whats)
+        deeds = tuple(Deed(what, dice.expovariate(2)) for what in whats)
+        start = dice.uniform(0, SECONDS)
+        yield Client("page", "api", start, deeds, tenant="rival", key=PAGE_KEY)
+
+
+def _volleys(dice: random.Random, faults: list[Fault]) -> Iterator[Client]:
+    """Return clients that write while a COMMIT fails, and then nobody for a while."""
+    for number, fault in enumerate(faults):
+        if fault.what in FAILING_COMMITS and dice.random() < 0.5:
+            for each in range(8):
+                name, deed = f"volley-{number}-{each}", Deed("add")
+                start = fault.start + dice.uniform(0, 0.03)
+                yield Client(name, "api", start, (deed,), tenant="rival")
 
 
 def _fault(dice: random.Random, options: dict[str, Any]) -> Fault:

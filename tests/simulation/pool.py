@@ -31,7 +31,7 @@ SECONDS = 6.0
 LAST_SECONDS = 3.1
 RECOVERY_SECONDS = 3.0
 LIMIT = re.compile(r"lock_timeout = '([\d.]+)s'")
-STATES = ("down", "silent", "read-only", "cut", "slow")
+STATES = ("down", "silent", "read-only", "cut", "slow", "crashing")
 READ = Written("SELECT something", ())
 LOCK = Written("SELECT lock $1", ("key",))
 WRITE = Written("INSERT $1", ("name",))
@@ -48,7 +48,8 @@ class Server:
         self.connections: list[Connection] = []
         self.owners: dict[Any, Connection] = {}  # of locks
         self.rows: Counter[str] = Counter()
-        self.most = 0  # connections at a time
+        self.opened = 0  # connections
+        self.most = 0  # of them at a time
         self.failures = 0
         self.faults: list[str] = []
 
@@ -88,6 +89,7 @@ class Connection(PostgresConnection):
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self._number = server.opened = server.opened + 1
         self._is_closed = self._has_begun = self._is_busy = False
         self._lock_seconds = 0.0
         self._rows: list[str] = []  # of the transaction
@@ -97,7 +99,7 @@ class Connection(PostgresConnection):
         pass
 
     def __repr__(self) -> str:
-        return f"connection {self._server.connections.index(self)}"
+        return f"connection {self._number}"
 
     def is_closed(self) -> bool:
         return self._is_closed
@@ -155,8 +157,7 @@ class Connection(PostgresConnection):
             self._has_begun = True
             self._lock_seconds = float(LIMIT.search(sql)[1])
         elif sql == "COMMIT":
-            self._server.rows.update(self._rows)
-            self._end_transaction()
+            self._commit()
         elif sql == "ROLLBACK":
             self._end_transaction()
         else:
@@ -169,9 +170,18 @@ class Connection(PostgresConnection):
         await self._server.take_time()
         for _, row, _, _ in many:
             self._write(row)
-        self._server.rows.update(self._rows)
-        self._end_transaction()
+        self._commit()
         return [(1, number) for _, _, _, number in many]
+
+    def _commit(self) -> None:
+        """Commit, unless the server crashes just before that, or just after it."""
+        is_crashing = self._server.state == "crashing"
+        if not is_crashing or self._server.dice.random() < 0.5:
+            self._server.rows.update(self._rows)
+        self._end_transaction()
+        if is_crashing:
+            self.end()
+            raise asyncpg.ConnectionDoesNotExistError("closed by the server")
 
     def _write(self, row: str) -> None:
         if self._server.state == "read-only":
@@ -259,7 +269,10 @@ def play(seed: int) -> tuple[list[str], list[tuple[float, str, str]], str]:
     postgresql.connect = lambda _url, **options: server.connect(**options)
     new_loop = partial(Loop, world, Network(world), "the pool")
     with asyncio.Runner(loop_factory=new_loop) as runner:
-        faults = runner.run(_play_all(world, server))
+        try:
+            faults = runner.run(_play_all(world, server))
+        except Exception as error:  # noqa: BLE001 (a bug of the pool)
+            faults = [f"no traceback: {error!r}"]
     return world.faults + server.faults + faults, world.notes, world.digest.hexdigest()
 
 

@@ -1,15 +1,18 @@
 """The rules that a run is judged by; each quotes what the service promises."""
 
 import sqlite3
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from petstore import timeouts, waiting
 from petstore.errors import ERRORS
 from tests.simulation.disk import STALLED_SECONDS
 from tests.simulation.history import Entry
+from tests.simulation.plan import PAGE_LIMITS
 
 if TYPE_CHECKING:
     from tests.simulation.stage import Stage
@@ -21,6 +24,9 @@ HANGING_SECONDS = 2.5
 TOLERANCE = 0.06  # COMMITs and delayed sockets
 RECOVERY_SECONDS = 3.0
 LIMITS = timeouts.Limits()
+PAGES = ("page", "open page", "ended page", "closed page", "forged form")
+KEYLESS = ("stranger", "forged", "options", *PAGES)  # no key of the tenant is sent
+ROLE_REFUSED = 403
 
 Rule = Callable[["Stage"], Iterator[str]]
 RULES: dict[str, Rule] = {}
@@ -136,7 +142,7 @@ def what_was_given_up_is_not_carried_out(stage: "Stage") -> Iterator[str]:
             project = stage.history.tenants[entry.tenant].id
             attempts[project, entry.body["name"]].append(entry)
     for name, sent in attempts.items():
-        is_refused = {each.status for each in sent} <= {400, 401, 429, 503}
+        is_refused = {each.status for each in sent} <= {400, 401, 403, 429, 503}
         is_unsynced = any(overlaps(each, unsynced) for each in sent)
         if is_refused and not is_unsynced and name in pets:
             yield f"{sent[-1]} was carried out"
@@ -176,17 +182,21 @@ def a_key_stands_for_one_request(stage: "Stage") -> Iterator[str]:
     first: dict[tuple[str, str, str], Entry] = {}
     for entry in entries(stage, "createPet", "createOrder", "updateOrder", "reuse"):
         if not entry.idempotency_key or not (
-            entry.is_acknowledged or entry.status == 422
+            entry.is_carried_out or entry.status == 422
         ):
             continue
         known = first.setdefault(
             (entry.tenant, entry.path, entry.idempotency_key), entry
         )
         if known.body != entry.body:
-            if entry.status != 422 and known.is_acknowledged:
+            if entry.status != 422 and known.is_carried_out:
                 yield f"{entry} after {known}"
-        elif known is not entry and known.is_acknowledged and known.json != entry.json:
+        elif known is not entry and known.is_carried_out and known.json != entry.json:
             yield f"{entry} differs from {known}"
+        elif known.is_carried_out and not (
+            entry.is_replay or entry.sent_at <= known.ended_at
+        ):
+            yield f"{entry} is no replay of {known}"
 
 
 @rule("Counts are exact")
@@ -205,11 +215,63 @@ def quotas_are_exact(stage: "Stage") -> Iterator[str]:
             yield f"{before} and {entry} have the same number of requests left"
 
 
+@rule("It takes nothing from the other window")
+def nothing_is_counted_twice(stage: "Stage") -> Iterator[str]:
+    away = windows(stage, "redis", "disk", "counters", "locked", after=4.0)
+    deeds = [deed.what for client in stage.plan.clients for deed in client.deeds]
+    beside = deeds.count("no reading")  # which is not in the history
+    for tenant in stage.history.tenants.values():
+        own = [each for each in stage.history.entries if each.tenant == tenant.name]
+        sent = sorted(each.sent_at for each in own if each.status != 429)
+        for entry in own:
+            served = entry.day_served(tenant.per_day)
+            if served is None or overlaps(entry, away):
+                continue
+            before = bisect_right(sent, entry.ended_at)
+            if served > before + beside:
+                yield f"{entry}: {served} served, of {before}"
+
+
+@rule("A key may have two numbers")
+def limits_of_a_key_are_exact(stage: "Stage") -> Iterator[str]:
+    away = windows(stage, "redis", "disk", "counters", "locked", after=4.0)
+    served: Counter[tuple[str, int, str]] = Counter()
+    for entry in stage.history.entries:
+        is_known = "x-ratelimit-reset" in entry.headers and entry.status != 401
+        if entry.is_for_page(stage.history) and is_known and not overlaps(entry, away):
+            reset = entry.headers["x-ratelimit-reset"]
+            served[entry.tenant, entry.key, reset] += entry.status != 429
+    for (name, key, reset), count in served.items():
+        if count > PAGE_LIMITS[0]:
+            yield f"{count} requests with key {key} of {name} until {reset}"
+
+
+@rule("A key is `read` (GET and HEAD), `write` or `full`")
+def a_key_does_what_its_role_allows(stage: "Stage") -> Iterator[str]:
+    for entry in stage.history.entries:
+        may_write = not entry.is_for_page(stage.history)
+        if may_write and entry.status == ROLE_REFUSED and entry.operation not in PAGES:
+            yield f"{entry} {entry.json}"
+        if not may_write and entry.method != "GET" and entry.is_carried_out:
+            yield f"{entry} with a key that only reads"
+        if entry.operation == "closed page" and entry.status == HTTPStatus.OK:
+            yield f"{entry} with a key that only writes"
+
+
+@rule("The session names that key and ends with it on the very next request")
+def a_session_that_has_ended_opens_nothing(stage: "Stage") -> Iterator[str]:
+    for entry in entries(stage, "ended page"):
+        if entry.status == HTTPStatus.OK:
+            yield str(entry)
+
+
 @rule("A refused request has a reason: its window is used up, or its key is banned")
 def refusals_have_a_reason(stage: "Stage") -> Iterator[str]:
     away = windows(stage, "redis", "disk", "counters", "locked", after=4.0)
     for entry in stage.history.entries:
-        if entry.status != 429 or entry.operation in ("stranger", "page"):
+        if entry.status != 429 or entry.operation in KEYLESS:
+            continue
+        if entry.is_for_page(stage.history):  # it has limits of its own
             continue
         tenant = stage.history.tenants[entry.tenant]
         limit = tenant.per_minute // (2 if overlaps(entry, away) else 1)
@@ -318,7 +380,12 @@ ALLOWED = {
     "stranger": {401},
     "elsewhere": {404},
     "options": {204},
+    "forged": {401},
     "page": {200, 302, 303, 400, 401},
+    "open page": {200},
+    "ended page": {303},
+    "closed page": {403},
+    "forged form": {400},
 }
 
 
@@ -326,11 +393,13 @@ ALLOWED = {
 def answers_are_those_of_the_operation(stage: "Stage") -> Iterator[str]:
     for entry in stage.history.entries:
         allowed = ALLOWED.get(entry.operation, {200, 201}) | {0, 401, 429, 503}
+        if entry.is_for_page(stage.history):
+            allowed = allowed | {ROLE_REFUSED}
         if entry.status not in allowed:
             yield f"{entry} {entry.json}"
-        revoked_at = stage.history.tenants[entry.tenant].revoked_at
-        is_known = entry.operation not in ("stranger", "page")
-        works = entry.ended_at < revoked_at.get(entry.key, float("inf"))
+        ends_from = stage.history.tenants[entry.tenant].ends_from
+        is_known = entry.operation not in KEYLESS
+        works = entry.ended_at < ends_from.get(entry.key, float("inf"))
         if entry.status == 401 and is_known and works:
             yield f"{entry}: its key works"
 
@@ -339,8 +408,8 @@ def answers_are_those_of_the_operation(stage: "Stage") -> Iterator[str]:
 def a_revoked_key_never_works_again(stage: "Stage") -> Iterator[str]:
     for entry in stage.history.entries:
         revoked_at = stage.history.tenants[entry.tenant].revoked_at.get(entry.key)
-        without_key = entry.operation in ("stranger", "options", "page")
-        if revoked_at is None or without_key or entry.sent_at <= revoked_at:
+        is_keyless = entry.operation in KEYLESS
+        if revoked_at is None or is_keyless or entry.sent_at <= revoked_at:
             continue
         if entry.status not in (0, 401, 429, 503):
             yield f"{entry}, revoked at {revoked_at:.3f}"

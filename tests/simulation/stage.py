@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from petstore import create_app, waiting
+from petstore.models.grants import FULL_GRANT, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan as Terms
 from petstore.models.projects import Project
@@ -20,7 +21,7 @@ from tests.simulation.clients import KINDS, Visitor
 from tests.simulation.disk import Disk, Shim
 from tests.simulation.history import History, Tenant
 from tests.simulation.network import Network
-from tests.simulation.plan import KEYS, Client, Fault, Plan
+from tests.simulation.plan import KEYS, PAGE_LIMITS, Client, Fault, Plan
 from tests.simulation.redis import Redis
 from tests.simulation.service import Service, at_once
 from tests.simulation.world import START_MS, Stuck, World
@@ -28,6 +29,7 @@ from tests.simulation.world import START_MS, Stuck, World
 RECOVERY_SECONDS = 3.0  # after the last fault, until everything is served again
 SETTLED_SECONDS = 90.0  # until no connection is left, however long a client lingers
 LIMITS = {"shelter": (1000, 100_000), "kennel": (20, 900), "rival": (300, 10_000)}
+PAGE_GRANT, WRITE_GRANT = Grant("read", *PAGE_LIMITS), Grant("write")
 REVOKE = "UPDATE api_key SET revoked_ms = ? WHERE prefix = ? AND revoked_ms IS NULL"
 
 
@@ -71,7 +73,8 @@ class Template:
         for name, (per_minute, per_day) in LIMITS.items():
             terms = Terms("enterprise", per_minute, per_day)
             project = Project.add(name.capitalize(), name, terms)
-            keys = [Key.issue(project) for _ in range(KEYS)]
+            grants = [FULL_GRANT] * KEYS + [PAGE_GRANT, WRITE_GRANT]
+            keys = [Key.issue(project, grant) for grant in grants]
             yield name, project.id, keys
 
     def _disk(self, world: World) -> Disk:
@@ -103,7 +106,7 @@ class Stage:
             self.network.servers["redis"] = self.redis
         self.history = History(
             {
-                name: Tenant(name, number, LIMITS[name][0], keys)
+                name: Tenant(name, number, *LIMITS[name], keys)
                 for name, number, keys in template.tenants
             }
         )
@@ -120,7 +123,13 @@ class Stage:
             self.world.faults.append(f"no traceback: {error!r}")
         self.disk.break_down("not at all")
         faults = self.world.faults + list(rules.judge(self))
-        self.world.counts["replays"] = sum(e.is_replay for e in self.history.entries)
+        entries, counts = self.history.entries, self.world.counts
+        counts["replays"] = sum(each.is_replay for each in entries)
+        ended = [
+            each.operation == "ended page" and each.status == 303 for each in entries
+        ]
+        counts["ended sessions"] = sum(ended)
+        counts["refusals by role"] = sum(each.status == 403 for each in entries)
         return Outcome(
             self.plan,
             faults,
@@ -235,6 +244,7 @@ class Stage:
         ends = self.world.now + 30
         while self.world.now < ends:
             if at_once(str(self.disk.file), REVOKE, START_MS, prefix):
+                tenant.ends_from.setdefault(number, self.world.now)
                 tenant.revoked_at.setdefault(number, self.world.now)
                 self.world.counts["revocations"] += 1
                 return

@@ -13,6 +13,7 @@ from typing import Any
 
 START_MS = int(datetime(2027, 3, 17, 12, 0, 10, tzinfo=UTC).timestamp()) * 1000
 MOST_EVENTS_AT_ONCE = 100_000
+MOST_SECONDS = 10_000  # of a run
 
 Resume = Callable[[Any], None]
 
@@ -80,6 +81,8 @@ class World:
         self._stalled = 0 if moment > self.now else self._stalled + 1
         if self._stalled > MOST_EVENTS_AT_ONCE:
             raise Stuck("time stands still")
+        if moment > 1000 + MOST_SECONDS:
+            raise Stuck("the run does not end")
         self.now = max(self.now, moment)
 
     def start(self, actor: Coroutine[Any, Any, None]) -> "Bell":
