@@ -5,7 +5,7 @@ PORT ?= 8000
 SEEDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test simulate bench cost torture e2e lint
+.PHONY: help run test simulate plant bench cost torture e2e lint
 
 help: ## Show this help
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -40,6 +40,9 @@ cost: $(VENV)/test.stamp ## Count what a request costs (needs valgrind and strac
 
 simulate: $(VENV)/test.stamp ## Run the service in simulated time, on $SEEDS seeds (1000)
 	$(BIN)/python -m tests.simulation $(SEEDS) --processes=2
+
+plant: $(VENV)/test.stamp ## Plant bugs to see whether the simulation finds them
+	$(BIN)/python -m tests.simulation.plant
 
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (over an hour)
 	$(BIN)/python -m tests.torture

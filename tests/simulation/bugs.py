@@ -10,7 +10,7 @@ class Bug(NamedTuple):
     module: str
     old: str
     new: str
-    rule: str  # how its line begins, or several of which one must be broken
+    rule: str  # how its line begins
 
 
 GROUP_COMMIT = "petstore.storage.engines.group_commit"
@@ -21,7 +21,19 @@ FALLBACK = "petstore.quotas.fallback"
 SQLITE = "petstore.storage.engines.sqlite"
 POOL = "petstore.storage.engines.pool"
 REDIS = "petstore.quotas.stores.redis_connection"
+WORKER = "petstore.server.worker"
+
+COUNT_LUA = '(_FOLDER / "count.lua").read_text()'
 IN_TIME = "answers come in time"
+ONE_REQUEST = "a key stands for one request"
+NOT_TWICE = "nothing is counted twice"
+LEFT_OVER = "nothing is left over"
+SERVED_AGAIN = "everything is served again"
+ANSWERS = "answers are those of the operation"
+REVOKED = "a revoked key never works again"
+ROLES = "a key does what its role allows"
+KEY_LIMITS = "limits of a key are exact"
+SESSIONS = "a session that has ended opens nothing"
 
 BUGS = (
     Bug(
@@ -79,7 +91,7 @@ BUGS = (
         IDEMPOTENCY,
         "if bytes(stored.fingerprint) != attempt.fingerprint:",
         "if False:",
-        "a key stands for one request",
+        ONE_REQUEST,
     ),
     Bug(
         "a hit waits for Redis without limit",
@@ -93,7 +105,7 @@ BUGS = (
         FALLBACK,
         "start_in_background(self._probe_until_up, subject)",
         "pass",
-        "everything is served again",
+        SERVED_AGAIN,
     ),
     Bug(
         "each byte renews the deadline",
@@ -120,8 +132,8 @@ BUGS = (
     Bug(
         "served requests are not counted",
         "petstore.quotas.stores.redis",
-        '(_FOLDER / "count.lua").read_text()',
-        '(_FOLDER / "count.lua").read_text().replace("minute_served + 1,", "1,")',
+        COUNT_LUA,
+        COUNT_LUA + '.replace("minute_served + 1,", "1,")',
         "quotas are exact",
     ),
     Bug(
@@ -136,7 +148,7 @@ BUGS = (
         "petstore.models.keys",
         "return cls.revoked_ms.is_null() & (cls._ends() > now)",
         "return cls._ends() > 0",
-        "a revoked key never works again",
+        REVOKED,
     ),
     Bug(
         "an animal is ordered whatever its status",
@@ -147,7 +159,7 @@ BUGS = (
     ),
     Bug(
         "a graceful stop closes connections at once",
-        "petstore.server.worker",
+        WORKER,
         "            connection.close_soon_if_idle()\n",
         "            connection.abort()\n",
         "nobody starves",
@@ -187,5 +199,287 @@ BUGS = (
         "        finally:\n            self._is_connecting = False\n",
         "        self._is_connecting = False\n",
         "the pool",
+    ),
+    Bug(
+        "a request has no savepoint of its own",
+        GROUP_COMMIT,
+        "        if self._has_writes:\n"
+        '            self.connection.execute("SAVEPOINT request")\n',
+        "",
+        "no traceback",
+    ),
+    Bug(
+        "a transaction without writes stays open",
+        GROUP_COMMIT,
+        "        else:\n            self._end(None)\n",
+        "",
+        "failures have a reason",
+    ),
+    Bug(
+        "a failed BEGIN keeps all others from beginning",
+        GROUP_COMMIT,
+        "        except BaseException:\n            self._is_beginning = False\n",
+        "        except BaseException:\n",
+        SERVED_AGAIN,
+    ),
+    Bug(
+        "a retry is carried out again",
+        IDEMPOTENCY,
+        "            if stored := StoredResponse.find_locked(attempt):\n",
+        "            if (stored := StoredResponse.find_locked(attempt)) is False:\n",
+        "nothing is there twice",
+    ),
+    Bug(
+        "a response is kept for a second",
+        "petstore.models.stored_responses",
+        "KEPT_MS = clock.MS_PER_DAY",
+        "KEPT_MS = clock.MS_PER_SECOND",
+        "nothing is there twice",
+    ),
+    Bug(
+        "a replay has another body",
+        IDEMPOTENCY,
+        "response.get_data(),",
+        "b'{\"id\": 1}',",
+        ONE_REQUEST,
+    ),
+    Bug(
+        "a refusal by the rules is not stored",
+        IDEMPOTENCY,
+        "        return answer_rule_error(conflict)\n",
+        "        raise conflict\n",
+        ONE_REQUEST,
+    ),
+    Bug(
+        "a reply of Redis is given to the request that was sent last",
+        REDIS,
+        "waiting, _ = self._waiting.popleft()",
+        "waiting, _ = self._waiting.pop()",
+        "no traceback",
+    ),
+    Bug(
+        "an error of Redis is taken for a reply",
+        REDIS,
+        "                if isinstance(reply, ResponseError):\n",
+        "                if False:\n",
+        "no traceback",
+    ),
+    Bug(
+        "a request that waits for Redis is not told that it has gone",
+        REDIS,
+        "                reply.set_exception(reason)\n",
+        "                pass\n",
+        "nobody starves",
+    ),
+    Bug(
+        "how long a hit waits is checked only once",
+        REDIS,
+        "            else:\n                self._check_later()\n",
+        "",
+        IN_TIME,
+    ),
+    Bug(
+        "a request that is counted in a file is counted in no minute",
+        "petstore.quotas.stores.database",
+        "            Usage.minute_served: minute_served + _one_if(is_granted),\n",
+        "            Usage.minute_served: minute_served,\n",
+        "quotas are exact",
+    ),
+    Bug(
+        "a request is counted twice",
+        "petstore.quotas.stores.redis",
+        COUNT_LUA,
+        COUNT_LUA + '.replace("served + 1)", "served + 2)")',
+        NOT_TWICE,
+    ),
+    Bug(
+        "a refused request takes from the day in Redis",
+        "petstore.quotas.stores.redis",
+        COUNT_LUA,
+        COUNT_LUA + """.replace("'refused', 1", "'served', 1")""",
+        NOT_TWICE,
+    ),
+    Bug(
+        "a refused request takes from the day in a file",
+        "petstore.quotas.stores.database",
+        "            Usage.served: Usage.served + _one_if(is_granted),\n",
+        "            Usage.served: Usage.served + 1,\n",
+        NOT_TWICE,
+    ),
+    Bug(
+        "the bytes of a connection that has ended are counted for ever",
+        WORKER,
+        "        self.memory.forget(connection)\n",
+        "",
+        LEFT_OVER,
+    ),
+    Bug(
+        "a connection that has ended is not forgotten",
+        WORKER,
+        "        del self._connections[connection]\n",
+        "",
+        LEFT_OVER,
+    ),
+    Bug(
+        "deadlines are checked only once",
+        WORKER,
+        "        self._loop.call_later(seconds, self._tick, now + seconds)\n",
+        "",
+        "half requests are closed",
+    ),
+    Bug(
+        "a graceful stop waits for no request",
+        WORKER,
+        "if self.is_stopping and not self._connections and not self._accepting:",
+        "if self.is_stopping:",
+        "nobody starves",
+    ),
+    Bug(
+        "a dropped connection keeps its place",
+        POOL,
+        "        self._connections.pop(connection).cancel()\n",
+        "        self._connections[connection].cancel()\n",
+        "the pool: everything is served again",
+    ),
+    Bug(
+        "a connection is lent to two requests",
+        POOL,
+        "            self._idle.pop()\n        if self._queue:\n",
+        "        if self._queue:\n",
+        "the pool: one request at a time",
+    ),
+    Bug(
+        "a request in a batch is not told that it has failed",
+        "petstore.storage.engines.batches",
+        "            for _, place in batch:\n"
+        "                place.set_exception(error)\n",
+        "            pass\n",
+        "the pool: nobody starves",
+    ),
+    Bug(
+        "a COMMIT without an answer counts as done",
+        "petstore.storage.engines.postgresql",
+        '        await connection.run("COMMIT")\n'
+        "        self._open_pool().release(connection)\n",
+        "        with suppress(peewee.PeeweeException):\n"
+        '            await connection.run("COMMIT")\n'
+        "        self._open_pool().release(connection)\n",
+        "the pool: acknowledged writes are there once",
+    ),
+    Bug(
+        "a row is inserted again when its connection is lost",
+        "petstore.storage.engines.batches",
+        "            [row_id] = await self._run(kind, lambda: [values])\n",
+        "            try:\n"
+        "                [row_id] = await self._run(kind, lambda: [values])\n"
+        "            except Exception:\n"
+        "                [row_id] = await self._run(kind, lambda: [values])\n",
+        "the pool: nothing is there twice",
+    ),
+    Bug(
+        "a key is looked up only once",
+        "petstore.models.callers",
+        "        rows = _select_by_prefix(prefix=prefix, now_ms=clock.now_ms())\n",
+        "        known = cls.by_prefix.__func__.__dict__\n"
+        "        rows = list(_select_by_prefix(prefix=prefix, now_ms=clock.now_ms()))\n"
+        "        rows = known.setdefault(prefix, rows)\n",
+        REVOKED,
+    ),
+    Bug(
+        "a rotated key works on",
+        "petstore.models.keys",
+        "revoked_ms = None if grace_seconds else now",
+        "revoked_ms, retires_ms = None, retires_ms + clock.MS_PER_DAY",
+        REVOKED,
+    ),
+    Bug(
+        "the secret of a key is not compared",
+        "petstore.models.callers",
+        "hmac.compare_digest(bytes(caller.digest), digest_of(key))",
+        "True",
+        ANSWERS,
+    ),
+    Bug(
+        "the role of a key is not checked",
+        "petstore.api.auth",
+        "        _require_role(request, caller)\n",
+        "",
+        ROLES,
+    ),
+    Bug(
+        "the successor of a key may do everything",
+        "petstore.models.keys",
+        "                role=old.role,\n",
+        "",
+        ROLES,
+    ),
+    Bug(
+        "the successor of a key has no limits",
+        "petstore.models.keys",
+        "                per_minute=old.per_minute,\n"
+        "                per_day=old.per_day,\n",
+        "",
+        KEY_LIMITS,
+    ),
+    Bug(
+        "the requests of a key with limits are not counted for it",
+        "petstore.quotas.limiter",
+        "has_limits = caller.key_per_minute is not None",
+        "has_limits = False",
+        KEY_LIMITS,
+    ),
+    Bug(
+        "what the limits of a key refuse is served by its project",
+        "petstore.quotas.limiter",
+        "is_refused=not key.is_granted",
+        "is_refused=False",
+        KEY_LIMITS,
+    ),
+    Bug(
+        "signing out ends no session",
+        "petstore.dashboard.sessions",
+        "        Session.end(session[TOKEN])\n",
+        "        pass\n",
+        SESSIONS,
+    ),
+    Bug(
+        "a session lasts for ever",
+        "petstore.models.sessions",
+        '.where(Session.digest == slot("digest"), Session.ends_ms > db.now_ms)\n'
+        "    )\n"
+        "\n"
+        "\n"
+        "@statement(db)\n"
+        "def _see",
+        '.where(Session.digest == slot("digest"))\n    )\n\n\n@statement(db)\ndef _see',
+        SESSIONS,
+    ),
+    Bug(
+        "a session outlives its key",
+        "petstore.models.sessions",
+        "        callers()\n        .select_extend",
+        "        callers()\n        .orwhere(True)\n        .select_extend",
+        SESSIONS,
+    ),
+    Bug(
+        "ending the other sessions ends none",
+        "petstore.models.sessions",
+        "        while _end_some(caller.project_id, few):\n            pass\n",
+        "",
+        SESSIONS,
+    ),
+    Bug(
+        "a form of another site is accepted",
+        "petstore.dashboard.forms",
+        "        validate_csrf(request.form.get(CSRF_TOKEN))\n",
+        "        pass\n",
+        ANSWERS,
+    ),
+    Bug(
+        "pages do not check the role of a key",
+        "petstore.dashboard.sessions",
+        "        roles.require(current_request().state.required_caller.role, takes)\n",
+        "",
+        ROLES,
     ),
 )

@@ -1,10 +1,15 @@
-"""Plant a bug and play seeds: `python -m tests.simulation.plant [NAME …]`.
+"""Plant bugs and play seeds: `make plant`, or `python -m tests.simulation.plant`.
+
+python -m tests.simulation.plant                a line of a table for each bug
+python -m tests.simulation.plant NAME …         some of them
+python -m tests.simulation.plant --only NAME    one, in this process
 
 Each bug is planted in a process of its own, before the service is imported.
 """
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from typing import Any
@@ -12,6 +17,7 @@ from typing import Any
 from tests.simulation.bugs import BUGS, Bug
 
 SEEDS = 50
+PROCESSES = 2
 
 
 class Planter(MetaPathFinder):
@@ -46,25 +52,31 @@ class PlantedLoader(SourceFileLoader):
 
 
 def main() -> int:
-    """Plant the named bugs, or all; return how many were not found."""
+    """Plant the named bugs, or all; return 1 unless each was found."""
     if sys.argv[1:2] == ["--only"]:
         return _play(next(bug for bug in BUGS if bug.name == sys.argv[2]))
-    chosen = sys.argv[1:] or [bug.name for bug in BUGS]
-    missed = 0
-    for name in chosen:
-        run = [sys.executable, "-m", "tests.simulation.plant", "--only", name]
-        missed += subprocess.run(run, check=False).returncode
-    return missed
+    names = sys.argv[1:] or [bug.name for bug in BUGS]
+    print("| Bug | Rule | Seeds |\n| --- | --- | --- |", flush=True)
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        missed = list(pool.map(_play_in_process, names))
+    print(f"{len(names)} bugs, {sum(missed)} not found")
+    return int(any(missed))
+
+
+def _play_in_process(name: str) -> bool:
+    command = [sys.executable, "-m", "tests.simulation.plant", "--only", name]
+    return subprocess.run(command, check=False).returncode != 0
 
 
 def _play(bug: Bug) -> int:
+    """Play seeds until the rule of a bug is broken; print how many it took."""
     sys.meta_path.insert(0, Planter(bug))
     from tests.simulation.seeds import first_fault
 
     seed, fault = first_fault(range(SEEDS), bug.rule)
-    is_found = seed is not None
-    print(f"{bug.name}: {f'seed {seed}' if is_found else 'MISSED'}: {fault[:120]}")
-    return not is_found
+    found = f"not found: {fault[:120]}" if seed is None else seed + 1
+    print(f"| {bug.name} | {bug.rule} | {found} |", flush=True)
+    return int(seed is None)
 
 
 if __name__ == "__main__":
