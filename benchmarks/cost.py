@@ -44,7 +44,7 @@ from pathlib import Path
 from benchmarks import meters
 from benchmarks.meters import METERS, Figures, Program
 from benchmarks.requests import CASES, DEAREST, Crowd
-from benchmarks.stage import USUAL_STORES, Stage, stage
+from benchmarks.stage import STORES, USUAL_STORES, Stage, stage
 
 COMMITTED = Path(__file__).with_name("cost.md")
 # How many times as much as in the table each column may be.
@@ -94,7 +94,7 @@ HEAD = """\
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--store", choices=USUAL_STORES)
+    parser.add_argument("--store", choices=STORES)
     parser.add_argument("--meter", choices=METERS)
     parser.add_argument("--keep", metavar="DIRECTORY")
     parser.add_argument("--short", action="store_true")
@@ -104,7 +104,8 @@ def _options() -> argparse.Namespace:
     chosen = parser.parse_args()
     if unknown := set(chosen.cases) - set(COUNTED_CASES):
         parser.error(f"no case is {unknown.pop()}")
-    chosen.stores = [chosen.store] if chosen.store else USUAL_STORES
+    stores = USUAL_STORES if chosen.short else STORES
+    chosen.stores = [chosen.store] if chosen.store else stores
     chosen.meters = [chosen.meter] if chosen.meter else list(METERS)
     chosen.programs = (SERVICE,) if chosen.meter or chosen.short else (SERVICE, BY_HAND)
     chosen.counted = SHORT_COUNTED if chosen.short else COUNTED
@@ -190,9 +191,9 @@ def _write(found: Table) -> None:
     rows += DEAREST
     merged = {
         key: table.get(key, {}) | found.get(key, {})
-        for key in itertools.product(USUAL_STORES, rows)
+        for key in itertools.product(STORES, rows)
     }
-    tables = (line for store in USUAL_STORES for line in _lines(store, merged))
+    tables = (line for store in STORES for line in _lines(store, merged))
     COMMITTED.write_text("\n".join([HEAD, *tables, ""]))
 
 
