@@ -110,7 +110,7 @@ def _data(project: Project, rows: int) -> Iterator[Filling]:
     yield Filling(
         (1 + others) * 500,
         "activity (project_id, at_ms, name, actor, facts)",
-        f"{own} + n / 500, {now} - n, 'signed_in', 'filled', '{{}}'",
+        f"{own} + (n - 1) / 500, {now} - n, 'signed_in', 'filled', '{{}}'",
     )
     yield Filling(
         others, "domain_token (project_id, token)", f"{own} + n, 'token-' || n"
