@@ -15,6 +15,7 @@ from tests.e2e.people import BASE
 from tests.harness import servers
 from tests.harness.front import Front, caddy
 from tests.harness.nginx import nginx
+from tests.harness.patience import NOTING
 from tests.harness.services import issue_key
 
 TIMEOUT_MS = 60_000  # of the browser
@@ -63,7 +64,8 @@ def world(postgresql_server: str, tmp_path_factory: pytest.TempPathFactory) -> I
             "SSL_CERT_FILE": str(pebble.issued_root),
         }
         instances = [
-            stack.enter_context(servers.gunicorn(directory, environ)) for _ in range(2)
+            stack.enter_context(servers.gunicorn(directory, environ, limits=NOTING))
+            for _ in range(2)
         ]
         front = Front(http, https, pebble.issued_root)
         world = World(names, front, pebble, instances, directory)

@@ -32,6 +32,8 @@ PATIENT = replace(
     dns_seconds=SECONDS,
     dns_server_seconds=SECONDS,
 )
+# What requests note is written soon, as in production.
+NOTING = replace(PATIENT, usage_seconds=timeouts.Limits().usage_seconds)
 
 
 def be_patient() -> None:

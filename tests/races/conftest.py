@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import cycle, islice
 
 import psycopg
@@ -12,11 +12,10 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
-from petstore.timeouts import Limits
 from tests.harness import databases, servers
 from tests.harness.clients import Client
 from tests.harness.clusters import cluster
-from tests.harness.patience import PATIENT
+from tests.harness.patience import NOTING
 from tests.harness.services import AMPLE
 
 # Stores, number of gunicorn servers, and workers per server.
@@ -30,9 +29,6 @@ UNUSUAL = {
     "serializable": (["serializable"], 1, 2),
     "redis-cluster": (["sqlite", "cluster"], 1, 1),
 }
-
-# What requests note is written soon, as in production.
-NOTING = replace(PATIENT, usage_seconds=Limits().usage_seconds)
 
 # For races that only the database decides.
 of_both_engines = pytest.mark.parametrize(
