@@ -15,6 +15,7 @@ from tests.e2e.people import (
     sign_in,
 )
 from tests.harness.clients import ORDERS, PETS, Client
+from tests.harness.waiting import wait_until
 
 PATHS = (
     *("", "/animals", "/animals?name=r&status=available&category=1", "/categories"),
@@ -105,8 +106,12 @@ def test_keys_with_limits_and_refusals_leave_room(world: World, page: Page, key:
     page.get_by_role("button", name="Issue key").click()
     with Client(world.instances[0].url, page.locator(".value").inner_text()) as client:
         assert client.send("POST", PETS, {}, Host=BASE).status == 403
-    while not page.get_by_text("and 1 refused").first.is_visible():
+
+    def are_requests_counted() -> bool:
         page.goto(f"{DASHBOARD}/keys")
+        return page.get_by_text("and 1 refused").first.is_visible()
+
+    wait_until(are_requests_counted)
     for width in (390, 850, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(WIDTH) <= width

@@ -311,6 +311,14 @@ def test_connection_is_not_used_again_if_its_rollback_fails(database: Postgresql
     assert events == []
 
 
+def test_connection_goes_back_to_the_pool_that_lent_it(database: Postgresql):
+    with database.atomic():
+        database.execute_sql("SELECT 1")
+        database.extend_timeouts()  # from now on, there is another pool
+    database.disconnect()
+    assert list(database.execute_sql("SELECT 1")) == [(1,)]
+
+
 def test_nested_blocks_wait_once_for_a_server_that_hangs(
     database: Postgresql, server: Postgres, monkeypatch: pytest.MonkeyPatch
 ):

@@ -3,7 +3,6 @@
 import glob
 import os
 import shutil
-import signal
 import time
 from collections.abc import Iterator
 from os import getpid
@@ -61,12 +60,7 @@ def kill_all(service: Service) -> None:
     workers = service.workers
     for worker in workers:
         worker.kill()
-    wait_for_other_workers(service, workers)
-
-
-def wait_for_other_workers(service: Service, old: list[psutil.Process]) -> None:
-    """Wait until all workers are replaced."""
-    wait_until(lambda: not set(service.workers) & set(old))
+    service.gunicorn.wait_for_workers(len(workers), without=workers)
 
 
 def made_by(process: psutil.Process | Popen) -> list[Path]:
@@ -172,16 +166,13 @@ def test_each_master_keeps_its_own_directory_until_it_ends(
 ):
     with serving(tmp_path, {"DATABASE_URL": sqlite_url}) as service:
         service.send()
-        old, workers = service.gunicorn.process, service.workers
-        old.send_signal(signal.SIGHUP)
-        wait_for_other_workers(service, workers)
+        old = service.gunicorn.master
+        service.gunicorn.reload()
         service.send()
         assert counted(service) == 2
         assert len(made_by(old)) == 1
-        old.send_signal(signal.SIGUSR2)
-        new = new_master_of(service)
-        old.terminate()
-        old.wait(60)
+        service.gunicorn.replace()
+        new = service.gunicorn.master
         service.send()
         assert counted(service) == 1
         assert (len(made_by(new)), made_by(old)) == (1, [])
@@ -210,12 +201,6 @@ def test_directory_without_a_lock_is_left_over_after_an_hour(tmp_path: Path):
         os.utime(path, (changed, changed))
     leftovers.delete(tmp_path)
     assert list(tmp_path.iterdir()) == [new]
-
-
-def new_master_of(service: Service) -> psutil.Process:
-    """Return the master that replaces the service's own, once it has workers."""
-    wait_until(lambda: any(child.children() for child in service.workers))
-    return next(child for child in service.workers if child.children())
 
 
 def test_commands_leave_no_files(environ: dict[str, str], directory: Path):

@@ -2,7 +2,7 @@
 
 import re
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import asyncpg
 import peewee
@@ -51,9 +51,17 @@ FAILURES = (
 _ROWS = re.compile(r"\s*(SELECT|WITH|SHOW|EXPLAIN)\b|.*\bRETURNING\b", re.DOTALL)
 
 
+class Lender(Protocol):
+    """The pool that lends a connection."""
+
+    def release(self, connection: "PostgresConnection") -> None:
+        """Take the connection back."""
+
+
 class PostgresConnection(asyncpg.Connection):
     """A connection that tells whether another request may use it."""
 
+    lender: Lender
     # Whether it is unknown what became of the last statement.
     is_uncertain = False
     _failure = ""  # of the connection, if there was one

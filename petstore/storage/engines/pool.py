@@ -158,6 +158,7 @@ class Pool:
             return
         finally:
             self._is_connecting = False
+        connection.lender = self
         # Those that were opened together do not end together.
         seconds = timeouts.LIMITS.connection_seconds * randomness.source.uniform(0.5, 1)
         self._connections[connection] = self.loop.call_later(

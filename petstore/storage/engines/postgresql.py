@@ -321,13 +321,14 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     async def _commit(self, connection: PostgresConnection) -> None:
         await connection.run("COMMIT")
-        self._open_pool().release(connection)
+        # The database may have another pool by now; see `extend_timeouts`.
+        connection.lender.release(connection)
 
     async def _rollback(self, connection: PostgresConnection) -> None:
         with suppress(peewee.PeeweeException):
             if not (connection.is_uncertain or connection.is_closed()):
                 await connection.run("ROLLBACK")
-        self._open_pool().release(connection)
+        connection.lender.release(connection)
 
     def _begin_sql(self, lock_seconds: float) -> str:
         begin = f"BEGIN ISOLATION LEVEL {ISOLATION}"
