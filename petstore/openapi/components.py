@@ -50,7 +50,8 @@ HEADERS = ON_EVERY_RESPONSE | {
     "WWW-Authenticate": _text("How to authenticate.", 'Bearer realm="petstore"'),
     "Location": _text("Where the new resource is found.", "/v1/pets/42"),
     "Link": _text(
-        "The next page, while more follow (RFC 8288).",
+        "Of a list the next page, while more follow; of a deprecated operation its "
+        "successor and its documentation (RFC 8288).",
         '<https://api.example.org/v1/pets?after=42>; rel="next"',
     ),
     "Idempotent-Replayed": _text("`true` if an earlier response is repeated.", "true"),

@@ -77,7 +77,7 @@ def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
             {"in": "query", "schema": type(contract.query)},
         ],
         "responses": _responses(rule, method, view),
-        "x-codeSamples": _samples(method, re.sub(r"{\w+}", EXAMPLE_ID, path), body),
+        "x-codeSamples": _samples(method, path, contract, body),
     }
     if contract.body:
         content = {"schema": type(contract.body), "example": body}
@@ -103,9 +103,17 @@ def _see_also(method: str, view: Any) -> str:
     return f"See also: {', '.join(links)}."
 
 
-def _samples(method: str, path: str, body: Any) -> list[dict[str, str]]:
+def _samples(method: str, path: str, contract: Any, body: Any) -> list[dict[str, str]]:
     """Return a call of an operation in each language, as Redocly's x-codeSamples."""
-    values = {"method": method, "path": path, "body": body, "json": json.dumps(body)}
+    values = {
+        "method": method,
+        "path": re.sub(r"{\w+}", EXAMPLE_ID, path),
+        "body": body,
+        "json": json.dumps(body),
+        "is_list": isinstance(contract.query, PageQuery),
+        "has_key": method in METHODS_WITH_IDEMPOTENCY_KEY,
+        "has_answer": contract.returns is not None,
+    }
     template = current_app.jinja_env.get_template
     return [
         {

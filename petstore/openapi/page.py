@@ -2,6 +2,8 @@
 
 import functools
 import json
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,6 +26,7 @@ from petstore.settings import Settings
 from petstore.web.assets import AssetBlueprint
 
 BASE_ADDRESS = "BASE_ADDRESS"  # as the text of the guide has it
+FIRST_FAILURE = "400"
 
 bp = AssetBlueprint(
     "docs",
@@ -73,6 +76,7 @@ def _render() -> str:
         schemas=description["components"]["schemas"],
         servers=[first | {"url": BASE_ADDRESS}, *others],
         everywhere=ON_EVERY_RESPONSE,
+        successes=_successes,
         json=json.dumps,
         markdown=_html,
         resolved=lambda part: _resolved(description, part),
@@ -91,6 +95,16 @@ def _groups(description: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]
         for tag in description["tags"]
     ]
     return [group for group in groups if group[1]]
+
+
+def _successes(operation: dict[str, Any]) -> list[tuple[list[str], dict[str, Any]]]:
+    """Return each response that is no failure, with all statuses that have it."""
+    responses = sorted(operation["responses"].items())
+    successes = [each for each in responses if each[0] < FIRST_FAILURE]
+    return [
+        ([status for status, _ in alike], response)
+        for response, alike in groupby(successes, itemgetter(1))
+    ]
 
 
 def _resolved(description: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:

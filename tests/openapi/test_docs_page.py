@@ -1,5 +1,7 @@
 """The API reference at /docs, which loads nothing from other hosts."""
 
+import re
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -98,6 +100,50 @@ def test_page_does_not_fill_in_an_idempotency_key(page: Page):
     fields = [field for field in page.fields if field["name"] == "Idempotency-Key"]
     assert len(fields) == 3
     assert not any("value" in field for field in fields)
+
+
+def table_below(html: str, *marks: str) -> list[list[str]]:
+    """Return the first table that follows the marks, which follow each other."""
+    for mark in marks:
+        assert mark in html
+        html = html.partition(mark)[2]
+    rows = html.partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")[:-1]
+    cells = [re.findall("<t[hd].*?>(.*?)</t[hd]>", row, re.DOTALL) for row in rows]
+    return [
+        [unescape(re.sub("<.+?>", "", cell)).strip() for cell in row] for row in cells
+    ]
+
+
+def require_table_of(schema: dict, rows: list[list[str]]) -> None:
+    """Check that name, presence and meaning are those of the JSON Schema."""
+    assert [(name, present, meaning) for name, _, present, meaning in rows] == [
+        (
+            name,
+            "always" if name in schema["required"] else "not always",
+            member["description"].replace("`", ""),
+        )
+        for name, member in schema["properties"].items()
+    ]
+
+
+def test_each_response_has_a_table_of_its_members(
+    page: Page, description: dict, operations: dict
+):
+    def resolved(schema: dict) -> dict:
+        return description["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+
+    require_table_of(
+        resolved({"$ref": "Error"}),
+        table_below(page.html, 'labelledby="errors"', "of the body of an error"),
+    )
+    for name, operation in operations.items():
+        _, response = min(operation["responses"].items())
+        if "content" in response:
+            schema = resolved(response["content"]["application/json"]["schema"])
+            rows = table_below(page.html, f'labelledby="{name}"', "Response 20")
+            require_table_of(
+                resolved(schema.get("items")) if "items" in schema else schema, rows
+            )
 
 
 def test_headers_of_every_response_are_described_once(page: Page):
