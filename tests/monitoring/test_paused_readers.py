@@ -12,8 +12,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
-import psutil
 import pytest
 
 from petstore import timeouts
@@ -48,15 +48,8 @@ class Logged(servers.Gunicorn):
         os.set_blocking(self.reading, False)
         super().__init__(directory, environ)
 
-    def start(self) -> None:
-        self.process = subprocess.Popen(
-            self._command,
-            cwd=servers.ROOT,
-            env=self.environ,
-            stdout=self.writing,
-            stderr=self.writing,
-        )
-        self.master = psutil.Process(self.process.pid)
+    def open_output(self) -> IO[bytes]:
+        return os.fdopen(self.writing, "wb", closefd=False)
 
     def read(self) -> bytes:
         """Return what can be read at once."""

@@ -118,7 +118,7 @@ def test_worker_that_is_still_starting_stops(serve: Callable[..., Gunicorn]):
         url = f"redis://127.0.0.1:{port}"
         service = serve(limits={"hit_seconds": 3.0}, REDIS_URL=url)
         [old] = service.wait_for_workers(1)
-        service.process.send_signal(signal.SIGTTIN)
+        service.master.send_signal(signal.SIGTTIN)
         [starting] = set(service.wait_for_workers(2)) - {old}
         wait_until(lambda: port in ports_connected_to(starting))
         starting.terminate()

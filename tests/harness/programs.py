@@ -1,0 +1,95 @@
+"""Programs in Python that begin as copies of a process with their libraries imported.
+
+To import them is most of what starting the service costs. No module of the service is
+among them, and none that reads a variable when it is imported, as prometheus_client
+does: each program imports those itself, with its own settings.
+"""
+
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from multiprocessing import get_context, reduction
+
+LIBRARIES = [
+    *("apispec.ext.marshmallow", "asyncpg", "cryptography.x509", "dns.asyncresolver"),
+    *("flask.cli", "flask_wtf", "greenlet", "gunicorn.app.wsgiapp", "gunicorn.arbiter"),
+    *("gunicorn.workers.base", "httptools", "limits", "marshmallow", "mistune"),
+    *("orjson", "peewee", "playhouse.migrate", "playhouse.pool", "psycopg"),
+    *("redis.asyncio", "redis.asyncio.cluster", "redis.sentinel", "uvloop"),
+    *("werkzeug.serving", "wtforms"),
+]
+
+MOST_DESCRIPTORS = 2**16
+RUN_SECONDS = 300
+
+_context = get_context("forkserver")
+_context.set_forkserver_preload(LIBRARIES)
+
+
+class Program(_context.Process):
+    """A running program, with the methods of `subprocess.Popen`.
+
+    Its command is the path of a script, or `-m` and the name of a module.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environ: Mapping[str, str],
+        directory: os.PathLike[str],
+        outputs: tuple[int, int],
+    ) -> None:
+        super().__init__()
+        self._command, self._environ = list(command), dict(environ)
+        self._directory, self._outputs = os.fspath(directory), outputs
+        self.start()
+
+    def __getstate__(self) -> dict[str, object]:
+        # This is how descriptors are sent to the other process.
+        return self.__dict__ | {"_outputs": [*map(reduction.DupFd, self._outputs)]}
+
+    def run(self) -> None:
+        """Become the program."""
+        for number, output in enumerate(self._outputs, start=1):
+            os.dup2(output.detach(), number)
+        os.closerange(3, MOST_DESCRIPTORS)  # as exec does
+        sys.stdout = os.fdopen(1, "w", closefd=False)  # a terminal's lines come at once
+        os.environ.clear()
+        os.environ.update(self._environ)
+        os.chdir(self._directory)
+        if self._command[0] == "-m":
+            sys.argv = self._command[1:]
+            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv = self._command
+            runpy.run_path(sys.argv[0], run_name="__main__")
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while the program runs."""
+        return self.exitcode
+
+    def wait(self, seconds: float | None = None) -> int:
+        """Wait until the program has ended; return its exit code."""
+        self.join(seconds)
+        if self.exitcode is None:
+            raise subprocess.TimeoutExpired(self._command, seconds)
+        return self.exitcode
+
+
+def run(
+    command: Sequence[str], environ: Mapping[str, str], directory: os.PathLike[str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, and return what it printed."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        outputs = (out.fileno(), err.fileno())
+        program = Program(command, environ, directory, outputs)
+        try:
+            code = program.wait(RUN_SECONDS)
+        finally:
+            program.kill()
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(command, code, out.read(), err.read())
