@@ -47,11 +47,11 @@ plant: $(VENV)/test.stamp ## Plant bugs to see whether the simulation finds them
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (over an hour)
 	$(BIN)/python -m tests.torture
 
-DEBIAN_PACKAGES := chromium caddy nginx-light pebble pgbouncer postgresql prometheus \
+DEBIAN_PACKAGES := chromium caddy curl nginx-light pebble pgbouncer postgresql prometheus \
 	redis-server systemd
 
 e2e: $(VENV)/e2e.stamp ## Run the end-to-end tests: browser, proxies, platform
-	@for program in chromium caddy nginx pebble pebble-challtestsrv pgbouncer promtool \
+	@for program in chromium caddy curl nginx pebble pebble-challtestsrv pgbouncer promtool \
 		redis-server systemd-analyze; do \
 		command -v $$program > /dev/null || \
 			{ echo "$$program is missing: apt-get install $(DEBIAN_PACKAGES)"; exit 1; }; \

@@ -27,6 +27,8 @@ from petstore.web.assets import AssetBlueprint
 
 BASE_ADDRESS = "BASE_ADDRESS"  # as the text of the guide has it
 FIRST_FAILURE = "400"
+# Members of a body that name something that the operation changes.
+CHANGED = {"petId"}
 
 bp = AssetBlueprint(
     "docs",
@@ -76,6 +78,7 @@ def _render() -> str:
         schemas=description["components"]["schemas"],
         servers=[first | {"url": BASE_ADDRESS}, *others],
         everywhere=ON_EVERY_RESPONSE,
+        only_adds=_only_adds,
         successes=_successes,
         json=json.dumps,
         markdown=_html,
@@ -95,6 +98,12 @@ def _groups(description: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]
         for tag in description["tags"]
     ]
     return [group for group in groups if group[1]]
+
+
+def _only_adds(operation: dict[str, Any]) -> bool:
+    """Whether the example of a body changes nothing that is there already."""
+    example = operation["requestBody"]["content"]["application/json"]["example"]
+    return operation["method"] == "POST" and not CHANGED & example.keys()
 
 
 def _successes(operation: dict[str, Any]) -> list[tuple[list[str], dict[str, Any]]]:

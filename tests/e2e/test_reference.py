@@ -1,8 +1,12 @@
 """The API reference in a browser: calls, the key, and accessibility."""
 
+import json
+
 from playwright.sync_api import Locator, Page, expect
 
+from tests.e2e.conftest import World
 from tests.e2e.people import BASE, lines_of, require_accessible_everywhere
+from tests.harness.clients import PETS, Client
 
 DOCS = f"https://{BASE}/docs"
 
@@ -40,14 +44,57 @@ def test_response_begins_with_its_status_and_body(page: Page, key: str):
     assert section.locator("output").inner_text().startswith("200\n\n[]\n\n")
 
 
-def test_second_try_adds_a_second_animal(page: Page, key: str):
+def test_double_click_adds_one_animal_until_the_body_changes(
+    world: World, page: Page, key: str
+):
+    sent = []
+    page.on("request", lambda request: sent.append(request.headers))
     page.goto(DOCS)
     page.get_by_label("API key").fill(key)
     section = open_call(page, "Add an animal")
-    send(section, "201")
-    first = section.locator("output").inner_text()
-    send(section, "201")
-    expect(section.locator("output")).not_to_have_text(first)
+    body = section.get_by_label("Body")
+    section.get_by_role("button", name="Send").dblclick()
+    expect(section.locator("output")).to_contain_text("201")
+    send(section, "201, the first response again")
+    body.fill(body.input_value().replace("Rex", "Luna"))
+    send(section, "Luna")
+    section.get_by_role("button", name="New key").click()
+    send(section, "201\n")
+    assert names_of_animals(world, key) == ["Rex", "Luna", "Luna"]
+    keys = [each["idempotency-key"] for each in sent if "idempotency-key" in each]
+    assert len(set(keys)) == 3
+
+
+def names_of_animals(world: World, key: str) -> list[str]:
+    with Client(world.instances[0].url, key) as client:
+        return [pet["name"] for pet in client.send("GET", PETS, Host=BASE).json]
+
+
+def test_nothing_is_changed_by_a_click_alone(page: Page, key: str):
+    page.goto(DOCS)
+    page.get_by_label("API key").fill(key)
+    sent = []
+    page.on("request", lambda request: sent.append(request))
+    for form in page.locator(
+        "form.try:not([data-method=GET], [data-path='/pets'])"
+    ).all():
+        form.evaluate("form => form.closest('details').open = true")
+        form.get_by_role("button", name="Send").click()
+        for example in form.get_by_role("button", name="Use the example").all():
+            example.click()
+            assert json.loads(form.get_by_label("Body").input_value())
+    assert sent == []
+
+
+def test_status_is_chosen_from_a_list(page: Page, key: str):
+    page.goto(DOCS)
+    page.get_by_label("API key").fill(key)
+    section = open_call(page, "List animals")
+    choices = section.get_by_label("status").locator("option")
+    expect(choices).to_have_text(["not sent", "available", "pending", "sold"])
+    section.get_by_label("status").select_option("sold")
+    with page.expect_request("**/v1/pets?status=sold"):
+        send(section, "200")
 
 
 def test_key_survives_a_reload_of_the_tab(page: Page, key: str):

@@ -96,10 +96,16 @@ def test_page_is_rendered_once_for_all_hosts(stranger: FlaskClient):
     assert len(rendered) == 1
 
 
-def test_page_does_not_fill_in_an_idempotency_key(page: Page):
-    fields = [field for field in page.fields if field["name"] == "Idempotency-Key"]
-    assert len(fields) == 3
-    assert not any("value" in field for field in fields)
+def test_page_says_what_writes_and_has_no_id_filled_in(page: Page, operations: dict):
+    for name, operation in operations.items():
+        part = page.html.partition(f'aria-labelledby="{name}"')[2]
+        form = part.partition("<form")[2].partition("</form>")[0]
+        does = "reads from" if operation["method"] == "get" else "writes to"
+        assert f"This {does} the project" in form
+        assert part.index("<form") < part.index("<table")
+        bodies = re.findall("<textarea[^>]*>(.*?)</textarea>", form, re.DOTALL)
+        assert any(bodies) == (name == "createPet")
+    assert not [field for field in page.fields if "value" in field]
 
 
 def table_below(html: str, *marks: str) -> list[list[str]]:

@@ -8,8 +8,20 @@ access.key.addEventListener("input", () => sessionStorage.setItem("key", access.
 document.getElementById("access").addEventListener("submit", (event) => event.preventDefault());
 
 for (const form of document.querySelectorAll("form.try")) {
+  const { body, "Idempotency-Key": key } = form.elements;
+  // What is sent twice, by a double click or because no response came, is done once.
+  const renew = () => { if (key) key.value = randomKey(); };
+  renew();
+  form.addEventListener("input", (event) => { if (event.target !== key) renew(); });
+  form.querySelector("[data-renews]")?.addEventListener("click", renew);
+  form.querySelector("[data-fills]")?.addEventListener("click", () => {
+    body.value = body.placeholder;
+    renew();
+  });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    if (form.dataset.isSending) return;
+    form.dataset.isSending = "yes";
     const output = form.querySelector("output");
     output.textContent = "Sending…";
     try {
@@ -17,14 +29,21 @@ for (const form of document.querySelectorAll("form.try")) {
     } catch (error) {
       output.textContent = `The request could not be sent: ${error.message}`;
     }
+    delete form.dataset.isSending;
   });
+}
+
+function randomKey() {
+  // Unlike randomUUID, this works over plain HTTP too.
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 async function send(form) {
   const headers = new Headers({ Authorization: `Bearer ${access.key.value.trim()}` });
   const query = new URLSearchParams();
   let path = form.dataset.path;
-  for (const { name, value, dataset } of form.querySelectorAll("input")) {
+  for (const { name, value, dataset } of form.querySelectorAll("[data-in]")) {
     if (dataset.in === "path") path = path.replace(`{${name}}`, encodeURIComponent(value));
     else if (value && dataset.in === "query") query.set(name, value);
     else if (value && dataset.in === "header") headers.set(name, value);
@@ -34,7 +53,8 @@ async function send(form) {
   const url = access.server.value + path + (query.size ? `?${query}` : "");
   const response = await fetch(url, { method: form.dataset.method, headers, body });
   const answer = pretty(await response.text());
-  return `${response.status}\n\n${answer}\n\n${shown(response.headers)}`;
+  const repeated = response.headers.has("Idempotent-Replayed") ? ", the first response again" : "";
+  return `${response.status}${repeated}\n\n${answer}\n\n${shown(response.headers)}`;
 }
 
 function shown(headers) {
