@@ -141,7 +141,7 @@ BUGS = (
         "petstore.quotas.stores.memory",
         "limit // self._workers",
         "limit",
-        "no more is served than the limits",
+        "a worker grants its share",
     ),
     Bug(
         "a revoked key works on",

@@ -161,6 +161,9 @@ class SimulatedWriter:
         self._loop = asyncio.get_running_loop()
         assert isinstance(self._loop, Loop)
         self._kept = self._undone = 0  # requests of the transaction
+        # Of a large database few pages are cached: then statements read, and write.
+        pages = self.disk.world.dice("cache").choice((1, 2000))
+        connection.execute(f"PRAGMA cache_size = {pages}")
         connection.set_trace_callback(self._count)
 
     def commit(self, callback: Callable[[sqlite3.Error | None], None]) -> None:

@@ -59,11 +59,11 @@ class Selector(BaseSelector):
         if self.is_killed:
             raise Killed
         self.is_woken = False
-        ready = self._ready()
-        self._dice.shuffle(ready)
-        for key, _ in ready:
-            self._held.pop(key.fd, None)
-        self._world.hash("ready", [(key.fd, events) for key, events in ready])
+        if ready := self._ready():
+            self._dice.shuffle(ready)
+            for key, _ in ready:
+                self._held.pop(key.fd, None)
+            self._world.hash([(key.fd, events) for key, events in ready])
         return ready
 
     def kill(self) -> None:

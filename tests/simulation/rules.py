@@ -13,6 +13,7 @@ from petstore.errors import ERRORS
 from tests.simulation.disk import STALLED_SECONDS
 from tests.simulation.history import Entry
 from tests.simulation.plan import PAGE_LIMITS
+from tests.simulation.service import WORKERS
 
 if TYPE_CHECKING:
     from tests.simulation.stage import Stage
@@ -27,6 +28,8 @@ LIMITS = timeouts.Limits()
 PAGES = ("page", "open page", "ended page", "closed page", "forged form")
 KEYLESS = ("stranger", "forged", "options", *PAGES)  # no key of the tenant is sent
 ROLE_REFUSED = 403
+AWAY = ("redis down", "redis silent", "redis full", "redis loading")
+RESTARTS = ("kill", "stop")
 
 Rule = Callable[["Stage"], Iterator[str]]
 RULES: dict[str, Rule] = {}
@@ -299,6 +302,28 @@ def no_more_is_served_than_the_limits(stage: "Stage") -> Iterator[str]:
         outages = windows(stage, "redis", "disk", "counters", "locked", after=0)
         if count > limit + bool(outages) * workers * (limit // 2):
             yield f"{count} requests of {name} until {reset}"
+
+
+@rule("the limits divided by the number of workers")
+def a_worker_grants_its_share(stage: "Stage") -> Iterator[str]:
+    starts = [1000 + each.start for each in stage.plan.faults if each.what in RESTARTS]
+    outages = windows(stage, "redis", after=0)
+    for start, end in windows(stage, *AWAY, after=0):
+        if sum(start <= each[1] and each[0] <= end for each in outages) > 1:
+            continue  # the end of one may be that of the other
+        served: Counter[tuple[str, str]] = Counter()
+        for entry in stage.history.entries:
+            limit = stage.history.tenants[entry.tenant].per_minute
+            is_told = entry.headers.get("x-ratelimit-limit") == str(limit)
+            if is_told and start < entry.sent_at and entry.ended_at < end:
+                reset = entry.headers["x-ratelimit-reset"]
+                served[entry.tenant, reset] += entry.status != 429
+        workers = 1 + sum(start < each < end for each in starts)
+        workers += 20 * ("max_requests" in stage.plan.options)
+        for (name, reset), count in served.items():
+            share = stage.history.tenants[name].per_minute // WORKERS
+            if count > workers * share:
+                yield f"{count} requests of {name} until {reset}"
 
 
 @rule("503 within 0.3 s, 2.5 s where it hangs; a quarter of a second for counters")

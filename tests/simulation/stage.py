@@ -8,6 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from flask import Flask
+
 from petstore import create_app, waiting
 from petstore.models.grants import FULL_GRANT, Grant
 from petstore.models.keys import Key
@@ -15,6 +17,7 @@ from petstore.models.projects import Plan as Terms
 from petstore.models.projects import Project
 from petstore.settings import read_settings
 from petstore.storage import migrator, opened_databases
+from petstore.storage.queries import Statement
 from tests.harness.routes import compile_once
 from tests.simulation import pool, rules
 from tests.simulation.clients import KINDS, Visitor
@@ -30,6 +33,7 @@ RECOVERY_SECONDS = 3.0  # after the last fault, until everything is served again
 SETTLED_SECONDS = 90.0  # until no connection is left, however long a client lingers
 LIMITS = {"shelter": (1000, 100_000), "kennel": (20, 900), "rival": (300, 10_000)}
 PAGE_GRANT, WRITE_GRANT = Grant("read", *PAGE_LIMITS), Grant("write")
+PAGES = ("base", "macros", "sign_in", "overview", "pets", "keys", "key", "new_key")
 REVOKE = "UPDATE api_key SET revoked_ms = ? WHERE prefix = ? AND revoked_ms IS NULL"
 
 
@@ -63,11 +67,20 @@ class Template:
         app = create_app(read_settings({"DATABASE_URL": url}))
         migrator.migrate()
         self.tenants = list(self._add_tenants())
-        for path in ("/v1/pets", "/openapi.json", "/dashboard/sign-in"):
-            app.test_client().get(path)  # which compiles, imports and caches
+        self._rehearse(app)
         app.extensions["limiter"].close()
         opened_databases().close()
         waiting.stop_event_loop()
+
+    def _rehearse(self, app: Flask) -> None:
+        """Import, compile and cache what each run would have to by itself."""
+        for path in ("/v1/pets", "/openapi.json"):
+            app.test_client().get(path)
+        for page in PAGES:
+            app.jinja_env.get_template(f"{page}.html")
+        for each in gc.get_objects():
+            if isinstance(each, Statement):
+                each._write(each._database.obj)
 
     def _add_tenants(self) -> Iterator[tuple[str, int, list[str]]]:
         for name, (per_minute, per_day) in LIMITS.items():
@@ -224,7 +237,7 @@ class Stage:
                     self.world.counts["locked"] += 1
                     await self.world.sleep(ends - self.world.now)
             except sqlite3.OperationalError:
-                await self.world.sleep(0.0007)
+                await self.world.sleep(0.005)
 
     async def _kill(self, _fault: Fault, _how: str) -> None:
         self.service.kill()
@@ -248,4 +261,4 @@ class Stage:
                 tenant.revoked_at.setdefault(number, self.world.now)
                 self.world.counts["revocations"] += 1
                 return
-            await self.world.sleep(0.0013)
+            await self.world.sleep(0.007)
