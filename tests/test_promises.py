@@ -158,5 +158,5 @@ def test_each_operation_has_its_own_test_file(app: Flask):
         if hasattr(view, "contract")
     }
     files = {path.stem for path in (ROOT / "tests" / "api").glob("test_*.py")}
-    assert len(views) == 9
+    assert len(views) == 11
     assert {f"test_{view}" for view in views} <= files

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 from flask import Response
-from marshmallow import Schema, ValidationError
+from marshmallow import ValidationError
 
 from petstore.api.bodies import read_object
 from petstore.errors import InvalidRequest
@@ -16,7 +16,7 @@ from petstore.schemas.dumping import dumper_of
 from petstore.schemas.fields import StrictSchema
 from petstore.schemas.loading import load
 from petstore.web.application import current_request, repeated_names
-from petstore.web.responses import JsonResponse
+from petstore.web.responses import JsonResponse, no_content
 
 NO_PARAMETERS = StrictSchema()
 
@@ -47,10 +47,10 @@ class Contract:
     """
 
     takes: str  # the least role of a key that may call it
-    returns: Schema
+    returns: StrictSchema | None  # None stands for 204
     statuses: tuple[int, ...] = (200,)
-    query: Schema = NO_PARAMETERS
-    body: Schema | None = None
+    query: StrictSchema = NO_PARAMETERS
+    body: StrictSchema | None = None
     rule_errors: tuple[type[RuleError], ...] = ()  # what the view may raise
     links: dict[str, dict[str, str]] = field(default_factory=dict)  # by operation id
 
@@ -70,7 +70,7 @@ class Operation:
         functools.update_wrapper(self, view)
         self.contract = contract
         self._view = view
-        self._dump = dumper_of(contract.returns)
+        self._dump = dumper_of(contract.returns) if contract.returns else None
         self._defaults = _load(contract.query, {})
 
     def __call__(self, **arguments: Any) -> Response:
@@ -99,13 +99,15 @@ class Operation:
         """Call the view and dump its result."""
         caller = current_request().state.required_caller
         result = self._view(caller.project_id, **arguments)
+        if self._dump is None:
+            return no_content()
         return JsonResponse(
             orjson.dumps(self._dump(result.value)), result.status, result.headers
         )
 
 
 def _load(
-    schema: Schema, members: Mapping[str, Any], repeated: Sequence[str] = ()
+    schema: StrictSchema, members: Mapping[str, Any], repeated: Sequence[str] = ()
 ) -> dict[str, Any]:
     try:
         return load(schema, members, repeated)

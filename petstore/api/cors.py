@@ -2,6 +2,8 @@
 
 from flask import Request, Response, current_app, request
 
+from petstore.web.responses import no_content
+
 EXPOSED_HEADERS = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
     "RateLimit, RateLimit-Policy, Retry-After, Link, Location, "
@@ -34,7 +36,8 @@ def answer_options() -> Response:
     if request.routing_exception:
         raise request.routing_exception
     methods = ", ".join(sorted(current_app.make_default_options_response().allow))
-    response = Response(status=204, headers={"Allow": methods})
+    response = no_content()
+    response.headers["Allow"] = methods
     if "Access-Control-Request-Method" in request.headers:
         response.headers["Access-Control-Allow-Methods"] = methods
         response.headers["Access-Control-Allow-Headers"] = ALLOWED_HEADERS

@@ -47,13 +47,13 @@ def list_orders(
     rule_errors=(PetNotAvailable, ProjectFull),
     links={"getOrder": ORDER_ID, "updateOrder": ORDER_ID},
 )
-def create_order(project_id: int, pet_id: int) -> Result:
+def create_order(project_id: int, pet_id: int, reference: str | None) -> Result:
     """Place an order.
 
     The animal must be `available`; it is `pending` from then on. Of several clients
     that order one animal at the same time, exactly one gets it.
     """
-    order = Order.place(project_id, pet_id)
+    order = Order.place(project_id, pet_id, reference)
     return Result(order, {"Location": f"{ORDERS}/{order.id}"}, is_created=True)
 
 

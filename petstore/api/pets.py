@@ -1,4 +1,4 @@
-"""/v1/pets: list, create and get animals (specification sections 4.1 to 4.3)."""
+"""/v1/pets: list, create, correct and withdraw animals (specification section 4)."""
 
 from typing import Any
 
@@ -9,13 +9,14 @@ from petstore.api.contract import Contract, Result
 from petstore.api.deprecation import deprecated
 from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
-from petstore.models.pets import Pet
+from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.roles import READ, WRITE
 from petstore.models.row_limits import ProjectFull
-from petstore.schemas.pets import NewPetSchema, PetQuery, PetSchema
+from petstore.schemas.pets import NewPetSchema, PetChangeSchema, PetQuery, PetSchema
 from petstore.web.application import API_PREFIX
 
 PETS = f"{API_PREFIX}/pets"
+PET_ID = {"petId": "$response.body#/id"}
 GET_PET_DEPRECATED_MS = clock.instant_ms(2025, 12, 5)
 GET_PET_REMOVED_MS = clock.instant_ms(2030, 12, 5)
 
@@ -24,14 +25,13 @@ bp = Blueprint("pets", __name__, url_prefix=PETS)
 
 @bp.get("")
 @Contract(takes=READ, query=PetQuery(), returns=PetSchema(many=True))
-def list_pets(
-    project_id: int, limit: int, after: int, status: str | None = None
-) -> Result:
+def list_pets(project_id: int, limit: int, **part: Any) -> Result:
     """List animals.
 
-    They are in ascending order of `id`; with `status`, only those with that status.
+    They are in ascending order of `id`; with `status` or `categoryId`, only those with
+    that status, of that category, or both.
     """
-    rows = Pet.page(project_id, after=after, limit=limit + 1, status=status)
+    rows = Pet.page(project_id, limit=limit + 1, **part)
     return page(rows, limit)
 
 
@@ -43,7 +43,7 @@ def list_pets(
     returns=PetSchema(),
     statuses=(201,),
     rule_errors=(ProjectFull,),
-    links={"getPet": {"petId": "$response.body#/id"}},
+    links={"getPet": PET_ID, "updatePet": PET_ID, "deletePet": PET_ID},
 )
 def create_pet(project_id: int, **members: Any) -> Result:
     """Add an animal.
@@ -68,6 +68,40 @@ def get_pet(project_id: int, pet_id: int) -> Result:
     List animals with the filter `status` instead.
     """
     return Result(Pet.find(project_id, pet_id))
+
+
+@bp.patch("/<id:pet_id>")
+@idempotent
+@Contract(
+    takes=WRITE,
+    body=PetChangeSchema(),
+    returns=PetSchema(),
+    rule_errors=(ProjectFull,),
+)
+def update_pet(project_id: int, pet_id: int, **changes: Any) -> Result:
+    """Correct an animal.
+
+    Its name, its category or both; what is left out stays. Its status is changed by
+    orders alone.
+    """
+    return Result(Pet.correct(project_id, pet_id, **changes))
+
+
+@bp.delete("/<id:pet_id>")
+@Contract(
+    takes=WRITE,
+    returns=None,
+    statuses=(204,),
+    rule_errors=(PetNotAvailable,),
+)
+def delete_pet(project_id: int, pet_id: int) -> Result:
+    """Withdraw an animal.
+
+    It must be `available`. Its orders stay, and keep its id, which no other animal
+    gets.
+    """
+    Pet.withdraw(project_id, pet_id)
+    return Result(None)
 
 
 def _location(pet_id: int) -> str:

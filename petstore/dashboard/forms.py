@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from flask import Flask, current_app, request, session
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf, validate_csrf
-from marshmallow import Schema, ValidationError
+from marshmallow import ValidationError
 from wtforms import ValidationError as CsrfError
 
 from petstore.dashboard import sessions
 from petstore.errors import InvalidRequest
+from petstore.schemas.fields import StrictSchema
 from petstore.schemas.loading import load
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
@@ -50,7 +51,7 @@ def init_app(app: Flask) -> None:
 
 
 def loads_form(
-    schema: Schema, *, form_page: Callable[..., str]
+    schema: StrictSchema, *, form_page: Callable[..., str]
 ) -> Callable[[View], View]:
     """Load the form into the view's arguments, or show `form_page` with the errors.
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import request, url_for
-from marshmallow import Schema, ValidationError
+from marshmallow import ValidationError
 
 from petstore.errors import InvalidRequest
+from petstore.schemas.fields import StrictSchema
 from petstore.schemas.loading import load
 from petstore.storage.lists import Listed, Part
 from petstore.web.application import refuse_other_encodings, repeated_names
@@ -54,7 +55,7 @@ class Page:
         return url_for(self.endpoint, **(self.filters | changes))
 
 
-def read_list(endpoint: str, query: Schema, fetch: Callable[..., Listed]) -> Page:
+def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) -> Page:
     """Return the page in the query string, of the list that `fetch` returns a part of.
 
     `fetch` takes the part, and a keyword argument for each filter.
@@ -69,7 +70,7 @@ def read_list(endpoint: str, query: Schema, fetch: Callable[..., Listed]) -> Pag
     return Page(endpoint, parameters, values, fetch(part, **values))
 
 
-def read_query(schema: Schema) -> tuple[dict[str, str], dict[str, Any]]:
+def read_query(schema: StrictSchema) -> tuple[dict[str, str], dict[str, Any]]:
     """Return the parameters that are not empty: as texts, and as the schema loads them.
 
     Raises `InvalidRequest`.

@@ -1,11 +1,12 @@
 """Orders: placed, then completed or cancelled. They alone change an animal's status."""
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from peewee import (
     BigAutoField,
     BigIntegerField,
     Case,
+    Field,
     ForeignKeyField,
     Query,
     TextField,
@@ -13,7 +14,7 @@ from peewee import (
 
 from petstore import clock
 from petstore.models import Conflict, RuleError
-from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable, PetTable
+from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable
 from petstore.models.projects import Project
 from petstore.models.row_limits import row_limits
 from petstore.storage import BaseModel, db, page_statement, slot, statement
@@ -46,13 +47,14 @@ class Order(NamedTuple):
     """The wish of a client to adopt an animal."""
 
     id: int
-    pet_id: int
+    pet_id: int  # the animal may have been withdrawn
     status: str
+    reference: str | None  # whose it is, in the words of whoever placed it
     created_ms: int
     updated_ms: int
 
     @classmethod
-    def place(cls, project_id: int, pet_id: int) -> Self:
+    def place(cls, project_id: int, pet_id: int, reference: str | None = None) -> Self:
         """Order an available animal, which becomes pending.
 
         Raises `ProjectFull`, `PetUnknown`, and `PetNotAvailable` for all but one of the
@@ -64,7 +66,8 @@ class Order(NamedTuple):
             if not Pet.reserve(project_id, pet_id):
                 _require_pet(project_id, pet_id)
                 raise PetNotAvailable(pet_id)
-            [row] = _insert(project=project_id, pet=pet_id, now=clock.now_ms())
+            values = {"pet": pet_id, "reference": reference, "now": clock.now_ms()}
+            [row] = _insert(project=project_id, **values)
         return cls(*row)
 
     @classmethod
@@ -99,6 +102,17 @@ class Order(NamedTuple):
     ) -> Listed:
         """Return a part of the project's orders, newest first."""
         filters = [] if status is None else [(OrderTable.status, status)]
+        return cls._listed(project_id, part, *filters)
+
+    @classmethod
+    def of_pet(cls, project_id: int, pet_id: int, part: Part) -> Listed:
+        """Return a part of the orders of an animal, newest first."""
+        return cls._listed(project_id, part, (OrderTable.pet_id, pet_id))
+
+    @classmethod
+    def _listed(
+        cls, project_id: int, part: Part, *filters: tuple[Field, Any]
+    ) -> Listed:
         ranges = by_id(OrderTable.id, (OrderTable.project, project_id), *filters)
         return List(ranges, _COLUMNS, cls._make, is_descending=True).show(part)
 
@@ -122,16 +136,18 @@ class OrderTable(BaseModel):
 
     id = BigAutoField()
     project = ForeignKeyField(Project, index=False)
-    pet = ForeignKeyField(PetTable)
+    pet_id = BigIntegerField()  # the order stays when the animal is withdrawn
     status = TextField()
     created_ms = BigIntegerField()
     updated_ms = BigIntegerField()
+    reference = TextField(null=True)
 
     class Meta:
         table_name = "pet_order"
         indexes = (
             (("project", "id"), False),
             (("project", "status", "id"), False),
+            (("project", "pet_id", "id"), False),
         )
 
 
@@ -162,8 +178,9 @@ def _require_pet(project_id: int, pet_id: int) -> None:
 def _insert() -> Query:
     return OrderTable.insert(
         project=slot("project"),
-        pet=slot("pet"),
+        pet_id=slot("pet"),
         status="placed",
+        reference=slot("reference"),
         created_ms=slot("now"),
         updated_ms=slot("now"),
     ).returning(*_COLUMNS)

@@ -71,12 +71,54 @@ class Pet(NamedTuple):
         raise NoSuchPet(pet_id)
 
     @classmethod
+    def correct(
+        cls,
+        project_id: int,
+        pet_id: int,
+        *,
+        name: str | None = None,
+        category_id: int | None = None,
+    ) -> Self:
+        """Change what is given, and return the animal.
+
+        A category that no animal has named before is added. Raises `NoSuchPet`, and
+        `ProjectFull` for a new category.
+        """
+        changes = {"name": name, "category_id": category_id}
+        with db.writing(project_id):
+            # The category comes first, as in `add`: locks are taken in one order.
+            if category_id is not None and Category.ensure(project_id, category_id):
+                row_limits.require_room(project_id)
+            for row in _correct(project=project_id, id=pet_id, **changes):
+                return cls(*row)
+            raise NoSuchPet(pet_id)
+
+    @classmethod
+    def withdraw(cls, project_id: int, pet_id: int) -> None:
+        """Delete an available animal; its orders stay, and keep its id.
+
+        Raises `NoSuchPet` and `PetNotAvailable`.
+        """
+        with db.writing(project_id):
+            if not _delete_if_available(project=project_id, id=pet_id):
+                cls.find(project_id, pet_id)
+                raise PetNotAvailable(pet_id)
+        row_limits.count_soon(project_id)
+
+    @classmethod
     def page(
-        cls, project_id: int, *, after: int, limit: int, status: str | None
+        cls,
+        project_id: int,
+        *,
+        after: int,
+        limit: int,
+        status: str | None = None,
+        category_id: int | None = None,
     ) -> list[Self]:
         """Return animals of the project by ascending id, after the id `after`."""
-        select = _select_page if status is None else _select_page_of_status
-        rows = select(project=project_id, after=after, status=status, limit=limit)
+        filters = {"status": status, "category_id": category_id}
+        select = _PAGES[category_id is not None, status is not None]
+        rows = select(project=project_id, after=after, limit=limit, **filters)
         return list(map(cls._make, rows))
 
     @classmethod
@@ -153,6 +195,7 @@ class PetTable(BaseModel):
             (("project", "id"), False),
             (("project", "status", "id"), False),
             (("project", "category_id", "id"), False),
+            (("project", "category_id", "status", "id"), False),
         )
 
 
@@ -175,9 +218,17 @@ _COLUMNS = tuple(getattr(PetTable, name) for name in Pet._fields)
 
 row_limits.include(PetTable.id)
 
-_select_page = page_statement(PetTable.id, _COLUMNS)
-_select_page_of_status = page_statement(PetTable.id, _COLUMNS, PetTable.status)
-
+# Pages, by whether they are of one category, and of one status.
+_PAGES = {
+    (of_category, of_status): page_statement(
+        PetTable.id,
+        _COLUMNS,
+        *([PetTable.category_id] if of_category else ()),
+        *([PetTable.status] if of_status else ()),
+    )
+    for of_category in (False, True)
+    for of_status in (False, True)
+}
 
 _BY_ID = (PetTable.project == slot("project")) & (PetTable.id == slot("id"))
 
@@ -196,6 +247,27 @@ def _reserve() -> Query:
             PetTable.status == "available",
             db.lock_condition(slot("project")),
         )
+        .returning(PetTable.id)
+    )
+
+
+@statement(db)
+def _correct() -> Query:
+    changed = (PetTable.name, PetTable.category_id)
+    return (
+        PetTable.update(
+            {column: fn.COALESCE(slot(column.name), column) for column in changed}
+        )
+        .where(_BY_ID)
+        .returning(*_COLUMNS)
+    )
+
+
+@statement(db)
+def _delete_if_available() -> Query:
+    return (
+        PetTable.delete()
+        .where(_BY_ID, PetTable.status == "available")
         .returning(PetTable.id)
     )
 

@@ -114,8 +114,11 @@ def add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
     if marshmallow.converter:  # it is there as soon as `spec` is
         marshmallow.converter.add_attribute_function(_refer_to_enum)
     for schema in StrictSchema.__subclasses__():
+        name = schema.__name__.removesuffix("Schema")
+        if schema.needs_member:
+            spec.components.schema(name, {"minProperties": 1}, schema=schema)
         if schema.plural:
-            item = _reference(schema.__name__.removesuffix("Schema"))
+            item = _reference(name)
             many = {"type": "array", "items": item, "maxItems": MAX_LIMIT}
             spec.components.schema(schema.plural, many)
     for name, header in HEADERS.items():

@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 from flask import Flask, current_app
-from marshmallow import Schema
 from werkzeug.routing import Rule
 
 from petstore.errors import ERRORS
@@ -19,6 +18,7 @@ from petstore.openapi.components import (
     references,
 )
 from petstore.openapi.guide import link
+from petstore.schemas.fields import StrictSchema
 from petstore.schemas.paging import PageQuery
 from petstore.web.application import API_PREFIX, camel
 
@@ -170,14 +170,9 @@ def _success(method: str, view: Any) -> dict[str, Any]:
         *(("Link",) if isinstance(contract.query, PageQuery) else ()),
         *getattr(view, "deprecation", ()),
     ]
-    schema: Any = type(contract.returns)
-    example: Any = _example(contract.returns)
-    if contract.returns.many:
-        schema, example = list_of(contract.returns), [example]
-    return {
+    response: dict[str, Any] = {
         "description": "Success.",
         "headers": references(*headers),
-        "content": {JSON: {"schema": schema, "example": example}},
         "links": {
             operation[:1].upper() + operation[1:]: {
                 "operationId": operation,
@@ -186,9 +181,19 @@ def _success(method: str, view: Any) -> dict[str, Any]:
             for operation, parameters in contract.links.items()
         },
     }
+    if contract.returns:
+        response["content"] = {JSON: _returned(contract.returns)}
+    return response
 
 
-def _example(schema: Schema) -> dict[str, Any]:
+def _returned(returns: StrictSchema) -> dict[str, Any]:
+    example = _example(returns)
+    if returns.many:
+        return {"schema": list_of(returns), "example": [example]}
+    return {"schema": type(returns), "example": example}
+
+
+def _example(schema: StrictSchema) -> dict[str, Any]:
     return {
         field.data_key or name: field.metadata["example"]
         for name, field in schema.fields.items()

@@ -40,6 +40,7 @@ class StrictSchema(Schema):
 
     error_messages = {"unknown": "is unknown"}
     plural = ""  # the name of a list of these, if the description has one
+    needs_member = False  # whether one must be given, though none is required
 
 
 class Integer(fields.Integer):

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from marshmallow import Schema, ValidationError, missing
+from marshmallow import ValidationError, missing
+
+from petstore.schemas.fields import StrictSchema
 
 
 def load(
-    schema: Schema, members: Mapping[str, Any], repeated: Sequence[str] = ()
+    schema: StrictSchema, members: Mapping[str, Any], repeated: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return the arguments that the fields of a schema make of members.
 
@@ -29,6 +31,9 @@ def load(
                 loaded[argument] = value
     faults |= {name: [schema.error_messages["unknown"]] for name in members}
     faults |= {name: ["must not be repeated"] for name in repeated}
+    if not loaded and not faults and schema.needs_member:
+        names = [each.data_key or name for name, each in schema.load_fields.items()]
+        faults["body"] = [f"must have {' or '.join(names)}"]
     if faults:
         raise ValidationError(faults)
     return loaded

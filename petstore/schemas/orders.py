@@ -1,7 +1,7 @@
 """Orders in bodies and parameters."""
 
 from petstore.models.orders import STATUSES
-from petstore.schemas.fields import Choice, Instant, Integer, StrictSchema
+from petstore.schemas.fields import Choice, Instant, Integer, Name, StrictSchema
 from petstore.schemas.paging import DashboardQuery, PageQuery
 
 INSTANT = {
@@ -10,6 +10,10 @@ INSTANT = {
     "example": "2027-03-17T12:00:10.000Z",
 }
 PET_ID = {"description": "The animal.", "example": 42}
+REFERENCE = {
+    "description": "Whose order it is, in your own words; null if not given.",
+    "example": "Ms Lovelace, 555-0100",
+}
 
 
 class OrderStatus(Choice):
@@ -22,6 +26,7 @@ class NewOrderSchema(StrictSchema):
     """The body that places an order."""
 
     pet_id = Integer(data_key="petId", required=True, metadata=PET_ID)
+    reference = Name(load_default=None, allow_none=True, metadata=REFERENCE)
 
 
 class OrderChangeSchema(StrictSchema):
@@ -49,6 +54,7 @@ class OrderSchema(StrictSchema):
         required=True,
         metadata={"description": "The state of the order.", "example": "placed"},
     )
+    reference = Name(required=True, allow_none=True, metadata=REFERENCE)
     created_ms = Instant(
         data_key="createdAt",
         required=True,

@@ -23,6 +23,15 @@ class NewPetSchema(StrictSchema):
     status = PetStatus(load_default="available", metadata=STATUS)
 
 
+class PetChangeSchema(StrictSchema):
+    """The body that corrects an animal."""
+
+    needs_member = True
+
+    name = Name(metadata=NAME)
+    category_id = Integer(data_key="categoryId", metadata=CATEGORY_ID)
+
+
 class NewPetForm(NewPetSchema):
     """The form that adds an animal: a body in which every value is a text."""
 
@@ -48,6 +57,10 @@ class PetQuery(PageQuery):
     """The parameters of a list of animals."""
 
     status = PetStatus(metadata={"description": "Only animals with this status."})
+    category_id = UrlInteger(
+        data_key="categoryId",
+        metadata={"description": "Only animals of this category."},
+    )
 
 
 class DashboardPetQuery(DashboardQuery):

@@ -20,6 +20,13 @@ class ApplicationResponse(Response):
         return body, status, headers + current_request().state.headers
 
 
+def no_content() -> Response:
+    """Return a 204, which has neither a body nor a type of it."""
+    response = ApplicationResponse(status=204)
+    del response.headers["Content-Type"]
+    return response
+
+
 class JsonResponse(ApplicationResponse):
     """A response with a complete JSON body, which needs no correction."""
 

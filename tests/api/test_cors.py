@@ -37,6 +37,13 @@ def test_preflight_lists_allowed_methods_and_headers(stranger: FlaskClient):
     assert int(headers["Access-Control-Max-Age"]) > 0
 
 
+def test_preflight_allows_to_correct_and_withdraw(stranger: FlaskClient):
+    answer = stranger.options("/v1/pets/1", headers=PREFLIGHT)
+    allowed = words(answer.headers["Access-Control-Allow-Methods"])
+    assert {"PATCH", "DELETE"} <= set(allowed)
+    assert "Content-Type" not in answer.headers
+
+
 def test_plain_options_gets_no_preflight_headers(stranger: FlaskClient):
     headers = stranger.options("/v1/pets").headers
     assert "Access-Control-Allow-Methods" not in headers

@@ -30,11 +30,27 @@ def test_created_order_is_returned_with_all_its_members(
         "id": answer.json["id"],
         "petId": rex["id"],
         "status": "placed",
+        "reference": None,
         "createdAt": "2027-03-17T12:00:10.000Z",
         "updatedAt": "2027-03-17T12:00:10.000Z",
     }
     assert answer.headers["Location"] == f"{ORDERS}/{answer.json['id']}"
     assert client.get(answer.headers["Location"]).json == answer.json
+
+
+@pytest.mark.parametrize("reference", ["Ada L.", "=1+1", " x" * 100, "Łódź 🐕", None])
+def test_reference_is_kept_as_sent_and_in_every_answer(
+    client: FlaskClient, rex: dict, reference: str | None
+):
+    body = {"petId": rex["id"], "reference": reference}
+    placed = client.post(ORDERS, json=body, headers={"Idempotency-Key": "1"})
+    assert (placed.status_code, placed.json["reference"]) == (201, reference)
+    path = placed.headers["Location"]
+    again = client.post(ORDERS, json=body, headers={"Idempotency-Key": "1"})
+    assert again.json == client.get(path).json == placed.json
+    assert client.get(ORDERS).json == [placed.json]
+    closed = client.patch(path, json={"status": "cancelled"})
+    assert closed.json["reference"] == reference
 
 
 def test_only_the_ordered_pet_becomes_pending(
@@ -90,6 +106,14 @@ def test_invalid_body_is_refused_with_a_reason(client: FlaskClient, rex: dict):
         **{f'{{"petId": {value}}}': no_id for value in ("null", '"1"', "true", "1.5")},
         '{"petId": 1, "status": "placed"}': "status: is unknown",
         '{"petId": 1, "petId": 1}': "petId: must not be repeated",
+        '{"petId": 1, "reference": ""}': ("reference: must have 1 to 200 characters"),
+        f'{{"petId": 1, "reference": "{"x" * 201}"}}': (
+            "reference: must have 1 to 200 characters"
+        ),
+        '{"petId": 1, "reference": " "}': (
+            "reference: must not be blank and must not contain control characters"
+        ),
+        '{"petId": 1, "reference": 7}': "reference: must be a string",
     }
     for body, fault in faults.items():
         answer = client.post(ORDERS, data=body, headers=JSON)

@@ -14,7 +14,7 @@ PREFLIGHT = {"Origin": "https://x.example", "Access-Control-Request-Method": "PO
     ("path", "methods", "other"),
     [
         ("/v1/pets", "GET, HEAD, OPTIONS, POST", "DELETE"),
-        ("/v1/pets/1", "GET, HEAD, OPTIONS", "BREW"),
+        ("/v1/pets/1", "DELETE, GET, HEAD, OPTIONS, PATCH", "BREW"),
         ("/v1/store/orders", "GET, HEAD, OPTIONS, POST", "PUT"),
         ("/v1/store/orders/1", "GET, HEAD, OPTIONS, PATCH", "TRACE"),
         ("/v1/categories", "GET, HEAD, OPTIONS", "POST"),

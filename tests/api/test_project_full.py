@@ -46,6 +46,7 @@ def full(client: FlaskClient, project: Project, clock: Clock) -> FlaskClient:
         ("POST", "/v1/pets", REX),
         ("POST", "/v1/pets", REX | {"categoryId": 8}),
         ("POST", "/v1/store/orders", {"petId": 1}),
+        ("PATCH", "/v1/pets/1", {"categoryId": 8}),
         ("PUT", "/v1/categories/8", {"name": "Cats"}),
     ],
 )
@@ -56,13 +57,16 @@ def test_what_would_add_a_row_is_refused(
         answer = full.open(path, method=method, json=body)
     assert (answer.status_code, answer.json) == (409, FULL)
     # The key is looked up and the request counted; a category may be there already.
-    assert len(statements) == 2 + (method == "PUT")
+    assert len(statements) == 2 + (method in ("PUT", "PATCH"))
+    assert [each["id"] for each in full.get("/v1/categories").json] == [7]
     assert answer.headers["X-RateLimit-Limit"] == "1000000"
 
 
 def test_what_adds_no_row_is_served(full: FlaskClient):
     assert full.put("/v1/categories/7", json={"name": "Dogs"}).status_code == 200
     assert full.get("/v1/pets").json == [REX | {"id": 1, "status": "available"}]
+    correction = {"name": "Max", "categoryId": 7}
+    assert full.patch("/v1/pets/1", json=correction).status_code == 200
 
 
 def test_refusal_is_not_stored_for_an_idempotency_key(
@@ -86,7 +90,10 @@ def test_earlier_response_is_repeated_in_a_full_project(full: FlaskClient):
 
 @pytest.mark.parametrize(
     ("path", "method"),
-    [("/pets", "post"), ("/store/orders", "post"), ("/categories/{categoryId}", "put")],
+    [
+        *(("/pets", "post"), ("/pets/{petId}", "patch"), ("/store/orders", "post")),
+        ("/categories/{categoryId}", "put"),
+    ],
 )
 def test_interface_description_names_the_refusal(
     stranger: FlaskClient, path: str, method: str

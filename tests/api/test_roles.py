@@ -17,6 +17,8 @@ REX = {"name": "Rex", "categoryId": 7}
 NOT_ALLOWED = (403, "key_not_allowed")
 WRITES = [
     ("POST", "/v1/pets"),
+    ("PATCH", "/v1/pets/999"),
+    ("DELETE", "/v1/pets/999"),
     ("POST", "/v1/store/orders"),
     ("PATCH", "/v1/store/orders/999"),
     ("PUT", "/v1/categories/7"),
@@ -35,7 +37,7 @@ def test_each_operation_says_what_it_takes(app: Flask):
         if rule.rule.startswith("/v1/"):
             view: Any = app.view_functions[rule.endpoint]
             told[rule.endpoint] = (view.contract.takes, "GET" in rule.methods)
-    assert len(told) >= 9
+    assert len(told) >= 11
     assert set(told.values()) == {(READ, True), (WRITE, False)}
 
 
@@ -92,9 +94,12 @@ def test_keys_of_the_other_roles_use_every_operation(
     path = f"/v1/store/orders/{order.json['id']}"
     closed = client.patch(path, json={"status": "cancelled"})
     named = client.put("/v1/categories/8", json={"name": "Cats"})
+    corrected = client.patch(f"/v1/pets/{pet.json['id']}", json={"name": "Max"})
+    withdrawn = client.delete(f"/v1/pets/{pet.json['id']}")
     read = client.get("/v1/pets")
-    statuses = [each.status_code for each in (pet, order, closed, named, read)]
-    assert statuses == [201, 201, 200, 201, 200]
+    answers = (pet, order, closed, named, corrected, withdrawn, read)
+    statuses = [answer.status_code for answer in answers]
+    assert statuses == [201, 201, 200, 201, 200, 204, 200]
 
 
 def test_what_is_no_operation_is_refused_to_every_key_alike(reader: FlaskClient):
@@ -127,4 +132,5 @@ def test_the_description_says_which_operations_a_read_key_may_not_call(
         for operations in paths.values()
         for method, operation in operations.items()
     }
-    assert told == {("get", False), ("post", True), ("patch", True), ("put", True)}
+    writes = ("post", "patch", "put", "delete")
+    assert told == {("get", False), *((method, True) for method in writes)}

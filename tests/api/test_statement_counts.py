@@ -43,7 +43,8 @@ OPEN, CLOSED = 2, 1
 
 @pytest.fixture
 def orders(client: FlaskClient, settled: None) -> None:
-    client.post("/v1/pets", json=REX)
+    for _ in range(2):
+        client.post("/v1/pets", json=REX)
     for pet in (FREE, ORDERED):
         client.post(ORDERS, json={"petId": pet})
     client.patch(f"{ORDERS}/{CLOSED}", json={"status": "cancelled"})
@@ -57,6 +58,14 @@ def orders(client: FlaskClient, settled: None) -> None:
         ("HEAD /v1/pets?status=sold", None, 1),
         ("GET /v1/pets/1", None, 1),
         ("GET /v1/pets/99", None, 1),
+        ("GET /v1/pets?categoryId=7&status=sold", None, 1),
+        ("PATCH /v1/pets/1", {"name": "Max"}, 1),
+        ("PATCH /v1/pets/1", REX, 2),
+        ("PATCH /v1/pets/1", REX | {"categoryId": 8}, 2),
+        ("PATCH /v1/pets/99", REX, 2),
+        ("DELETE /v1/pets/33", None, 1),
+        ("DELETE /v1/pets/1", None, 2),
+        ("DELETE /v1/pets/99", None, 2),
         ("POST /v1/pets", REX, 1),
         ("POST /v1/pets", REX | {"categoryId": 8}, 3),
         (f"GET {ORDERS}?status=placed", None, 1),

@@ -79,10 +79,9 @@ def test_id_of_a_deleted_order_is_not_reused(pets: list[Pet]):
 @pytest.mark.parametrize(
     "row",
     [
-        {"project": SHELTER, "pet": 99, "status": "placed"},
-        {"project": 99, "pet": 1, "status": "placed"},
-        {"project": SHELTER, "pet": 1, "status": "sold"},
-        {"project": SHELTER, "pet": 1, "status": None},
+        {"project": 99, "pet_id": 1, "status": "placed"},
+        {"project": SHELTER, "pet_id": 1, "status": "sold"},
+        {"project": SHELTER, "pet_id": 1, "status": None},
     ],
 )
 def test_database_rejects_invalid_orders(pets: list[Pet], row: dict):
@@ -97,6 +96,25 @@ def test_failed_step_is_applied_again(pets: list[Pet]):
         migrator.migrate()
     db.execute_sql("DROP TABLE pet_order")
     assert migrator.migrate()[0] == "0003_orders"
+
+
+def test_existing_orders_are_kept_and_stay_when_their_animal_is_withdrawn(
+    migrated_to: Callable[[str], None],
+):
+    migrated_to("0019_activity")
+    insert(
+        "pet (project_id, name, category_id, status) VALUES (1, 'R', 7, 'available')"
+    )
+    order = "pet_order (project_id, pet_id, status, created_ms, updated_ms)"
+    for _ in range(2):
+        insert(f"{order} VALUES (1, 1, 'cancelled', 5, 5)")
+    OrderTable.delete().where(OrderTable.id == 2).execute()
+    migrator.migrate()
+    Pet.withdraw(SHELTER, 1)
+    insert(f"{order} VALUES (1, 1, 'cancelled', 5, 5)")  # as the version before
+    kept, new = (Order.find(SHELTER, order_id) for order_id in (1, 3))
+    assert kept == Order(1, 1, "cancelled", None, 5, 5)
+    assert new == kept._replace(id=3)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.models.orders import Order
+from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, add_pet
 from tests.harness.databases import of_both_engines
@@ -25,6 +26,13 @@ def test_an_order_is_shown_with_its_animal(browser: Browser):
     text = browser.read(ORDERS)
     assert "Pet 0. #1 17 Mar 2027 12:00 UTC 17 Mar 2027 12:00 UTC Completed" in text
     assert "Pet 2. #3 17 Mar 2027 12:00 UTC not yet Placed Complete order 3" in text
+
+
+def test_an_order_of_a_withdrawn_animal_is_shown_with_its_number(
+    browser: Browser, project: Project
+):
+    Pet.withdraw(project.id, 2)
+    assert "Withdrawn #2 17 Mar 2027" in browser.read(ORDERS)
 
 
 def test_status_filters_the_list(browser: Browser):

@@ -36,6 +36,11 @@ def listed(**filters: str | int) -> Show:
 
 API = [
     *(page(Pet.page, status=each) for each in (None, "sold", "available", "pending")),
+    *(
+        page(Pet.page, category_id=category, status=status)
+        for category in (7, 8)
+        for status in (None, "sold", "available", "pending")
+    ),
     *(page(Order.page, status=each) for each in (None, "completed", "placed", "lost")),
     page(Category.page),
 ]

@@ -13,6 +13,8 @@ OPERATIONS = {
     "listPets": ("get", "/pets", PETS),
     "createPet": ("post", "/pets", PETS),
     "getPet": ("get", "/pets/{petId}", PETS),
+    "updatePet": ("patch", "/pets/{petId}", PETS),
+    "deletePet": ("delete", "/pets/{petId}", PETS),
     "listOrders": ("get", "/store/orders", STORE),
     "createOrder": ("post", "/store/orders", STORE),
     "getOrder": ("get", "/store/orders/{orderId}", STORE),
@@ -77,6 +79,8 @@ def test_each_operation_names_its_own_conflicts(operations: dict):
             "project_full",
             "idempotency_key_in_use",
         },
+        "updatePet": {"project_full", "idempotency_key_in_use"},
+        "deletePet": {"pet_not_available"},
         "updateOrder": {"order_closed", "idempotency_key_in_use"},
         "putCategory": {"project_full"},
     }
@@ -98,7 +102,11 @@ def test_created_responses_link_to_related_operations(operations: dict):
     }
     pet, order = {"petId": "$response.body#/id"}, {"orderId": "$response.body#/id"}
     assert links == {
-        "createPet": {"GetPet": {"operationId": "getPet", "parameters": pet}},
+        "createPet": {
+            "GetPet": {"operationId": "getPet", "parameters": pet},
+            "UpdatePet": {"operationId": "updatePet", "parameters": pet},
+            "DeletePet": {"operationId": "deletePet", "parameters": pet},
+        },
         "createOrder": {
             "GetOrder": {"operationId": "getOrder", "parameters": order},
             "UpdateOrder": {"operationId": "updateOrder", "parameters": order},
@@ -110,7 +118,7 @@ def test_every_post_and_patch_accepts_an_idempotency_key_and_suggests_none(
     operations: dict,
 ):
     takes = parameters(operations, "Idempotency-Key")
-    assert takes.keys() == {"createPet", "createOrder", "updateOrder"}
+    assert takes.keys() == {"createPet", "createOrder", "updatePet", "updateOrder"}
     for parameter in takes.values():
         assert parameter["schema"]["maxLength"] == 255
         given = parameter.keys() | parameter["schema"].keys()

@@ -133,7 +133,8 @@ class Stage:
         )
 
     def _use_pets(self) -> None:
-        for status in ("", "&status=sold", "&status=pending"):
+        filters = "", "&status=sold", "&status=pending", "&categoryId=7"
+        for status in (*filters, "&categoryId=7&status=sold"):
             for after in (0, FIRST, FIRST + FEW // 2):
                 self.send("GET", f"/v1/pets?limit=20&after={after}{status}")
         for category in (7, 10**6 + self.number):
@@ -143,7 +144,11 @@ class Stage:
             once = {"Idempotency-Key": str(self.number)}
             self.send("POST", "/v1/pets", json=pet, headers=once)
         self.send("GET", f"/v1/pets/{added.json['id']}")
-        self.send("GET", f"/v1/pets/{10**9}")
+        for number in (added.json["id"], 10**9):
+            path = f"/v1/pets/{number}"
+            self.send("PATCH", path, json={"name": "Max", "categoryId": 10**8})
+            self.send("DELETE", path)
+            self.send("GET", path)
 
     def _use_orders(self) -> None:
         for status in ("", "&status=placed", "&status=cancelled"):

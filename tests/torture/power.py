@@ -106,7 +106,7 @@ def _judge(run: Run, disk: Path, acknowledged: Rows) -> None:
 def _rows(directory: Path) -> Rows:
     with opened(f"sqlite:///{directory}/petstore.db"):
         pets = PetTable.select(PetTable.id, PetTable.name).tuples()
-        orders = OrderTable.select(OrderTable.id, OrderTable.pet).tuples()
+        orders = OrderTable.select(OrderTable.id, OrderTable.pet_id).tuples()
         return {(PETS, row): name for row, name in pets} | {
             (ORDERS, row): pet for row, pet in orders
         }
