@@ -20,6 +20,7 @@ from gunicorn.workers.base import Worker
 
 from petstore import waiting
 from petstore.cli.checks import startup_warnings
+from petstore.models import imports
 from petstore.models.failed_requests import failure_queue
 from petstore.models.key_usage import key_notes
 from petstore.monitoring import health, metrics, streams
@@ -104,7 +105,12 @@ def post_worker_init(worker: Worker) -> None:
         metrics.open_files()
     except OSError:
         worker.log.exception("The worker starts without metrics.")
-    worker.warm_up = partial(health.warm_up, worker.wsgi)
+    worker.warm_up = partial(_warm_up, worker)
+
+
+def _warm_up(worker: Worker) -> None:
+    health.warm_up(worker.wsgi)
+    imports.begin()
 
 
 def worker_exit(server: Arbiter, worker: Worker) -> None:

@@ -111,6 +111,15 @@ class Limits:
     deleted_rows: int = 500  # in one batch
     deletion_pause_seconds: float = 0.02  # about as long as a batch on SQLite takes
 
+    # Animals and orders as files. Others read and write between two parts.
+    exported_rows: int = 500  # in one part
+    export_pause_seconds: float = 0.001
+    imported_rows: int = 250  # in one part
+    import_pause_seconds: float = 0.01
+    import_seconds: float = 10.0  # between two looks for imports of ended processes
+    import_bytes: int = 10 * 1024 * 1024  # of a file, by the command
+    upload_bytes: int = 60 * 1024  # of a file, on the dashboard
+
     # Verifying a domain.
     dns_seconds: float = 5.0  # for all queries of a check
     dns_server_seconds: float = 1.5  # before the next server is asked

@@ -4,10 +4,11 @@ from typing import NamedTuple, Self
 
 from peewee import BigIntegerField, CompositeKey, ForeignKeyField, Query, TextField
 
+from petstore import randomness
 from petstore.models.projects import Project
 from petstore.models.row_limits import ProjectFull, row_limits
 from petstore.storage import BaseModel, db, page_statement, slot, statement
-from petstore.storage.lists import List, Listed, Part, by_id
+from petstore.storage.lists import MAX_ID, List, Listed, Part, by_id
 
 
 class Category(NamedTuple):
@@ -21,6 +22,41 @@ class Category(NamedTuple):
         """Add the category unless it exists; return whether it was added."""
         values = {"project": project_id, "category_id": category_id, "name": name}
         return bool(_insert.autocommit(project_id, **values))
+
+    @classmethod
+    def named(cls, project_id: int, name: str) -> int:
+        """Return the id of a category with that name.
+
+        If there is none, it is created with the next free number.
+        """
+        with db.writing(project_id):
+            # Two that name the same new category wait for each other.
+            db.lock_until_commit(project_id)
+            for category_id in cls.ids_named(project_id, name):
+                return category_id
+            return cls._add_next(project_id, name)
+
+    @staticmethod
+    def ids_named(project_id: int, name: str) -> list[int]:
+        """Return the ids of the categories with that name, at most two of them."""
+        return sorted(row[0] for row in _select_named(project=project_id, name=name))
+
+    @classmethod
+    def find(cls, project_id: int, category_id: int) -> Self | None:
+        """Return one category of the project, or None."""
+        for row in _select_one(project=project_id, id=category_id):
+            return cls(*row)
+        return None
+
+    @classmethod
+    def _add_next(cls, project_id: int, name: str) -> int:
+        while True:
+            last = _select_last(project=project_id)
+            number = last[0][0] + 1 if last else 1
+            if number > MAX_ID:  # no number follows, but many are free
+                number = randomness.source.randrange(MAX_ID)
+            if cls.ensure(project_id, number, name):
+                return number
 
     @classmethod
     def rename(
@@ -74,6 +110,7 @@ class CategoryTable(BaseModel):
     class Meta:
         table_name = "category"
         primary_key = CompositeKey("project", "id")
+        indexes = ((("project", "name"), False),)
 
 
 _COLUMNS = tuple(getattr(CategoryTable, name) for name in Category._fields)
@@ -81,6 +118,37 @@ _COLUMNS = tuple(getattr(CategoryTable, name) for name in Category._fields)
 row_limits.include(CategoryTable.id)
 
 _select_page = page_statement(CategoryTable.id, _COLUMNS)
+
+
+@statement(db)
+def _select_named() -> Query:
+    equal, name = ((CategoryTable.project, slot("project")),), CategoryTable.name
+    has_name = db.along_index(equal, name >= slot("name"), name <= slot("name"))
+    return (
+        CategoryTable.select(CategoryTable.id)
+        .where(has_name)
+        .order_by(*db.order_along_index(equal, (name,)))
+        .limit(2)
+    )
+
+
+@statement(db)
+def _select_one() -> Query:
+    return CategoryTable.select(*_COLUMNS).where(
+        CategoryTable.project == slot("project"), CategoryTable.id == slot("id")
+    )
+
+
+@statement(db)
+def _select_last() -> Query:
+    equal = ((CategoryTable.project, slot("project")),)
+    keys = db.order_along_index(equal, (CategoryTable.id,))
+    return (
+        CategoryTable.select(CategoryTable.id)
+        .where(db.along_index(equal, CategoryTable.id >= 0))
+        .order_by(*(key.desc() for key in keys))
+        .limit(1)
+    )
 
 
 @statement(db)

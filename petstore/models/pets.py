@@ -1,5 +1,6 @@
 """Animals for adoption (specification section 2)."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -62,6 +63,22 @@ class Pet(NamedTuple):
                 Category.ensure(project_id, members["category_id"])
                 pet_id = _insert_if_category_exists.insert(project_id, **values)
         return cls(pet_id, **members)
+
+    @staticmethod
+    def add_many(project_id: int, rows: Iterable[tuple[str, int, str]]) -> None:
+        """Add animals of a name, a category that exists, and a status, in that order.
+
+        Call it in a transaction that holds the project's lock.
+        """
+        _insert.run_many(
+            {
+                "project": project_id,
+                "name": name,
+                "category_id": number,
+                "status": status,
+            }
+            for name, number, status in rows
+        )
 
     @classmethod
     def find(cls, project_id: int, pet_id: int) -> Self:
@@ -307,6 +324,12 @@ def _by_name(project_id: int, prefix: str) -> RangeFinder:
 def _folded(text: str) -> str:
     # Of bytes, `lower` changes those of ASCII letters alone, as the databases do.
     return text.encode().lower().decode()
+
+
+@statement(db)
+def _insert() -> Query:
+    columns = (PetTable.project, *_COLUMNS[1:])
+    return PetTable.insert({column: slot(column.name) for column in columns})
 
 
 @statement(db)

@@ -34,6 +34,15 @@ class ProjectFull(RuleError):
     code = "project_full"
 
 
+class TooManyRows(ProjectFull):
+    """A file adds more rows than the project has room for."""
+
+    text = (
+        "The project is full: it may hold {:,} animals, orders and categories together "
+        "and has room for {:,}, but the file adds {:,}."
+    )
+
+
 class RowLimits:
     """What a process knows of full projects; it may be lost."""
 
@@ -57,6 +66,20 @@ class RowLimits:
         self._start()
         if project_id in self._full:
             raise ProjectFull(self._full[project_id])
+
+    def require_room_for(self, project: Project, rows: int) -> None:
+        """Raise `TooManyRows` unless there is room for so many rows, as counted now.
+
+        It takes a second for a project that holds a million rows.
+        """
+        limit = project.row_limit
+        if limit is None:
+            return
+        used = 0
+        for count in self._counts:
+            used += _count(count, project.id, limit - used)
+        if used + rows > limit:
+            raise TooManyRows(limit, max(0, limit - used), rows)
 
     def count_soon(self, project_id: int) -> None:
         """Have the rows counted: many were added, some deleted, or a person asks."""

@@ -10,6 +10,7 @@ from petstore.models.activity import Activity
 from petstore.models.categories import CategoryTable
 from petstore.models.domains import Domain, DomainToken
 from petstore.models.failed_requests import FailedRequest
+from petstore.models.imports import ImportedPart
 from petstore.models.key_usage import KeyUsage
 from petstore.models.keys import Key
 from petstore.models.limited_actions import LimitedAction
@@ -32,6 +33,7 @@ TABLES: tuple[tuple[Field, ...], ...] = (
     (LimitedAction.project, LimitedAction.action, LimitedAction.subject),
     (FailedRequest.project, FailedRequest.id),
     (StoredResponse.project, StoredResponse.path, StoredResponse.key),
+    (ImportedPart.project, ImportedPart.id),
     (OrderTable.project, OrderTable.id),
     (PetTable.project, PetTable.id),
     (CategoryTable.project, CategoryTable.id),

@@ -30,6 +30,7 @@ COLUMNS = {
     "pet.status": "CASE n % 4 WHEN 0 THEN 'sold' ELSE 'available' END",
     "pet.category_id": "n % 20",
     "pet_order.status": "CASE n % 4 WHEN 0 THEN 'placed' ELSE 'completed' END",
+    "imported_part.animals": "'[]'",
     "failed_request.at_ms": f"{START_MS}",
     "key_usage.day": f"{START_MS // MS_PER_DAY}",
     "reply.created_ms": f"{START_MS}",
