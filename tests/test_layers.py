@@ -24,6 +24,7 @@ LAYERS = [
     ["events"],
     ["models"],
     ["schemas"],
+    ["sheets"],
     ["quotas"],
     ["web"],
     ["hosting"],

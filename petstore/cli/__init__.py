@@ -2,7 +2,17 @@
 
 from flask import Flask
 
-from petstore.cli import checks, data, demo, domains, keys, migrate, projects, usage
+from petstore.cli import (
+    animals,
+    checks,
+    data,
+    demo,
+    domains,
+    keys,
+    migrate,
+    projects,
+    usage,
+)
 from petstore.cli.commands import CommandLine
 from petstore.settings import Settings
 
@@ -15,6 +25,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         migrate.migrate,
         projects.projects,
         keys.keys,
+        animals.animals,
         domains.domains,
         usage.usage,
         data.data,

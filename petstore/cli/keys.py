@@ -8,12 +8,16 @@ import click
 from petstore import clock
 from petstore.cli.commands import Group, did_you_mean
 from petstore.cli.output import echo_list, format_instant, json_option
-from petstore.cli.projects import MAX_REQUESTS, find_project, project_option
+from petstore.cli.projects import (
+    MAX_REQUESTS,
+    chosen_project,
+    find_project,
+    project_option,
+)
 from petstore.models.credentials import prefix_of
 from petstore.models.grants import Grant
 from petstore.models.key_usage import totals_of
 from petstore.models.keys import Key
-from petstore.models.projects import Project
 from petstore.models.roles import FULL, ROLES
 from petstore.schemas.fields import name_error
 from petstore.schemas.keys import (
@@ -63,7 +67,7 @@ def create(
     if label is not None and (error := name_error(label)):
         raise click.UsageError(f"--label {error}.")
     grant = Grant(**granted, origins=origins)
-    project = _only_project() if slug is None else find_project(slug)
+    project = chosen_project(slug)
     expires_ms = _expiry_ms(expires_in)
     click.echo(Key.issue(project, grant, label=label, expires_ms=expires_ms))
 
@@ -144,18 +148,6 @@ def revoke(prefix: str) -> None:
 def unban(prefix: str) -> None:
     """End the ban of a key."""
     _find_key(prefix).unban()
-
-
-def _only_project() -> Project:
-    projects = Project.all_by_slug()
-    if len(projects) == 1:
-        return projects[0]
-    if not projects:
-        raise click.UsageError(
-            "There is no project yet: flask projects create NAME makes one."
-        )
-    slugs = ", ".join(project.slug for project in projects)
-    raise click.UsageError(f"Which project? Give --project with one of {slugs}.")
 
 
 def _find_key(prefix: str) -> Key:

@@ -147,3 +147,20 @@ def find_project(slug: str) -> Project:
             f"There is no project {slug!r}.{did_you_mean(slug, slugs)}"
         )
     return project
+
+
+def chosen_project(slug: str | None) -> Project:
+    """Return the project with that slug; without one the only project."""
+    return _only_project() if slug is None else find_project(slug)
+
+
+def _only_project() -> Project:
+    projects = Project.all_by_slug()
+    if len(projects) == 1:
+        return projects[0]
+    if not projects:
+        raise click.UsageError(
+            "There is no project yet: flask projects create NAME makes one."
+        )
+    slugs = ", ".join(project.slug for project in projects)
+    raise click.UsageError(f"Which project? Give --project with one of {slugs}.")

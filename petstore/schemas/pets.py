@@ -38,6 +38,19 @@ class NewPetForm(NewPetSchema):
     category_id = UrlInteger(data_key="categoryId", required=True)
 
 
+class NumberedPetSchema(NewPetForm):
+    """The cells of an animal in a file whose category has a number."""
+
+    category = Name(load_default=None)
+
+
+class NamedPetSchema(NewPetForm):
+    """The cells of an animal in a file whose category has a name alone."""
+
+    category_id = UrlInteger(data_key="categoryId", load_default=None)
+    category = Name(required=True)
+
+
 class PetSchema(StrictSchema):
     """An animal in a response."""
 

@@ -8,6 +8,7 @@ import gc
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import psycopg
@@ -15,9 +16,11 @@ import pytest
 from flask import Flask, request, request_started
 from werkzeug.test import TestResponse
 
+from petstore.models import imports
 from petstore.models.activity import Activity
 from petstore.models.domains import Domain
 from petstore.models.failed_requests import FailedRequest, failure_queue
+from petstore.models.imports import ImportedPart
 from petstore.models.key_usage import KeyUsage, key_notes
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
@@ -26,6 +29,8 @@ from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.stores.database import DatabaseStorage, Usage
 from petstore.quotas.subjects import project_subject
+from petstore.sheets import exports
+from petstore.sheets.imports import import_animals
 from petstore.storage import lists
 from petstore.storage.database import db
 from petstore.storage.queries import Statement
@@ -90,6 +95,7 @@ class Stage:
             self._use_pets,
             self._use_orders,
             self._use_categories,
+            self._use_files,
             self._be_refused,
             self._use_pages,
             self._use_keys,
@@ -174,6 +180,15 @@ class Stage:
             self.send("GET", f"/v1/categories?limit=20&after={after}")
         for number in (7, 10**7 + self.number):
             self.send("PUT", f"/v1/categories/{number}", json={"name": "Dogs"})
+
+    def _use_files(self) -> None:
+        # Those of other projects are left, however many they are.
+        ImportedPart.delete().where(ImportedPart.project == self.project).execute()
+        text = f"name,category\nRex,x2\nTom,7\nMimi,new {self.number}\n"
+        import_animals(self.project, text.encode())
+        for export in (exports.animals, exports.orders):
+            assert next(islice(export(self.project.id), 1, None))
+        imports.finish_any()
 
     def _be_refused(self) -> None:
         poor = Project.add("Poor", None, Plan("enterprise", 1, 10**6))
@@ -286,7 +301,7 @@ def stage(
     monkeypatch.setattr(lists, "MAX_EXAMINED", BOUND)
     # For 100 of 11,000 keys, PostgreSQL rightly reads all.
     monkeypatch.setattr("petstore.models.keys.MAX_ENDED_KEYS", BOUND)
-    set_limits(counted_rows=BOUND, count_pause_seconds=0.0)
+    set_limits(counted_rows=BOUND, count_pause_seconds=0.0, exported_rows=BOUND)
     return Stage(app, project, clock, nameserver)
 
 

@@ -1,0 +1,67 @@
+"""flask animals export and import."""
+
+from typing import IO
+
+import click
+
+from petstore import timeouts
+from petstore.cli.commands import Group
+from petstore.cli.projects import chosen_project, project_option
+from petstore.models import imports
+from petstore.models.imports import AlreadyImported
+from petstore.sheets import exports
+from petstore.sheets.imports import LinesAtFault, import_animals
+
+WRONG_ARGUMENT = 2  # the exit code
+SHOWN_FAULTS = 20
+ONE_PROJECT = "Slug of the project; optional if there is only one."
+
+animals = Group(name="animals", help="Animals as CSV, for spreadsheets.")
+
+
+@animals.command("export")
+@project_option(ONE_PROJECT)
+def export(slug: str | None) -> None:
+    """Print all animals of a project."""
+    project = chosen_project(slug)
+    imports.finish(project.id)
+    for part in exports.animals(project.id):
+        click.echo(part, nl=False)
+
+
+@animals.command("import")
+@project_option(ONE_PROJECT)
+@click.argument("file", type=click.File("rb"))
+def import_file(file: IO[bytes], slug: str | None) -> None:
+    """Add all animals of a file, or none; print how many were added.
+
+    The columns are name, and categoryId or category, and perhaps status.
+    """
+    project = chosen_project(slug)
+    try:
+        click.echo(import_animals(project, _read(file)))
+    except AlreadyImported as error:
+        click.echo(0)
+        click.echo(error, err=True)
+    except LinesAtFault as error:
+        _echo_faults(error)
+        raise click.exceptions.Exit(WRONG_ARGUMENT) from None
+
+
+def _read(file: IO[bytes]) -> bytes:
+    limit = timeouts.LIMITS.import_bytes
+    try:
+        content = file.read(limit + 1)
+    except OSError as error:
+        raise click.UsageError(f"FILE: {error.strerror}.") from None
+    if len(content) > limit:
+        raise click.UsageError(f"FILE has more than {limit // 1024**2} MiB.")
+    return content
+
+
+def _echo_faults(error: LinesAtFault) -> None:
+    for fault in error.faults[:SHOWN_FAULTS]:
+        click.echo(fault, err=True)
+    if (more := len(error.faults) - SHOWN_FAULTS) > 0:
+        click.echo(f"And {more} more lines are at fault.", err=True)
+    click.echo("Nothing was added.", err=True)

@@ -1,0 +1,279 @@
+"""flask animals: animals come in and go out as CSV, all of a file or nothing."""
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from flask.testing import FlaskClient
+
+from petstore.models.activity import Activity
+from petstore.models.categories import Category
+from petstore.models.imports import ImportedPart
+from petstore.models.pets import Pet
+from petstore.models.projects import Plan, Project
+from tests.cli.outputs import printed, refusal, text_of
+from tests.harness.clocks import Clock
+from tests.harness.databases import of_one_engine
+
+HEAD = "name,categoryId\n"
+NO_INTEGER = "categoryId: must be an integer from 0 to 9223372036854775807"
+NO_STATUS = "status: must be one of available, pending, sold"
+Import = Callable[..., Result]
+
+
+@pytest.fixture
+def import_text(flask: Callable, project: Project, tmp_path: Path) -> Import:
+    """A function that imports a text, or bytes, into the project."""
+
+    def import_text(content: str | bytes) -> Result:
+        file = tmp_path / "animals.csv"
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return flask("animals", "import", str(file), "--project", project.slug)
+
+    return import_text
+
+
+@pytest.fixture
+def exported(flask: Callable) -> Callable[[Project], list[list[str]]]:
+    """A function that exports the animals of a project."""
+
+    def exported(project: Project) -> list[list[str]]:
+        text = text_of(flask("animals", "export", "--project", project.slug))
+        return list(csv.reader(io.StringIO(text, newline="")))
+
+    return exported
+
+
+def faults(result: Result) -> list[str]:
+    """Return what a refused import says of each line."""
+    assert (result.exit_code, result.stdout) == (2, "")
+    *lines, last = result.stderr.splitlines()
+    assert last == "Nothing was added."
+    return lines
+
+
+def animals(project: Project) -> list[tuple]:
+    rows = Pet.page(project.id, after=0, limit=100, status=None)
+    return [(pet.name, pet.category_id, pet.status) for pet in rows]
+
+
+def test_all_animals_are_printed_below_their_columns(
+    flask: Callable, client: FlaskClient, project: Project
+):
+    client.post("/v1/pets", json={"name": 'Rex, "the" dog', "categoryId": 7})
+    client.post("/v1/pets", json={"name": "Ömer", "categoryId": 0, "status": "sold"})
+    client.put("/v1/categories/7", json={"name": "Dogs"})
+    assert text_of(flask("animals", "export")).splitlines() == [
+        "id,name,categoryId,category,status",
+        '1,"Rex, ""the"" dog",7,Dogs,available',
+        "2,Ömer,0,,sold",
+    ]
+
+
+def test_export_has_all_rows_of_this_project_alone(
+    client: FlaskClient,
+    rival_client: FlaskClient,
+    exported: Callable,
+    project: Project,
+    set_limits: Callable,
+):
+    set_limits(exported_rows=3)
+    for number in range(7):
+        pet = {"name": f"{number}", "categoryId": 1}
+        client.post("/v1/pets", json=pet)
+        rival_client.post("/v1/pets", json=pet)
+    assert [row[1] for row in exported(project)[1:]] == list("0123456")
+
+
+def test_formula_is_written_as_a_text(
+    client: FlaskClient, exported: Callable, project: Project
+):
+    client.post("/v1/pets", json={"name": "=1+1", "categoryId": 1})
+    client.put("/v1/categories/1", json={"name": "@Dogs"})
+    assert exported(project)[1] == ["1", "'=1+1", "1", "'@Dogs", "available"]
+
+
+def test_animals_of_a_file_are_added(import_text: Import, project: Project):
+    text = "name,categoryId,status\nRex,7,sold\nBella,007,\n"
+    assert printed(import_text(text.replace("007", "8"))) == "2"
+    assert animals(project) == [("Rex", 7, "sold"), ("Bella", 8, "available")]
+
+
+def test_columns_may_stand_in_any_order_with_others_between(
+    import_text: Import, project: Project
+):
+    import_text('weight,category,chip,name\n"3,5",7,\n"","276",Rex\n')
+    import_text("weight,category,chip,name\n9,7,276,Rex\n")
+    assert animals(project) == [("Rex", 7, "available")]
+
+
+def test_byte_order_mark_and_semicolons_are_accepted(
+    import_text: Import, project: Project
+):
+    text = '\ufeffid;name;category\r\n1;"Rex; the dog";7\r\n2;Tom, the cat;7\r\n'
+    assert printed(import_text(text)) == "2"
+    assert [pet[0] for pet in animals(project)] == ["Rex; the dog", "Tom, the cat"]
+
+
+def test_category_is_found_by_its_name_or_created_with_the_next_number(
+    import_text: Import, project: Project
+):
+    Category.rename(project.id, 7, "Dogs")
+    import_text("name,category\nRex,Dogs\nTom,Cats\nMimi,Cats\nHazel,12\n")
+    assert [pet[1] for pet in animals(project)] == [7, 8, 8, 12]
+    assert Category.names(project.id, {7, 8, 12}) == {7: "Dogs", 8: "Cats"}
+
+
+def test_number_of_a_category_precedes_its_name(import_text: Import, project: Project):
+    import_text("name,categoryId,category\nRex,7,Dogs\nTom,,Dogs\nMimi,7,\n")
+    assert [pet[1] for pet in animals(project)] == [7, 7, 7]
+    assert Category.names(project.id, {7}) == {7: "Dogs"}
+
+
+def test_each_line_at_fault_is_named(import_text: Import, project: Project):
+    for number in (3, 5):
+        Category.rename(project.id, number, "Cats")
+    Category.rename(project.id, 7, "Dogs")
+    text = (
+        "name,categoryId,category,status\n"
+        "Rex,7,,\n"
+        ",x,,gone\n"
+        "Tom,,Cats,\n"
+        '"Mi\nmi",7,,\n'
+        "Luna,7,Birds,\n"
+        "Max,,,\n"
+        "Bo,7,,,extra\n"
+    )
+    assert faults(import_text(text)) == [
+        f"Line 3: name: is required; {NO_INTEGER}; {NO_STATUS}",
+        "Line 4: category: 3 and 5 are both named Cats; give the number",
+        "Line 5: name: must not be blank and must not contain control characters",
+        "Line 7: categoryId: the category 7 is named Dogs, not Birds",
+        "Line 8: categoryId: is required",
+        "Line 9: has 5 cells, but the first line has 4",
+    ]
+    assert animals(project) == []
+
+
+def test_many_lines_at_fault_are_counted(import_text: Import):
+    told = faults(import_text(HEAD + "Rex,x\n" * 25))
+    assert [line.split(":")[0] for line in told[:20]] == [
+        f"Line {number}" for number in range(2, 22)
+    ]
+    assert told[20:] == ["And 5 more lines are at fault."]
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("", "The file is empty."),
+        ("\ufeff\n", "The file is empty."),
+        ("Rex,7\n", "Line 1: there is no column name."),
+        ("id,categoryId\n1,7\n", "Line 1: there is no column name."),
+        ("name\nRex\n", "Line 1: there is no column categoryId or category."),
+        ("name,name,category\n", "Line 1: there are two columns name."),
+        ('name,"category\nRex,7\n', "Line 1: a quotation mark is not closed."),
+        (HEAD.encode() + b"Rex,7\nT\xf6m,7\n", "The file is not UTF-8 in line 3."),
+        (HEAD + "R\0ex,7\n", "The file contains NUL, so it is no text."),
+    ],
+)
+@of_one_engine
+def test_what_is_no_list_of_animals_is_refused(
+    import_text: Import, content: str | bytes, fault: str
+):
+    assert refusal(import_text(content)) == fault
+
+
+@of_one_engine
+def test_open_quotation_mark_is_a_fault_of_its_line(import_text: Import):
+    assert faults(import_text(HEAD + 'Rex,7\n"Tom,7\nMimi,7\n')) == [
+        "Line 3: a quotation mark is not closed"
+    ]
+    assert faults(import_text(HEAD + '"Tom" the cat,7\n')) == [
+        "Line 2: there is text after a closing quotation mark"
+    ]
+
+
+@of_one_engine
+def test_file_must_be_one_and_not_too_large(
+    flask: Callable, project: Project, tmp_path: Path, set_limits: Callable
+):
+    assert "No such file" in refusal(flask("animals", "import", "missing.csv"))
+    assert "Is a directory" in refusal(flask("animals", "import", str(tmp_path)))
+    large = tmp_path / "large.csv"
+    large.write_bytes(HEAD.encode() + b"\n" * 10 * 1024**2)
+    assert refusal(flask("animals", "import", str(large))) == (
+        "FILE has more than 10 MiB."
+    )
+
+
+def test_file_without_animals_adds_none(import_text: Import, project: Project):
+    assert printed(import_text(HEAD + "\n,\n")) == "0"
+    assert not Activity.select().where(Activity.project == project).exists()
+
+
+def test_same_file_is_not_imported_twice_in_a_day(
+    import_text: Import, project: Project, clock: Clock
+):
+    text = HEAD + "Rex,7\n"
+    assert printed(import_text(text)) == "1"
+    clock.move(seconds=23 * 3600)
+    again = import_text(text)
+    assert (again.exit_code, again.stdout) == (0, "0\n")
+    assert "already imported" in again.stderr
+    clock.move(seconds=2 * 3600)
+    assert printed(import_text(text)) == "1"
+    assert len(animals(project)) == 2
+
+
+def test_project_that_would_be_too_full_gets_nothing(
+    import_text: Import, project: Project, client: FlaskClient
+):
+    project.change_plan(Plan("enterprise", 99, 99, 5))
+    client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
+    told = refusal(import_text("name,category\nA,Dogs\nB,7\nC,7\n"))
+    assert told == (
+        "The project is full: it may hold 5 animals, orders and categories together "
+        "and has room for 3, but the file adds 4."
+    )
+    assert printed(import_text("name,category\nA,Dogs\nB,7\n")) == "2"
+
+
+def test_export_can_be_imported_elsewhere(
+    client: FlaskClient,
+    flask: Callable,
+    exported: Callable,
+    rival: Project,
+    project: Project,
+    tmp_path: Path,
+):
+    for name in ("=1+1", "'=1", "'Rex", " -x", 'a;"@b', "Ömer", "\u2028b"):
+        client.post("/v1/pets", json={"name": name, "categoryId": 7})
+    client.put("/v1/categories/7", json={"name": "-007"})
+    table = io.StringIO(newline="")
+    csv.writer(table).writerows(exported(project))
+    file = tmp_path / "copy.csv"
+    file.write_text(table.getvalue(), newline="")
+    flask("animals", "import", str(file), "--project", rival.slug)
+    without_id = [row[1:] for row in exported(project)]
+    assert [row[1:] for row in exported(rival)] == without_id
+    assert animals(rival) == animals(project)
+
+
+def test_animals_keep_the_order_of_the_file_in_parts(
+    import_text: Import, project: Project, set_limits: Callable
+):
+    set_limits(imported_rows=3)
+    import_text(HEAD + "".join(f"{number},7\n" for number in range(10)))
+    assert [pet[0] for pet in animals(project)] == list("0123456789")
+    assert not ImportedPart.select().exists()
+
+
+def test_project_sees_who_has_imported(import_text: Import, project: Project):
+    import_text(HEAD + "Rex,7\nTom,7\n")
+    [event] = Activity.select().where(Activity.project == project)
+    assert (event.name, event.actor) == ("animals_imported", "operator")
+    assert event.facts == '{"animals": 2}'

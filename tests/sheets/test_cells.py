@@ -1,0 +1,46 @@
+"""Cells: no spreadsheet takes one for a formula, and each text comes back."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from petstore.sheets.cells import defused, restored
+
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+texts = st.text(st.sampled_from(f"{SIGNS}'\";, \u3000ax\t")) | st.text()
+
+
+@given(texts)
+def test_each_text_comes_back_as_it_was(text: str):
+    assert restored(defused(text)) == text
+
+
+@given(st.lists(texts))
+def test_each_text_comes_back_through_a_file(cells: list[str]):
+    file = io.StringIO(newline="")
+    csv.writer(file).writerows([1, defused(cell)] for cell in cells)
+    lines = csv.reader(io.StringIO(file.getvalue(), newline=""), strict=True)
+    assert [restored(cell) for _, cell in lines] == cells
+
+
+@given(texts)
+def test_no_cell_begins_like_a_formula(text: str):
+    # Where semicolons separate cells, a cell begins after each.
+    for cell in defused(text).split(";"):
+        assert not cell.lstrip('" \u3000\xa0').startswith(tuple(SIGNS))
+
+
+@pytest.mark.parametrize("text", ["Rex", "'Rex", "a=b", "Rex; the dog", "O'Hara-3"])
+def test_other_texts_are_written_as_they_are(text: str):
+    assert defused(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [("=1", "'=1"), ("'=1", "''=1"), (' "-1', "' \"-1"), ("a;@b", "a;'@b")],
+)
+def test_formula_gets_an_apostrophe(text: str, written: str):
+    assert defused(text) == written
