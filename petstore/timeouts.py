@@ -51,6 +51,10 @@ class Limits:
     # comes and goes is logged as one outage.
     settled_seconds: float = 2.0
 
+    # All that a request waits for the stores together, from its beginning. Redis, which
+    # has `hit_seconds`, may be the last one, so both make less than 2.5 s.
+    stores_seconds: float = 2.2
+
     # A statement on PostgreSQL. The server gives up before the client does, so that a
     # statement that has timed out is not carried out later. If the network fails, the
     # server must neither keep the locks of a lost client nor commit for it.
@@ -58,7 +62,7 @@ class Limits:
     short_lock_seconds: float = 0.1  # where most connections may be waiting for locks
     replay_lock_seconds: float = 0.7  # for the first request with an Idempotency-Key
     server_statement_seconds: float = 1.8
-    idle_transaction_seconds: float = 2.0
+    idle_transaction_seconds: float = 1.5
     statement_seconds: float = 2.0
 
     # The pool of a worker's connections to PostgreSQL.
@@ -148,6 +152,8 @@ class Limits:
         self._check("replay_lock_seconds", "lock_seconds")
         self._check("server_statement_seconds", "statement_seconds")
         self._check("idle_transaction_seconds", "statement_seconds")
+        self._check("statement_seconds", "stores_seconds")
+        self._check("busy_seconds", "stores_seconds")
         self._check("writes", "waiting_connections", "connections")
         self._check("recount_seconds", "count_seconds", "full_seconds")
         self._check("check_seconds", "stalled_seconds", "queue_seconds")

@@ -1,9 +1,10 @@
 """The application: Flask with paths under /v1, ids in paths, and bounded requests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from io import BytesIO
 from typing import IO, Any
 from urllib.parse import unquote_to_bytes
+from wsgiref.types import StartResponse
 
 from flask import Flask, Request, request
 from werkzeug.datastructures import MultiDict
@@ -15,6 +16,7 @@ from werkzeug.wsgi import get_content_length, get_input_stream
 
 from petstore.errors import MAX_BODY_BYTES, InvalidRequest
 from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
+from petstore.storage import begin_deadline, end_deadline
 from petstore.web.state import RequestState
 
 API_PREFIX = "/v1"
@@ -87,6 +89,16 @@ class Application(Flask):
     """A Flask application whose routes depend on the path alone."""
 
     request_class = ApplicationRequest
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """Answer a request, which may wait for the stores until its deadline."""
+        begin_deadline()
+        try:
+            return self.wsgi_app(environ, start_response)
+        finally:
+            end_deadline()
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return the adapter that finds the route of a request, whatever its host.

@@ -33,6 +33,7 @@ def limits() -> Limits:
         stalled_seconds=NEVER,
         queue_seconds=NEVER,
         statement_seconds=NEVER,
+        stores_seconds=NEVER,
         half_closed_seconds=0.0,
     )
 

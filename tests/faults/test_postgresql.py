@@ -322,9 +322,11 @@ def test_connection_goes_back_to_the_pool_that_lent_it(database: Postgresql):
 def test_nested_blocks_wait_once_for_a_server_that_hangs(
     database: Postgresql, server: Postgres, monkeypatch: pytest.MonkeyPatch
 ):
-    async def execute(self: PostgresConnection, sql: str, *values: object) -> str:
+    async def execute(
+        self: PostgresConnection, sql: str, *values: object, timeout: float
+    ) -> str:
         statements.append(sql)
-        return await asyncpg.Connection.execute(self, sql, *values)
+        return await asyncpg.Connection.execute(self, sql, *values, timeout=timeout)
 
     def meet_a_hung_server() -> None:
         with database.atomic(), database.atomic(), database.atomic():

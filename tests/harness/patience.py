@@ -21,6 +21,7 @@ PATIENT = replace(
     server_statement_seconds=SECONDS,
     idle_transaction_seconds=SECONDS,
     statement_seconds=SECONDS,
+    stores_seconds=3 * SECONDS,
     connect_seconds=SECONDS,
     stalled_seconds=SECONDS,
     queue_seconds=SECONDS,

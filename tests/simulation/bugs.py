@@ -359,19 +359,20 @@ BUGS = (
     Bug(
         "a COMMIT without an answer counts as done",
         "petstore.storage.engines.postgresql",
-        '        await connection.run("COMMIT")\n        # The database may',
+        '        await connection.run("COMMIT", seconds=seconds)\n',
         "        with suppress(peewee.PeeweeException):\n"
-        '            await connection.run("COMMIT")\n        # The database may',
+        '            await connection.run("COMMIT", seconds=seconds)\n',
         "the pool: acknowledged writes are there once",
     ),
     Bug(
         "a row is inserted again when its connection is lost",
         "petstore.storage.engines.batches",
-        "            [row_id] = await self._run(kind, lambda: [values])\n",
+        "            [row_id] = await self._run(kind, lambda: [values], deadline)\n",
+        "            run = lambda: self._run(kind, lambda: [values], deadline)\n"
         "            try:\n"
-        "                [row_id] = await self._run(kind, lambda: [values])\n"
+        "                [row_id] = await run()\n"
         "            except Exception:\n"
-        "                [row_id] = await self._run(kind, lambda: [values])\n",
+        "                [row_id] = await run()\n",
         "the pool: nothing is there twice",
     ),
     Bug(

@@ -18,7 +18,7 @@ from petstore import timeouts, waiting
 from petstore.storage.engines import postgresql
 from petstore.storage.engines.connection import PostgresConnection
 from petstore.storage.engines.postgresql import Postgresql
-from petstore.storage.engines.waiting import ClientGone
+from petstore.storage.engines.waiting import ClientGone, begin_deadline
 from petstore.storage.queries import Written
 from tests.simulation.loop import Loop
 from tests.simulation.network import Network
@@ -26,11 +26,9 @@ from tests.simulation.service import be_in
 from tests.simulation.world import World
 
 SECONDS = 6.0
-# The longest that a request may take for each fault that it meets: a second in a queue
-# that moves, and a statement.
-LAST_SECONDS = 3.1
+LAST_SECONDS = 2.5  # the longest that a request may take, whatever it meets
 RECOVERY_SECONDS = 3.0
-LIMIT = re.compile(r"lock_timeout = '([\d.]+)s'")
+LIMIT = re.compile(r"lock_timeout = '([\d.]+)ms'")
 STATES = ("down", "silent", "read-only", "cut", "slow", "crashing")
 READ = Written("SELECT something", ())
 LOCK = Written("SELECT lock $1", ("key",))
@@ -50,13 +48,11 @@ class Server:
         self.rows: Counter[str] = Counter()
         self.opened = 0  # connections
         self.most = 0  # of them at a time
-        self.failures = 0
         self.faults: list[str] = []
 
     def fail(self, state: str) -> None:
         """Change the state; connections are lost where it says so."""
         self.state = "up" if state == "cut" else state
-        self.failures += state != "up"
         for connection in list(self.connections):
             if state == "cut":
                 connection.is_cut = True
@@ -113,8 +109,8 @@ class Connection(PostgresConnection):
     async def execute(self, sql: str, *values: Any, timeout: Any = None) -> str:
         return await self._use(timeout, partial(self._execute, sql, values))
 
-    async def fetchmany(self, sql: str, args: Any, **_: Any) -> list[Any]:
-        return await self._use(None, partial(self._insert_many, args))
+    async def fetchmany(self, sql: str, args: Any, *, timeout: Any = None) -> list[Any]:
+        return await self._use(timeout, partial(self._insert_many, args))
 
     async def close(self, *, timeout: Any = None) -> None:
         if not self.is_cut:
@@ -155,18 +151,18 @@ class Connection(PostgresConnection):
     async def _execute(self, sql: str, values: tuple[Any, ...]) -> str:
         if sql.startswith("BEGIN"):
             self._has_begun = True
-            self._lock_seconds = float(LIMIT.search(sql)[1])
+            self._lock_seconds = float(LIMIT.search(sql)[1]) / 1000
         elif sql == "COMMIT":
             self._commit()
         elif sql == "ROLLBACK":
             self._end_transaction()
-        else:
+        elif values:
             self._write(values[0])
         return "OK 1"
 
     async def _insert_many(self, many: list[list[Any]]) -> list[Any]:
         project, _, limit, _ = many[0]
-        await self._lock(project, float(limit.removesuffix("s")))
+        await self._lock(project, float(limit.removesuffix("ms")) / 1000)
         await self._server.take_time()
         for _, row, _, _ in many:
             self._write(row)
@@ -232,6 +228,7 @@ class Crowd:
 
     def _play(self, request: Callable[[str, str], None], row: str, key: str) -> None:
         began_at, outcome = self.world.now, "done"
+        begin_deadline()
         try:
             request(row, key)
         except ClientGone:
@@ -246,7 +243,7 @@ class Crowd:
         self.world.note("pool", f"{name} {row} of {key}: {outcome}, {seconds:.3f} s")
         if name != "read":
             self.told[row] = outcome
-        if seconds > LAST_SECONDS * max(1, self.server.failures):
+        if seconds > LAST_SECONDS:
             self.server.faults.append(f"{name} {row} took {seconds:.3f} s")
 
     def _read(self, _row: str, _key: str) -> None:

@@ -337,9 +337,8 @@ def answers_come_in_time(stage: "Stage") -> Iterator[str]:
             limit = COUNTER_SECONDS + TOLERANCE
         if overlaps(entry, database):
             limit = max(limit, FAILING_SECONDS + TOLERANCE)
-        # A request that meets one such fault after the other may wait for each.
-        if met := sum(overlaps(entry, [window]) for window in hanging):
-            limit = met * HANGING_SECONDS + TOLERANCE
+        if overlaps(entry, hanging):
+            limit = HANGING_SECONDS + TOLERANCE
             if entry.status != 503:
                 limit += COUNTER_SECONDS + 2 * STALLED_SECONDS[1]
         if entry.status and entry.waited > limit:

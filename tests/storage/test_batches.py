@@ -18,7 +18,7 @@ class BusyPool:
         self._lent = 0
         self.tasks: list[asyncio.Task[None]] = []
 
-    async def acquire_to_write(self, _key: Hashable) -> str:
+    async def acquire_to_write(self, _key: Hashable, _deadline: float) -> str:
         self._lent += 1
         if self._lent > 1:
             await self.free.wait()
@@ -37,7 +37,9 @@ def test_row_of_a_client_that_has_gone_is_not_inserted_with_the_others():
     async def run() -> list[Any]:
         pool = BusyPool()
 
-        async def insert_all(_: object, __: str, rows: list[dict]) -> list[int]:
+        async def insert_all(
+            _: object, __: str, rows: list[dict], ___: float
+        ) -> list[int]:
             inserted.append([row["name"] for row in rows])
             await pool.free.wait()
             return [len(row["name"]) for row in rows]

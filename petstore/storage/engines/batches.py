@@ -5,6 +5,7 @@ disk. Requests that would wait for each other there share a transaction instead.
 """
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from petstore import timeouts
 from petstore.storage.engines.connection import PostgresConnection
 from petstore.storage.engines.pool import Pool
-from petstore.storage.engines.waiting import wait_for_turn
+from petstore.storage.engines.waiting import Crowded, seconds_left, wait_for_turn
 from petstore.storage.queries import Written
 
 Values = dict[str, Any]
@@ -28,7 +29,7 @@ class Batches:
         self,
         pool: Pool,
         insert_all: Callable[
-            [PostgresConnection, Written, list[Values]], Awaitable[list[int]]
+            [PostgresConnection, Written, list[Values], float], Awaitable[list[int]]
         ],
     ) -> None:
         self._pool = pool
@@ -36,21 +37,35 @@ class Batches:
         self._under_way: Counter[Kind] = Counter()
         self._open: dict[Kind, Batch] = {}  # which requests may join
 
-    async def insert(self, key: Hashable, written: Written, values: Values) -> int:
+    async def insert(
+        self,
+        key: Hashable,
+        written: Written,
+        values: Values,
+        deadline: float = math.inf,
+    ) -> int:
         """Insert at most one row; return its id, 0 without a row.
 
-        It is inserted alone unless others of the key are under way.
+        It is inserted alone unless others of the key are under way. A request whose
+        deadline passes leaves the others, for which the batch goes on.
         """
         kind = (key, written)
         if not self._under_way[kind]:
-            [row_id] = await self._run(kind, lambda: [values])
+            [row_id] = await self._run(kind, lambda: [values], deadline)
             return row_id
         batch = self._open.get(kind)
         if batch is None or len(batch) == timeouts.LIMITS.inserts:
             batch = self._begin(kind)
         place = self._pool.loop.create_future()
         batch.append((values, place))
-        return await wait_for_turn(place)
+        if deadline == math.inf:
+            return await wait_for_turn(place)
+        seconds = seconds_left(deadline)
+        timer = self._pool.loop.call_later(seconds, _give_up, place)
+        try:
+            return await wait_for_turn(place)
+        finally:
+            timer.cancel()
 
     def _begin(self, kind: Kind) -> Batch:
         batch = self._open[kind] = []
@@ -65,7 +80,7 @@ class Batches:
             return [values for values, _ in batch]
 
         try:
-            ids = await self._run(kind, close)
+            ids = await self._run(kind, close, math.inf)
         except Exception as error:  # noqa: BLE001 (each request handles it)
             close()
             for _, place in batch:
@@ -75,17 +90,24 @@ class Batches:
                 if not place.done():
                     place.set_result(row_id)
 
-    async def _run(self, kind: Kind, rows: Callable[[], list[Values]]) -> list[int]:
+    async def _run(
+        self, kind: Kind, rows: Callable[[], list[Values]], deadline: float
+    ) -> list[int]:
         """Insert the rows, which are asked for when there is a connection."""
         key, written = kind
         self._under_way[kind] += 1
         try:
-            connection = await self._pool.acquire_to_write(key)
+            connection = await self._pool.acquire_to_write(key, deadline)
             try:
-                return await self._insert_all(connection, written, rows())
+                return await self._insert_all(connection, written, rows(), deadline)
             finally:
                 self._pool.release(connection)
         finally:
             self._under_way[kind] -= 1
             if not self._under_way[kind]:
                 del self._under_way[kind]
+
+
+def _give_up(place: asyncio.Future[int]) -> None:
+    if not place.done():
+        place.set_exception(Crowded("others keep the database busy"))

@@ -84,7 +84,7 @@ class PostgresConnection(asyncpg.Connection):
     ) -> Rows:
         """Run a statement and return its result; raises errors of Peewee.
 
-        `seconds` limits the wait for rows, otherwise the limit of the connection does.
+        `seconds` limits the wait, otherwise the limit of the connection does.
         After a failure of the connection, its transaction is over: the end of a nested
         block would only wait for as long again.
         """
@@ -97,20 +97,23 @@ class PostgresConnection(asyncpg.Connection):
                 names = list(zip(records[0].keys())) if records else []
                 rows = Rows(records, names, len(records))
             else:
-                rows = Rows([], [], _count(await self.execute(sql, *parameters)))
+                status = await self.execute(sql, *parameters, timeout=seconds)
+                rows = Rows([], [], _count(status))
         except FAILURES as error:
             raise self._as_peewee_error(error) from error
         self.is_uncertain = False
         return rows
 
-    async def run_many(self, sql: str, many: list[list[Any]]) -> list[Any]:
+    async def run_many(
+        self, sql: str, many: list[list[Any]], seconds: float | None
+    ) -> list[Any]:
         """Run a statement for each of the parameters; return all rows.
 
         That takes one round trip. Outside a transaction, they are one themselves.
         """
         self.is_uncertain = True
         try:
-            rows: list[Any] = await self.fetchmany(sql, many)
+            rows: list[Any] = await self.fetchmany(sql, many, timeout=seconds)
         except FAILURES as error:
             raise self._as_peewee_error(error) from error
         self.is_uncertain = False

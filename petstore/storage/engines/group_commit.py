@@ -8,7 +8,7 @@ from queue import SimpleQueue
 
 from petstore import clock, timeouts
 from petstore.storage.engines.busy import BusyFile
-from petstore.storage.engines.waiting import Busy, WaitQueue, who_waits
+from petstore.storage.engines.waiting import WaitQueue, current_deadline, who_waits
 from petstore.waiting import (
     allow_waiting,
     await_result,
@@ -164,7 +164,7 @@ class GroupCommit:
         self._is_beginning = False  # whether a request tries to begin a transaction
         # Of requests that can neither join a transaction nor begin one yet.
         # The first one gets True when it is to begin one, the others get False.
-        self._queue: WaitQueue[bool] = WaitQueue(_is_over)
+        self._queue: WaitQueue[bool] = WaitQueue(lambda _waited, _stalled: False)
         self._busy_file = BusyFile()
 
     def begin(self) -> SharedTransaction:
@@ -173,14 +173,13 @@ class GroupCommit:
         Raises `sqlite3.OperationalError` if the file stays locked, or `Busy`.
         """
         require_may_wait()
-        deadline = clock.monotonic() + timeouts.LIMITS.busy_seconds
+        ends = min(clock.monotonic() + timeouts.LIMITS.busy_seconds, current_deadline())
         is_first = False
         while not is_first and self._must_wait():
-            if clock.monotonic() >= deadline:
-                raise Busy("others keep the disk busy")
-            is_first = await_result(self._queue.wait(who_waits()))
+            place = self._queue.wait(who_waits(), deadline=ends)
+            is_first = await_result(place)
         if not (self._shared and self._shared.is_open):
-            self._shared = self._begin_transaction(deadline)
+            self._shared = self._begin_transaction(ends)
         self._shared.join()
         return self._shared
 
@@ -206,7 +205,7 @@ class GroupCommit:
         if not (is_open or self._is_beginning):
             self._is_beginning = self._queue.serve(True, lambda _purpose: True)
 
-    def _begin_transaction(self, deadline: float) -> SharedTransaction:
+    def _begin_transaction(self, ends: float) -> SharedTransaction:
         self._is_beginning = True
         try:
             if not self._writer or self._writer.is_closed:
@@ -214,7 +213,7 @@ class GroupCommit:
             self._busy_file.retry(
                 self._writer.connection.execute,
                 "BEGIN IMMEDIATE",
-                seconds=deadline - clock.monotonic(),
+                seconds=ends - clock.monotonic(),
             )
         except BaseException:
             self._is_beginning = False
@@ -223,7 +222,3 @@ class GroupCommit:
         self._is_beginning = False
         self._queue.serve_all(False)
         return SharedTransaction(self._writer, self._wake_first)
-
-
-def _is_over(waited: float, _stalled: float) -> bool:
-    return waited >= timeouts.LIMITS.busy_seconds

@@ -1,6 +1,7 @@
 """A pool of connections to PostgreSQL, used in one event loop only."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import suppress
 from functools import partial
@@ -41,16 +42,21 @@ class Pool:
         has_room = len(self._writers) <= limits.waiting_connections
         return limits.lock_seconds if has_room else limits.short_lock_seconds
 
-    def acquire_to_write(self, key: Hashable) -> Awaitable[PostgresConnection]:
+    def acquire_to_write(
+        self, key: Hashable, deadline: float = math.inf
+    ) -> Awaitable[PostgresConnection]:
         """Return a connection once fewer than `LIMITS.writes` write for the key.
 
         Otherwise requests that wait for a lock of one project could take all
         connections. There is no such limit for the key None.
         """
-        return self.acquire((key,), key)
+        return self.acquire((key,), key, deadline)
 
     async def acquire(
-        self, who: Who | None = (None,), purpose: Hashable = READ
+        self,
+        who: Who | None = (None,),
+        purpose: Hashable = READ,
+        deadline: float = math.inf,
     ) -> PostgresConnection:
         """Return an idle connection, or wait for one, in turn with others.
 
@@ -63,7 +69,7 @@ class Pool:
             raise peewee.OperationalError("no connection a moment ago")
         else:
             self._connect_if_needed()
-        return await self._queue.wait(who, purpose)
+        return await self._queue.wait(who, purpose, deadline)
 
     def release(self, connection: PostgresConnection) -> None:
         """Return a connection to the pool, for the next request that waits.

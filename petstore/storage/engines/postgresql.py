@@ -22,7 +22,12 @@ from petstore.storage.engines.connection import (
     connect,
 )
 from petstore.storage.engines.pool import Pool
-from petstore.storage.engines.waiting import Who, who_waits
+from petstore.storage.engines.waiting import (
+    Who,
+    current_deadline,
+    seconds_left,
+    who_waits,
+)
 from petstore.storage.queries import Row, Written, slot
 from petstore.waiting import await_result
 
@@ -81,7 +86,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         """
         if self._transaction():
             return self.fetch(written, values | {"lock_timeout": None})
-        return await_result(self._autocommit(key, written, values))
+        return await_result(self._autocommit(key, written, values, current_deadline()))
 
     def run_many(self, written: Written, many: list[dict[str, Any]]) -> None:
         """Run a statement for each of the values, in the current transaction.
@@ -90,7 +95,8 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         """
         rows = [written.in_order(values) for values in many]
         if rows:
-            await_result(self._transaction().run_many(written.sql, rows))
+            seconds = self._statement_seconds(current_deadline())
+            await_result(self._transaction().run_many(written.sql, rows, seconds))
 
     def limiting_locks(self, value: ColumnBase) -> ColumnBase:
         """Return the value; where it is computed, the wait for each lock is limited.
@@ -140,11 +146,13 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         self, lock_seconds: float | None = None, key: Hashable = None
     ) -> None:
         """Begin a transaction on a connection from the pool."""
-        self._enter_transaction(await_result(self._begin(lock_seconds, key)))
+        self._enter_transaction(
+            await_result(self._begin(lock_seconds, key, current_deadline()))
+        )
 
     def commit(self) -> None:
         """Commit the transaction."""
-        await_result(self._commit(self._state.conn))
+        await_result(self._commit(self._state.conn, current_deadline()))
         self._leave_transaction()
 
     def rollback(self) -> None:
@@ -152,7 +160,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
         If that fails, the connection is closed, which also rolls back.
         """
-        await_result(self._rollback(self._leave_transaction()))
+        await_result(self._rollback(self._leave_transaction(), current_deadline()))
 
     def version(self) -> int:
         """Return the major version of the server."""
@@ -222,7 +230,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         if self._transaction():
             rows = self.autocommit(key, written, values)  # Peewee has added RETURNING
             return rows[0][0] if rows else 0
-        return await_result(self._insert(key, written, values))
+        return await_result(self._insert(key, written, values, current_deadline()))
 
     def skip_locked(self, rows: Select) -> Select:
         """Lock the rows of a query, without those that are locked already."""
@@ -233,49 +241,59 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
 
     def _run(self, sql: str, params: Any) -> Rows:
         if connection := self._transaction():
-            return await_result(connection.run(sql, params or ()))
-        return await_result(self._read(sql, params or (), who_waits()))
+            seconds = self._statement_seconds(current_deadline())
+            return await_result(connection.run(sql, params or (), seconds))
+        return await_result(
+            self._read(sql, params or (), who_waits(), current_deadline())
+        )
 
-    async def _read(self, sql: str, params: Any, who: Who | None) -> Rows:
+    # What follows runs in the event loop, where the request's deadline is not known.
+
+    async def _read(
+        self, sql: str, params: Any, who: Who | None, deadline: float
+    ) -> Rows:
         """Run a statement alone, and once more if its connection was dead.
 
         A firewall may forget a connection without a word to either side.
         """
         try:
-            return await self._read_once(sql, params, who)
+            return await self._read_once(sql, params, who, deadline)
         except Lost:
-            return await self._read_once(sql, params, who)
+            return await self._read_once(sql, params, who, deadline)
 
-    async def _read_once(self, sql: str, params: Any, who: Who | None) -> Rows:
+    async def _read_once(
+        self, sql: str, params: Any, who: Who | None, deadline: float
+    ) -> Rows:
         pool = self._open_pool()
-        seconds = timeouts.LIMITS.read_seconds if self._has_time_limits else None
-        connection = await pool.acquire(who)
+        connection = await pool.acquire(who, deadline=deadline)
         try:
+            seconds = self._read_seconds(deadline)
             return await connection.run(sql, params, seconds)
         finally:
             pool.release(connection)
 
     async def _autocommit(
-        self, key: Hashable, written: Written, values: dict[str, Any]
+        self, key: Hashable, written: Written, values: dict[str, Any], deadline: float
     ) -> list[Row]:
         pool = self._open_pool()
-        connection = await pool.acquire_to_write(key)
+        connection = await pool.acquire_to_write(key, deadline)
         try:
-            return await self._autocommit_many(connection, written, [values])
+            return await self._autocommit_many(connection, written, [values], deadline)
         finally:
             pool.release(connection)
 
     async def _insert(
-        self, key: Hashable, written: Written, values: dict[str, Any]
+        self, key: Hashable, written: Written, values: dict[str, Any], deadline: float
     ) -> int:
         self._open_pool()
-        return await self._batches.insert(key, written, values)
+        return await self._batches.insert(key, written, values, deadline)
 
     async def _insert_all(
         self,
         connection: PostgresConnection,
         written: Written,
         many: list[dict[str, Any]],
+        deadline: float,
     ) -> list[int]:
         """Insert rows in one transaction; return their ids, 0 for each without."""
         number = len(written.names) + 1
@@ -284,7 +302,8 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         )
         many = [values | {"row": row} for row, values in enumerate(many)]
         ids = [0] * len(many)
-        for row_id, row in await self._autocommit_many(connection, numbered, many):
+        rows = await self._autocommit_many(connection, numbered, many, deadline)
+        for row_id, row in rows:
             ids[row] = row_id
         return ids
 
@@ -293,56 +312,86 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         connection: PostgresConnection,
         written: Written,
         many: list[dict[str, Any]],
+        deadline: float,
     ) -> list[Row]:
         """Run a statement for each of the values, all in one transaction."""
-        seconds = self._open_pool().lock_seconds
-        limit = {"lock_timeout": f"{seconds}s"}
+        lock_seconds = self._open_pool().lock_seconds
+        seconds = self._statement_seconds(deadline)
+        limit = {"lock_timeout": _time(lock_seconds * _share(seconds))}
         rows = [written.in_order(values | limit) for values in many]
         try:
-            return await connection.run_many(written.sql, rows)
+            return await connection.run_many(written.sql, rows, seconds)
         except SerializationFailure:  # the default of the role is not ISOLATION
-            await connection.run(self._begin_sql(seconds))
-            found = await connection.run_many(written.sql, rows)
-            await connection.run("COMMIT")
+            await self._begin_on(connection, lock_seconds, deadline)
+            seconds = self._statement_seconds(deadline)
+            found = await connection.run_many(written.sql, rows, seconds)
+            await self._commit_on(connection, deadline)
             return found
 
     async def _begin(
-        self, lock_seconds: float | None, key: Hashable
+        self, lock_seconds: float | None, key: Hashable, deadline: float
     ) -> PostgresConnection:
         pool = self._open_pool()
-        connection = await pool.acquire_to_write(key)
+        connection = await pool.acquire_to_write(key, deadline)
         try:
             seconds = min(lock_seconds or pool.lock_seconds, pool.lock_seconds)
-            await connection.run(self._begin_sql(seconds))
+            await self._begin_on(connection, seconds, deadline)
         except BaseException:
             pool.release(connection)
             raise
         return connection
 
-    async def _commit(self, connection: PostgresConnection) -> None:
-        await connection.run("COMMIT")
+    async def _commit(self, connection: PostgresConnection, deadline: float) -> None:
+        await self._commit_on(connection, deadline)
         # The database may have another pool by now; see `extend_timeouts`.
         connection.lender.release(connection)
 
-    async def _rollback(self, connection: PostgresConnection) -> None:
+    async def _rollback(self, connection: PostgresConnection, deadline: float) -> None:
         with suppress(peewee.PeeweeException):
             if not (connection.is_uncertain or connection.is_closed()):
-                await connection.run("ROLLBACK")
+                seconds = self._statement_seconds(deadline)
+                await connection.run("ROLLBACK", seconds=seconds)
         connection.lender.release(connection)
 
-    def _begin_sql(self, lock_seconds: float) -> str:
-        begin = f"BEGIN ISOLATION LEVEL {ISOLATION}"
+    async def _begin_on(
+        self, connection: PostgresConnection, lock_seconds: float, deadline: float
+    ) -> None:
+        """Begin a transaction whose statements give up before the deadline."""
+        sql = f"BEGIN ISOLATION LEVEL {ISOLATION}"
+        seconds = self._statement_seconds(deadline)
+        if seconds is not None:
+            limits, share = timeouts.LIMITS, _share(seconds)
+            statement_seconds = limits.server_statement_seconds * share
+            # LOCAL, since behind a pooler a session may serve several clients.
+            sql = (
+                f"{sql}"
+                f"; SET LOCAL lock_timeout = '{_time(lock_seconds * share)}'"
+                f"; SET LOCAL statement_timeout = '{_time(statement_seconds)}'"
+                f"; {_limit_idleness(limits.idle_transaction_seconds)}"
+            )
+        await connection.run(sql, seconds=seconds)
+
+    async def _commit_on(self, connection: PostgresConnection, deadline: float) -> None:
+        """Commit before the deadline, or never.
+
+        If the COMMIT does not arrive, the server must have ended the transaction when
+        the request gives up.
+        """
+        seconds = self._statement_seconds(deadline)
+        if seconds is not None and seconds < timeouts.LIMITS.idle_transaction_seconds:
+            seconds /= 2
+            await connection.run(_limit_idleness(seconds), seconds=seconds)
+        await connection.run("COMMIT", seconds=seconds)
+
+    def _read_seconds(self, deadline: float) -> float | None:
         if not self._has_time_limits:
-            return begin
-        limits = timeouts.LIMITS
-        # LOCAL, since behind a pooler a session may serve several clients.
-        return (
-            f"{begin}"
-            f"; SET LOCAL lock_timeout = '{lock_seconds}s'"
-            f"; SET LOCAL statement_timeout = '{limits.server_statement_seconds}s'"
-            f"; SET LOCAL idle_in_transaction_session_timeout = "
-            f"'{limits.idle_transaction_seconds}s'"
-        )
+            return None
+        return seconds_left(deadline, timeouts.LIMITS.read_seconds)
+
+    def _statement_seconds(self, deadline: float) -> float | None:
+        if not self._has_time_limits:
+            return None
+        return seconds_left(deadline, timeouts.LIMITS.statement_seconds)
 
     def _open_pool(self) -> Pool:
         """Return the pool of the running event loop."""
@@ -356,3 +405,20 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
             self._pool = Pool(connect_to_server, has_timeout=self._has_time_limits)
             self._batches = Batches(self._pool, self._insert_all)
         return self._pool
+
+
+def _share(seconds: float | None) -> float:
+    """Return the share of its usual time that a statement has.
+
+    The server gets the same share of its limits, to give up before the client does.
+    """
+    return 1.0 if seconds is None else seconds / timeouts.LIMITS.statement_seconds
+
+
+def _limit_idleness(seconds: float) -> str:
+    return f"SET LOCAL idle_in_transaction_session_timeout = '{_time(seconds)}'"
+
+
+def _time(seconds: float) -> str:
+    """Return a time limit as PostgreSQL reads it; 0 would be none."""
+    return f"{max(1, round(seconds * MS_PER_SECOND))}ms"

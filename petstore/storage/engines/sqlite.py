@@ -13,11 +13,12 @@ from typing import Any, NoReturn, TypeVar
 import peewee
 from peewee import SQL, ColumnBase, Expression, Model
 
-from petstore import timeouts
+from petstore import clock, timeouts
 from petstore.storage.engines import files
 from petstore.storage.engines.base import Pairs, RequestDatabase, Rows, as_peewee_errors
 from petstore.storage.engines.busy import BusyFile, is_busy
 from petstore.storage.engines.group_commit import NEVER_WAIT, GroupCommit
+from petstore.storage.engines.waiting import current_deadline
 from petstore.storage.queries import Row, Written, slot
 from petstore.waiting import (
     allow_waiting,
@@ -370,7 +371,8 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
 
     def _retry(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function again while another process has locked the file."""
-        return self._busy_file.retry(function, *arguments, seconds=self._busy_seconds)
+        seconds = min(self._busy_seconds, current_deadline() - clock.monotonic())
+        return self._busy_file.retry(function, *arguments, seconds=seconds)
 
 
 class SqliteCounters(Sqlite):
