@@ -35,6 +35,7 @@ EXPECTED = (
     "clock steps",
     "revocations",
     "ended sessions",
+    "bans",
     "refusals by role",
     "unread responses",
     "hits on redis",

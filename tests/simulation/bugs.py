@@ -30,6 +30,7 @@ NOT_TWICE = "nothing is counted twice"
 LEFT_OVER = "nothing is left over"
 SERVED_AGAIN = "everything is served again"
 ANSWERS = "answers are those of the operation"
+BAN = "a ban ends in time"
 REVOKED = "a revoked key never works again"
 ROLES = "a key does what its role allows"
 KEY_LIMITS = "limits of a key are exact"
@@ -390,6 +391,43 @@ BUGS = (
         "revoked_ms = None if grace_seconds else now",
         "revoked_ms, retires_ms = None, retires_ms + clock.MS_PER_DAY",
         REVOKED,
+    ),
+    Bug(
+        "a key that is rotated has no grace",
+        "petstore.models.keys",
+        "revoked_ms = None if grace_seconds else now",
+        "revoked_ms = now",
+        ANSWERS,
+    ),
+    Bug(
+        "the keys of a project with limits of their own share a counter",
+        "petstore.quotas.limiter",
+        "key_subject(caller.key_id), caller.key_quota",
+        "key_subject(caller.project_id), caller.key_quota",
+        "refusals have a reason",
+    ),
+    Bug(
+        "a key that is banned is served",
+        "petstore.quotas.limiter",
+        "subject, quota = project_subject(caller.project_id), caller.quota\n"
+        "    banned_until_ms = caller.banned_until_ms or 0\n",
+        "subject, quota = project_subject(caller.project_id), caller.quota\n"
+        "    banned_until_ms = 0\n",
+        BAN,
+    ),
+    Bug(
+        "a ban goes on after its time",
+        "petstore.models.keys",
+        "cls.update(banned_until_ms=until_ms)",
+        "cls.update(banned_until_ms=until_ms + clock.MS_PER_DAY)",
+        BAN,
+    ),
+    Bug(
+        "a ban cannot be lifted",
+        "petstore.models.keys",
+        "update = Key.update(banned_until_ms=None)",
+        "update = Key.update(banned_until_ms=Key.banned_until_ms)",
+        BAN,
     ),
     Bug(
         "the secret of a key is not compared",

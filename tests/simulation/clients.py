@@ -15,6 +15,9 @@ PATIENCE_SECONDS = 30.0
 LONG_NAME = 190  # characters of four bytes, so that a page exceeds all buffers
 KEY = re.compile(rb"pet_[0-9A-Za-z]{48}")
 IDLE_SECONDS = 4_000.0  # after which a session has ended
+GRACE_SECONDS = 90
+MOST_REFUSALS = 80  # until a key is banned
+BAN_SECONDS = 300 + 60  # until it is served again, even if the clock steps
 TOKEN = re.compile(rb'name="csrf_token"[^>]*value="([^"]+)"')
 RETRIED = (0, 409, 429, 503)
 # Tricks after which the service closes the connection.
@@ -332,8 +335,11 @@ class Member(Person):
     async def run(self) -> None:
         await self.world.sleep(self.plan.start)
         [deed] = self.plan.deeds
-        if cookie := await self._sign_in(self.plan.key):
-            await getattr(self, f"_{deed.what.replace(' ', '_')}")(cookie)
+        for _ in range(3):
+            if cookie := await self._sign_in(self.plan.key):
+                await getattr(self, f"_{deed.what.replace(' ', '_')}")(cookie)
+                break
+            await self.world.sleep(5)
         self.leave()
 
     async def _sign_out(self, cookie: dict[str, str]) -> None:
@@ -343,34 +349,70 @@ class Member(Person):
     async def _revoke(self, cookie: dict[str, str]) -> None:
         """Revoke the key of this session."""
         key = self.plan.key
-        revoked = await self._end_key(key, "revoke", cookie)
+        self.tenant.ends_from.setdefault(key, self.world.now)
+        revoked = await self._submit_for_key(key, "revoke", cookie)
         if revoked.status == 303:
             self.tenant.revoked_at[key] = self.world.now
             await self._open("/dashboard", cookie, operation="ended page")
-            await self.send("listPets", "GET", "/v1/pets")
+            await self._list_pets()
+
+    async def _be_banned(self, cookie: dict[str, str]) -> None:
+        """Go on after refusals, and wait until the key is served again."""
+        for _ in range(MOST_REFUSALS):
+            refused = await self._list_pets()
+            if refused.status == 429:
+                if refused.json["code"] == "api_key_banned":
+                    break
+                await self.world.sleep(1.1)
+        else:
+            return
+        self.world.counts["bans"] += 1
+        await self._open("/dashboard", cookie, operation="open page")
+        await self.world.sleep(self.dice.uniform(0, 200))
+        refused = await self._list_pets("banned")
+        if self.plan.deeds[0].pick:
+            await self._submit_for_key(self.plan.key, "unban", cookie)
+            await self.world.sleep(60)
+            refused = await self._list_pets("freed")
+        for _ in range(3):  # the clock may step meanwhile
+            seconds = int(refused.headers.get("retry-after", "0"))
+            await self.world.sleep(min(seconds, BAN_SECONDS))
+            refused = await self._list_pets()
+        refused.operation = "freed"
 
     async def _come_back_late(self, cookie: dict[str, str]) -> None:
         await self.world.sleep(IDLE_SECONDS)
         await self._open("/dashboard", cookie, operation="ended page")
 
     async def _end_others(self, cookie: dict[str, str]) -> None:
-        own = await self._sign_in(self.plan.key)
+        own = await self._sign_in(0)
         if own and (await self._submit("/sessions/end-others", own)).status == 303:
             await self._open("/dashboard", cookie, operation="ended page")
             await self._open("/dashboard", own, operation="open page")
 
-    async def _rotate(self, cookie: dict[str, str]) -> None:
-        """Replace the key of a web page at once."""
-        rotated = await self._end_key(PAGE_KEY, "rotate", cookie, grace="0")
-        if rotated.status == 200:
-            self.tenant.revoked_at[PAGE_KEY] = self.world.now
-            new = len(self.tenant.keys)
-            self.tenant.keys.append(KEY.search(rotated.json)[0].decode())
-            self.tenant.page_keys.add(new)
-            for key in [PAGE_KEY] + [new] * (PAGE_LIMITS[0] + 1):
-                await self.send("listPets", "GET", "/v1/pets", key=key)
-                body = {"name": f"{self.plan.name}.{key}", "categoryId": 1}
-                await self.send("createPet", "POST", "/v1/pets", body=body, key=key)
+    async def _rotate(
+        self, cookie: dict[str, str], grace: int = 0, least: int = 0, most: int = 0
+    ) -> None:
+        """Replace the key of a web page."""
+        tenant, new = self.tenant, len(self.tenant.keys)
+        tenant.ends_from.setdefault(PAGE_KEY, self.world.now + least)
+        how = {"grace": str(grace)}
+        rotated = await self._submit_for_key(PAGE_KEY, "rotate", cookie, **how)
+        if rotated.status != 200:
+            return
+        tenant.revoked_at[PAGE_KEY] = self.world.now + most
+        tenant.keys.append(KEY.search(rotated.json)[0].decode())
+        tenant.page_keys.add(new)
+        for key in [PAGE_KEY, new] * PAGE_LIMITS[0]:
+            await self._list_pets(key=key)
+            body = {"name": f"{self.plan.name}.{key}", "categoryId": 1}
+            await self.send("createPet", "POST", "/v1/pets", body=body, key=key)
+        await self.world.sleep(most)
+        await self._list_pets(key=PAGE_KEY)
+
+    async def _rotate_with_a_grace(self, cookie: dict[str, str]) -> None:
+        """Replace the key of a web page, which works on; the clock may step."""
+        await self._rotate(cookie, GRACE_SECONDS, 20, GRACE_SECONDS + 90)
 
     async def _forge(self, cookie: dict[str, str]) -> None:
         """Send what another site would, and guess the secret of a key."""
@@ -385,10 +427,12 @@ class Member(Person):
         if cookie := await self._sign_in(WRITE_KEY):
             await self._open("/dashboard/keys", cookie, operation="closed page")
 
-    async def _end_key(
+    async def _list_pets(self, operation: str = "listPets", **more: Any) -> Entry:
+        return await self.send(operation, "GET", "/v1/pets", **more)
+
+    async def _submit_for_key(
         self, key: int, how: str, cookie: dict[str, str], **fields: str
     ) -> Entry:
-        self.tenant.ends_from.setdefault(key, self.world.now)
         path = f"/keys/{self.tenant.keys[key][:PREFIX_LENGTH]}"
         return await self._submit(f"{path}/{how}", cookie, page=path, **fields)
 

@@ -29,16 +29,18 @@ DEEDS = {  # how often each is done
     "elsewhere": 1,
     "options": 1,
 }
-# What members of a project do with a session; each is told by one seed in 14.
+# What members of a project do with a session, in turn by half of the seeds.
 STORIES = (
     "sign out",
     "revoke",
-    "come back late",
     "end others",
     "rotate",
+    "rotate with a grace",
+    "be banned",
     "forge",
     "pry",
 )
+LATE = 15, 48  # the seed that tells of an hour, of so many
 WAYS = {"whole": 12, "pieces": 3, "drip": 1, "half_close": 2, "leave": 2, "new": 3}
 FAULTS = {
     "redis down": 3,
@@ -251,10 +253,17 @@ def _burst(dice: random.Random, burst: int, faults: list[Fault]) -> list[Client]
 def _members(seed: int) -> Iterator[Client]:
     """Return somebody with a session, and a web page with a key of its own."""
     dice = random.Random(f"members {seed}")
-    if (story := seed % (2 * len(STORIES))) < len(STORIES):
-        # Nobody else uses this key, so that it may be revoked.
-        deed, start = Deed(STORIES[story]), dice.uniform(0, SECONDS)
-        yield Client("member", "member", start, (deed,), tenant="rival", key=KEYS - 1)
+    stories = dict(enumerate(STORIES))
+    story = stories.get(seed % (2 * len(STORIES)))
+    if seed % LATE[1] == LATE[0]:
+        story = "come back late"
+    if story:
+        # Nobody else uses this key, so that it may be revoked, or banned: which takes
+        # as many requests as the project may send in a minute.
+        tenant = "kennel" if story == "be banned" else "rival"
+        pick = seed // (2 * len(STORIES)) % 2
+        start, deeds = dice.uniform(0, SECONDS), (Deed(story, pick=pick),)
+        yield Client("member", "member", start, deeds, tenant=tenant, key=KEYS - 1)
     if seed % 3 == 0:
         whats = ["list_pets"] * 10 + ["add"] * 4
         dice.shuffle(whats)

@@ -274,18 +274,29 @@ def refusals_have_a_reason(stage: "Stage") -> Iterator[str]:
     for entry in stage.history.entries:
         if entry.status != 429 or entry.operation in KEYLESS:
             continue
-        if entry.is_for_page(stage.history):  # it has limits of its own
-            continue
         tenant = stage.history.tenants[entry.tenant]
-        limit = tenant.per_minute // (2 if overlaps(entry, away) else 1)
+        workers = WORKERS if overlaps(entry, away) else 1
+        key_limit = PAGE_LIMITS[0] if entry.is_for_page(stage.history) else 1_000
         before = [
             each
             for each in stage.history.entries
             if each.tenant == entry.tenant
             and entry.ended_at - 430 < each.sent_at <= entry.ended_at
         ]
-        if len(before) <= limit:
-            yield f"{entry}, after {len(before)} requests"
+        own = [each for each in before if each.key == entry.key]
+        if (
+            len(before) <= tenant.per_minute // workers
+            and len(own) <= key_limit // workers
+        ):
+            yield f"{entry}, after {len(before)} requests, {len(own)} with its key"
+
+
+@rule("is banned for 300 s; a client that waits exactly that long is served")
+def a_ban_ends_in_time(stage: "Stage") -> Iterator[str]:
+    wanted = {"banned": 429, "freed": 200}
+    for entry in entries(stage, *wanted):
+        if entry.status not in (0, 503, wanted[entry.operation]):
+            yield f"{entry} {entry.json}"
 
 
 @rule("never beyond the sum of the workers' shares")
