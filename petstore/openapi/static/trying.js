@@ -1,5 +1,4 @@
-"use strict";
-
+// Sends the calls that somebody tries.
 const access = document.getElementById("access").elements;
 
 // A reload of the tab keeps the key; closing the tab forgets it.

@@ -1,0 +1,74 @@
+// The samples: in one language everywhere, with the key of the tab, and copied by a click.
+const samples = [...document.querySelectorAll("details.sample")];
+
+function choose(language) {
+  for (const sample of samples) sample.open = sample.dataset.language === language;
+}
+
+const chosen = localStorage.getItem("language");
+if (samples.some((sample) => sample.dataset.language === chosen)) choose(chosen);
+
+for (const sample of samples) {
+  const summary = sample.querySelector("summary");
+  summary.addEventListener("click", (event) => {
+    if (sample.open) return;
+    event.preventDefault();
+    const top = summary.getBoundingClientRect().top;
+    choose(sample.dataset.language);
+    scrollBy(0, summary.getBoundingClientRect().top - top);
+    localStorage.setItem("language", sample.dataset.language);
+  });
+}
+
+const access = document.getElementById("access").elements;
+const PLACES = /(os\.environ\["(?:API|KEY)"\]|process\.env\.(?:API|KEY)|\$(?:API|KEY)\b)/;
+const codes = [
+  ...Array.from(document.querySelectorAll(".sample code"), (code) => [code, PLACES]),
+  ...Array.from(document.querySelectorAll(".guide pre code"), (code) => [code, /(YOUR_API_KEY)/]),
+].map(([code, places]) => ({ code, parts: code.textContent.split(places) }));
+
+// The base address and the key take the odd parts, of a key that can be no shell command.
+function fill() {
+  const key = access.key.value.trim();
+  const isKey = /^pet_\w+$/.test(key);
+  for (const { code, parts } of codes) {
+    const filled = parts.flatMap((part, at) => (at % 2 && isKey ? value(part, key) : part));
+    code.replaceChildren(...filled);
+  }
+}
+
+function value(part, key) {
+  const quote = part.startsWith("$") || part.startsWith("YOUR") ? "" : '"';
+  if (!part.includes("KEY")) return quote + access.server.value + quote;
+  const secret = document.createElement("span");
+  secret.className = "secret";
+  secret.textContent = key;
+  return [quote, secret, quote];
+}
+
+document.getElementById("access").addEventListener("input", fill);
+fill();
+
+for (const { code } of codes) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "plain copy";
+  button.textContent = "Copy";
+  code.before(button);
+  button.addEventListener("click", async () => {
+    button.textContent = await copy(code) ? "Copied" : "Selected: copy it with Ctrl+C";
+    setTimeout(() => { button.textContent = "Copy"; }, 4000);
+  });
+}
+
+async function copy(code) {
+  // Browsers offer the clipboard to pages over HTTPS and on localhost alone.
+  if (navigator.clipboard) {
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      return true;
+    } catch { /* not allowed: try the older way */ }
+  }
+  getSelection().selectAllChildren(code);
+  return document.execCommand("copy");
+}
