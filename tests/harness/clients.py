@@ -125,11 +125,11 @@ class Client:
         answers = [self.post(pet) for _ in range(count)]
         return [answer.json["id"] for answer in answers if answer.status == 201]
 
-    def all_of(self, path: str) -> list[dict]:
-        """Return all items of a list, fetched page by page."""
+    def all_of(self, path: str, after: int = 0) -> list[dict]:
+        """Return all items of a list after an id, fetched page by page."""
         rows: list[dict] = []
         while True:
-            after = rows[-1]["id"] if rows else 0
+            after = rows[-1]["id"] if rows else after
             page = self.get(f"{path}?limit={PAGE}&after={after}").json
             rows += page
             if len(page) < PAGE:

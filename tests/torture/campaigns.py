@@ -2,6 +2,7 @@
 
 from tests.harness.campaign import Campaign
 from tests.torture import floods, hostile_tenants, mutations
+from tests.torture.deeds import DEEDS
 from tests.torture.events import EVENTS
 from tests.torture.kills import KILLS
 from tests.torture.large_crowds import CROWDS
@@ -28,6 +29,7 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     *STALLS,
     *MONTHS,
     *QUOTAS,
+    *DEEDS,
     *EVENTS,
     *MIGRATIONS,
 )
