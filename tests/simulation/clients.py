@@ -191,7 +191,9 @@ class ApiClient(Visitor):
             await self.add(number, deed)
             return
         # The same key must mean the same animal, whoever adds others meanwhile.
-        body = {"petId": self._picked(self.tenant.pets, deed)}
+        body: dict[str, Any] = {"petId": self._picked(self.tenant.pets, deed)}
+        if deed.pick % 2:
+            body["reference"] = deed.key or f"{self.plan.name}.{number}"
         entry = await self._try("createOrder", "POST", "/v1/store/orders", deed, body)
         self._learn(entry, self.tenant.orders)
 
@@ -212,10 +214,23 @@ class ApiClient(Visitor):
         path = f"/v1/pets?limit={1 + deed.pick % 100}"
         if deed.pick % 3 == 0:
             path += "&status=available"
+        if deed.pick % 4 == 0:
+            path += f"&categoryId={deed.pick % 5}"
         await self.send("listPets", "GET", path, deed.way)
 
     async def list_orders(self, _number: int, deed: Deed) -> None:
         await self.send("listOrders", "GET", "/v1/store/orders?limit=100", deed.way)
+
+    async def correct(self, number: int, deed: Deed) -> None:
+        path = f"/v1/pets/{self._picked(self.tenant.pets, deed)}"
+        body: dict[str, Any] = {"name": f"{self.plan.name}.{number} corrected"}
+        if deed.pick % 2:
+            body["categoryId"] = deed.pick % 5
+        await self._try("updatePet", "PATCH", path, deed, body)
+
+    async def withdraw(self, _number: int, deed: Deed) -> None:
+        path = f"/v1/pets/{self._picked(self.tenant.pets, deed)}"
+        await self.send("deletePet", "DELETE", path, deed.way)
 
     async def get(self, _number: int, deed: Deed) -> None:
         path = f"/v1/pets/{self._picked(self.tenant.pets, deed)}"

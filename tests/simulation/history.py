@@ -60,6 +60,11 @@ class Entry:
         return per_day - int(found[1])
 
     @property
+    def row_id(self) -> int:
+        """The id at the end of its path."""
+        return int(self.path.rpartition("/")[2])
+
+    @property
     def is_replay(self) -> bool:
         """Whether the response was stored before."""
         return "idempotent-replayed" in self.headers

@@ -20,6 +20,8 @@ DEEDS = {  # how often each is done
     "cancel": 3,
     "list_pets": 5,
     "list_orders": 1,
+    "correct": 2,
+    "withdraw": 2,
     "get": 4,
     "get_order": 1,
     "name_category": 2,
@@ -29,6 +31,8 @@ DEEDS = {  # how often each is done
     "elsewhere": 1,
     "options": 1,
 }
+WITH_KEYS = ("add", "add_again", "order", "complete", "cancel", "correct")
+CONTEST = ("order", "withdraw", "order", "correct")  # of clients for one animal
 # What members of a project do with a session, in turn by half of the seeds.
 STORIES = (
     "sign out",
@@ -175,7 +179,7 @@ def _chosen(dice: random.Random, among: dict[str, int]) -> str:
 
 def _deed(dice: random.Random, client: str, number: int, pace: float) -> Deed:
     what = _chosen(dice, DEEDS)
-    may_have_key = what in ("add", "add_again", "order", "complete", "cancel")
+    may_have_key = what in WITH_KEYS
     has_key = what == "add_again" or (may_have_key and dice.random() < 0.5)
     return Deed(
         what,
@@ -228,7 +232,7 @@ def _burst(dice: random.Random, burst: int, faults: list[Fault]) -> list[Client]
         start = max(0.0, fault.start + dice.uniform(-0.02, fault.seconds))
     size = dice.choice((3, 5, 8, 12, 25, 60))
     what = dice.choice(
-        ("add", "add", "order", "order", "add_same", "list_pets", "mixed")
+        ("add", "add", "order", "contest", "add_same", "list_pets", "mixed")
     )
     tenant, pick = dice.choices(TENANTS, (3, 2, 1))[0], dice.randrange(1_000)
     spread, may_leave = dice.choice((0.0, 0.002, 0.1)), dice.random() < 0.3
@@ -240,6 +244,8 @@ def _burst(dice: random.Random, burst: int, faults: list[Fault]) -> list[Client]
             deed = _deed(dice, name, 0, 0.001)
         if what == "add_same":
             deed = replace(deed, key=f"the-same-{burst}", tries=3)
+        elif what == "contest":
+            deed = replace(deed, what=CONTEST[number % len(CONTEST)])
         elif what in ("add", "order") and dice.random() < 0.4:
             deed = replace(deed, key=f"{name}", tries=3)
         if may_leave and dice.random() < 0.5:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from http import HTTPStatus
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
 
 from petstore import timeouts, waiting
 from petstore.errors import ERRORS
@@ -25,6 +26,7 @@ HANGING_SECONDS = 2.5
 TOLERANCE = 0.06  # COMMITs and delayed sockets
 RECOVERY_SECONDS = 3.0
 LIMITS = timeouts.Limits()
+WITH_KEYS = ("createPet", "createOrder", "updateOrder", "reuse", "updatePet")
 PAGES = ("page", "open page", "ended page", "closed page", "forged form")
 KEYLESS = ("stranger", "forged", "options", *PAGES)  # no key of the tenant is sent
 ROLE_REFUSED = 403
@@ -100,17 +102,19 @@ def overlaps(entry: Entry, windows: list[tuple[float, float]]) -> bool:
 
 @rule("An acknowledged write survives the kill of any process")
 def acknowledged_writes_are_there_once(stage: "Stage") -> Iterator[str]:
-    tables = {
-        "createPet": dict(rows(stage, "SELECT id, name FROM pet")),
-        "createOrder": dict(rows(stage, "SELECT id, pet_id FROM pet_order")),
-    }
-    member = {"createPet": "name", "createOrder": "petId"}
+    orders = rows(stage, "SELECT id, pet_id, reference FROM pet_order")
+    there: set[tuple[object, ...]] = {*rows(stage, "SELECT id, name FROM pet"), *orders}
+    changed = {each.row_id for each in entries(stage, "updatePet", "deletePet")}
     told: dict[tuple[str, int], Entry] = {}
-    for entry in entries(stage, *tables):
+    for entry in entries(stage, "createPet", "createOrder"):
         if entry.status != 201:
             continue
-        row_id, operation = entry.json["id"], entry.operation
-        if tables[operation].get(row_id) != entry.body[member[operation]]:
+        row_id, operation, body = entry.json["id"], entry.operation, entry.body
+        if operation == "createOrder":
+            is_there = (row_id, body["petId"], body.get("reference")) in there
+        else:
+            is_there = (row_id, body["name"]) in there or row_id in changed
+        if not is_there:
             yield f"{entry} is not there"
         before = told.setdefault((operation, row_id), entry)
         if before.idempotency_key != entry.idempotency_key or (
@@ -140,12 +144,12 @@ def what_was_given_up_is_not_carried_out(stage: "Stage") -> Iterator[str]:
     unsynced = windows(stage, "disk sync", after=0)
     pets = set(rows(stage, "SELECT project_id, name FROM pet"))
     attempts: dict[tuple[int, str], list[Entry]] = defaultdict(list)
-    for entry in entries(stage, "createPet", "reuse"):
+    for entry in entries(stage, "createPet", "reuse", "updatePet"):
         if entry.idempotency_key:
             project = stage.history.tenants[entry.tenant].id
             attempts[project, entry.body["name"]].append(entry)
     for name, sent in attempts.items():
-        is_refused = {each.status for each in sent} <= {400, 401, 403, 429, 503}
+        is_refused = {each.status for each in sent} <= {400, 401, 403, 404, 429, 503}
         is_unsynced = any(overlaps(each, unsynced) for each in sent)
         if is_refused and not is_unsynced and name in pets:
             yield f"{sent[-1]} was carried out"
@@ -163,27 +167,91 @@ def an_animal_has_one_order(stage: "Stage") -> Iterator[str]:
         wanted = {"available": (0, 0), "pending": (1, 0), "sold": (0, 1)}[status]
         if open_orders != wanted:
             yield f"animal {pet} is {status} with orders {orders[pet]}"
+    for pet in orders.keys() - state.keys():
+        if set(orders[pet]) - {"cancelled"}:
+            yield f"animal {pet} was withdrawn with orders {orders[pet]}"
     for entry in entries(stage, "updateOrder"):
-        if entry.status == 200 and not entry.is_replay:
-            row_id = int(entry.path.rpartition("/")[2])
-            if row_id not in known:
-                yield f"{entry} is not there"
+        if entry.status == 200 and not entry.is_replay and entry.row_id not in known:
+            yield f"{entry} is not there"
+
+
+@rule("`PATCH /pets/{petId}` corrects")
+def a_correction_is_there(stage: "Stage") -> Iterator[str]:
+    pets = rows(stage, "SELECT id, name, category_id FROM pet")
+    there = {row_id: values for row_id, *values in pets}
+    created = {
+        each.json["id"]: each
+        for each in entries(stage, "createPet")
+        if each.status == 201
+    }
+    corrections: dict[int, list[Entry]] = defaultdict(list)
+    for entry in entries(stage, "updatePet"):
+        if entry.status in (0, 200, 503) and not entry.is_replay:
+            corrections[entry.row_id].append(entry)
+    for row_id in corrections.keys() & created.keys() & there.keys():
+        for member, value in zip(("name", "categoryId"), there[row_id], strict=True):
+            own = [each for each in corrections[row_id] if member in each.body]
+            last = max((each.sent_at for each in own if each.status == 200), default=0)
+            known = [each for each in own if not each.status or each.ended_at >= last]
+            known += [] if last else [created[row_id]]
+            if value not in [each.body[member] for each in known]:
+                yield f"animal {row_id} has the {member} {value} after {own[-1]}"
+
+
+@rule("`DELETE /pets/{petId}` withdraws an animal: 204, and from then on 404")
+def a_withdrawn_animal_is_gone(stage: "Stage") -> Iterator[str]:
+    there = {row_id for (row_id,) in rows(stage, "SELECT id FROM pet")}
+    gone: dict[int, Entry] = {}
+    for entry in entries(stage, "deletePet"):
+        if entry.status == 204:
+            if entry.row_id in there or entry.row_id in gone:
+                yield f"{entry} is there"
+            gone[entry.row_id] = entry
+    for entry in stage.history.entries:
+        if entry.is_acknowledged and not entry.is_replay:
+            for row_id in _pets_in(entry) & gone.keys():
+                if entry.sent_at > gone[row_id].ended_at:
+                    yield f"{entry} after {gone[row_id]}"
+
+
+def _pets_in(entry: Entry) -> set[int]:
+    match entry.operation:
+        case "listPets":
+            return {pet["id"] for pet in entry.json}
+        case "createOrder":
+            return {entry.body["petId"]}
+        case "getPet" | "updatePet":
+            return {entry.row_id}
+    return set()
+
+
+@rule("when `status` is given, only animals with that status")
+def a_page_has_what_its_filters_name(stage: "Stage") -> Iterator[str]:
+    for entry in entries(stage, "listPets"):
+        wanted = parse_qs(entry.path.partition("?")[2])
+        for member in wanted.keys() & {"status", "categoryId"}:
+            pets = entry.json if entry.status == 200 else []
+            found = {str(pet[member]) for pet in pets}
+            if found - set(wanted[member]):
+                yield f"{entry}: {found}"
 
 
 @rule("A reader that follows `after` while others write never misses an animal")
 def a_page_never_misses_an_animal(stage: "Stage") -> Iterator[str]:
+    withdrawn = {each.row_id for each in entries(stage, "deletePet")}
     for reader in stage.history.readers:
         project = stage.history.tenants[reader.tenant].id
         found = rows(stage, f"SELECT id FROM pet WHERE project_id = {project}")
         there = {row for (row,) in found if row <= reader.last}
-        if there != reader.seen:
-            yield f"missed {there - reader.seen}, invented {reader.seen - there}"
+        invented = reader.seen - there - withdrawn
+        if there - reader.seen or invented:
+            yield f"missed {there - reader.seen}, invented {invented}"
 
 
 @rule("the same key with the same body replays it, with another body it is a 422")
 def a_key_stands_for_one_request(stage: "Stage") -> Iterator[str]:
     first: dict[tuple[str, str, str], Entry] = {}
-    for entry in entries(stage, "createPet", "createOrder", "updateOrder", "reuse"):
+    for entry in entries(stage, *WITH_KEYS):
         if not entry.idempotency_key or not (
             entry.is_carried_out or entry.status == 422
         ):
@@ -379,7 +447,7 @@ def failures_have_a_reason(stage: "Stage") -> Iterator[str]:
 @rule("recovery: everything is served again")
 def everything_is_served_again(stage: "Stage") -> Iterator[str]:
     probes = getattr(stage, "probes", [])
-    if [probe.status for probe in probes] != [200, 201, 201, 200]:
+    if [probe.status for probe in probes] != [200, 201, 201, 200, 200]:
         yield ", ".join(f"{probe} {probe.json}" for probe in probes) or "no probe"
     elif probes[0].json["counters"] != "ok":
         yield "the counter store is not used again"
@@ -409,6 +477,8 @@ ALLOWED = {
     "createOrder": {201, 400, 409, 422},
     "updateOrder": {200, 404, 409, 422},
     "getPet": {200, 404},
+    "updatePet": {200, 404, 409, 422},
+    "deletePet": {204, 404, 409},
     "getOrder": {200, 404},
     "putCategory": {200, 201},
     "invalid": {400},

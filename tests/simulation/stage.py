@@ -193,7 +193,9 @@ class Stage:
         probes.append(
             await visitor.send("probe", "POST", "/v1/store/orders", body=order)
         )
-        probes.append(await visitor.send("probe", "GET", f"/v1/pets/{pet_id}"))
+        path, name = f"/v1/pets/{pet_id}", {"name": "corrected"}
+        probes.append(await visitor.send("probe", "PATCH", path, body=name))
+        probes.append(await visitor.send("probe", "GET", path))
         visitor.leave()
 
     async def _fail(self, fault: Fault) -> None:
