@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 
 from petstore.server.worker import EventLoopWorker as SlowDiskWorker
-from tests.harness.recorder import Recorder, default_file_system
+from tests.harness.file_system import SYNC, Methods, Shim
 
 __all__ = ["SlowDiskWorker"]
 
 
-class SlowDisk(Recorder):
+class SlowDisk(Shim):
     """A shim below SQLite that delays each sync.
 
     It takes SYNC_SECONDS, and does not end while there is a file SYNC_HOLD.
@@ -22,15 +22,15 @@ class SlowDisk(Recorder):
     _seconds = float(os.environ.get("SYNC_SECONDS", "0"))
     _hold = Path(os.environ.get("SYNC_HOLD", "/nowhere"))
 
-    def _sync(self, file: int, flags: int) -> int:
-        time.sleep(self._seconds)
-        while self._hold.exists():
-            time.sleep(0.01)
-        _, methods = self._files[file]
-        return methods.sync(file, flags)
+    def _replace(self, ours: Methods, theirs: Methods) -> None:
+        def sync(file: int, flags: int) -> int:
+            time.sleep(self._seconds)
+            while self._hold.exists():
+                time.sleep(0.01)
+            failure: int = theirs.sync(file, flags)
+            return failure
 
-    def _write_down(self, *line: object) -> None:
-        pass
+        ours.sync = SYNC(sync)
 
 
-disk = SlowDisk(default_file_system(), os.devnull)
+disk = SlowDisk()

@@ -1,18 +1,15 @@
 """A simulated disk below SQLite: its syncs take their time, and any call may fail."""
 
-import _sqlite3
 import asyncio
-import ctypes
 import shutil
 import sqlite3
 from collections.abc import Callable
-from ctypes import CFUNCTYPE, POINTER, Structure, c_int, c_int64, c_void_p
 from pathlib import Path
 
+from tests.harness.file_system import SYNC, TRANSFER, Methods, Shim
 from tests.simulation.loop import Loop
 from tests.simulation.world import World
 
-KEPT = 0x100 | 0x80000  # SQLITE_OPEN_MAIN_DB, _WAL
 # What a disk does to SQLite: the calls that fail, and the code that each gets.
 READ = sqlite3.SQLITE_IOERR_READ
 FAILURES = {
@@ -25,78 +22,26 @@ FAILURES = {
 USUAL_SECONDS = (0.0005, 0.02)  # of a COMMIT
 STALLED_SECONDS = (0.2, 1.5)
 
-_TRANSFER = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64)
-_SYNC = CFUNCTYPE(c_int, c_void_p, c_int)
-_OPEN = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, c_void_p)
 
-
-class _Methods(Structure):
-    """The structure sqlite3_io_methods."""
-
-    _fields_ = [
-        ("version", c_int),
-        ("close", c_void_p),
-        ("read", _TRANSFER),
-        ("write", _TRANSFER),
-        ("truncate", c_void_p),
-        ("sync", _SYNC),
-        ("others", c_void_p * 13),
-    ]
-
-
-class _File(Structure):
-    """The beginning of the structure sqlite3_file."""
-
-    _fields_ = [("methods", POINTER(_Methods))]
-
-
-class _FileSystem(Structure):
-    """The beginning of the structure sqlite3_vfs."""
-
-    _fields_ = [
-        ("sizes", c_int * 3),
-        ("next_name_and_app_data", c_void_p * 3),
-        ("open", _OPEN),
-    ]
-
-
-class Shim:
-    """Stands between SQLite and all its files, and lets calls fail."""
+class FailingFiles(Shim):
+    """Lets calls of SQLite fail."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.failing: dict[str, int] = {}
         self.failed = 0  # calls
-        find = ctypes.CDLL(_sqlite3.__file__).sqlite3_vfs_find
-        find.restype = POINTER(_FileSystem)
-        system = find(None).contents
-        self._original = _FileSystem.from_buffer_copy(system)
-        self._ours: dict[int, tuple[_Methods, _Methods]] = {}
-        self._callback = _OPEN(self._open)  # a reference that keeps it alive
-        system.open = self._callback
 
-    def _open(self, system: int, path: int, file: int, flags: int, out: int) -> int:
-        failure: int = self._original.open(system, path, file, flags, out)
-        if flags & KEPT and not failure:
-            opened = _File.from_address(file)
-            place = ctypes.addressof(opened.methods.contents)
-            if place not in self._ours:
-                self._ours[place] = self._wrapped(opened.methods.contents)
-            opened.methods = ctypes.pointer(self._ours[place][1])
-        return failure
+    def _replace(self, ours: Methods, theirs: Methods) -> None:
+        def read(*call: int) -> int:
+            return self._fails("read") or theirs.read(*call)
 
-    def _wrapped(self, theirs: _Methods) -> tuple[_Methods, _Methods]:
-        theirs = _Methods.from_buffer_copy(theirs)
-        ours = _Methods.from_buffer_copy(theirs)
+        def write(*call: int) -> int:
+            return self._fails("write") or theirs.write(*call)
 
         def sync(_file: int, _flags: int) -> int:
             return self._fails("sync")  # nothing has to outlive the machine
 
-        ours.read = _TRANSFER(lambda *call: self._fails("read") or theirs.read(*call))
-        ours.write = _TRANSFER(
-            lambda *call: self._fails("write") or theirs.write(*call)
-        )
-        ours.sync = _SYNC(sync)
-        return theirs, ours
+        ours.read, ours.write, ours.sync = TRANSFER(read), TRANSFER(write), SYNC(sync)
 
     def _fails(self, call: str) -> int:
         code = self.failing.get(call, 0)
@@ -107,7 +52,9 @@ class Shim:
 class Disk:
     """The files of the service, and the COMMITs that are under way."""
 
-    def __init__(self, world: World, shim: Shim, template: Path, root: Path) -> None:
+    def __init__(
+        self, world: World, shim: FailingFiles, template: Path, root: Path
+    ) -> None:
         self.world = world
         self.shim = shim
         self._dice = world.dice("disk")

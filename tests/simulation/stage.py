@@ -21,7 +21,7 @@ from petstore.storage.queries import Statement
 from tests.harness.routes import compile_once
 from tests.simulation import pool, rules
 from tests.simulation.clients import KINDS, Visitor
-from tests.simulation.disk import Disk, Shim
+from tests.simulation.disk import Disk, FailingFiles
 from tests.simulation.history import History, Tenant
 from tests.simulation.network import Network
 from tests.simulation.plan import KEYS, PAGE_LIMITS, Client, Fault, Plan
@@ -60,7 +60,7 @@ class Template:
         self.root = directory
         self.files = directory / "template"
         self.files.mkdir()
-        self.shim = Shim()
+        self.shim = FailingFiles()
         world = World(0)
         url = f"sqlite:///{self.files}/petstore.db"
         Service(world, Network(world), self._disk(world), None, {})
