@@ -101,6 +101,29 @@ def test_samples_are_copied_with_the_key_and_address_of_the_tab(page: Page, key:
     assert sample(page, "Add an animal") == generic
 
 
+@pytest.mark.parametrize("does", ["clicks Copy over plain HTTP", "selects all of it"])
+def test_key_behind_the_dots_is_copied_by_older_ways_too(
+    page: Page, key: str, does: str
+):
+    page.goto(DOCS)
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.get_by_label("API key").fill(key)
+    section = page.get_by_role("article", name="List animals")
+    if "clicks" in does:
+        section.get_by_role("button", name="Copy").first.click()
+    else:
+        code = section.locator(".sample[open] code")
+        code.evaluate("code => getSelection().selectAllChildren(code)")
+        page.keyboard.press("ControlOrMeta+c")
+    section = page.get_by_role("article", name="Close an order")
+    section.get_by_text("Try it").click()
+    body = section.get_by_label("Body")
+    body.focus()
+    page.keyboard.press("ControlOrMeta+v")
+    assert body.input_value() == sample(page, "List animals")
+    assert key in body.input_value()
+
+
 @pytest.mark.parametrize("text", ["pet_$(id)", 'pet_";id;"', "<img src=x>"])
 def test_samples_contain_nothing_but_keys(page: Page, text: str):
     page.goto(DOCS)

@@ -59,6 +59,13 @@ for (const { code } of codes) {
     button.textContent = await copy(code) ? "Copied" : "Selected: copy it with Ctrl+C";
     setTimeout(() => { button.textContent = "Copy"; }, 4000);
   });
+  // Whoever selects the dots means the key that they stand for.
+  code.addEventListener("copy", (event) => {
+    const selected = getSelection().getRangeAt(0);
+    if (!code.contains(selected.commonAncestorContainer)) return;
+    event.clipboardData.setData("text/plain", selected.cloneContents().textContent);
+    event.preventDefault();
+  });
 }
 
 async function copy(code) {
