@@ -94,11 +94,17 @@ class ErrorSchema(StrictSchema):
     """Error: what went wrong, for a machine and for a person."""
 
     code = Choice(
-        tuple(ERRORS), required=True, metadata={"description": "For machines."}
+        tuple(ERRORS),
+        required=True,
+        metadata={"description": "Which error it is, for programs."},
     )
     message = fields.String(
         required=True,
-        metadata={"description": "For people.", "maxLength": 10_000, "pattern": "^.+$"},
+        metadata={
+            "description": "What is wrong and what helps, for people.",
+            "maxLength": 10_000,
+            "pattern": "^.+$",
+        },
     )
     status = Integer(
         400, 599, required=True, metadata={"description": "The HTTP status code."}

@@ -130,7 +130,7 @@ def _path_parameter(name: str) -> dict[str, Any]:
         "name": camel(name),
         "in": "path",
         "required": True,
-        "description": "The id.",
+        "description": f"The id of the {name.removesuffix('_id')}.",
         "schema": INT64,
         "example": int(EXAMPLE_ID),
     }

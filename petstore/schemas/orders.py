@@ -9,7 +9,7 @@ INSTANT = {
     "maxLength": 24,
     "example": "2027-03-17T12:00:10.000Z",
 }
-PET_ID = {"description": "The animal.", "example": 42}
+PET_ID = {"description": "The id of the animal that is ordered.", "example": 42}
 REFERENCE = {
     "description": "Whose order it is, in your own words; null if not given.",
     "example": "Ms Lovelace, 555-0100",
@@ -35,7 +35,7 @@ class OrderChangeSchema(StrictSchema):
     status = Choice(
         ("completed", "cancelled"),
         required=True,
-        metadata={"description": "How it ends.", "example": "completed"},
+        metadata={"description": "How the order ends.", "example": "completed"},
     )
 
 
@@ -52,7 +52,10 @@ class OrderSchema(StrictSchema):
     pet_id = Integer(1, data_key="petId", required=True, metadata=PET_ID)
     status = OrderStatus(
         required=True,
-        metadata={"description": "The state of the order.", "example": "placed"},
+        metadata={
+            "description": "`placed` until it is `completed` or `cancelled`.",
+            "example": "placed",
+        },
     )
     reference = Name(required=True, allow_none=True, metadata=REFERENCE)
     created_ms = Instant(
@@ -63,7 +66,7 @@ class OrderSchema(StrictSchema):
     updated_ms = Instant(
         data_key="updatedAt",
         required=True,
-        metadata={"description": "When its status changed."} | INSTANT,
+        metadata={"description": "When its status changed last."} | INSTANT,
     )
 
 

@@ -5,8 +5,15 @@ from petstore.schemas.fields import Choice, Integer, Name, StrictSchema, UrlInte
 from petstore.schemas.paging import DashboardQuery, PageQuery
 
 NAME = {"description": "The animal's name.", "example": "Rex"}
-CATEGORY_ID = {"description": "The category the animal belongs to.", "example": 7}
-STATUS = {"description": "Availability.", "example": "available"}
+CATEGORY_ID = {
+    "description": "The id of its category; the list of categories has the names.",
+    "example": 7,
+}
+STATUS = {
+    "description": "`available` for adoption, `pending` while an order for it is open, "
+    "`sold` once that is completed.",
+    "example": "available",
+}
 
 
 class PetStatus(Choice):
@@ -59,7 +66,10 @@ class PetSchema(StrictSchema):
     id = Integer(
         1,
         required=True,
-        metadata={"description": "Assigned by the service on creation.", "example": 42},
+        metadata={
+            "description": "Assigned by the service, and never to another animal.",
+            "example": 42,
+        },
     )
     name = Name(required=True, metadata=NAME)
     category_id = Integer(data_key="categoryId", required=True, metadata=CATEGORY_ID)
