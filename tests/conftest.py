@@ -2,6 +2,8 @@
 
 import itertools
 import shutil
+import signal
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +46,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("busy")
 # The folders whose files take longest, so that none is left to run alone at the end.
-FIRST = ("races", "server", "faults", "monitoring", "cli")
+FIRST = ("simulation", "races", "server", "faults", "monitoring", "cli")
+TEST_SECONDS = 900
+MS_BEFORE_MIDNIGHT = 60_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -52,6 +56,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     root = Path(__file__).parent
     rank = {root / name: number for number, name in enumerate(FIRST)}
     items.sort(key=lambda item: rank.get(item.path.parent, len(FIRST)))
+
+
+def _give_up(*_: object) -> None:
+    raise TimeoutError(f"the test goes on after {TEST_SECONDS} seconds")
+
+
+signal.signal(signal.SIGALRM, _give_up)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    """Let a test not wait for ever, and not count requests of two days as of one."""
+    left_ms = (
+        service_clock.MS_PER_DAY - service_clock.now_ms() % service_clock.MS_PER_DAY
+    )
+    if left_ms < MS_BEFORE_MIDNIGHT:
+        time.sleep(left_ms / service_clock.MS_PER_SECOND)
+    signal.alarm(TEST_SECONDS)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,14 @@ import pytest
 
 from tests.e2e import encrypted
 from tests.harness.clients import Client
-from tests.harness.servers import ROOT, free_port, stop, wait_for_answer, wait_for_port
+from tests.harness.servers import (
+    ROOT,
+    children_of,
+    free_port,
+    stop,
+    wait_for_answer,
+    wait_for_port,
+)
 from tests.harness.waiting import wait_until
 
 WORKERS = 2
@@ -149,7 +156,7 @@ def test_web_serves_logs_to_stdout_and_stops_cleanly(platform: Platform, key: st
         assert pet in web.send("/v1/pets", key)
         master = psutil.Process(web.process.pid)
         # The first worker answers before gunicorn has forked the second one.
-        wait_until(lambda: len(master.children()) == WORKERS, else_="workers missing")
+        wait_until(lambda: len(children_of(master)) == WORKERS, else_="workers missing")
         web.process.send_signal(signal.SIGTERM)
         assert web.process.wait(PATIENCE_SECONDS) == 0
     lines = [json.loads(line) for line in web.stdout.read_text().splitlines()]

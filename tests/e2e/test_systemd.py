@@ -142,8 +142,10 @@ def test_unit_starts_reloads_and_stops_without_losing_a_request(
         load(f"http://127.0.0.1:{environ['PORT']}", keys) as clients,
     ):
         clients.run(0.5)
-        before = set(master.children())
+        before = set(servers.children_of(master))
         master.send_signal(signal.SIGHUP)
-        wait_until(lambda: not before & set(master.children()), "no new workers")
+        wait_until(
+            lambda: not before & set(servers.children_of(master)), "no new workers"
+        )
         clients.run(0.5)
     assert clients.statuses() == {200}

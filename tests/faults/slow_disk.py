@@ -9,6 +9,7 @@ from pathlib import Path
 
 from petstore.server.worker import EventLoopWorker as SlowDiskWorker
 from tests.harness.file_system import SYNC, Methods, Shim
+from tests.harness.waiting import wait_until
 
 __all__ = ["SlowDiskWorker"]
 
@@ -25,8 +26,7 @@ class SlowDisk(Shim):
     def _replace(self, ours: Methods, theirs: Methods) -> None:
         def sync(file: int, flags: int) -> int:
             time.sleep(self._seconds)
-            while self._hold.exists():
-                time.sleep(0.01)
+            wait_until(lambda: not self._hold.exists(), "the file is there")
             failure: int = theirs.sync(file, flags)
             return failure
 

@@ -1,14 +1,17 @@
 """Installations and hosts that count in one Redis, and a database that is away."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from petstore.models.projects import Plan
+from petstore.quotas.allowances import STRANGERS
 from tests.faults.conftest import Serve
-from tests.harness.clients import PETS, Client
+from tests.harness.clients import Answer, Client
 from tests.harness.clusters import Server
+from tests.harness.crowds import are_counted
 from tests.harness.postgres import Postgres, postgres
 from tests.harness.services import Service, issue_key
 from tests.harness.waiting import wait_until
@@ -22,10 +25,9 @@ def server() -> Iterator[Postgres]:
         yield server
 
 
-def served(service: Service, key: str) -> int:
-    """Send a request, and return how many the minute has seen."""
-    with Client(service.url, key) as client:
-        return LIMIT - int(client.get(PETS).headers["X-RateLimit-Remaining"])
+def answers(*services: Service, key: str) -> list[Answer]:
+    """Send a request to each service; return the responses."""
+    return [replace(service, key=key).send() for service in services]
 
 
 def test_installations_count_apart_and_hosts_of_one_together(
@@ -37,8 +39,8 @@ def test_installations_count_apart_and_hosts_of_one_together(
     settings = [{"DATABASE_URL": url, "REDIS_URL": redis.url} for url in urls]
     one, other = (serve(key=key, **s) for key, s in zip(keys, settings, strict=True))
     host = serve(key=keys[1], **settings[1])
-    assert [served(one, keys[0]) for _ in range(2)] == [1, 2]
-    assert [served(other, keys[1]), served(host, keys[1])] == [1, 2]
+    assert are_counted(answers(one, one, key=keys[0]), LIMIT)
+    assert are_counted(answers(other, host, key=keys[1]), LIMIT)
 
 
 def test_workers_that_start_without_the_database_count_as_soon_as_it_is_back(
@@ -51,8 +53,9 @@ def test_workers_that_start_without_the_database_count_as_soon_as_it_is_back(
     worker.kill()
     service.gunicorn.wait_for_workers(1, without=[worker])
     with Client(service.url, "") as stranger:
-        assert stranger.get(PETS).status == 401
-        assert stranger.get(PETS).headers["X-RateLimit-Remaining"] == "58"
+        refused = [stranger.get() for _ in range(2)]
+    assert {answer.status for answer in refused} == {401}
+    assert are_counted(refused, STRANGERS.per_minute)
     assert service.counters == "degraded"
     server.start()
     wait_until(lambda: service.counters == "ok")

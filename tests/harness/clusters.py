@@ -1,7 +1,6 @@
 """Redis servers that can be stopped and restarted, and a Redis Cluster of three."""
 
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -16,6 +15,7 @@ from tests.harness import servers
 from tests.harness.waiting import wait_until
 
 NODES = 3
+MOST_PORTS = 100  # to be tried
 BUS_OFFSET = 10_000  # from a node's port to its cluster bus port
 NODE_TIMEOUT_MS = 500
 STEP = -(-REDIS_CLUSTER_HASH_SLOTS // NODES)
@@ -151,11 +151,12 @@ def cluster(directory: Path) -> Iterator[Cluster]:
 
 def free_node_port() -> int:
     """Return a free port whose cluster bus port is free, too."""
-    while True:
+    for _ in range(MOST_PORTS):
         port = servers.free_port()
-        with suppress(OverflowError, OSError), socket.socket() as bus:
-            bus.bind(("127.0.0.1", port + BUS_OFFSET))
+        with suppress(OverflowError, OSError):
+            servers.reserve_port(port + BUS_OFFSET)
             return port
+    raise AssertionError("no cluster bus port is free")
 
 
 def _is_whole(node: redis.Redis) -> bool:

@@ -73,3 +73,12 @@ def by_window(answers: Iterable[Answer]) -> list[list[Answer]]:
     for answer in answers:
         windows[answer.headers["X-RateLimit-Reset"]].append(answer)
     return list(windows.values())
+
+
+def are_counted(answers: Iterable[Answer], limit: int) -> bool:
+    """Return whether each request has the next number of its window, from one."""
+    return all(
+        int(answer.headers["X-RateLimit-Remaining"]) == limit - number
+        for window in by_window(answers)
+        for number, answer in enumerate(window, start=1)
+    )

@@ -76,7 +76,7 @@ class Postgres:
         postmaster = psutil.Process(pid)
         # The postmaster comes first, since it starts new children.
         postmaster.send_signal(number)
-        for child in postmaster.children():
+        for child in servers.children_of(postmaster):
             with suppress(psutil.NoSuchProcess):
                 child.send_signal(number)
 

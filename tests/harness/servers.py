@@ -316,10 +316,23 @@ def stop(process: subprocess.Popen) -> None:
 
 
 def free_port() -> int:
-    """Return a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Return a port that nobody else gets until this process ends."""
+    return reserve_port(0)
+
+
+def reserve_port(port: int) -> int:
+    """Keep a port, or any if it is 0, for a server that a test starts.
+
+    A socket that is bound, but does not listen, keeps the system from giving the port
+    to anybody, except to those that ask for it by its number and with SO_REUSEADDR, as
+    servers do.
+    """
+    with socket.socket() as own:
+        own.bind(("127.0.0.1", port))
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        port = own.getsockname()[1]
+        own.detach()
+    return port
 
 
 def wait_for_port(port: int, process: subprocess.Popen | None = None) -> None:

@@ -14,7 +14,7 @@ from redis.exceptions import ResponseError
 from petstore.quotas.stores.redis_clients import Client, client_at
 from petstore.quotas.stores.redis_connection import RedisConnection
 from petstore.timeouts import Limits
-from tests.harness.loops import Loop, move_clock
+from tests.harness.loops import Loop, go_on_until, move_clock
 
 COUNT = "return redis.call('INCR', KEYS[1])"
 FAIL = "return redis.error_reply('OOM')"
@@ -94,8 +94,7 @@ def test_closed_connection_is_replaced(redis_url: str, run: Run, server: redis.R
     async def use(client: Client) -> int:
         await client.run(COUNT, "k")
         server.client_kill_filter(_type="normal", skipme=True)
-        while not client._connection.is_closed:  # until the event loop notices
-            await asyncio.sleep(0.01)
+        await go_on_until(lambda: client._connection.is_closed, pause=0.01)
         return await client.run(COUNT, "k")
 
     assert run(redis_url, use) == 2

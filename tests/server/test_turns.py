@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from petstore.server.turns import Turns
-from tests.harness.loops import Loop, settle
+from tests.harness.loops import Loop, go_on_until, settle
 
 STARTS = 4
 CROWDED_STARTS = 2
@@ -44,11 +44,9 @@ def run(play: Callable[[Requests], Coroutine[None, None, None]]) -> None:
 def test_iteration_starts_a_few_requests_and_later_ones_the_rest():
     async def play(requests: Requests) -> None:
         requests.arrive(*["crowd"] * 10)
-        counts = [len(requests.started)]
-        while counts[-1] < 10:
+        for count in (*range(STARTS, 10, CROWDED_STARTS), 10):
+            assert len(requests.started) == count
             await asyncio.sleep(0)
-            counts.append(len(requests.started))
-        assert counts == [*range(STARTS, 10, CROWDED_STARTS), 10]
 
     run(play)
 
@@ -59,8 +57,7 @@ def test_sender_does_not_wait_behind_the_crowd_of_another():
         for _ in range(2):
             await asyncio.sleep(0)
         assert requests.started[STARTS:] == ["crowd", "rival", "other", "crowd"]
-        while len(requests.started) < 102:
-            await asyncio.sleep(0)
+        await go_on_until(lambda: len(requests.started) == 102)
 
     run(play)
 

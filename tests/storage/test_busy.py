@@ -12,7 +12,7 @@ import pytest
 from petstore import waiting
 from petstore.storage.engines.sqlite import Sqlite, SqliteCounters
 from petstore.storage.engines.waiting import ClientGone, Crowded
-from tests.harness.loops import Loop, move_clock, settle
+from tests.harness.loops import Loop, move_clock, move_clock_until, settle
 
 CROWD = 400
 TRIES = 50
@@ -87,8 +87,7 @@ def test_one_try_at_a_time_serves_all_that_wait(
             await move_clock(RETRY_SECONDS)
         assert asyncio.get_running_loop().calls - before < 10 * TRIES
         lock.rollback()
-        while len(requests.errors) < CROWD:
-            await move_clock(RETRY_SECONDS)
+        await move_clock_until(lambda: len(requests.errors) == CROWD, RETRY_SECONDS)
         assert set(requests.errors) == {None}
         database.disconnect()
 
@@ -122,8 +121,7 @@ def test_suspended_process_lets_nobody_time_out(
         await settle()
         await move_clock(100 * TRIES * RETRY_SECONDS)
         lock.rollback()
-        while len(requests.errors) < CROWD:
-            await move_clock(RETRY_SECONDS)
+        await move_clock_until(lambda: len(requests.errors) == CROWD, RETRY_SECONDS)
         assert set(requests.errors) == {None}
         database.disconnect()
 
@@ -159,8 +157,7 @@ def test_request_whose_client_has_gone_waits_for_nothing(
         await settle()
         assert [type(error) for error in requests.errors] == [ClientGone] * 2
         lock.rollback()
-        while len(requests.errors) < 3:
-            await move_clock(RETRY_SECONDS)
+        await move_clock_until(lambda: len(requests.errors) == 3, RETRY_SECONDS)
         assert requests.errors[2] is None
         database.disconnect()
 
@@ -180,8 +177,7 @@ def test_request_whose_client_had_gone_before_is_never_carried_out(
         for _ in range(10):
             await move_clock(RETRY_SECONDS)
         requests = Requests(database, 1)
-        while not requests.errors:
-            await move_clock(RETRY_SECONDS)
+        await move_clock_until(lambda: requests.errors, RETRY_SECONDS)
         assert requests.errors == [None]
         database.disconnect()
 

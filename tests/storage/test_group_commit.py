@@ -14,6 +14,7 @@ import pytest
 from petstore import waiting
 from petstore.storage.engines.group_commit import GroupCommit, SharedTransaction
 from petstore.waiting import MustNotWait
+from tests.harness.loops import go_on_until
 from tests.harness.workers import run_requests
 
 
@@ -115,8 +116,7 @@ def test_request_that_comes_as_a_commit_ends_does_not_wait_for_another(
     async def play() -> None:
         may_commit, loop = threading.Event(), asyncio.get_running_loop()
         first = waiting.start(partial(hold, may_commit))
-        while not connections[0].commits:
-            await asyncio.sleep(0)
+        await go_on_until(lambda: connections[0].commits)
         later = loop.create_future()
         loop.call_soon(
             lambda: later.set_result(waiting.start(partial(insert, group, 2)))
