@@ -1,6 +1,5 @@
 """Tests that only writers wait for SQLite's locks and syncs."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from petstore.timeouts import Limits
-from tests.faults.conftest import Serve
 from tests.harness.databases import locked
 from tests.harness.patience import PATIENT
 from tests.harness.services import Service, serving
@@ -59,32 +57,6 @@ def test_body_with_an_idempotency_key_is_refused_without_the_writers_lock(
     headers = {"Idempotency_Key": "a", "Content_Type": media_type}
     with locked(file):
         assert service.send(body=body, **headers).status == status
-
-
-def test_lock_timeout_returns_503_and_writes_nothing(
-    serve: Serve, set_limits: Callable[..., None], tmp_path: Path
-):
-    set_limits(busy_seconds=1.0)
-    service = serve(WEB_CONCURRENCY="1")
-    with ThreadPoolExecutor(4) as pool, locked(str(tmp_path / "petstore.db")):
-        pending = [pool.submit(service.send, body=REX) for _ in range(4)]
-        answers = [each.result() for each in pending]
-    assert {answer.status for answer in answers} == {503}
-    assert {answer.headers["Retry-After"] for answer in answers} == {"1"}
-    assert service.send().json == []
-    wait_until(lambda: service.send(body=REX).status == 201)
-
-
-def test_locked_counters_degrade_once_and_recover(service: Service, file: str):
-    def is_degraded() -> bool:
-        assert service.send().status == 200
-        return service.counters == "degraded"
-
-    with locked(f"{file}.counters"):
-        wait_until(is_degraded)
-        assert all(is_degraded() for _ in range(100))
-    wait_until(lambda: service.counters == "ok")
-    assert len(service.events("counters_lost")) == 1
 
 
 def test_reads_do_not_wait_for_syncs_of_writes(sqlite_url: str, tmp_path: Path):

@@ -34,6 +34,11 @@ UNUSUAL = {
 of_both_engines = pytest.mark.parametrize(
     "service", ["sqlite", "postgresql"], indirect=True
 )
+# For those of which the simulation runs many more on SQLite.
+of_postgresql = pytest.mark.parametrize("service", ["postgresql"], indirect=True)
+of_postgresql_and_redis = pytest.mark.parametrize(
+    "service", ["postgresql", "postgresql-redis"], indirect=True
+)
 
 
 @dataclass

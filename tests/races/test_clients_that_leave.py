@@ -14,7 +14,7 @@ from tests.harness.clients import Client
 from tests.harness.crowds import at_once, going_on
 from tests.harness.services import AMPLE
 from tests.harness.wire import Wire, post
-from tests.races.conftest import Service, of_both_engines
+from tests.races.conftest import Service, of_postgresql
 
 LEAVING = 2  # clients that hang up, and as many that stay
 HANG_UPS = 300  # of each
@@ -34,7 +34,7 @@ def leave(url: str, key: str, seed: int) -> None:
             wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
 
 
-@of_both_engines
+@of_postgresql
 def test_clients_that_leave_while_they_write_stop_nobody_else(
     service: Service,
     key_of: Callable[[Plan], str],

@@ -11,7 +11,7 @@ from petstore.models.projects import Plan
 from tests.harness.bursts import burst
 from tests.harness.clients import Answer
 from tests.harness.crowds import by_window, send_at_once
-from tests.races.conftest import DEPLOYMENTS, UNUSUAL, Service
+from tests.races.conftest import DEPLOYMENTS, UNUSUAL, Service, of_postgresql_and_redis
 
 CLIENTS = 64
 TRIALS = 4
@@ -41,6 +41,7 @@ def test_windows_end_by_the_clock_of_the_store(
     assert abs(reset - time.time()) <= MINUTE
 
 
+@of_postgresql_and_redis
 def test_each_response_has_a_distinct_remaining_count(
     service: Service, key_of: Callable[[Plan], str]
 ):
@@ -50,6 +51,7 @@ def test_each_response_has_a_distinct_remaining_count(
         assert left == list(range(10**5 - len(today), 10**5))
 
 
+@of_postgresql_and_redis
 def test_concurrent_refusals_are_not_counted_and_cause_no_ban(
     service: Service, key_of: Callable[[Plan], str]
 ):

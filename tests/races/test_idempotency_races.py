@@ -6,7 +6,7 @@ from functools import partial
 from tests.harness.clients import PETS, Answer, Client
 from tests.harness.crowds import at_once
 from tests.harness.waiting import wait_until
-from tests.races.conftest import of_both_engines
+from tests.races.conftest import of_postgresql
 
 COPIES = 16
 ROUNDS = 6
@@ -24,7 +24,7 @@ def insist(client: Client, name: str) -> Answer:
     return answers[-1]
 
 
-@of_both_engines
+@of_postgresql
 def test_concurrent_copies_create_one_animal(
     clients: Callable[[int], list[Client]],
 ):

@@ -9,7 +9,7 @@ from tests.harness.clients import ORDERS, PETS, Client
 from tests.harness.crowds import race
 from tests.harness.waiting import wait_until
 from tests.harness.writers import writing
-from tests.races.conftest import of_both_engines
+from tests.races.conftest import of_both_engines, of_postgresql
 
 CLIENTS, ANIMALS = 32, 5
 WRITES = 400
@@ -25,7 +25,7 @@ def orders_of(client: Client, pet: int) -> list[dict]:
     return [order for order in client.all_of(ORDERS) if order["petId"] == pet]
 
 
-@of_both_engines
+@of_postgresql
 def test_only_one_of_many_concurrent_orders_succeeds(clients: Clients):
     first, *others = clients(CLIENTS)
     for pet in first.add_pets(ANIMALS):
@@ -36,7 +36,7 @@ def test_only_one_of_many_concurrent_orders_succeeds(clients: Clients):
         assert [order["status"] for order in orders_of(first, pet)] == ["placed"]
 
 
-@of_both_engines
+@of_postgresql
 def test_only_one_of_many_concurrent_closes_succeeds(clients: Clients):
     first, *others = clients(CLIENTS)
     for pet in first.add_pets(ANIMALS):
@@ -62,7 +62,7 @@ def test_only_one_of_many_concurrent_puts_creates_a_category(clients: Clients):
     assert len(first.get("/v1/categories").json) == ANIMALS
 
 
-@of_both_engines
+@of_postgresql
 def test_random_writes_keep_orders_and_animals_consistent(
     clients: Clients, tmp_path: Path
 ):

@@ -13,7 +13,7 @@ from petstore.settings import read_settings
 from tests.harness.clients import Answer, Client
 from tests.harness.crowds import at_once
 from tests.harness.waiting import wait_until
-from tests.races.conftest import Service
+from tests.races.conftest import Service, of_postgresql_and_redis
 
 PLENTY = Plan("enterprise", 100_000, 100_000)
 REQUESTS = 40
@@ -58,6 +58,7 @@ def flask(service: Service) -> Flask:
     return flask
 
 
+@of_postgresql_and_redis
 def test_a_revoked_key_is_refused_by_every_worker(
     service: Service, key: str, flask: Flask
 ):
@@ -65,6 +66,7 @@ def test_a_revoked_key_is_refused_by_every_worker(
     assert statuses(service, key) <= REFUSED
 
 
+@of_postgresql_and_redis
 def test_rotation_without_grace_replaces_the_key_at_once(
     service: Service, key: str, flask: Flask
 ):

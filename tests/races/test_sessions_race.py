@@ -9,7 +9,7 @@ from petstore.models.projects import Plan, Project
 from petstore.models.sessions import Session
 from tests.harness.crowds import at_once
 from tests.harness.visitors import Visitor
-from tests.races.conftest import Service, of_both_engines
+from tests.races.conftest import Service, of_both_engines, of_postgresql
 
 PEOPLE = 6
 PAGES = 8
@@ -23,7 +23,7 @@ def opened(visitor: Visitor) -> set[str]:
     return {part for page in pages for part in (SIGN_IN, SESSIONS) if part in page}
 
 
-@of_both_engines
+@of_postgresql
 def test_sessions_that_are_ended_are_over_on_every_worker(
     service: Service, key_of: object
 ):
