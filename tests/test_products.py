@@ -65,10 +65,11 @@ def product(terms: Terms) -> Iterator[str]:
     pages = PAGES.per_day + RESERVES
     checks = clock.MS_PER_DAY // CHECK_AFTER_MS
     orders = read_settings({}).new_domains_per_day + MAX_DOMAINS * checks
-    # A request may add an animal, its category and a stored response.
-    yield f"{min(terms.rows, 2 * per_day):,}"
+    # A file may fill the project, and each animal that is withdrawn makes room again.
+    rows = terms.rows + per_day
+    yield f"{rows:,}"
     yield f"{terms.rows:,}"
-    yield megabytes(per_day * (animal + category + reply) + sessions)
+    yield megabytes(rows * max(animal, category) + per_day * reply + sessions)
     yield megabytes(terms.rows * animal + stored + sessions)
     yield f"{per_day:,}"
     yield f"{pages:,}"

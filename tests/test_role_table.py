@@ -6,6 +6,7 @@ docs/roles.md shows the table that this test finds.
 import itertools
 import re
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode
@@ -18,6 +19,7 @@ from urllib.request import (
 
 import pytest
 from werkzeug.routing import Rule
+from werkzeug.test import EnvironBuilder
 
 from petstore import create_app
 from petstore.models.domains import Domain
@@ -49,6 +51,9 @@ MEMBERS: dict[str, Any] = {
     "orders.update_order": {"status": "completed"},
     "categories.put_category": {"name": "Dogs"},
     "dashboard_pets.add_animal": REX,
+    "sheets.import_file": lambda _: {
+        "file": (BytesIO(b"name,category\nRex,7\n"), "x.csv")
+    },
     "dashboard_categories.add_category": {"categoryId": "8", "name": "Cats"},
     "dashboard_categories.rename_category": {"name": "Dogs"},
     "domains.add_domain": {"name": "cats.example.org"},
@@ -76,11 +81,18 @@ class Visitor:
         """Submit a form with the token of a page."""
         token = TOKEN.search(self.get(on)[1])
         fields = fields | {"csrf_token": token[1] if token else ""}
-        return self._open(path, urlencode(fields).encode())
+        if "file" not in fields:
+            return self._open(path, urlencode(fields).encode())
+        form = EnvironBuilder(method="POST", data=fields)
+        with form.get_request() as request:
+            content, kind = request.get_data(), request.content_type
+        return self._open(path, content, **{"Content-Type": kind})
 
-    def _open(self, path: str, content: bytes | None) -> tuple[str, str]:
+    def _open(
+        self, path: str, content: bytes | None, **headers: str
+    ) -> tuple[str, str]:
         try:
-            request = Request(self._url + path, content, {"Host": BASE})
+            request = Request(self._url + path, content, {"Host": BASE} | headers)
             with self._opener.open(request) as answer:
                 return outcome_of(answer.status), answer.read().decode()
         except HTTPError as error:

@@ -14,6 +14,7 @@ from petstore.dashboard import (
     pets,
     requests,
     sessions,
+    sheets,
     sign_in,
 )
 from petstore.settings import Settings
@@ -38,5 +39,5 @@ def init_app(app: Flask, settings: Settings) -> None:
     pages.init_app(app, settings)
     menu = [(label, page.INDEX, page.bp.takes) for label, page in PAGES.items()]
     app.jinja_env.globals["navigation"] = menu
-    for page in (sign_in, *PAGES.values()):
+    for page in (sign_in, sheets, *PAGES.values()):
         app.register_blueprint(page.bp)

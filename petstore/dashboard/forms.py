@@ -3,18 +3,22 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from io import BytesIO
+from typing import IO, Any
 
 from flask import Flask, current_app, request, session
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf, validate_csrf
 from marshmallow import ValidationError
+from werkzeug.datastructures import MultiDict
+from werkzeug.formparser import FormDataParser
 from wtforms import ValidationError as CsrfError
 
 from petstore.dashboard import sessions
 from petstore.errors import InvalidRequest
 from petstore.schemas.fields import StrictSchema
 from petstore.schemas.loading import load
-from petstore.web.application import current_request
+from petstore.web.application import FORM, MAX_PARAMETERS, FormParser, current_request
 from petstore.web.limiter import limiter_of
 
 CSRF_TOKEN = "csrf_token"  # noqa: S105 (the name of a form field)
@@ -75,6 +79,30 @@ def loads_form(
         return respond
 
     return decorate
+
+
+class UploadParser(FormParser):
+    """Parses multipart forms too; their files stay in memory, since they are small."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"stream_factory": lambda *_, **__: BytesIO()})
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        mimetype: str,
+        content_length: int | None,
+        options: dict[str, str] | None = None,
+    ) -> tuple[IO[bytes], MultiDict[str, str], MultiDict[str, Any]]:
+        """Return the rest of the stream, the fields and the files."""
+        parser = FormParser if mimetype == FORM else FormDataParser
+        return parser.parse(self, stream, mimetype, content_length, options)
+
+
+def take_files() -> None:
+    """Let the form of this request be multipart, with at most MAX_PARAMETERS parts."""
+    current_request().form_data_parser_class = UploadParser
+    current_request().max_form_parts = MAX_PARAMETERS
 
 
 def check_csrf() -> None:

@@ -36,6 +36,7 @@ FAILURE_TITLES = {
 # These replace messages that are about the API.
 FAILURE_TEXTS = {
     404: "The page does not exist, or what it showed is gone.",
+    413: "A form has at most 64 KiB, and a file in it at most 60 KiB.",
     405: "This address cannot be opened directly. Use the button on its page.",
 }
 
@@ -71,6 +72,7 @@ def pages_blueprint(
     takes: str | None,
     has_reserve: bool = False,
     counts_forms: bool = False,
+    takes_files: bool = False,
 ) -> PageBlueprint:
     """Make a blueprint for pages at a path below /dashboard.
 
@@ -78,12 +80,14 @@ def pages_blueprint(
     role that it takes, or for everybody if that is None, and its forms only with a CSRF
     token. Pages with a reserve open, for each key, after
     the project has opened too many. Forms that do what the API does, too, are counted
-    as its requests.
+    as its requests. Forms of pages that take files may be multipart.
     """
     bp = PageBlueprint(name, module, url_prefix=f"{PREFIX}{path}")
     bp.takes = takes
     if takes:
         bp.before_request(partial(sessions.require, takes, has_reserve=has_reserve))
+    if takes_files:  # of nobody who has not signed in
+        bp.before_request(forms.take_files)
     bp.before_request(forms.check_csrf)
     if counts_forms:  # not before they are known to come from a page
         bp.before_request(forms.count_request)

@@ -282,9 +282,11 @@ class HttpConnection(asyncio.BufferedProtocol):
                     return
                 self._transport.write(piece)
         except Exception:
-            self._worker.log.exception("unexpected failure of a connection")
+            if not self._transport.is_closing():  # the client has not gone
+                self._worker.log.exception("unexpected failure of a connection")
             self.abort()
         else:
+            self._is_last |= response.ends_connection
             self._finish_response()
 
     def _finish_response(self) -> None:

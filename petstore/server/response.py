@@ -26,6 +26,8 @@ class Response:
         self._status = ""
         self._headers: list[tuple[str, str]] = []
         self._written: list[bytes] = []
+        # Whether only its end tells the client where the response ends.
+        self.ends_connection = False
 
     def pieces(self, application: WSGIApplication) -> Iterator[bytes]:
         """Call the application and yield the response, usually in one piece.
@@ -40,13 +42,40 @@ class Response:
                 yield self._head()
                 yield from parts
                 return
-            body = b"".join((*self._written, *parts))
             if length is None and self._may_have_body():
-                self._headers = [*self._headers, ("Content-Length", str(len(body)))]
-            yield self._head() + body
+                yield from self._pieces_of_unknown_length(iter(parts))
+                return
+            yield self._head() + b"".join((*self._written, *parts))
         finally:
             if hasattr(parts, "close"):
                 parts.close()
+
+    def _pieces_of_unknown_length(self, parts: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield a short body whole, and a longer one in chunks.
+
+        HTTP/1.0 has no chunks: there the body ends with the connection.
+        """
+        body = b"".join(self._written)
+        for part in parts:
+            body += part
+            if len(body) > MAX_WHOLE_BYTES:
+                break
+        else:
+            self._add_header("Content-Length", str(len(body)))
+            yield self._head() + body
+            return
+        if self._environ["SERVER_PROTOCOL"] == "HTTP/1.0":
+            self.ends_connection = True
+            yield self._head() + body
+            yield from parts
+            return
+        self._add_header("Transfer-Encoding", "chunked")
+        yield self._head() + _chunk(body)
+        yield from map(_chunk, filter(None, parts))
+        yield _chunk(b"")
+
+    def _add_header(self, name: str, value: str) -> None:
+        self._headers = [*self._headers, (name, value)]
 
     def _start_response(
         self, status: str, headers: list[tuple[str, str]], _exc_info: object = None
@@ -67,7 +96,8 @@ class Response:
 
     def _head(self) -> bytes:
         lines = [f"{name}: {value}" for name, value in self._headers if name != "Date"]
-        connection = "close" if self._is_last() else "keep-alive"
+        is_last = self.ends_connection or self._is_last()
+        connection = "close" if is_last else "keep-alive"
         start = (
             f"HTTP/1.1 {self._status}",
             f"Date: {_date(clock.now_ms() // MS_PER_SECOND)}",
@@ -77,6 +107,11 @@ class Response:
         if not head.count("\r") == head.count("\n") == line_breaks:
             raise ValueError(f"a header contains a line break: {lines}")
         return head.encode("latin-1")
+
+
+def _chunk(data: bytes) -> bytes:
+    """Return a chunk; an empty one ends the body."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
 
 
 @functools.lru_cache(2)

@@ -47,7 +47,7 @@ class FormParser(FormDataParser):
 class ApplicationRequest(Request):
     """A request with a body of at most MAX_BODY_BYTES, and few parameters."""
 
-    form_data_parser_class = FormParser
+    form_data_parser_class: type[FormDataParser] = FormParser
     state: RequestState
 
     @cached_property

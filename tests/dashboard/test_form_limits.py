@@ -1,6 +1,8 @@
 """Forms that write animals, orders or categories are requests of the project's plan."""
 
 from collections.abc import Callable
+from io import BytesIO
+from itertools import count
 
 import pytest
 from flask import Flask
@@ -21,9 +23,14 @@ PER_MINUTE = 5
 # What no operation of the API does. Their pages are limited, and what they create.
 OTHERS = ("/sign-in", "/sign-out", "/keys", "/sessions", "/settings/domains")
 
+# The same file is not imported twice.
+FILES = (b"name,category\nRex,%d\n" % number for number in count())
 Submit = Callable[[Browser], object]
 FORMS: dict[str, Submit] = {
     ANIMALS: lambda b: b.submit(ANIMALS, name="Rex", categoryId="7"),
+    f"{ANIMALS}/import": lambda b: b.submit(
+        f"{ANIMALS}/import", on=ANIMALS, file=(BytesIO(next(FILES)), "x.csv")
+    ),
     CATEGORIES: lambda b: b.submit(CATEGORIES, categoryId="7", name="Dogs"),
     f"{CATEGORIES}/<id:category_id>": lambda b: b.submit(
         f"{CATEGORIES}/7", on=CATEGORIES, name="Cats"

@@ -46,15 +46,15 @@ class Browser:
         """Return the CSRF token of a page."""
         return TOKEN.search(self.get(path).text)[1]
 
-    def submit(self, path: str, *, on: str = "", **fields: str) -> TestResponse:
+    def submit(self, path: str, *, on: str = "", **fields: Any) -> TestResponse:
         """Post a form to `path`, with the CSRF token of the page `on` or of `path`."""
         return self.post(path, csrf_token=self.token(on or path), **fields)
 
-    def follow(self, path: str, *, on: str = "", **fields: str) -> str:
+    def follow(self, path: str, *, on: str = "", **fields: Any) -> str:
         """Submit a form, and return the visible text of the page that it leads to."""
         return self.read(self.submit(path, on=on, **fields).location)
 
-    def post(self, path: str, **fields: str) -> TestResponse:
+    def post(self, path: str, **fields: Any) -> TestResponse:
         return self.client.post(path, data=fields, **self.options)
 
     def sign_in(self, key: str) -> TestResponse:

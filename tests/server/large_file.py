@@ -16,3 +16,9 @@ content.flush()
 def large_file() -> Response:
     """Return the file."""
     return send_file(content.name, mimetype="application/octet-stream")
+
+
+@app.get("/parts/<int:count>")
+def parts(count: int) -> Response:
+    """Return so many parts of 1,000 bytes, whose number nobody knows beforehand."""
+    return Response(bytes([65 + number % 26]) * 1000 for number in range(count))

@@ -1,0 +1,74 @@
+"""/dashboard/animals.csv, orders.csv and animals/import: files for spreadsheets."""
+
+from collections.abc import Iterator
+from itertools import chain, islice
+
+from flask import Response, render_template, request
+from flask.typing import ResponseReturnValue
+
+from petstore import timeouts
+from petstore.dashboard.forms import EMPTY, Form
+from petstore.dashboard.navigation import go_to
+from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pets import INDEX
+from petstore.dashboard.sessions import current_project
+from petstore.models.imports import AlreadyImported
+from petstore.models.roles import WRITE
+from petstore.models.row_limits import ProjectFull
+from petstore.sheets import exports
+from petstore.sheets.imports import Fault, LinesAtFault, NotReadable, import_animals
+
+bp = pages_blueprint(
+    "sheets", __name__, "", takes=WRITE, counts_forms=True, takes_files=True
+)
+
+
+@bp.get("/animals.csv")
+def animals() -> Response:
+    """Return all animals."""
+    return _download("animals", exports.animals(current_project().id))
+
+
+@bp.get("/orders.csv")
+def orders() -> Response:
+    """Return all orders."""
+    return _download("orders", exports.orders(current_project().id))
+
+
+@bp.get("/animals/import")
+def import_page(form: Form = EMPTY, faults: list[Fault] | None = None) -> str:
+    """Ask for a file, or show what is wrong with one."""
+    return render_template("import.html", form=form, faults=faults)
+
+
+@bp.post("/animals/import")
+def import_file() -> ResponseReturnValue:
+    """Add all animals of a file, or none."""
+    file = request.files.get("file")
+    content = file.read() if file else b""
+    if not content:
+        return _refuse("Choose a file that is not empty.")
+    limit = timeouts.LIMITS.upload_bytes
+    if len(content) > limit:
+        return _refuse(f"The file has more than {limit // 1024} KiB.")
+    try:
+        added = import_animals(current_project(), content)
+    except (NotReadable, ProjectFull) as error:
+        return _refuse(str(error))
+    except LinesAtFault as error:
+        return import_page(faults=error.faults), 400
+    except AlreadyImported as error:
+        return go_to(INDEX, str(error), "note")
+    return go_to(INDEX, f"{added:,} animal{'s are' if added != 1 else ' is'} added.")
+
+
+def _refuse(fault: str) -> ResponseReturnValue:
+    return import_page(Form(errors={"file": fault})), 400
+
+
+def _download(name: str, parts: Iterator[bytes]) -> Response:
+    # The first rows are read before the response begins, so that an outage is shown.
+    beginning = b"".join(islice(parts, 2))
+    disposition = f'attachment; filename="{name}-{current_project().slug}.csv"'
+    headers = {"Content-Disposition": disposition}
+    return Response(chain([beginning], parts), headers=headers, mimetype="text/csv")
