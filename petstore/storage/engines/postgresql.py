@@ -317,7 +317,7 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         """Run a statement for each of the values, all in one transaction."""
         lock_seconds = self._open_pool().lock_seconds
         seconds = self._statement_seconds(deadline)
-        limit = {"lock_timeout": _time(lock_seconds * _share(seconds))}
+        limit = {"lock_timeout": _time(lock_seconds, seconds)}
         rows = [written.in_order(values | limit) for values in many]
         try:
             return await connection.run_many(written.sql, rows, seconds)
@@ -360,13 +360,13 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         sql = f"BEGIN ISOLATION LEVEL {ISOLATION}"
         seconds = self._statement_seconds(deadline)
         if seconds is not None:
-            limits, share = timeouts.LIMITS, _share(seconds)
-            statement_seconds = limits.server_statement_seconds * share
+            limits = timeouts.LIMITS
+            statement_time = _time(limits.server_statement_seconds, seconds)
             # LOCAL, since behind a pooler a session may serve several clients.
             sql = (
                 f"{sql}"
-                f"; SET LOCAL lock_timeout = '{_time(lock_seconds * share)}'"
-                f"; SET LOCAL statement_timeout = '{_time(statement_seconds)}'"
+                f"; SET LOCAL lock_timeout = '{_time(lock_seconds, seconds)}'"
+                f"; SET LOCAL statement_timeout = '{statement_time}'"
                 f"; {_limit_idleness(limits.idle_transaction_seconds)}"
             )
         await connection.run(sql, seconds=seconds)
@@ -407,18 +407,17 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         return self._pool
 
 
-def _share(seconds: float | None) -> float:
-    """Return the share of its usual time that a statement has.
-
-    The server gets the same share of its limits, to give up before the client does.
-    """
-    return 1.0 if seconds is None else seconds / timeouts.LIMITS.statement_seconds
-
-
 def _limit_idleness(seconds: float) -> str:
     return f"SET LOCAL idle_in_transaction_session_timeout = '{_time(seconds)}'"
 
 
-def _time(seconds: float) -> str:
-    """Return a time limit as PostgreSQL reads it; 0 would be none."""
-    return f"{max(1, round(seconds * MS_PER_SECOND))}ms"
+def _time(limit: float, seconds: float | None = None) -> str:
+    """Return a time limit as PostgreSQL reads it, which takes 0 for none.
+
+    If a statement has only so many seconds of its usual time, the server gets the same
+    share of its limit, to give up before the client does.
+    """
+    usual = timeouts.LIMITS.statement_seconds
+    if seconds is not None and seconds < usual:
+        limit *= seconds / usual
+    return f"{int(limit * MS_PER_SECOND) or 1}ms"
