@@ -71,6 +71,7 @@ def get_order(project_id: int, order_id: int) -> Result:
     body=OrderChangeSchema(),
     returns=OrderSchema(),
     rule_errors=(OrderClosed,),
+    example={"status": "completed", "updatedAt": "2027-03-18T09:30:00.000Z"},
 )
 def update_order(project_id: int, order_id: int, status: str) -> Result:
     """Close an order.

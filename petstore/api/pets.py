@@ -65,7 +65,9 @@ def create_pet(project_id: int, **members: Any) -> Result:
 def get_pet(project_id: int, pet_id: int) -> Result:
     """Get an animal.
 
-    List animals with the filter `status` instead.
+    List animals instead, from the id before it on: for the animal 42, send
+    `GET /v1/pets?after=41&limit=1`. It is the first item, if that has the `id` 42;
+    otherwise there is no such animal.
     """
     return Result(Pet.find(project_id, pet_id))
 

@@ -9,7 +9,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Flask, Response, current_app, request
 
 from petstore.openapi.components import add_components
-from petstore.openapi.guide import INTRODUCTION, sections
+from petstore.openapi.guide import INTRODUCTION, link, sections
 from petstore.openapi.operations import operations
 from petstore.schemas.fields import Integer
 from petstore.settings import Settings
@@ -32,28 +32,35 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 @bp.get("/openapi.json")
 def openapi() -> Response:
-    """Return the interface description."""
-    return JsonResponse(orjson.dumps(describe()))
+    """Return the interface description, which pages of every origin may read."""
+    headers = {"Access-Control-Allow-Origin": "*"}
+    return JsonResponse(orjson.dumps(describe()), headers=headers)
 
 
 def describe() -> dict[str, Any]:
-    """Return the interface description, with the servers for the current request."""
-    # Without a valid Host header the reference is relative.
+    """Return the interface description, with the addresses for the current request."""
+    # Without a valid Host header they are relative.
     here = request.host_url if request.host else "/"
     servers = current_app.extensions["openapi_servers"] or [
-        _server(f"{here}{API_PREFIX[1:]}", "Local")
+        _server(f"{here}{API_PREFIX[1:]}", "This service, local or in production")
     ]
+    reference = {"url": f"{here}docs", "description": "The reference, with a guide."}
     description: dict[str, Any] = current_app.extensions["openapi"]()
-    return description | {"servers": servers}
+    return description | {"servers": servers, "externalDocs": reference}
 
 
 def _server(url: str, description: str) -> dict[str, Any]:
     return {"url": url, "description": description, "x-internal": False}
 
 
-def _about() -> str:
-    guide = [f"## {section.title}\n\n{section.text}" for section in sections()]
-    return "\n".join((INTRODUCTION, *guide))
+def _about() -> dict[str, Any]:
+    # Generators copy this into each file, so the guide itself is on the page alone.
+    topics = ", ".join(link(section.title) for section in sections())
+    return {
+        "description": f"{INTRODUCTION}\nThe guide: {topics}.\n",
+        "contact": {"name": "Pet Store Service"},
+        "license": {"name": "MIT License", "identifier": "MIT"},
+    }
 
 
 def _describe(app: Flask) -> dict[str, Any]:
@@ -63,7 +70,7 @@ def _describe(app: Flask) -> dict[str, Any]:
         version=INTERFACE,
         openapi_version="3.1.1",
         plugins=[marshmallow],
-        info={"description": _about(), "contact": {"name": "Pet Store Service"}},
+        info=_about(),
         security=[{"apiKey": []}],
         tags=[
             {"name": "Pets", "description": "The animals for adoption."},

@@ -182,12 +182,12 @@ def _success(method: str, view: Any) -> dict[str, Any]:
         },
     }
     if contract.returns:
-        response["content"] = {JSON: _returned(contract.returns)}
+        response["content"] = {JSON: _returned(contract.returns, contract.example)}
     return response
 
 
-def _returned(returns: StrictSchema) -> dict[str, Any]:
-    example = _example(returns)
+def _returned(returns: StrictSchema, own_example: dict[str, str]) -> dict[str, Any]:
+    example = _example(returns) | own_example
     if returns.many:
         return {"schema": list_of(returns), "example": [example]}
     return {"schema": type(returns), "example": example}

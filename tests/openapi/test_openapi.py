@@ -1,5 +1,7 @@
 """The OpenAPI document at /openapi.json: operations, tags, links and servers."""
 
+import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -133,21 +135,46 @@ def test_list_limit_ranges_from_1_to_100(operations: dict):
         assert (schema["minimum"], schema["maximum"], schema["default"]) == (1, 100, 20)
 
 
-def test_description_teaches_what_operations_refer_to(
-    description: dict, operations: dict
+def test_description_and_operations_link_to_the_guide_on_the_page(
+    reader: FlaskClient, description: dict, operations: dict
 ):
+    page, about = reader.get("/docs").text, description["info"]["description"]
     for title in ("Limits", "Paging", "Retries", "Errors", "Deprecation"):
-        assert f"## {title}\n" in description["info"]["description"]
-        anchor = f"/docs#{title.lower()}"
-        assert [op for op in operations.values() if anchor in op["description"]]
+        anchor = title.lower()
+        assert f'id="{anchor}"' in page
+        link = f"/docs#{anchor}"
+        assert link in about
+        assert [op for op in operations.values() if link in op["description"]]
 
 
-def test_description_states_the_limits_of_the_plans(description: dict):
+def test_description_is_short_since_generators_copy_it_into_each_file(
+    description: dict,
+):
+    info = description["info"]
+    assert len(info["description"]) < 600
+    assert info["license"] == {"name": "MIT License", "identifier": "MIT"}
+
+
+def test_reference_states_the_limits_of_the_plans(reader: FlaskClient):
+    page = re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", reader.get("/docs").text))
     quotas = {plan: terms.quota for plan, terms in PLANS.items() if terms.quota}
     for plan, quota in quotas.items():
-        figures = f"{quota.per_minute:,} | {quota.per_day:,}"
-        row = f"| {plan.capitalize()} | {figures} |"
-        assert row in description["info"]["description"]
+        figures = f"{quota.per_minute:,} {quota.per_day:,}"
+        assert f"{plan.capitalize()} {figures}" in page
+
+
+def test_what_replaces_get_pet_is_taught_with_an_example(
+    reader: FlaskClient, operations: dict
+):
+    replacement = "pets?after=41&limit=1"
+    assert f"/v1/{replacement}" in operations["getPet"]["description"]
+    assert replacement in unescape(reader.get("/docs").text)
+
+
+def test_pages_of_every_origin_may_read_the_description(reader: FlaskClient):
+    headers = {"Origin": "https://tools.example"}
+    answer = reader.get("/openapi.json", headers=headers)
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
 
 
 @pytest.mark.parametrize(
@@ -174,6 +201,14 @@ def test_servers_come_from_the_settings(
 def test_server_defaults_to_the_host_of_the_request(reader: FlaskClient, base: str):
     [server] = reader.get("/openapi.json", base_url=base).json["servers"]
     assert server["url"] == f"{base}/v1"
+    assert server["description"] == "This service, local or in production"
+
+
+def test_description_names_the_reference_at_the_host_of_the_request(
+    reader: FlaskClient,
+):
+    answer = reader.get("/openapi.json", base_url="https://pets.example.org")
+    assert answer.json["externalDocs"]["url"] == "https://pets.example.org/docs"
 
 
 @pytest.mark.parametrize("host", ["", 'a"b', "[::1", "a b", "ex.org/x?"])
