@@ -72,8 +72,11 @@ $(VENV)/run.stamp: requirements.txt | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-$(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt
+# Node.js 20.19 or newer is needed, with npm.
+$(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt tests/e2e/package.json
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements-e2e.txt
+	@mkdir -p $(VENV)/node && cp tests/e2e/package.json $(VENV)/node
+	npm install --prefix $(VENV)/node --no-package-lock --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 $(VENV)/test.stamp: requirements.txt tests/requirements.txt | $(BIN)/python
