@@ -36,6 +36,15 @@ def test_words_of_the_tables_stay_whole_on_a_phone(page: Page):
     assert lines_of(page.get_by_role("cell", name="There is no animal")) <= 2
 
 
+def test_words_of_the_tables_stay_whole_on_a_screen(page: Page):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(DOCS)
+    for cell in page.get_by_role("cell", name="always", exact=True).all():
+        assert lines_of(cell) == 1
+    for code in page.locator("th code").all():
+        assert lines_of(code) == 1
+
+
 def test_response_begins_with_its_status_and_body(page: Page, key: str):
     page.goto(DOCS)
     page.get_by_label("API key").fill(key)
