@@ -153,6 +153,14 @@ def test_each_response_has_a_table_of_its_members(
             )
 
 
+def test_member_that_is_not_required_is_not_always_there(stranger: FlaskClient):
+    with stranger.application.app_context():
+        description = stranger.application.extensions["openapi"]()
+    description["components"]["schemas"]["Error"]["required"].remove("message")
+    rows = table_below(stranger.get("/docs").text, "of the body of an error")
+    assert [row[2] for row in rows] == ["always", "not always", "always"]
+
+
 def test_headers_of_every_response_are_described_once(page: Page):
     assert page.html.count("X-RateLimit-Remaining") == 1
 
