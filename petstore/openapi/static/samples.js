@@ -22,10 +22,10 @@ for (const sample of samples) {
 
 const access = document.getElementById("access").elements;
 const PLACES = /(os\.environ\["(?:API|KEY)"\]|process\.env\.(?:API|KEY)|\$(?:API|KEY)\b)/;
-const codes = [
-  ...Array.from(document.querySelectorAll(".sample code"), (code) => [code, PLACES]),
-  ...Array.from(document.querySelectorAll(".guide pre code"), (code) => [code, /(YOUR_API_KEY)/]),
-].map(([code, places]) => ({ code, parts: code.textContent.split(places) }));
+const codes = Array.from(document.querySelectorAll(".sample code, .guide pre code"), (code) => {
+  const source = code.textContent;
+  return { code, parts: source.split(source.includes("YOUR_API_KEY") ? /(YOUR_API_KEY)/ : PLACES) };
+});
 
 // The base address and the key take the odd parts, of a key that can be no shell command.
 function fill() {
