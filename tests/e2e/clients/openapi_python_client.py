@@ -1,0 +1,33 @@
+"""What a client of openapi-python-client does, once it is generated as `generated`."""
+
+import json
+import os
+import re
+import time
+
+from generated import AuthenticatedClient
+from generated.api.pets import create_pet, delete_pet, list_pets, update_pet
+from generated.api.store import create_order
+from generated.models import NewOrder, NewPet, PetChange
+
+client = AuthenticatedClient(os.environ["API"], os.environ["KEY"])
+strange = AuthenticatedClient(os.environ["STRANGE"], os.environ["KEY"])
+
+rex = create_pet.sync(client=client, body=NewPet("Rex", 7), idempotency_key="1")
+for number in range(4):
+    create_pet.sync(client=client, body=NewPet(f"Pet {number}.", 7))
+max_ = update_pet.sync(rex.id, client=client, body=PetChange("Max"))
+order = create_order.sync(client=client, body=NewOrder(rex.id, "Ada"))
+
+names, after = [], 0
+while after is not None:
+    page = list_pets.sync_detailed(client=client, limit=2, after=after, category_id=7)
+    names += [pet.name for pet in page.parsed]
+    following = re.search("after=([0-9]+)", page.headers.get("Link", ""))
+    after = int(following[1]) if following else None
+
+while (answer := list_pets.sync_detailed(client=strange)).status_code == 429:
+    time.sleep(int(answer.headers["Retry-After"]))
+error = delete_pet.sync(1, client=strange)
+told = [max_.name, order.reference, names, answer.parsed, error.code]
+print(json.dumps(told))

@@ -1,0 +1,119 @@
+"""Clients that are generated from the description do what people do by hand."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+
+import orjson
+import pytest
+from werkzeug.serving import make_server
+from werkzeug.wrappers import Request, Response
+
+from tests.harness.servers import ROOT
+from tests.harness.services import Service, serving
+
+CLIENTS = ROOT / "tests/e2e/clients"
+NODE, GENERATORS = Path(sys.prefix) / "node", Path(sys.prefix) / "generators"
+RETRY_AFTER_SECONDS = 1
+DESCRIPTION = "openapi.json"
+PYTHON, TSC = f"{GENERATORS}/bin/python", "node_modules/.bin/tsc"
+# How each client is generated, and then run.
+COMMANDS = {
+    "openapi_python_client.py": (
+        (
+            *(f"{GENERATORS}/bin/openapi-python-client", "generate", "--meta=none"),
+            *(f"--path={DESCRIPTION}", "--output-path=generated"),
+        ),
+        (PYTHON, "openapi_python_client.py"),
+    ),
+    "openapi_generator.py": (
+        (
+            *(f"{GENERATORS}/bin/openapi-generator-cli", "generate", "-g", "python"),
+            *("-i", DESCRIPTION, "-o", ".", "--package-name", "generated"),
+        ),
+        (PYTHON, "openapi_generator.py"),
+    ),
+    "openapi_typescript.ts": (
+        (
+            *("node_modules/.bin/openapi-typescript", DESCRIPTION),
+            *("--default-non-nullable=false", "-o", "generated.d.ts"),
+        ),
+        (
+            *(TSC, "--strict", "--module", "nodenext", "--target", "es2022"),
+            *("--types", "node", "openapi_typescript.ts"),
+        ),
+        ("node", "openapi_typescript.js"),
+    ),
+}
+
+
+@pytest.fixture
+def service(sqlite_url: str, tmp_path: Path) -> Iterator[Service]:
+    with serving(tmp_path, {"DATABASE_URL": sqlite_url}) as service:
+        yield service
+
+
+@contextmanager
+def strange_service() -> Iterator[tuple[str, list[float]]]:
+    """Answer the first list with 429, and a withdrawal with a code of a later version.
+
+    Yields the address, and when each list was asked for.
+    """
+    asked: list[float] = []
+
+    @Request.application
+    def answer(request: Request) -> Response:
+        if request.method == "DELETE":
+            return failure("later_code", 409)
+        asked.append(time.monotonic())
+        if len(asked) == 1:
+            return failure("rate_limit_exceeded", 429)
+        return Response("[]", content_type="application/json")
+
+    server = make_server("127.0.0.1", 0, answer, threaded=True)
+    Thread(target=server.serve_forever).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def failure(code: str, status: int) -> Response:
+    body = orjson.dumps({"code": code, "message": "No.", "status": status})
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+    return Response(body, status, headers, content_type="application/json")
+
+
+@pytest.mark.parametrize("client", COMMANDS)
+def test_client_creates_corrects_orders_pages_and_survives(
+    service: Service, tmp_path: Path, client: str
+):
+    (tmp_path / "node_modules").symlink_to(NODE / "node_modules")
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / DESCRIPTION).write_bytes(service.send("/openapi.json").content)
+    shutil.copy(CLIENTS / client, tmp_path)
+    with strange_service() as (strange, asked):
+        environ = {"API": f"{service.url}/v1", "STRANGE": strange, "KEY": service.key}
+        for command in COMMANDS[client]:
+            done = subprocess.run(
+                command,
+                cwd=tmp_path,
+                env=environ | {"PATH": "/usr/local/bin:/usr/bin:/bin"},
+                capture_output=True,
+                text=True,
+                timeout=240,
+                check=False,
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+    names = ["Max", *(f"Pet {number}." for number in range(4))]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told == ["Max", "Ada", names, [], "later_code"]
+    first, second = asked
+    assert second - first >= RETRY_AFTER_SECONDS
