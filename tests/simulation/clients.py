@@ -68,36 +68,31 @@ class Visitor:
         return self.end
 
     async def send(
-        self, operation: str, method: str, path: str, way: str = "whole", **more: Any
+        self,
+        operation: str,
+        method: str,
+        path: str,
+        way: str = "whole",
+        *,
+        key: int | None = None,
+        bearer: str | None = None,
+        headers: dict[str, str] | None = None,
+        body: Any = None,
+        form: dict[str, str] | None = None,
+        idempotency_key: str | None = None,
     ) -> Entry:
-        """Send a request and read the response; note both."""
+        """Send a request and read the response; note both.
+
+        It carries the key with that number, unless there is another `bearer`.
+        """
         if way in ("new", "leave", "half_close"):
             self.leave()
-        key = more.pop("key", self.plan.key)
-        idempotency_key = more.pop("idempotency_key", None)
-        body, form = more.pop("body", None), more.pop("form", None)
-        entry = Entry(self.plan.name, self.plan.tenant, key, operation, method, path)
+        number = self.plan.key if key is None else key
+        entry = Entry(self.plan.name, self.plan.tenant, number, operation, method, path)
         entry.body, entry.idempotency_key = body, idempotency_key
         self.history.entries.append(entry)
-        head = {"Host": "petstore", **more.pop("headers", {})}
-        if more.pop("with_key", True):
-            bearer = more.pop("bearer", self.tenant.keys[key])
-            head["Authorization"] = f"Bearer {bearer}"
-        if idempotency_key:
-            head["Idempotency-Key"] = idempotency_key
-        content = b""
-        if body is not None:
-            content, head["Content-Type"] = (
-                json.dumps(body).encode(),
-                "application/json",
-            )
-        if form is not None:
-            content = urlencode(form).encode()
-            head["Content-Type"] = "application/x-www-form-urlencoded"
-        if content:
-            head["Content-Length"] = str(len(content))
-        lines = [f"{method} {path} HTTP/1.1", *(f"{k}: {v}" for k, v in head.items())]
-        request = "\r\n".join((*lines, "", "")).encode() + content
+        bearer = self.tenant.keys[number] if bearer is None else bearer
+        request = _bytes_of(entry, bearer, headers or {}, form)
         end = await self.connect()
         entry.is_reused = self.requests > 0
         self.requests += 1
@@ -254,7 +249,7 @@ class ApiClient(Visitor):
         await self.send("invalid", "POST", "/v1/pets", deed.way, body={"name": ""})
 
     async def stranger(self, _number: int, deed: Deed) -> None:
-        await self.send("stranger", "GET", "/v1/pets", deed.way, with_key=False)
+        await self.send("stranger", "GET", "/v1/pets", deed.way, bearer="")
 
     async def elsewhere(self, _number: int, deed: Deed) -> None:
         """Ask for what another project has."""
@@ -265,7 +260,7 @@ class ApiClient(Visitor):
             await self.send("elsewhere", "GET", path, deed.way)
 
     async def options(self, _number: int, deed: Deed) -> None:
-        await self.send("options", "OPTIONS", "/v1/pets", deed.way, with_key=False)
+        await self.send("options", "OPTIONS", "/v1/pets", deed.way, bearer="")
 
     def _pet(self, number: int, deed: Deed) -> dict[str, Any]:
         name = deed.key or f"{self.plan.name}.{number}"
@@ -340,7 +335,7 @@ class Person(Visitor):
     ) -> Entry:
         method = "GET" if form is None else "POST"
         return await self.send(
-            operation, method, path, headers=headers, form=form, with_key=False
+            operation, method, path, headers=headers, form=form, bearer=""
         )
 
 
@@ -460,6 +455,25 @@ class Member(Person):
             return shown
         form = fields | {"csrf_token": _token(shown)}
         return await self._open(f"/dashboard{path}", _cookie(shown) or cookie, form)
+
+
+def _bytes_of(
+    entry: Entry, bearer: str, headers: dict[str, str], form: dict[str, str] | None
+) -> bytes:
+    head, content, kind = {"Host": "petstore", **headers}, "", "application/json"
+    if bearer:
+        head["Authorization"] = f"Bearer {bearer}"
+    if entry.idempotency_key:
+        head["Idempotency-Key"] = entry.idempotency_key
+    if entry.body is not None:
+        content = json.dumps(entry.body)
+    if form is not None:
+        content, kind = urlencode(form), "application/x-www-form-urlencoded"
+    if content:
+        head |= {"Content-Type": kind, "Content-Length": str(len(content))}
+    lines = (f"{name}: {value}" for name, value in head.items())
+    request_line = f"{entry.method} {entry.path} HTTP/1.1"
+    return "\r\n".join((request_line, *lines, "", content)).encode()
 
 
 def _cookie(entry: Entry) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The rules that a run is judged by; each quotes what the service promises."""
 
+import math
 import sqlite3
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -30,6 +31,7 @@ WITH_KEYS = ("createPet", "createOrder", "updateOrder", "reuse", "updatePet")
 PAGES = ("page", "open page", "ended page", "closed page", "forged form")
 KEYLESS = ("stranger", "forged", "options", *PAGES)  # no key of the tenant is sent
 ROLE_REFUSED = 403
+COUNTERS = ("redis", "disk", "counters", "locked")  # faults that they feel
 AWAY = ("redis down", "redis silent", "redis full", "redis loading")
 RESTARTS = ("kill", "stop")
 
@@ -272,7 +274,7 @@ def a_key_stands_for_one_request(stage: "Stage") -> Iterator[str]:
 
 @rule("Counts are exact")
 def quotas_are_exact(stage: "Stage") -> Iterator[str]:
-    away = windows(stage, "redis", "disk", "counters", "locked", after=1.5)
+    away = windows(stage, *COUNTERS, after=1.5)
     seen: dict[tuple[str, str], dict[str, Entry]] = defaultdict(dict)
     for entry in stage.history.entries:
         tenant = stage.history.tenants[entry.tenant]
@@ -288,7 +290,7 @@ def quotas_are_exact(stage: "Stage") -> Iterator[str]:
 
 @rule("It takes nothing from the other window")
 def nothing_is_counted_twice(stage: "Stage") -> Iterator[str]:
-    away = windows(stage, "redis", "disk", "counters", "locked", after=4.0)
+    away = windows(stage, *COUNTERS, after=4.0)
     deeds = [deed.what for client in stage.plan.clients for deed in client.deeds]
     beside = deeds.count("no reading")  # which is not in the history
     for tenant in stage.history.tenants.values():
@@ -305,7 +307,7 @@ def nothing_is_counted_twice(stage: "Stage") -> Iterator[str]:
 
 @rule("A key may have two numbers")
 def limits_of_a_key_are_exact(stage: "Stage") -> Iterator[str]:
-    away = windows(stage, "redis", "disk", "counters", "locked", after=4.0)
+    away = windows(stage, *COUNTERS, after=4.0)
     served: Counter[tuple[str, int, str]] = Counter()
     for entry in stage.history.entries:
         is_known = "x-ratelimit-reset" in entry.headers and entry.status != 401
@@ -338,7 +340,7 @@ def a_session_that_has_ended_opens_nothing(stage: "Stage") -> Iterator[str]:
 
 @rule("A refused request has a reason: its window is used up, or its key is banned")
 def refusals_have_a_reason(stage: "Stage") -> Iterator[str]:
-    away = windows(stage, "redis", "disk", "counters", "locked", after=4.0)
+    away = windows(stage, *COUNTERS, after=4.0)
     for entry in stage.history.entries:
         if entry.status != 429 or entry.operation in KEYLESS:
             continue
@@ -369,40 +371,44 @@ def a_ban_ends_in_time(stage: "Stage") -> Iterator[str]:
 
 @rule("never beyond the sum of the workers' shares")
 def no_more_is_served_than_the_limits(stage: "Stage") -> Iterator[str]:
-    served: Counter[tuple[str, str]] = Counter()
-    for entry in stage.history.entries:
-        limit = stage.history.tenants[entry.tenant].per_minute
-        if entry.headers.get("x-ratelimit-limit") == str(limit) and entry.status != 429:
-            served[entry.tenant, entry.headers["x-ratelimit-reset"]] += 1
-    workers = 1 + sum(fault.what in ("kill", "stop") for fault in stage.plan.faults)
-    workers += 20 * ("max_requests" in stage.plan.options)
-    for (name, reset), count in served.items():
+    workers = most_workers(stage) * bool(windows(stage, *COUNTERS, after=0))
+    for (name, reset), count in granted(stage).items():
         limit = stage.history.tenants[name].per_minute
-        outages = windows(stage, "redis", "disk", "counters", "locked", after=0)
-        if count > limit + bool(outages) * workers * (limit // 2):
+        if count > limit + workers * (limit // WORKERS):
             yield f"{count} requests of {name} until {reset}"
 
 
 @rule("the limits divided by the number of workers")
 def a_worker_grants_its_share(stage: "Stage") -> Iterator[str]:
-    starts = [1000 + each.start for each in stage.plan.faults if each.what in RESTARTS]
     outages = windows(stage, "redis", after=0)
     for start, end in windows(stage, *AWAY, after=0):
         if sum(start <= each[1] and each[0] <= end for each in outages) > 1:
             continue  # the end of one may be that of the other
-        served: Counter[tuple[str, str]] = Counter()
-        for entry in stage.history.entries:
-            limit = stage.history.tenants[entry.tenant].per_minute
-            is_told = entry.headers.get("x-ratelimit-limit") == str(limit)
-            if is_told and start < entry.sent_at and entry.ended_at < end:
-                reset = entry.headers["x-ratelimit-reset"]
-                served[entry.tenant, reset] += entry.status != 429
-        workers = 1 + sum(start < each < end for each in starts)
-        workers += 20 * ("max_requests" in stage.plan.options)
-        for (name, reset), count in served.items():
+        for (name, reset), count in granted(stage, start, end).items():
             share = stage.history.tenants[name].per_minute // WORKERS
-            if count > workers * share:
+            if count > most_workers(stage, start, end) * share:
                 yield f"{count} requests of {name} until {reset}"
+
+
+def granted(
+    stage: "Stage", start: float = 0, end: float = math.inf
+) -> Counter[tuple[str, str]]:
+    """Count what each project was granted between two moments, by its minutes."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for entry in stage.history.entries:
+        limit = str(stage.history.tenants[entry.tenant].per_minute)
+        is_told = entry.headers.get("x-ratelimit-limit") == limit
+        if is_told and start < entry.sent_at and entry.ended_at < end:
+            reset = entry.headers["x-ratelimit-reset"]
+            counts[entry.tenant, reset] += entry.status != 429
+    return counts
+
+
+def most_workers(stage: "Stage", start: float = 0, end: float = math.inf) -> int:
+    """Return how many workers may have run between two moments, one at a time."""
+    ended = [1000 + each.start for each in stage.plan.faults if each.what in RESTARTS]
+    recycled = 20 * ("max_requests" in stage.plan.options)
+    return 1 + sum(start < each < end for each in ended) + recycled
 
 
 @rule("503 within 0.3 s, 2.5 s where it hangs; a quarter of a second for counters")

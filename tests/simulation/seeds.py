@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +13,7 @@ from tests.simulation.plan import Plan, plan_of
 from tests.simulation.stage import Outcome, Template
 
 KINDS = ("clients", "faults", "deeds")
+MOST_SECONDS = 900  # of real time, before a run counts as stuck
 
 
 class Isolated:
@@ -37,6 +39,7 @@ class Isolated:
 
     def _play_in_child(self, plan: Plan, writing: int) -> None:
         code = 1
+        signal.alarm(MOST_SECONDS)
         try:
             with tempfile.TemporaryDirectory(dir=self._template.root) as name:
                 self._template.root = Path(name)

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sqlite3
+import time
 from contextlib import closing
 from functools import partial
 from typing import Any, NamedTuple
@@ -180,6 +181,8 @@ def be_in(world: World) -> None:
     timeouts.LIMITS = timeouts.Limits()
     clock.now_ms = world.now_ms
     clock.monotonic = lambda: world.now
+    # Of a worker that has ended, and waits for a locked file.
+    time.sleep = lambda seconds: world.advance(world.now + seconds)
     randomness.source = world.dice("the service")
     os.urandom = world.dice("libraries").randbytes
 
