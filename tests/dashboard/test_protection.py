@@ -100,7 +100,7 @@ def test_browsers_keep_a_style_sheet_until_it_changes(browser: Browser):
 
 @pytest.mark.parametrize("version", ["", "?v=", "?v=000000000000"])
 @pytest.mark.parametrize(
-    "file", ["/static/theme.css", "/dashboard/static/page.css", "/docs/static/docs.js"]
+    "file", ["/static/theme.css", "/dashboard/static/page.css", "/docs/static/docs.css"]
 )
 def test_browsers_ask_again_for_a_file_under_the_url_of_another_version(
     browser: Browser, file: str, version: str
