@@ -1,8 +1,10 @@
 """flask migrate on databases that already hold rows."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psycopg
 import pytest
 from peewee import DatabaseError, IntegrityError
 from playhouse.migrations import Runner
@@ -20,6 +22,7 @@ from petstore.settings import read_settings
 from petstore.storage import migrator
 from petstore.storage.database import db, open_databases
 from tests.harness import databases
+from tests.harness.waiting import wait_until
 
 STEPS = Path(migrator.__file__).parent / "migrations"
 SHELTER = 1
@@ -115,6 +118,35 @@ def test_existing_orders_are_kept_and_stay_when_their_animal_is_withdrawn(
     kept, new = (Order.find(SHELTER, order_id) for order_id in (1, 3))
     assert kept == Order(1, 1, "cancelled", None, 5, 5)
     assert new == kept._replace(id=3)
+
+
+@pytest.mark.parametrize("unmigrated_url", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("tables", [("pet", "pet_order"), ("pet_order", "pet")])
+def test_a_migration_and_a_request_that_locks_both_tables_are_no_deadlock(
+    migrated_to: Callable[[str], None], unmigrated_url: str, tables: tuple[str, str]
+):
+    migrated_to("0020_pet_filters")
+    first, second = (f"UPDATE {table} SET status = status" for table in tables)
+    with (
+        ThreadPoolExecutor() as threads,
+        psycopg.connect(unmigrated_url, autocommit=True) as watch,
+        psycopg.connect(unmigrated_url) as request,
+    ):
+        request.execute(first)
+        migration = threads.submit(migrate_and_close)
+        waits = "SELECT FROM pg_locks WHERE NOT granted"
+        wait_until(lambda: watch.execute(waits).fetchone() == (), "nobody waits")
+        request.execute(second)
+        request.commit()
+        assert migration.result()[0] == "0020_withdrawals"
+
+
+def migrate_and_close() -> list[str]:
+    """Migrate in another thread, whose connections must not outlive it."""
+    try:
+        return migrator.migrate()
+    finally:
+        databases.close()
 
 
 @pytest.fixture
