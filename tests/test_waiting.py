@@ -13,16 +13,18 @@ from tests.harness.waiting import wait_until
 from tests.harness.workers import both_callers, run_requests
 
 
-async def later(seconds: float, result: str) -> str:
-    await asyncio.sleep(seconds)
+async def later(turns: int, result: str) -> str:
+    """Return the result when the event loop has had so many turns."""
+    for _ in range(turns):
+        await asyncio.sleep(0)
     return result
 
 
 def test_other_calls_continue_while_one_waits():
     story = []
     run_requests(
-        lambda: story.append(await_result(later(0.2, "slow"))),
-        lambda: story.append(await_result(later(0, "quick"))),
+        lambda: story.append(await_result(later(9, "slow"))),
+        lambda: story.append(await_result(later(1, "quick"))),
         lambda: story.append("at once"),
     )
     assert story == ["at once", "quick", "slow"]
@@ -58,14 +60,14 @@ def test_awaited_exception_is_raised_in_the_call():
     def call() -> None:
         with pytest.raises(ZeroDivisionError):
             await_result(fail())
-        story.append(await_result(later(0, "went on")))
+        story.append(await_result(later(1, "went on")))
 
     story = []
     run_requests(call)
     assert story == ["went on"]
 
 
-@pytest.mark.parametrize("awaitable", [later(0, "done"), later(0.01, "done")])
+@pytest.mark.parametrize("awaitable", [later(1, "done"), later(9, "done")])
 def test_await_result_blocks_outside_an_event_loop(awaitable: Awaitable[str]):
     assert not waiting.can_await()
     assert await_result(awaitable) == "done"
@@ -76,9 +78,9 @@ def test_call_that_must_not_wait_is_refused_until_it_may_again(run: Callable):
     def call() -> None:
         waiting.forbid_waiting("never here")
         with pytest.raises(MustNotWait, match="never here"):
-            await_result(later(0, "awaited"))
+            await_result(later(1, "awaited"))
         waiting.allow_waiting()
-        story.append(await_result(later(0, "done")))
+        story.append(await_result(later(1, "done")))
 
     story = []
     run(call)
@@ -91,7 +93,7 @@ def test_what_one_call_must_not_do_the_others_may():
         waiting.start_in_background(wait, "in the background")
 
     def wait(where: str) -> None:
-        story.append(await_result(later(0, where)))
+        story.append(await_result(later(1, where)))
 
     story = []
     run_requests(forbid, lambda: wait("beside"))
@@ -103,7 +105,7 @@ def test_what_one_call_must_not_do_the_others_may():
 def test_event_loop_does_not_wait_for_itself():
     async def callback() -> None:
         with pytest.raises(MustNotWait, match="never waits for itself"):
-            await_result(later(0, "never"))
+            await_result(later(1, "never"))
 
     loop = waiting.event_loop()
     asyncio.run_coroutine_threadsafe(callback(), loop).result(timeout=5)

@@ -3,11 +3,11 @@
 The name of the database is a proxy, whose target a test moves.
 """
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import psycopg
 import pytest
@@ -163,6 +163,6 @@ def test_connections_that_a_firewall_forgot_fail_no_read(
         assert {each.status for each in at_once(lambda _: service.send(), clients)} == {
             200
         }
-        started = time.monotonic()
-        assert {service.send(body=REX).status for _ in clients} == {201}
-        assert time.monotonic() - started < READ_SECONDS
+        answers = [service.send(body=REX) for _ in clients]
+        assert {answer.status for answer in answers} == {201}
+        assert median(answer.seconds for answer in answers) < READ_SECONDS

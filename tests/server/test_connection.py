@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 import uvloop
 
+from petstore import waiting
 from petstore.errors import UNREADABLE, ErrorResponse
 from petstore.server.connection import HttpConnection
 from petstore.server.request import RequestReader
@@ -16,6 +17,7 @@ from petstore.server.turns import Turns
 from petstore.timeouts import LIMITS
 
 BODY = b"x" * 50_000
+TURNS = 50  # of the event loop; five are enough
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 CLOSE = GET[:-2] + b"Connection: close\r\n\r\n"
 
@@ -27,9 +29,12 @@ class Server:
     is_stopping = False
     connection: HttpConnection | None = None
     refusal: ErrorResponse | None = None
+    may_respond: asyncio.Event | None = None
 
     def application(self, environ: dict, start_response: Callable) -> Iterable[bytes]:
         self.refusal = environ.get(UNREADABLE)
+        if self.may_respond:
+            waiting.await_result(self.may_respond.wait())
         start_response("200 OK", [])
         return [BODY]
 
@@ -71,9 +76,9 @@ async def asked(
 
 
 async def settled() -> None:
-    """Let the event loop read; one pause may pass while the machine stalls."""
-    for _ in range(5):
-        await asyncio.sleep(0.01)
+    """Let the event loop read what has been sent, and do what follows from it."""
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
 
 
 async def receive_all(client: socket.socket) -> bytes:
@@ -81,6 +86,21 @@ async def receive_all(client: socket.socket) -> bytes:
     while part := await asyncio.get_running_loop().sock_recv(client, 65536):
         received += part
     return received
+
+
+def test_client_has_no_deadline_while_its_request_waits(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    async def play() -> None:
+        monkeypatch.setattr(Server, "may_respond", asyncio.Event())
+        async with asked(GET) as (server, client):
+            assert not server.connection.is_waiting_for_client
+            server.may_respond.set()
+            await settled()
+            assert server.connection.is_waiting_for_client
+            client.close()
+
+    uvloop.run(play())
 
 
 @pytest.mark.parametrize("sent", [GET, CLOSE, b"BAD\r\n\r\n"])

@@ -139,7 +139,7 @@ def test_request_that_waits_in_its_transaction_is_rolled_back_without_the_others
     def wait() -> None:
         shared = write(group, 1)
         with pytest.raises(MustNotWait):
-            waiting.await_result(asyncio.sleep(0.05))
+            waiting.await_result(asyncio.sleep(0))
         shared.rollback()
 
     run_requests(partial(insert, group, 2), wait, partial(insert, group, 3))

@@ -190,7 +190,7 @@ INSERT, COUNT = "INSERT INTO pet VALUES (?)", "INSERT INTO tally VALUES (1)"
 
 
 def await_a_moment() -> None:
-    waiting.await_result(asyncio.sleep(0.01))
+    waiting.await_result(asyncio.sleep(0))
 
 
 def wait_at_once(pets: Sqlite, _tallies: Sqlite) -> None:
