@@ -23,6 +23,7 @@ from tests.harness.waiting import wait_until
 REX = {"name": "Rex", "categoryId": 7}
 READ_SECONDS = 1.0
 AGED_SECONDS = 0.5
+AGING_USER = "aging"
 
 
 @pytest.fixture(scope="module")
@@ -126,21 +127,22 @@ def test_each_connection_ends_after_some_time(
     service_environ: dict[str, str], primary: Postgres, tmp_path: Path
 ):
     aging = replace(PATIENT, connection_seconds=AGED_SECONDS)
-    others = backends(primary)
-    with serving(tmp_path, service_environ, limits=aging) as service:
+    url = service_environ["DATABASE_URL"].replace("postgres:", f"{AGING_USER}:")
+    with psycopg.connect(primary.url) as other:
+        other.execute(f"CREATE USER {AGING_USER} SUPERUSER")
+    with serving(tmp_path, {"DATABASE_URL": url}, limits=aging) as service:
         assert service.send(body=REX).status == 201
-        own = backends(primary) - others
+        own = backends(primary)
         assert own
         wait_until(lambda: not own & backends(primary))
         assert service.send(body=REX).status == 201
 
 
 def backends(server: Postgres) -> set[int]:
-    """Return the processes of the server that serve other clients than this."""
+    """Return the processes of the server that serve the user of that test."""
     with psycopg.connect(server.url) as other:
         rows = other.execute(
-            "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
-            " AND pid <> pg_backend_pid()"
+            "SELECT pid FROM pg_stat_activity WHERE usename = %s", (AGING_USER,)
         )
         return {pid for (pid,) in rows}
 
