@@ -13,7 +13,8 @@ from petstore.schemas.loading import load
 from petstore.storage.lists import Listed, Part
 from petstore.web.application import refuse_other_encodings, repeated_names
 
-POSITIONS = ("after", "before", "last")
+POSITIONS = ("after", "before", "last", "whole")
+MAX_WHOLE = 1_000  # rows of a list that is printed
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,16 @@ class Page:
         return bool(self.filters.keys() - {"limit"})
 
     @property
+    def is_search(self) -> bool:
+        """Whether the list has what a search finds."""
+        return "name" in self.filters
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this is the whole list, to be printed, as far as it goes."""
+        return "whole" in self.parameters
+
+    @property
     def is_first(self) -> bool:
         """Whether the list begins here."""
         return self.listed.previous is None and self.filters == self.parameters
@@ -67,6 +78,8 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
         before=values.pop("before"),
         is_last=bool(values.pop("last")),
     )
+    if values.pop("whole"):
+        part = Part(MAX_WHOLE)
     return Page(endpoint, parameters, values, fetch(part, **values))
 
 

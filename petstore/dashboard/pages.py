@@ -11,6 +11,7 @@ from petstore.dashboard import formats, forms, sessions
 from petstore.dashboard.navigation import PREFIX, is_dashboard_path
 from petstore.errors import ErrorResponse
 from petstore.settings import Settings
+from petstore.storage.lists import MAX_COUNTED
 from petstore.web.application import current_request
 from petstore.web.assets import AssetBlueprint
 
@@ -18,8 +19,8 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; "
-        "img-src 'self' data:; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'"
+        "img-src 'self' data:; connect-src 'self'; form-action 'self'; "
+        "base-uri 'none'; frame-ancestors 'none'"
     ),
     "Referrer-Policy": "no-referrer",
 }
@@ -59,7 +60,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     """Prepare the templates, and show failures under /dashboard as pages."""
     forms.init_app(app)
     formats.init_app(app)
-    app.jinja_env.globals.update(contact=settings.contact)
+    app.jinja_env.globals.update(contact=settings.contact, searched=MAX_COUNTED)
     app.register_blueprint(bp)
     app.extensions["error_page"] = _failure_page
 

@@ -21,7 +21,7 @@ from peewee import (
 from petstore import clock, timeouts
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, db, slot, statement
-from petstore.storage.lists import MAX_ID, IndexRange, List, Listed, Part, by_id
+from petstore.storage.lists import MAX_ID, List, Listed, Part, Search, by_id
 from petstore.waiting import Delayed
 
 KEPT = 200  # of a project
@@ -71,9 +71,9 @@ def listed(project_id: int, part: Part, *, request_id: str | None = None) -> Lis
     There are at most `KEPT`; with the id of a request, the failures of this one.
     """
     since_ms = clock.now_ms() - KEPT_MS
-    of_project = IndexRange(((FailedRequest.project, project_id),), FailedRequest.id, 0)
+    of_project = by_id(FailedRequest.id, (FailedRequest.project, project_id))
     columns = FailedRequest.id, FailedRequest.at_ms
-    newest = of_project.read(columns, KEPT, is_ascending=False)
+    newest = of_project(None, False).read(columns, KEPT, is_ascending=False)
     kept = [row_id for row_id, at_ms in newest if at_ms >= since_ms]
     return List(
         by_id(
@@ -84,8 +84,15 @@ def listed(project_id: int, part: Part, *, request_id: str | None = None) -> Lis
         _COLUMNS,
         Failure._make,
         is_descending=True,
-        keep=(lambda failure: failure.request_id == request_id) if request_id else None,
+        search=_search(request_id) if request_id else None,
     ).show(part)
+
+
+def _search(request_id: str) -> Search:
+    def find_lines(ids: str) -> list[int]:
+        return [n for n, each in enumerate(ids.split("\n")) if each == request_id]
+
+    return Search(FailedRequest.request_id, find_lines)
 
 
 class FailureQueue:

@@ -1,14 +1,11 @@
 """Animals for adoption (specification section 2)."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 from peewee import (
     BigAutoField,
     BigIntegerField,
-    ColumnBase,
-    Context,
     Field,
     ForeignKeyField,
     Query,
@@ -20,8 +17,9 @@ from petstore.models import Conflict, RuleError
 from petstore.models.categories import Category, CategoryTable
 from petstore.models.projects import Project
 from petstore.models.row_limits import row_limits
+from petstore.models.searching import Wanted
 from petstore.storage import BaseModel, db, page_statement, slot, statement
-from petstore.storage.lists import IndexRange, List, Listed, Part, RangeFinder, by_id
+from petstore.storage.lists import List, Listed, Part, by_id
 
 STATUSES = ("available", "pending", "sold")
 
@@ -146,33 +144,23 @@ class Pet(NamedTuple):
         *,
         status: str | None = None,
         category_id: int | None = None,
-        name: str | None = None,
+        name: str = "",
     ) -> Listed:
         """Return a part of the project's animals, newest first.
 
-        If `name` is given, those whose names begin with it, by name. ASCII letters are
-        the same in either case. Raises `NoSuchPet` for the id of no animal.
+        `name` searches their names, or is the number of one, as `Wanted` has it.
         """
+        wanted = Wanted.of(name)
         filters: list[tuple[Field, Any]]
         filters = [(PetTable.category_id, category_id), (PetTable.status, status)]
-        filters = [(column, value) for column, value in filters if value is not None]
-        if name is None:
-            # There is an index for one filter; the rows are compared with the other.
-            project = (PetTable.project, project_id)
-            ranges = by_id(PetTable.id, project, *filters[:1])
-            filters = filters[1:]
-        else:
-            ranges = _by_name(project_id, name)
-
-        def passes(pet: Pet) -> bool:
-            return all(getattr(pet, column.name) == value for column, value in filters)
-
+        given = [(column, value) for column, value in filters if value is not None]
+        project = (PetTable.project, project_id)
         return List(
-            ranges,
+            by_id(PetTable.id, project, *given, **wanted.bounds),
             _COLUMNS,
             cls._make,
-            is_descending=name is None,
-            keep=passes if filters else None,
+            is_descending=True,
+            search=wanted.search_in(PetTable.name),
         ).show(part)
 
     @staticmethod
@@ -209,27 +197,12 @@ class PetTable(BaseModel):
     class Meta:
         table_name = "pet"
         indexes = (
-            (("project", "id"), False),
+            (("project", "id", "name"), False),  # with the name, for the search
             (("project", "status", "id"), False),
             (("project", "category_id", "id"), False),
             (("project", "category_id", "status", "id"), False),
         )
 
-
-class _FoldedName(ColumnBase):
-    """The name with ASCII letters in lower case, compared byte by byte."""
-
-    def __sql__(self, context: Context) -> Context:
-        return context.sql(fn.LOWER(db.bytewise(PetTable.name)))
-
-
-_FOLDED_NAME = _FoldedName()
-_AFTER_EVERY_CHARACTER = "\U0010ffff"
-_BEFORE_EVERY_CHARACTER = "\x01"  # of a name
-
-PetTable.add_index(
-    PetTable.project, _FOLDED_NAME, PetTable.id, name="pet_project_id_lower_name_id"
-)
 
 _COLUMNS = tuple(getattr(PetTable, name) for name in Pet._fields)
 
@@ -294,36 +267,6 @@ def _release() -> Query:
     return PetTable.update(status=slot("status")).where(
         _BY_ID, PetTable.status == "pending"
     )
-
-
-def _by_name(project_id: int, prefix: str) -> RangeFinder:
-    project, prefix = (PetTable.project, project_id), _folded(prefix)
-    everything = IndexRange(
-        (project,),
-        _FOLDED_NAME,
-        prefix,
-        prefix + _AFTER_EVERY_CHARACTER,
-        then=(PetTable.id,),
-    )
-
-    def ranges(pet_id: int | None, is_above: bool) -> list[IndexRange]:
-        if pet_id is None:
-            return [everything]
-        name = _folded(Pet.find(project_id, pet_id).name)
-        same_name = by_id(PetTable.id, project, (_FOLDED_NAME, name))
-        rest = (
-            replace(everything, low=name + _BEFORE_EVERY_CHARACTER)
-            if is_above
-            else replace(everything, high=name)
-        )
-        return [*same_name(pet_id, is_above), rest]
-
-    return ranges
-
-
-def _folded(text: str) -> str:
-    # Of bytes, `lower` changes those of ASCII letters alone, as the databases do.
-    return text.encode().lower().decode()
 
 
 @statement(db)

@@ -14,6 +14,7 @@ class DashboardQuery(StrictSchema):
     after = UrlInteger(load_default=None)
     before = UrlInteger(load_default=None)
     last = UrlInteger(1, 1, load_default=None)
+    whole = UrlInteger(1, 1, load_default=None)
 
 
 class PageQuery(StrictSchema):

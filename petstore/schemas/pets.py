@@ -91,4 +91,4 @@ class DashboardPetQuery(DashboardQuery):
 
     status = PetStatus(load_default=None)
     category_id = UrlInteger(data_key="category", load_default=None)
-    name = Name(load_default=None)
+    name = Name(load_default="")

@@ -6,14 +6,14 @@ of rows, however many there are.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
-from peewee import SQL, ColumnBase, Expression, Field, Model, fn
+from peewee import SQL, ColumnBase, Expression, Field, fn
 
 from petstore.storage.database import db
 
-MAX_COUNTED = 10_000  # rows of an index, for a total
-MAX_EXAMINED = 500  # rows that are read for those that pass a further filter
+MAX_COUNTED = 10_000  # rows that are looked at, for a total or for a search
 MAX_ID = 2**63 - 1
 
 Row = Any  # a named tuple with an `id`
@@ -40,116 +40,156 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True)
 class IndexRange:
-    """Rows of an index in which a column is at least `low` and below `high`.
+    """Rows of an index in which the id is at least `low` and below `high`.
 
-    Each column before it has one value. The columns `then` follow it.
+    Each column before it has one value.
     """
 
     equal: tuple[tuple[ColumnBase, Any], ...]
-    column: ColumnBase
-    low: Any
-    high: Any = None
-    then: tuple[ColumnBase, ...] = ()
+    id: Field
+    low: int
+    high: int | None = None
 
     def read(
-        self, columns: tuple[Field, ...], limit: int, *, is_ascending: bool
+        self, columns: tuple[ColumnBase, ...], limit: int, *, is_ascending: bool
     ) -> list[tuple[Any, ...]]:
         """Return the first rows in this direction."""
         order = [key.asc() if is_ascending else key.desc() for key in self._keys()]
-        rows = columns[0].model.select(*columns).where(self._condition())
+        rows = self.id.model.select(*columns).where(self._condition())
         return list(rows.order_by(*order).limit(limit).tuples())
 
-    def count(self, model: type[Model], limit: int) -> int:
+    def join_texts(self, text: ColumnBase, limit: int) -> tuple[list[str], str]:
+        """Return the ids of the last rows, and a line for the text of each.
+
+        So many rows one by one would take several times as long as these two values.
+        """
+        columns = self.id.alias("id"), text.alias("text")
+        order = [key.desc() for key in self._keys()]
+        rows = self.id.model.select(*columns).where(self._condition())
+        rows = rows.order_by(*order).limit(limit).alias("newest")
+        joined = db.join(rows.c.id.cast("text"), ","), db.join(rows.c.text, "\n")
+        ids, texts = rows.select_from(*joined).tuples()[0]
+        return ids.split(",") if ids else [], texts or ""
+
+    def read_some(
+        self, columns: tuple[ColumnBase, ...], ids: list[int]
+    ) -> list[tuple[Any, ...]]:
+        """Return those rows that have these ids, in any order."""
+        is_equal = [column == value for column, value in self.equal]
+        rows = self.id.model.select(*columns).where(*is_equal, self.id.in_(ids))
+        return list(rows.tuples())
+
+    def count(self, limit: int) -> int:
         """Count the rows, but no more than `limit`."""
-        rows = model.select(SQL("1")).where(self._condition())
+        rows = self.id.model.select(SQL("1")).where(self._condition())
         rows = rows.order_by(*self._keys()).limit(limit)
         count: int = rows.select_from(fn.COUNT(SQL("*"))).scalar()
         return count
 
     def _condition(self) -> Expression:
-        high = None if self.high is None else self.column < self.high
-        return db.along_index(self.equal, self.column >= self.low, high)
+        high = None if self.high is None else self.id < self.high
+        return db.along_index(self.equal, self.id >= self.low, high)
 
     def _keys(self) -> list[ColumnBase]:
-        return db.order_along_index(self.equal, (self.column, *self.then))
+        return db.order_along_index(self.equal, [self.id])
 
 
-# Called with an id and whether to go up: the ranges above the row of the id, or below
-# it, the nearest one first; without an id, one range with all rows.
-RangeFinder = Callable[[int | None, bool], list[IndexRange]]
+# Called with an id and whether to go up: the rows above it, or below it; without an id,
+# all rows.
+RangeFinder = Callable[[int | None, bool], IndexRange]
 
 
-def by_id(id: Field, *equal: tuple[ColumnBase, Any], lowest: int = 0) -> RangeFinder:
-    """Order the rows that have these values by their ids, from the lowest on."""
+def by_id(
+    id: Field,
+    *equal: tuple[ColumnBase, Any],
+    lowest: int = 0,
+    below: int | None = None,
+) -> RangeFinder:
+    """Order the rows that have these values by their ids, within these bounds."""
 
-    def ranges(row_id: int | None, is_above: bool) -> list[IndexRange]:
-        if is_above and row_id is not None:
-            return [IndexRange(equal, id, max(lowest, min(row_id + 1, MAX_ID)))]
-        return [IndexRange(equal, id, lowest, row_id)]
+    def find(row_id: int | None, is_above: bool) -> IndexRange:
+        if row_id is None:
+            return IndexRange(equal, id, lowest, below)
+        if is_above:
+            above = max(lowest, min(row_id + 1, MAX_ID))
+            return IndexRange(equal, id, above, below)
+        return IndexRange(equal, id, lowest, min(row_id, below or row_id))
 
-    return ranges
+    return find
+
+
+class Search(NamedTuple):
+    """Which rows of a list to show: those that a function finds by their texts."""
+
+    text: ColumnBase
+    # It gets a line for each row, and returns the numbers of those to show, from 0 on.
+    find_lines: Callable[[str], list[int]]
 
 
 @dataclass(frozen=True)
 class List:
-    """A list in an order, perhaps with a filter that the order does not know."""
+    """A list in the order of ids; with a search, what it finds in the newest rows."""
 
-    ranges: RangeFinder
-    columns: tuple[Field, ...]
+    find: RangeFinder
+    columns: tuple[ColumnBase, ...]
     make: Callable[[tuple[Any, ...]], Row]
     is_descending: bool = False
-    keep: Callable[[Row], bool] | None = None
+    search: Search | None = None
 
     def show(self, part: Part) -> Listed:
         """Return a part of the list, and the total."""
-        total = self._count()
+        if self.search is None:
+            return self._show(part, self._count(), self._read)
+        found, is_exact = self._find(self.search)
+        return self._show(part, (len(found), is_exact), partial(self._pick, found))
+
+    def _show(
+        self,
+        part: Part,
+        total: tuple[int, bool],
+        read: Callable[[int | None, int, bool], list[Row]],
+    ) -> Listed:
+        at_most = part.limit + 1
         if part.is_last or part.before is not None:
-            rows, edge = self._read(part.before, part.limit, is_backward=True)
+            rows, edge = _cut(read(part.before, at_most, True), part.limit)
             if edge is not None:
                 following = rows[0].id if rows and not part.is_last else None
                 return Listed(rows[::-1], *total, previous=edge, next=following)
             part = Part(part.limit)  # this is the beginning, so fill the page
-        rows, edge = self._read(part.after, part.limit, is_backward=False)
+        rows, edge = _cut(read(part.after, at_most, False), part.limit)
         previous = rows[0].id if rows and part.after is not None else None
         return Listed(rows, *total, previous=previous, next=edge)
 
-    def _read(
-        self, row_id: int | None, limit: int, *, is_backward: bool
-    ) -> tuple[list[Row], int | None]:
-        """Return rows, and the id at which to go on unless they are the last ones."""
-        is_ascending = is_backward == self.is_descending
-        examined = self._examine(
-            self.ranges(row_id, is_ascending),
-            MAX_EXAMINED if self.keep else limit + 1,
-            is_ascending=is_ascending,
-        )
-        rows = list(filter(self.keep, examined)) if self.keep else examined
-        if len(rows) > limit:
-            return rows[:limit], rows[limit - 1].id
-        is_cut_off = self.keep and len(examined) == MAX_EXAMINED
-        return rows, examined[-1].id if is_cut_off else None
-
-    def _examine(
-        self, ranges: list[IndexRange], limit: int, *, is_ascending: bool
-    ) -> list[Row]:
-        rows: list[Row] = []
-        for each in ranges:
-            if len(rows) < limit:
-                rows += map(
-                    self.make,
-                    each.read(
-                        self.columns, limit - len(rows), is_ascending=is_ascending
-                    ),
-                )
-        return rows
-
     def _count(self) -> tuple[int, bool]:
-        everything = self.ranges(None, not self.is_descending)
-        if self.keep is None:
-            counted = everything[0].count(self.columns[0].model, MAX_COUNTED + 1)
-            return min(counted, MAX_COUNTED), counted <= MAX_COUNTED
-        examined = self._examine(
-            everything, MAX_EXAMINED, is_ascending=not self.is_descending
-        )
-        kept = sum(map(self.keep, examined))
-        return kept, len(examined) < MAX_EXAMINED
+        counted = self.find(None, False).count(MAX_COUNTED + 1)
+        return min(counted, MAX_COUNTED), counted <= MAX_COUNTED
+
+    def _read(self, row_id: int | None, limit: int, is_backward: bool) -> list[Row]:
+        is_above = is_backward == self.is_descending
+        rows = self.find(row_id, is_above)
+        read = rows.read(self.columns, limit, is_ascending=is_above)
+        return list(map(self.make, read))
+
+    def _find(self, search: Search) -> tuple[list[int], bool]:
+        """Return the ids that a search finds, and whether it has seen all rows."""
+        ids, texts = self.find(None, False).join_texts(search.text, MAX_COUNTED + 1)
+        lines = search.find_lines(texts) if ids else []
+        found = [int(ids[n]) for n in lines if n < MAX_COUNTED]
+        return found, len(ids) <= MAX_COUNTED
+
+    def _pick(
+        self, found: list[int], row_id: int | None, limit: int, is_backward: bool
+    ) -> list[Row]:
+        """Do what `_read` does, with the ids that a search has found."""
+        is_above = is_backward == self.is_descending
+        if row_id is not None:
+            found = [each for each in found if each != row_id]
+            found = [each for each in found if (each > row_id) == is_above]
+        ids = sorted(found, reverse=not is_above)[:limit]
+        rows = self.find(None, False).read_some(self.columns, ids) if ids else []
+        return sorted(map(self.make, rows), reverse=not is_above)
+
+
+def _cut(rows: list[Row], limit: int) -> tuple[list[Row], int | None]:
+    """Return the rows of a page, and the id at which to go on if there are more."""
+    return rows[:limit], rows[limit - 1].id if len(rows) > limit else None

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 import peewee
-from peewee import SQL, Case, ColumnBase, Expression, NodeList, Select, Tuple, fn
+from peewee import SQL, Case, ColumnBase, Expression, Select, Tuple, fn
 
 from petstore import timeouts
 from petstore.clock import MS_PER_SECOND
@@ -197,9 +197,9 @@ class Postgresql(RequestDatabase, peewee.PostgresqlDatabase):
         """Return the columns to order by: all those of the index."""
         return [*(column for column, _ in equal), *columns]
 
-    def bytewise(self, text: ColumnBase) -> ColumnBase:
-        """Return a text whose bytes are compared, whatever the language."""
-        return NodeList((text, SQL('COLLATE "C"')))
+    def join(self, text: ColumnBase, separator: str) -> ColumnBase:
+        """Return the texts of all rows, with the separator between them."""
+        return fn.STRING_AGG(text, separator)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

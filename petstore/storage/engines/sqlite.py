@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import peewee
-from peewee import SQL, ColumnBase, Expression, Model
+from peewee import SQL, ColumnBase, Expression, Model, fn
 
 from petstore import clock, timeouts
 from petstore.storage.engines import files
@@ -306,9 +306,9 @@ class Sqlite(RequestDatabase, peewee.SqliteDatabase):
         """
         return [SQL("rowid")]
 
-    def bytewise(self, text: ColumnBase) -> ColumnBase:
-        """Return a text whose bytes are compared, which SQLite does anyway."""
-        return text
+    def join(self, text: ColumnBase, separator: str) -> ColumnBase:
+        """Return the texts of all rows, with the separator between them."""
+        return fn.GROUP_CONCAT(text, separator)
 
     def is_readable_by_others(self) -> bool:
         """Return whether another user of the machine may read one of the files."""
