@@ -13,7 +13,7 @@ from tests.harness.statements import recorded
 
 ANIMALS, ORDERS = "/dashboard/animals", "/dashboard/orders"
 CATEGORIES = "/dashboard/categories"
-BUTTON = 'class="button" href="([^"]+)"[^>]*>{}<'
+BUTTON = 'class="button[^"]*" href="([^"]+)"[^>]*>{}<'
 each_list = pytest.mark.parametrize("path", [ANIMALS, ORDERS, CATEGORIES])
 
 
@@ -59,6 +59,21 @@ def test_the_ends_of_a_list_have_no_links_beyond_them(browser: Browser, path: st
     last = browser.read(f"{path}?last=1")
     assert "First Previous" in last
     assert "Next" not in last
+
+
+@each_list
+def test_a_list_to_print_is_whole(
+    browser: Browser, path: str, monkeypatch: pytest.MonkeyPatch
+):
+    address = link(browser, f"{path}?limit=1&last=1", "Print")
+    assert len(shown(browser, address)) == 45
+    page = browser.read(address)
+    assert "Next" not in page
+    assert "Rename category" not in page
+    assert "Complete order" not in page
+    assert "These are the first" not in page
+    monkeypatch.setattr("petstore.dashboard.lists.MAX_WHOLE", 44)
+    assert "These are the first 44." in browser.read(address)
 
 
 @each_list

@@ -17,6 +17,7 @@ POLICY = {
     "style-src": "'self'",
     "script-src": "'self'",
     "img-src": "'self' data:",
+    "connect-src": "'self'",  # a list that is printed reads the rest of itself
     "form-action": "'self'",
     "base-uri": "'none'",
     "frame-ancestors": "'none'",

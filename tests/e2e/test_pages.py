@@ -1,7 +1,7 @@
 """The dashboard in a browser: its work, its lists, its menu, and accessibility."""
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.conftest import World
 from tests.e2e.people import (
@@ -127,10 +127,39 @@ def test_lists_are_searched_and_turned(world: World, page: Page, key: str):
     expect(page.get_by_role("row")).to_have_count(2)
     page.get_by_role("link", name="Previous").click()
     expect(page.get_by_role("row").nth(1)).to_contain_text("Rex 20.")
-    page.get_by_label("Name begins with").fill("rex 1")
+    page.get_by_label("Name, or # and number").fill("1 rex")
     page.get_by_label("Category", exact=True).select_option("1")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("6 animals found")).to_be_visible()
+
+
+def test_printed_lists_are_whole_and_plain(world: World, page: Page, key: str):
+    for number in range(21):
+        call(world, key, PETS, name=f"Rex {number}.", categoryId=1)
+    sign_in(page, key, "/animals?status=available")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(page.get_by_role("row")).to_have_count(22)
+    expect(page.get_by_text("Available ·")).to_be_visible()
+    for role in ("navigation", "button", "textbox"):
+        expect(page.get_by_role(role)).to_have_count(0)
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(page.get_by_role("row")).to_have_count(21)
+
+
+@pytest.mark.parametrize(("has_script", "zone"), [(True, "GMT+5:45"), (False, "UTC")])
+def test_times_are_the_readers_own(
+    chromium: Browser, key: str, has_script: bool, zone: str
+):
+    context = chromium.new_context(
+        ignore_https_errors=True,
+        timezone_id="Asia/Kathmandu",
+        java_script_enabled=has_script,
+    )
+    page = context.new_page()
+    sign_in(page, key, f"/keys/{key[:16]}")
+    expect(page.locator("dd time").first).to_contain_text(zone)
+    context.close()
 
 
 def test_page_that_waits_keeps_an_open_question(page: Page, key: str):

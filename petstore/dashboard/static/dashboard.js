@@ -47,6 +47,47 @@ if (keyName) {
   });
 }
 
+// Times are those of the reader; without this script, they are in UTC.
+const days = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric", month: "short", year: "numeric",
+});
+const minutes = new Intl.DateTimeFormat("en-GB", {
+  hour: "2-digit", minute: "2-digit", timeZoneName: "short",
+});
+function showTimes(root) {
+  for (const part of root.querySelectorAll("time > .day, time > .minute")) {
+    const format = part.className.startsWith("day") ? days : minutes;
+    part.parentElement.title ||= part.parentElement.textContent;
+    part.textContent = format.format(new Date(part.parentElement.dateTime));
+  }
+}
+showTimes(document);
+
+// A printer gets the whole list; without this script, the link leads to it.
+const whole = document.querySelector("[data-whole]");
+const content = document.querySelector("main");
+let printed = content;
+addEventListener("beforeprint", () => {
+  if (whole?.dataset.whole === "no") {
+    printed = readContent(whole.href) || content;
+    content.replaceWith(printed);
+  }
+});
+addEventListener("afterprint", () => printed.replaceWith(content));
+whole?.addEventListener("click", (event) => {
+  event.preventDefault();
+  print();
+});
+
+function readContent(address) {
+  const request = new XMLHttpRequest();
+  request.open("GET", address, false); // printing waits for nothing else
+  request.send();
+  const page = new DOMParser().parseFromString(request.responseText, "text/html");
+  showTimes(page);
+  return page.querySelector("tbody") && page.querySelector("main");
+}
+
 // What is being worked on is looked at again; without this script, by reloading. A
 // question that somebody has opened stays open until it is answered.
 const underway = document.querySelector("[data-reload-seconds]");
