@@ -1,14 +1,31 @@
 """Categories: each is created when an animal or a name first refers to it."""
 
+import re
+from collections.abc import Iterable
 from typing import NamedTuple, Self
 
-from peewee import BigIntegerField, CompositeKey, ForeignKeyField, Query, TextField
+from peewee import (
+    SQL,
+    BigIntegerField,
+    CompositeKey,
+    ForeignKeyField,
+    Query,
+    TextField,
+    fn,
+)
 
 from petstore import randomness
+from petstore.models import RuleError
 from petstore.models.projects import Project
 from petstore.models.row_limits import ProjectFull, row_limits
 from petstore.storage import BaseModel, db, page_statement, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part, by_id
+
+
+class CategoryUnclear(RuleError):
+    """Two categories have the name that was given."""
+
+    text = "is the name of two categories: choose {} or {}"
 
 
 class Category(NamedTuple):
@@ -40,6 +57,22 @@ class Category(NamedTuple):
     def ids_named(project_id: int, name: str) -> list[int]:
         """Return the ids of the categories with that name, at most two of them."""
         return sorted(row[0] for row in _select_named(project=project_id, name=name))
+
+    @classmethod
+    def meant(cls, project_id: int, text: str) -> int:
+        """Return the id of the category that a person names, as `labels` does.
+
+        A new name becomes a new category. Raises `CategoryUnclear`.
+        """
+        if labelled := _LABEL.fullmatch(text):
+            number = min(int(labelled[1]), MAX_ID)
+            category = cls.find(project_id, number)
+            if category and text == _label(*category, is_shared=True):
+                return number
+        ids = cls.ids_named(project_id, text)
+        if len(ids) > 1:
+            raise CategoryUnclear(*(f"{text} #{each}" for each in ids))
+        return cls.named(project_id, text)
 
     @classmethod
     def find(cls, project_id: int, category_id: int) -> Self | None:
@@ -99,6 +132,22 @@ class Category(NamedTuple):
         )
         return {row.id: row.name for row in rows if row.name is not None}
 
+    @staticmethod
+    def labels(project_id: int, ids: Iterable[int]) -> dict[int, str]:
+        """Return what people call these categories, by id.
+
+        That is the name, with the number where another one has the same name.
+        """
+        unnamed = {each: _label(each, None) for each in ids}
+        other = CategoryTable.alias()
+        has_name = (other.project == project_id) & (other.name == CategoryTable.name)
+        shared = other.select(SQL("1")).where(has_name, other.id != CategoryTable.id)
+        rows = CategoryTable.select(*_COLUMNS, fn.EXISTS(shared)).where(
+            CategoryTable.project == project_id, CategoryTable.id.in_(list(unnamed))
+        )
+        named: Iterable[tuple[int, str | None, bool]] = rows.tuples().iterator()
+        return unnamed | {row[0]: _label(*row) for row in named}
+
 
 class CategoryTable(BaseModel):
     """The categories of all projects."""
@@ -114,6 +163,16 @@ class CategoryTable(BaseModel):
 
 
 _COLUMNS = tuple(getattr(CategoryTable, name) for name in Category._fields)
+
+# `Dogs #7`, or `Category 7` without a name.
+_LABEL = re.compile(r".* #?([0-9]{1,19})")
+
+
+def _label(category_id: int, name: str | None, is_shared: bool = False) -> str:
+    if name is None:
+        return f"Category {category_id}"
+    return f"{name} #{category_id}" if is_shared else name
+
 
 row_limits.include(CategoryTable.id)
 

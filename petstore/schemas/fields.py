@@ -112,6 +112,17 @@ class Choice(fields.String):
         )
 
 
+class NumberOrName(fields.Field[int | str]):
+    """What somebody types to name a category: digits are its number."""
+
+    def _deserialize(self, value: str, *_: Any, **__: Any) -> int | str:
+        text = value.strip()
+        digits = text.removeprefix("#")
+        if digits.isascii() and digits.isdecimal():
+            return UrlInteger().deserialize(digits)
+        return Name().deserialize(text)
+
+
 class Words(fields.Field[tuple[str, ...]]):
     """The words in a field of a form, with white space or commas between them."""
 

@@ -1,7 +1,16 @@
 """Animals in bodies and parameters (specification section 2)."""
 
+from typing import Any
+
 from petstore.models.pets import STATUSES
-from petstore.schemas.fields import Choice, Integer, Name, StrictSchema, UrlInteger
+from petstore.schemas.fields import (
+    Choice,
+    Integer,
+    Name,
+    NumberOrName,
+    StrictSchema,
+    UrlInteger,
+)
 from petstore.schemas.paging import DashboardQuery, PageQuery
 
 NAME = {"description": "The animal's name.", "example": "Rex"}
@@ -43,6 +52,14 @@ class NewPetForm(NewPetSchema):
     """The form that adds an animal: a body in which every value is a text."""
 
     category_id = UrlInteger(data_key="categoryId", required=True)
+
+
+class AnimalForm(NewPetSchema):
+    """The form that adds an animal, whose category people name."""
+
+    category_id: Any = NumberOrName(
+        data_key="categoryId", required=True, error_messages={"required": "is required"}
+    )
 
 
 class NumberedPetSchema(NewPetForm):

@@ -98,8 +98,8 @@ def test_an_animal_is_added_as_over_the_api(browser: Browser, client: FlaskClien
         ("name", " ", "Name is required."),
         ("name", "x" * 201, "Name must have 1 to 200 characters."),
         ("name", "a\x7fb", "Name must not be blank and must not contain control"),
-        ("categoryId", "", "Category number is required."),
-        ("categoryId", "9" * 40, "Category number must be an integer from 0 to"),
+        ("categoryId", "", "Category is required."),
+        ("categoryId", "9" * 40, "Category must be an integer from 0 to"),
         ("status", "lost", "Status must be one of available, pending, sold."),
         ("id", "5", ""),
     ],
@@ -112,3 +112,59 @@ def test_a_wrong_field_is_shown_with_its_fault_and_nothing_is_added(
     assert fault in words(answer)
     assert 'value="Rex"' in answer.text or field == "name"
     assert not Pet.page(project.id, after=0, limit=1, status=None)
+
+
+def test_a_category_is_named_or_gets_the_next_free_number(
+    browser: Browser, client: FlaskClient
+):
+    client.put("/v1/categories/7", json={"name": "Dogs"})
+    for category in ("Dogs", " Cats ", "Cats", "12", "#12", "Category 12", "Dogs #7"):
+        browser.submit(ANIMALS, **REX | {"categoryId": category})
+    pets = client.get("/v1/pets").json
+    assert [pet["categoryId"] for pet in pets] == [7, 8, 8, 12, 12, 12, 7]
+    assert client.get("/v1/categories").json == [
+        {"id": 7, "name": "Dogs"},
+        {"id": 8, "name": "Cats"},
+        {"id": 12, "name": None},
+    ]
+
+
+def test_categories_of_one_name_show_their_numbers(
+    browser: Browser, client: FlaskClient
+):
+    for number in (7, 9):
+        client.put(f"/v1/categories/{number}", json={"name": "Dogs"})
+    answer = browser.submit(ANIMALS, **REX | {"categoryId": "Dogs"})
+    assert answer.status_code == 400
+    fault = "Category is the name of two categories: choose Dogs #7 or Dogs #9."
+    assert fault in words(answer)
+    browser.submit(ANIMALS, **REX | {"categoryId": "Dogs #9"})
+    page = browser.get(ANIMALS)
+    assert "Rex Dogs #9 Available" in words(page)
+    assert '<option value="Dogs #7"></option>' in page.text
+
+
+def test_the_form_stays_open_for_an_animal_of_the_same_category(browser: Browser):
+    assert '<details class="card adding">' in browser.get(ANIMALS).text
+    page = browser.get(browser.submit(ANIMALS, **REX | {"categoryId": "Dogs"}).location)
+    assert '<details class="card adding" open>' in page.text
+    [name] = re.findall('<input id="new-name"[^>]*>', page.text)
+    assert "autofocus" in name
+    assert 'value=""' in name
+    assert '<input id="categoryId" name="categoryId" type="text"\n    value="Dogs"' in (
+        page.text
+    )
+    assert '<details class="card adding">' in browser.get(ANIMALS).text
+
+
+@of_both_engines
+def test_a_form_that_is_sent_twice_adds_one_animal(
+    browser: Browser, client: FlaskClient
+):
+    page = browser.get(ANIMALS).text
+    [token] = re.findall('name="once" value="([^"]+)"', page)
+    fields = REX | {"once": token, "csrf_token": browser.token(ANIMALS)}
+    for _ in range(2):
+        answer = browser.post(ANIMALS, **fields)
+        assert "Rex is added, with the id 1." in browser.read(answer.location)
+    assert len(client.get("/v1/pets").json) == 1

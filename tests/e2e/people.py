@@ -28,7 +28,7 @@ def add_animal(page: Page, name: str, category: str) -> None:
     page.goto(f"{DASHBOARD}/animals")
     page.get_by_text("Add an animal").click()
     page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_label("Category number").fill(category)
+    page.get_by_label("Category", exact=True).first.fill(category)
     page.get_by_role("button", name="Add animal").click()
 
 

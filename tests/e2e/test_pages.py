@@ -17,6 +17,7 @@ from tests.e2e.people import (
 from tests.harness.clients import ORDERS, PETS, Client
 from tests.harness.waiting import wait_until
 
+KEYS = ("Tab", "Enter")
 PATHS = (
     *("", "/animals", "/animals?name=r&status=available&category=1", "/categories"),
     *("/orders", "/requests", "/keys", "/sessions", "/settings/domains", "/activity"),
@@ -38,7 +39,7 @@ def test_no_page_has_an_axe_violation(world: World, page: Page, key: str):
     sign_in(page, key)
     pet = call(world, key, PETS, name="Rex", categoryId=1)
     call(world, key, ORDERS, petId=pet)
-    add_animal(page, "Luna", "dogs")
+    add_animal(page, "Luna", "9" * 20)
     require_accessible_everywhere(page)
     for name in ("shop.example.org", "bücher.example.org"):
         add_domain(page, name)
@@ -50,10 +51,11 @@ def test_no_page_has_an_axe_violation(world: World, page: Page, key: str):
 
 def test_people_work_in_place(world: World, page: Page, key: str):
     sign_in(page, key)
-    add_animal(page, "Luna", "dogs")
-    field = page.get_by_label("Category number")
+    add_animal(page, "Luna", "9" * 20)
+    field = page.get_by_label("Category", exact=True).first
     expect(field).to_have_accessible_description(
-        "Category number must be an integer from 0 to 9223372036854775807."
+        "Choose one, or type the name of a new one. "
+        "Category must be an integer from 0 to 9223372036854775807."
     )
     expect(page.get_by_label("Name", exact=True)).to_have_value("Luna")
     field.fill("7")
@@ -72,6 +74,37 @@ def test_people_work_in_place(world: World, page: Page, key: str):
     expect(page.get_by_role("button", name="Complete")).to_have_count(0)
     page.get_by_role("link", name="Animals", exact=True).click()
     expect(page.get_by_role("row", name="Luna Dogs Sold")).to_be_visible()
+
+
+def test_an_animal_in_a_row_takes_its_name_and_one_key(page: Page, key: str):
+    sign_in(page, key, "/animals")
+    page.get_by_text("Add an animal").press("Enter")
+    page.keyboard.press("Tab")
+    for name in ("Ada", "Tab", "Cats", "Enter"):
+        (page.keyboard.press if name in KEYS else page.keyboard.type)(name)
+    expect(page.get_by_text("Ada is added")).to_be_visible()
+    for name in ("Bob", "Cid"):
+        page.keyboard.type(name)
+        page.keyboard.press("Enter")
+        expect(page.get_by_text(f"{name} is added")).to_be_visible()
+    expect(page.get_by_role("link", name="Cats")).to_have_count(3)
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_a_double_click_adds_one_animal(chromium: Browser, key: str, has_script: bool):
+    context = chromium.new_context(
+        ignore_https_errors=True, java_script_enabled=has_script
+    )
+    page = context.new_page()
+    sign_in(page, key, "/animals")
+    page.get_by_text("Add an animal").click()
+    page.get_by_label("Name", exact=True).fill("Rex")
+    page.get_by_label("Category", exact=True).first.fill("Dogs")
+    page.get_by_role("button", name="Add animal").dblclick()
+    expect(page.get_by_text("Rex is added")).to_be_visible()
+    page.goto(f"{DASHBOARD}/animals")
+    expect(page.get_by_text("1 animal", exact=True)).to_be_visible()
+    context.close()
 
 
 def test_long_numbers_leave_room_on_a_phone(world: World, page: Page, key: str):
@@ -128,7 +161,7 @@ def test_lists_are_searched_and_turned(world: World, page: Page, key: str):
     page.get_by_role("link", name="Previous").click()
     expect(page.get_by_role("row").nth(1)).to_contain_text("Rex 20.")
     page.get_by_label("Name, or # and number").fill("1 rex")
-    page.get_by_label("Category", exact=True).select_option("1")
+    page.get_by_role("combobox", name="Category").last.select_option("1")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("6 animals found")).to_be_visible()
 

@@ -223,6 +223,8 @@ class Stage:
         for path in ("", "/usage.csv"):
             self._open(f"/dashboard{path}")
         forms(animals, **rex)
+        forms(animals, **rex | {"categoryId": "Dogs"}, once=f"once-{self.number:07}")
+        forms(animals, **rex | {"categoryId": f"New {self.number}"})
         forms("/dashboard/categories", categoryId="7", name="Dogs")
         forms("/dashboard/categories/7", on="/dashboard/categories", name="Cats")
         for deed in ("complete", "cancel"):
