@@ -54,6 +54,7 @@ MEMBERS: dict[str, Any] = {
     "sheets.import_file": lambda _: {
         "file": (BytesIO(b"name,category\nRex,7\n"), "x.csv")
     },
+    "dashboard_pets.correct_animal": {"categoryId": "8", "name": "Cats"},
     "dashboard_categories.add_category": {"categoryId": "8", "name": "Cats"},
     "dashboard_categories.rename_category": {"name": "Dogs"},
     "domains.add_domain": {"name": "cats.example.org"},

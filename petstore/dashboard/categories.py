@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from flask import render_template
+from flask import render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from petstore.dashboard.forms import EMPTY, Form, loads_form
+from petstore.dashboard.forms import EMPTY, Form, filled_in, loads_form
 from petstore.dashboard.lists import read_list, read_query
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
@@ -17,6 +17,7 @@ from petstore.schemas.categories import CategoryChangeForm, NamedCategoryForm
 from petstore.schemas.paging import DashboardQuery
 
 INDEX = "dashboard_categories.categories"
+RENAME = "dashboard_categories.rename_category"
 
 bp = pages_blueprint(
     "dashboard_categories", __name__, "/categories", takes=WRITE, counts_forms=True
@@ -29,7 +30,12 @@ def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
     page = read_list(
         INDEX, DashboardQuery(), partial(Category.listed, current_project().id)
     )
-    forms = {row.id: Form({"name": row.name or ""}) for row in page.rows}
+    form = filled_in(form, url_for(INDEX))
+    forms = {
+        row.id: filled_in(EMPTY, url_for(RENAME, category_id=row.id))
+        or Form({"name": row.name or ""})
+        for row in page.rows
+    }
     if category_id in forms:
         forms[category_id], form = form, EMPTY
     return render_template("categories.html", page=page, forms=forms, form=form)

@@ -1,9 +1,9 @@
 """/dashboard/settings/domains: the project's own hosts, from DNS to certificate."""
 
-from flask import abort, current_app, render_template
+from flask import abort, current_app, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from petstore.dashboard.forms import EMPTY, Form
+from petstore.dashboard.forms import EMPTY, Form, filled_in
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
@@ -28,7 +28,7 @@ def domains(form: Form = EMPTY) -> str:
         "domains.html",
         domains=Domain.page(current_project()),
         verifier=verifier_of(current_app),
-        form=form,
+        form=filled_in(form, url_for(INDEX)),
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import IO, Any
 
-import orjson
 from flask import Flask, current_app, request, session
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf, validate_csrf
@@ -16,17 +15,13 @@ from werkzeug.formparser import FormDataParser
 from wtforms import ValidationError as CsrfError
 
 from petstore import randomness
-from petstore.dashboard import sessions
+from petstore.dashboard import kept_forms, sessions
+from petstore.dashboard.kept_forms import CSRF_TOKEN, ONCE
 from petstore.errors import InvalidRequest
 from petstore.schemas.fields import StrictSchema
 from petstore.schemas.loading import load
 from petstore.web.application import FORM, MAX_PARAMETERS, FormParser, current_request
 from petstore.web.limiter import limiter_of
-
-CSRF_TOKEN = "csrf_token"  # noqa: S105 (the name of a form field)
-ONCE = "once"  # the name of a form field, too
-KEPT = "kept"  # the member of the cookie with a form to be filled in
-MAX_KEPT_LENGTH = 2000
 
 View = Callable[..., ResponseReturnValue]
 
@@ -41,8 +36,7 @@ class Form:
     @classmethod
     def of_request(cls) -> "Form":
         """Return the form that the request contains."""
-        fields = request.form.to_dict()
-        return cls({name: fields[name] for name in fields.keys() - {CSRF_TOKEN, ONCE}})
+        return cls(kept_forms.sent_fields())
 
     def __bool__(self) -> bool:
         """Return whether anything is filled in, or at fault."""
@@ -63,31 +57,9 @@ def init_app(app: Flask) -> None:
     app.jinja_env.globals[ONCE] = lambda: randomness.token(9)
 
 
-def keep(action: str, values: dict[str, str]) -> None:
-    """Fill in a form when its page is opened next."""
-    session[KEPT] = [action, values]
-
-
 def filled_in(form: Form, action: str) -> Form:
     """Return the form, or what was kept for its action if it is empty."""
-    if not form and session.get(KEPT, [None])[0] == action:
-        return Form(session.pop(KEPT)[1])
-    return form
-
-
-def as_text(form: Form, action: str) -> str | None:
-    """Return a form as a text for `keep_text`, unless it is empty or too long."""
-    text = orjson.dumps([action, form.values]).decode()
-    return text if form and len(text) <= MAX_KEPT_LENGTH else None
-
-
-def keep_text(text: str) -> None:
-    """Keep the form in a text that a client has sent, if it is one."""
-    try:
-        action, values = orjson.loads(text[:MAX_KEPT_LENGTH])
-        keep(str(action), {str(name): str(value) for name, value in values.items()})
-    except (ValueError, TypeError, AttributeError):
-        return
+    return form or Form(kept_forms.take(action))
 
 
 def loads_form(

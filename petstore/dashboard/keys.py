@@ -2,11 +2,11 @@
 
 from typing import Any, NamedTuple
 
-from flask import render_template
+from flask import render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from petstore import clock
-from petstore.dashboard.forms import EMPTY, Form, loads_form, renew_csrf
+from petstore.dashboard.forms import EMPTY, Form, filled_in, loads_form, renew_csrf
 from petstore.dashboard.lists import read_query
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
@@ -92,7 +92,7 @@ def keys(form: Form = EMPTY) -> str:
         statuses=STATUSES,
         kinds=KINDS,
         quota=current_project().quota,
-        form=form,
+        form=filled_in(form, url_for(INDEX)),
         **filters,
     )
 

@@ -9,7 +9,7 @@ from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
 from petstore import timeouts
-from petstore.dashboard.forms import ONCE, keep
+from petstore.dashboard.kept_forms import ONCE, keep
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.sessions import current_project
 from petstore.models.stored_responses import Attempt, StoredResponse

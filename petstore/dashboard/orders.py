@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from flask import render_template
+from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
 from petstore.dashboard.lists import read_list, read_query
@@ -11,7 +11,6 @@ from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.orders import STATUSES, Order, OrderClosed
-from petstore.models.pets import Pet
 from petstore.models.roles import WRITE
 from petstore.schemas.orders import DashboardOrderQuery
 
@@ -25,32 +24,35 @@ bp = pages_blueprint(
 @bp.get("")
 def orders() -> str:
     """List orders, newest first, with the names of their animals."""
-    project_id = current_project().id
-    page = read_list(INDEX, DashboardOrderQuery(), partial(Order.listed, project_id))
-    names = Pet.names(project_id, {order.pet_id for order in page.rows})
-    return render_template("orders.html", page=page, statuses=STATUSES, names=names)
+    fetch = partial(Order.listed, current_project().id)
+    page = read_list(INDEX, DashboardOrderQuery(), fetch)
+    return render_template("orders.html", page=page, statuses=STATUSES)
 
 
 @bp.post("/<id:order_id>/complete")
 def complete_order(order_id: int) -> ResponseReturnValue:
     """Sell the animal."""
-    return _close(Order.complete, order_id, "is completed.")
+    return _close(Order.complete, order_id, "completed", ".")
 
 
 @bp.post("/<id:order_id>/cancel")
 def cancel_order(order_id: int) -> ResponseReturnValue:
     """Make the animal available again."""
-    return _close(Order.cancel, order_id, "is cancelled; its animal is available.")
+    return _close(Order.cancel, order_id, "cancelled", "; its animal is available.")
 
 
 def _close(
-    close: Callable[[int, int], Order], order_id: int, effect: str
+    close: Callable[[int, int], Order], order_id: int, status: str, effect: str
 ) -> ResponseReturnValue:
     parameters, _ = read_query(DashboardOrderQuery())
-    kind = "good"
+    said, kind = f"is {status}{effect}", "good"
     try:
-        close(current_project().id, order_id)
+        order = close(current_project().id, order_id)
     except OrderClosed:
         order = Order.find(current_project().id, order_id)
-        effect, kind = f"had been {order.status} before.", "bad"
-    return go_to(INDEX, f"The order {order_id} {effect}", kind, **parameters)
+        if order.status != status:  # or the form was sent twice
+            said, kind = f"had been {order.status} before.", "bad"
+    said = f"The order {order_id} {said}"
+    if request.form.get("on") == "animal":
+        return go_to("dashboard_pets.animal", said, kind, pet_id=order.pet_id)
+    return go_to(INDEX, said, kind, **parameters)

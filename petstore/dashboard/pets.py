@@ -1,4 +1,4 @@
-"""/dashboard/animals: the project's animals, and a form that adds one."""
+"""/dashboard/animals: the project's animals: added, corrected, ordered, withdrawn."""
 
 from functools import partial
 from typing import Any
@@ -13,13 +13,19 @@ from petstore.dashboard.once import Outcome, do_once
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category, CategoryUnclear
-from petstore.models.pets import STATUSES, Pet
+from petstore.models.orders import Order, PetUnknown
+from petstore.models.pets import STATUSES, NoSuchPet, Pet, PetNotAvailable
 from petstore.models.roles import WRITE
 from petstore.models.row_limits import ProjectFull
+from petstore.schemas.orders import OrderForm
 from petstore.schemas.paging import BEFORE_ALL
-from petstore.schemas.pets import AnimalForm, DashboardPetQuery
+from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
+from petstore.storage.lists import Part
 
 INDEX = "dashboard_pets.animals"
+ANIMAL = "dashboard_pets.animal"
+SHOWN_ORDERS = 20
+NOT_AVAILABLE = "It is not available any more: somebody else was faster."
 OFFERED_CATEGORIES = 100
 
 bp = pages_blueprint(
@@ -41,6 +47,8 @@ def animals(form: Form = EMPTY) -> str:
         labels=labels,
         offered=offered,
         form=filled_in(form, url_for(INDEX)),
+        empty=EMPTY,
+        correction_of=_correction_of,
     )
 
 
@@ -62,6 +70,97 @@ def add_animal(category_id: int | str, **members: Any) -> ResponseReturnValue:
         return animals(form.with_errors({"categoryId": str(error)})), 400
     except ProjectFull as error:
         return go_to(INDEX, str(error), "bad")
+
+
+@bp.get("/<id:pet_id>")
+def animal(pet_id: int, correction: Form = EMPTY, order: Form = EMPTY) -> str:
+    """Show one animal, its orders, and what can be done with it."""
+    project_id = current_project().id
+    pet = Pet.find(project_id, pet_id)
+    orders = Order.listed(project_id, Part(SHOWN_ORDERS), name=f"#{pet_id}")
+    offered, labels = category_labels(project_id, {pet.category_id})
+    return render_template(
+        "pet.html",
+        pet=pet,
+        orders=orders,
+        offered=offered,
+        labels=labels,
+        correction=filled_in(correction, url_for(ANIMAL, pet_id=pet_id))
+        or _correction_of(pet, labels),
+        order=filled_in(order, url_for("dashboard_pets.order_animal", pet_id=pet_id)),
+    )
+
+
+def _correction_of(pet: Pet, labels: dict[int, str]) -> Form:
+    """Return the form that corrects an animal, filled in with what it is now."""
+    return Form({"name": pet.name, "categoryId": labels[pet.category_id]})
+
+
+def _correction_page(pet_id: int, form: Form) -> str:
+    return animal(pet_id, correction=form)
+
+
+@bp.post("/<id:pet_id>")
+@loads_form(AnimalChangeForm(), form_page=_correction_page)
+def correct_animal(
+    pet_id: int, name: str, category_id: int | str
+) -> ResponseReturnValue:
+    """Correct the name and the category of an animal."""
+    project_id = current_project().id
+    try:
+        number = category_number(project_id, category_id)
+        pet = Pet.correct(project_id, pet_id, name=name, category_id=number)
+    except CategoryUnclear as error:
+        form = Form.of_request().with_errors({"categoryId": str(error)})
+        return animal(pet_id, correction=form), 400
+    except ProjectFull as error:
+        return _back_to(pet_id, str(error), "bad")
+    return _back_to(pet_id, f"{pet.name} is corrected.")
+
+
+@bp.post("/<id:pet_id>/withdraw")
+def withdraw_animal(pet_id: int) -> ResponseReturnValue:
+    """Take an animal out of the project."""
+    project_id = current_project().id
+
+    def withdraw() -> Outcome:
+        pet = Pet.find(project_id, pet_id)
+        Pet.withdraw(project_id, pet_id)
+        return Outcome(INDEX, f"{pet.name} (#{pet_id}) is withdrawn.")
+
+    try:
+        return do_once(withdraw)
+    except PetNotAvailable:
+        return _back_to(pet_id, NOT_AVAILABLE, "bad")
+
+
+def _order_page(pet_id: int, form: Form) -> str:
+    return animal(pet_id, order=form)
+
+
+@bp.post("/<id:pet_id>/order")
+@loads_form(OrderForm(), form_page=_order_page)
+def order_animal(pet_id: int, reference: str | None) -> ResponseReturnValue:
+    """Order an animal for somebody."""
+    project_id = current_project().id
+
+    def place() -> Outcome:
+        order = Order.place(project_id, pet_id, reference)
+        said = f"The order {order.id} is placed; its animal is pending."
+        return Outcome(ANIMAL, said, {"pet_id": pet_id})
+
+    try:
+        return do_once(place)
+    except PetUnknown:
+        raise NoSuchPet(pet_id) from None
+    except PetNotAvailable:
+        return _back_to(pet_id, NOT_AVAILABLE, "bad")
+    except ProjectFull as error:
+        return _back_to(pet_id, str(error), "bad")
+
+
+def _back_to(pet_id: int, message: str, kind: str = "good") -> ResponseReturnValue:
+    return go_to(ANIMAL, message, kind, pet_id=pet_id)
 
 
 def category_labels(

@@ -11,6 +11,7 @@ from flask.sessions import (
 )
 from flask.typing import ResponseReturnValue
 
+from petstore.dashboard import kept_forms
 from petstore.dashboard.formats import duration
 from petstore.dashboard.navigation import PREFIX, STATIC, go_to, is_dashboard_path
 from petstore.errors import UNREADABLE, ErrorResponse
@@ -110,7 +111,8 @@ def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | N
         # limit counts, must not write.
         session.clear()
         message = OVER
-    return go_to("sign_in.sign_in", message, "note", next=_wanted_page())
+    form = kept_forms.as_text()
+    return go_to("sign_in.sign_in", message, "note", next=_wanted_page(), form=form)
 
 
 def recognise(*, has_reserve: bool = False) -> bool:
@@ -151,7 +153,10 @@ def too_many(decision: Decision, reason: str) -> ErrorResponse:
 
 
 def _wanted_page() -> str | None:
-    """Return the URL of the request, if it is one to come back to."""
-    wanted = request.full_path.removesuffix("?")
-    is_default = request.path.rstrip("/") == PREFIX
-    return wanted if request.method == "GET" and not is_default else None
+    """Return the URL of the page to come back to: the requested one, or its form's."""
+    path, urls = request.path, current_app.url_map.bind("")
+    while not urls.test(path, "GET"):
+        path = path.rpartition("/")[0]
+    query = request.full_path.partition("?")[2]
+    is_default = path.rstrip("/") == PREFIX
+    return None if is_default else f"{path}?{query}".removesuffix("?")

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 from flask import current_app, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from petstore.dashboard import overview, sessions
+from petstore.dashboard import kept_forms, overview, sessions
 from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.navigation import PREFIX, go_to
 from petstore.dashboard.pages import pages_blueprint
@@ -34,7 +34,8 @@ bp = pages_blueprint("sign_in", __name__, "", takes=None)
 @bp.get("/sign-in")
 def sign_in(form: Form = EMPTY) -> str:
     """Ask for a key."""
-    return render_template("sign_in.html", form=form, next=_next_page())
+    unsent = request.values.get("form", "")
+    return render_template("sign_in.html", form=form, next=_next_page(), unsent=unsent)
 
 
 @bp.post("/sign-in")
@@ -49,6 +50,7 @@ def enter() -> ResponseReturnValue:
     _count(caller)
     with db.writing(caller.project_id):
         sessions.start(caller)
+        kept_forms.keep_text(request.form.get("form", ""))
         key = caller.prefix
         emit_after_commit("signed_in", by=key, project=caller.slug, key=key)
     page = _next_page()

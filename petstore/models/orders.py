@@ -3,20 +3,24 @@
 from typing import Any, NamedTuple, Self
 
 from peewee import (
+    OP,
     BigAutoField,
     BigIntegerField,
     Case,
+    Expression,
     Field,
     ForeignKeyField,
     Query,
     TextField,
+    fn,
 )
 
 from petstore import clock
 from petstore.models import Conflict, RuleError
-from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable
+from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable, PetTable
 from petstore.models.projects import Project
 from petstore.models.row_limits import row_limits
+from petstore.models.searching import Wanted
 from petstore.storage import BaseModel, db, page_statement, slot, statement
 from petstore.storage.lists import List, Listed, Part, by_id
 
@@ -96,25 +100,26 @@ class Order(NamedTuple):
         rows = select(project=project_id, after=after, status=status, limit=limit)
         return list(map(cls._make, rows))
 
-    @classmethod
+    @staticmethod
     def listed(
-        cls, project_id: int, part: Part, *, status: str | None = None
+        project_id: int, part: Part, *, status: str | None = None, name: str = ""
     ) -> Listed:
-        """Return a part of the project's orders, newest first."""
-        filters = [] if status is None else [(OrderTable.status, status)]
-        return cls._listed(project_id, part, *filters)
+        """Return a part of the project's orders, newest first, as `ListedOrder`.
 
-    @classmethod
-    def of_pet(cls, project_id: int, pet_id: int, part: Part) -> Listed:
-        """Return a part of the orders of an animal, newest first."""
-        return cls._listed(project_id, part, (OrderTable.pet_id, pet_id))
-
-    @classmethod
-    def _listed(
-        cls, project_id: int, part: Part, *filters: tuple[Field, Any]
-    ) -> Listed:
-        ranges = by_id(OrderTable.id, (OrderTable.project, project_id), *filters)
-        return List(ranges, _COLUMNS, cls._make, is_descending=True).show(part)
+        `name` searches their references and the names of their animals, or is the
+        number of an animal, as `Wanted` has it.
+        """
+        wanted = Wanted.of(name)
+        filters: list[tuple[Field, Any]]
+        filters = [(OrderTable.pet_id, wanted.number), (OrderTable.status, status)]
+        given = [(column, value) for column, value in filters if value is not None]
+        return List(
+            by_id(OrderTable.id, (OrderTable.project, project_id), *given),
+            (*_COLUMNS, _pet_name()),
+            ListedOrder._make,
+            is_descending=True,
+            search=wanted.search_in(_reference_and_name()),
+        ).show(part)
 
     @classmethod
     def _close(
@@ -129,6 +134,18 @@ class Order(NamedTuple):
             order = cls(*rows[0])
             Pet.release(project_id, order.pet_id, pet_status)
         return order
+
+
+class ListedOrder(NamedTuple):
+    """An order, with the name of its animal unless that was withdrawn."""
+
+    id: int
+    pet_id: int
+    status: str
+    reference: str | None
+    created_ms: int
+    updated_ms: int
+    pet_name: str | None
 
 
 class OrderTable(BaseModel):
@@ -157,6 +174,19 @@ row_limits.include(OrderTable.id)
 
 _select_page = page_statement(OrderTable.id, _COLUMNS)
 _select_page_of_status = page_statement(OrderTable.id, _COLUMNS, OrderTable.status)
+
+
+def _pet_name() -> Any:
+    is_ordered = PetTable.id == OrderTable.pet_id
+    pet = PetTable.select(PetTable.name)
+    return pet.where(PetTable.project == OrderTable.project, is_ordered)
+
+
+def _reference_and_name() -> Expression:
+    reference, name = (
+        fn.COALESCE(text, "") for text in (OrderTable.reference, _pet_name())
+    )
+    return Expression(Expression(reference, OP.CONCAT, " "), OP.CONCAT, name)
 
 
 @statement(db)

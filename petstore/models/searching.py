@@ -21,7 +21,7 @@ class Wanted(NamedTuple):
     def of(cls, text: str) -> Self:
         """Return what a person has typed; `#12` is a number."""
         if found := _NUMBER.fullmatch(text):
-            return cls(int(found[1]), ())
+            return cls(min(int(found[1]), MAX_ID - 1), ())
         return cls(None, tuple(dict.fromkeys(text.casefold().split())))
 
     def search_in(self, text: ColumnBase) -> Search | None:
@@ -33,8 +33,7 @@ class Wanted(NamedTuple):
         """The bounds of the ids that come into question, for `by_id`."""
         if self.number is None:
             return {}
-        lowest = min(self.number, MAX_ID - 1)
-        return {"lowest": lowest, "below": lowest + 1}
+        return {"lowest": self.number, "below": self.number + 1}
 
     def _find_lines(self, text: str) -> list[int]:
         """Return the numbers of the lines that contain all words, whatever their case.

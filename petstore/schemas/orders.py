@@ -80,3 +80,10 @@ class DashboardOrderQuery(DashboardQuery):
     """The parameters of the list of orders on the dashboard."""
 
     status = OrderStatus(load_default=None)
+    name = Name(load_default="")
+
+
+class OrderForm(StrictSchema):
+    """The form that orders an animal, on its page."""
+
+    reference = Name(load_default=None)

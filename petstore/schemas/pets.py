@@ -62,6 +62,15 @@ class AnimalForm(NewPetSchema):
     )
 
 
+class AnimalChangeForm(StrictSchema):
+    """The form that corrects an animal, whose category people name."""
+
+    name = Name(required=True)
+    category_id = NumberOrName(
+        data_key="categoryId", required=True, error_messages={"required": "is required"}
+    )
+
+
 class NumberedPetSchema(NewPetForm):
     """The cells of an animal in a file whose category has a number."""
 

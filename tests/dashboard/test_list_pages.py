@@ -28,7 +28,9 @@ def rows(project: Project) -> None:
 def shown(browser: Browser, path: str) -> list[int]:
     """Return the numbers in the names of the rows of a page, in its order."""
     rows = browser.get(path).text.partition("<tbody>")[2]
-    return [int(n) for n in re.findall(r'row">(?:<bdi>)Item (\d+)\.', rows)]
+    return [
+        int(n) for n in re.findall(r'row">\s*(?:<a [^>]*>)?<bdi>Item (\d+)\.', rows)
+    ]
 
 
 def link(browser: Browser, path: str, label: str) -> str:
@@ -94,8 +96,8 @@ def test_invalid_query_gets_an_error_page(browser: Browser, path: str, query: st
 @pytest.mark.parametrize(
     ("path", "count"),
     [
-        *((f"{ANIMALS}?", 8), (f"{ANIMALS}?name=item&status=pending", 8)),
-        *((f"{ORDERS}?", 6), (f"{CATEGORIES}?", 5)),
+        *((f"{ANIMALS}?", 7), (f"{ANIMALS}?name=item&status=pending", 7)),
+        *((f"{ORDERS}?", 5), (f"{CATEGORIES}?", 5)),
     ],
 )
 def test_statement_count_does_not_depend_on_page_size(

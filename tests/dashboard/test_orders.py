@@ -43,6 +43,18 @@ def test_status_filters_the_list(browser: Browser):
 
 
 @of_both_engines
+def test_orders_are_searched_by_reference_and_animal(
+    browser: Browser, project: Project
+):
+    Order.place(project.id, add_pet(project, "Ömer"), "Ms Lovelace, 555-0100")
+    for search in ("lovelace", "ÖMER+555", "%234"):
+        assert "1 order found" in browser.read(f"{ORDERS}?name={search}")
+    assert "3 orders found" in browser.read(f"{ORDERS}?name=pet")
+    assert "1 order found" in browser.read(f"{ORDERS}?name=pet&status=placed")
+    assert "No order matches Show all" in browser.read(f"{ORDERS}?name=nobody")
+
+
+@of_both_engines
 @pytest.mark.parametrize(
     ("deed", "said", "statuses"),
     [

@@ -213,8 +213,10 @@ class Stage:
         for each in filters:
             for part in ("", middle, "last=1"):
                 self._open(f"{animals}?{each}&{part}".rstrip("&").replace("?&", "?"))
-        for each in ("", "?status=placed", f"?{middle}"):
+        searches = ("?name=x1", "?name=%2312", "?name=x1&status=placed")
+        for each in ("", "?status=placed", f"?{middle}", *searches):
             self._open(f"/dashboard/orders{each}")
+        self._use_animal_page()
         for each in ("", "?last=1"):
             self._open(f"/dashboard/activity{each}")
         self._open("/dashboard/categories")
@@ -230,6 +232,15 @@ class Stage:
         for deed in ("complete", "cancel"):
             path = f"/dashboard/orders/{self._order()}/{deed}"
             forms(path, on="/dashboard/orders")
+
+    def _use_animal_page(self) -> None:
+        rex = {"name": "Rex", "categoryId": 7}
+        for deed in ("order", "withdraw"):
+            pet = self.send("POST", "/v1/pets", json=rex).json["id"]
+            path = f"/dashboard/animals/{pet}"
+            self._open(path)
+            self._submit(path, name="Max", categoryId="Dogs")
+            self._submit(f"{path}/{deed}", on=path)
 
     def _open(self, path: str) -> None:
         answer = self.browser.get(path)

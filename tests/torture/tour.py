@@ -40,6 +40,7 @@ READS = (
 PAGES = (
     *("", "/usage.csv", "/animals", "/animals?status=sold", "/animals?last=1"),
     *(f"/animals?after={MIDDLE}&category=2&status=pending", "/animals?name=rex"),
+    *("/animals/20", "/orders?name=rex", "/orders?name=%2320"),
     *("/orders", "/orders?status=placed&last=1", "/categories", "/categories?last=1"),
     *("/keys", "/keys?status=ended", "/settings/domains"),
     *("/requests", "/requests?last=1", "/requests?id=filled-1"),

@@ -37,6 +37,16 @@ addEventListener("pageshow", () => {
   }
 });
 
+// A question is closed in place; without this script, by opening the page anew.
+for (const link of document.querySelectorAll("[data-keep]")) {
+  link.addEventListener("click", (event) => {
+    const question = link.closest("details");
+    event.preventDefault();
+    question.open = false;
+    question.querySelector("summary").focus();
+  });
+}
+
 // A password manager keeps each key under its public part; without this script, under
 // one name.
 const keyName = document.querySelector("[data-key-name]");

@@ -1,0 +1,50 @@
+"""Forms that are filled in when their page opens next: after another one, or a sign-in.
+
+A form is kept with its action, in the cookie of the session. While nobody is signed in
+it is a text that the sign-in page sends on, since a form of another site, which comes
+without the session, must not overwrite the cookie.
+"""
+
+import orjson
+from flask import request, session
+
+CSRF_TOKEN = "csrf_token"  # noqa: S105 (the name of a form field)
+ONCE = "once"  # the name of a form field, too
+KEPT = "kept"  # the member of the cookie
+MAX_LENGTH = 2000
+
+
+def sent_fields() -> dict[str, str]:
+    """Return the fields of the request's form, without those that people do not see."""
+    fields = request.form.to_dict()
+    return {name: fields[name] for name in fields if name not in (CSRF_TOKEN, ONCE)}
+
+
+def keep(action: str, fields: dict[str, str]) -> None:
+    """Keep a form in the cookie."""
+    session[KEPT] = [action, fields]
+
+
+def take(action: str) -> dict[str, str]:
+    """Return the fields that were kept for an action, once."""
+    kept_action, fields = session.get(KEPT, ("", {}))
+    if kept_action != action:
+        return {}
+    del session[KEPT]
+    return dict(fields)
+
+
+def as_text() -> str | None:
+    """Return the form of the request as a text, unless it is empty or too long."""
+    fields = sent_fields()
+    text = orjson.dumps([request.path, fields]).decode()
+    return text if fields and len(text) <= MAX_LENGTH else None
+
+
+def keep_text(text: str) -> None:
+    """Keep the form in a text that a client has sent back, if it is one."""
+    try:
+        action, fields = orjson.loads(text[:MAX_LENGTH])
+        keep(str(action), {str(name): str(fields[name]) for name in fields})
+    except (ValueError, TypeError):
+        return

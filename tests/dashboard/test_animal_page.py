@@ -1,0 +1,129 @@
+"""/dashboard/animals/{id}: an animal corrected, ordered and withdrawn."""
+
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from petstore.models.orders import Order
+from petstore.models.pets import Pet
+from petstore.models.projects import Project
+from tests.harness.browser import Browser, add_pet, words
+from tests.harness.databases import of_both_engines
+
+ANIMAL = "/dashboard/animals/1"
+ORDERS = "/dashboard/orders"
+REX = {"name": "Rex", "categoryId": "7"}
+
+
+@pytest.fixture(autouse=True)
+def rex(project: Project) -> None:
+    """An animal that is available."""
+    add_pet(project, "Rex")
+
+
+def test_an_animal_is_shown_with_its_orders(browser: Browser, project: Project):
+    assert "Rex" in browser.read("/dashboard/animals")
+    page = browser.read(ANIMAL)
+    assert "Id 1 Category Category 7 Status Available" in page
+    assert "Nobody has ordered it yet." in page
+    Order.complete(project.id, Order.place(project.id, 1, "Ms Lovelace").id)
+    page = browser.read(ANIMAL)
+    assert "Status Sold" in page
+    assert "1 Ms Lovelace 17 Mar 2027 12:00 UTC 17 Mar 2027 12:00 UTC Completed" in page
+    assert "Only an animal that is available can be withdrawn." in page
+
+
+@of_both_engines
+def test_an_animal_is_corrected_as_over_the_api(browser: Browser, client: FlaskClient):
+    fields = {"name": "Max", "categoryId": "Dogs"}
+    assert "Max is corrected." in browser.follow(ANIMAL, **fields)
+    assert client.get("/v1/pets/1").json["name"] == "Max"
+    assert client.get("/v1/categories").json[1] == {"id": 8, "name": "Dogs"}
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "fault"),
+    [
+        ("name", " ", "Name is required."),
+        ("categoryId", "", "Category is required."),
+        ("categoryId", "9" * 40, "Category must be an integer from 0 to"),
+    ],
+)
+def test_a_wrong_correction_is_shown_with_its_fault(
+    browser: Browser, project: Project, field: str, text: str, fault: str
+):
+    answer = browser.submit(ANIMAL, **REX | {"name": "Max", field: text})
+    assert answer.status_code == 400
+    assert fault in words(answer)
+    assert Pet.find(project.id, 1).name == "Rex"
+
+
+@of_both_engines
+def test_an_animal_is_ordered_with_a_reference(browser: Browser, client: FlaskClient):
+    said = browser.follow(f"{ANIMAL}/order", on=ANIMAL, reference="Ms Lovelace")
+    assert "The order 1 is placed; its animal is pending." in said
+    assert "Ms Lovelace" in said
+    assert client.get("/v1/store/orders/1").json["reference"] == "Ms Lovelace"
+    assert client.get("/v1/pets/1").json["status"] == "pending"
+
+
+def test_an_order_closed_on_the_page_of_its_animal_leads_back_there(
+    browser: Browser, project: Project
+):
+    Order.place(project.id, 1)
+    token = browser.token(ANIMAL)
+    for _ in range(2):  # at a double click, the second answer says the same
+        answer = browser.post(f"{ORDERS}/1/cancel", csrf_token=token, on="animal")
+        assert answer.location == ANIMAL
+        assert "The order 1 is cancelled; its animal is" in browser.read(ANIMAL)
+
+
+@of_both_engines
+def test_a_withdrawn_animal_is_gone_and_its_orders_stay(
+    browser: Browser, client: FlaskClient, project: Project
+):
+    Order.cancel(project.id, Order.place(project.id, 1, "Ms Lovelace").id)
+    said = browser.follow(f"{ANIMAL}/withdraw", on=ANIMAL)
+    assert "Rex (#1) is withdrawn." in said
+    assert browser.get(ANIMAL).status_code == 404
+    assert client.get("/v1/pets").json == []
+    for search in ("", "?name=lovelace", "?name=%231"):
+        assert "Withdrawn #1 Ms Lovelace" in browser.read(f"{ORDERS}{search}")
+
+
+@pytest.mark.parametrize("deed", ["order", "withdraw"])
+def test_what_somebody_has_ordered_before_is_not_available(
+    browser: Browser, project: Project, deed: str
+):
+    token = browser.token(ANIMAL)
+    Order.place(project.id, 1)
+    answer = browser.post(f"{ANIMAL}/{deed}", csrf_token=token)
+    assert answer.location == ANIMAL
+    assert "It is not available any more" in browser.read(ANIMAL)
+    assert Order.page(project.id, after=1, limit=1, status=None) == []
+
+
+@of_both_engines
+@pytest.mark.parametrize(
+    ("deed", "said"), [("order", "The order 1 is placed"), ("withdraw", "is withdrawn")]
+)
+def test_a_form_that_is_sent_twice_does_one_deed(
+    browser: Browser, deed: str, said: str
+):
+    form = browser.get(ANIMAL).text.partition(f'action="{ANIMAL}/{deed}"')[2]
+    [token] = re.findall('name="once" value="([^"]+)"', form)[:1]
+    fields = {"once": token, "csrf_token": browser.token(ANIMAL)}
+    for _ in range(2):
+        answer = browser.post(f"{ANIMAL}/{deed}", **fields)
+        assert said in browser.read(answer.location)
+
+
+@pytest.mark.parametrize("form", ["", "/order", "/withdraw"])
+def test_an_animal_of_another_project_is_not_found(
+    browser: Browser, rival: Project, form: str
+):
+    path = f"/dashboard/animals/{add_pet(rival, 'Spot')}"
+    assert browser.get(path).status_code == 404
+    assert browser.submit(f"{path}{form}", on=ANIMAL, **REX).status_code in (400, 404)
+    assert Pet.page(rival.id, after=0, limit=9)[0].status == "available"
