@@ -18,6 +18,7 @@ bp.add_app_template_filter(readable)
 
 INDEX = "domains.domains"
 NO_DOMAINS = "The plan Free has no domains."
+UNANSWERED = "DNS has not told yet where this domain points. See below why."
 NOT_PRIMARY = "Only a verified domain can be primary, and only if DNS points here."
 
 
@@ -65,6 +66,8 @@ def verify_domain(domain_id: int) -> ResponseReturnValue:
         is_proved = verifier.verify(domain)
     except (AlreadyVerifying, TooManyNewDomains) as error:
         return _back_to(domain, str(error), "bad")
+    if is_proved is None:
+        return _back_to(domain, UNANSWERED, "note")
     if not is_proved:
         return _back_to(domain, "DNS does not point here. See below why.", "bad")
     return _back_to(domain, f"DNS is right: {domain.name} is yours.")

@@ -3,9 +3,11 @@
 from flask import Response, current_app, render_template, request
 
 from petstore.clock import MS_PER_DAY, utc_date
+from petstore.dashboard.forms import EMPTY
 from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pets import category_labels
 from petstore.dashboard.sessions import current_project
-from petstore.models.pets import Pet
+from petstore.models.pets import STATUSES, Pet
 from petstore.models.plans import PLANS, Quota
 from petstore.models.roles import WRITE
 from petstore.models.row_limits import row_limits
@@ -29,8 +31,13 @@ def overview() -> str:
     limiter = limiter_of(current_app)
     quota = limiter.peek(current_request().state.required_caller, None)
     days = _last_days(quota)
+    is_empty = not _has_animals()
+    offered = category_labels(current_project().id, set())[0] if is_empty else {}
     return render_template(
         "overview.html",
+        form=EMPTY,
+        offered=offered,
+        statuses=STATUSES,
         quota=quota,
         used_up_ms=used_up_ms(quota),
         days=days,
@@ -38,7 +45,7 @@ def overview() -> str:
         plans=PLANS,
         offers=_offers(),
         is_degraded=limiter.is_down,
-        first_call=None if _has_animals() else _first_call(),
+        first_call=_first_call() if is_empty else None,
     )
 
 

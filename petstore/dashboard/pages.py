@@ -1,12 +1,15 @@
 """What all pages share: sign-in, CSRF, headers, and how failures are shown."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
+from typing import NamedTuple
 
 import peewee
 from flask import Blueprint, Flask, Response, render_template, request
 
+from petstore import clock
 from petstore.dashboard import formats, forms, sessions
 from petstore.dashboard.navigation import PREFIX, is_dashboard_path
 from petstore.errors import ErrorResponse
@@ -48,6 +51,14 @@ bp = AssetBlueprint(
     template_folder="templates",
     static_folder="static",
 )
+
+
+class Wait(NamedTuple):
+    """How long to wait after a refusal, until when, and where to try again."""
+
+    seconds: int
+    ends_ms: int
+    page: str
 
 
 class PageBlueprint(Blueprint):
@@ -101,7 +112,9 @@ def _add_headers(response: Response) -> Response:
     return response
 
 
-def _failure_page(status: int, message: str) -> Response | None:
+def _failure_page(
+    status: int, message: str, headers: Mapping[str, str]
+) -> Response | None:
     if not is_dashboard_path(request.path):
         return None
     if status in (404, 405):
@@ -110,8 +123,20 @@ def _failure_page(status: int, message: str) -> Response | None:
     if status == 400 and request.method == "POST":
         title = "This form was not accepted"
     text = FAILURE_TEXTS.get(status, message)
-    page = render_template("failure.html", status=status, heading=title, text=text)
+    page = render_template(
+        "failure.html",
+        status=status,
+        heading=title,
+        text=text,
+        wait=_wait(headers) if status == HTTPStatus.TOO_MANY_REQUESTS else None,
+    )
     return _add_headers(Response(page, status, mimetype="text/html"))
+
+
+def _wait(headers: Mapping[str, str]) -> Wait:
+    seconds = int(headers["Retry-After"])
+    ends_ms = clock.now_ms() + seconds * clock.MS_PER_SECOND
+    return Wait(seconds, ends_ms, sessions.wanted_page() or PREFIX)
 
 
 def _show_menu() -> None:

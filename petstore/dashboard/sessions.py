@@ -112,7 +112,7 @@ def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | N
         session.clear()
         message = OVER
     form = kept_forms.as_text()
-    return go_to("sign_in.sign_in", message, "note", next=_wanted_page(), form=form)
+    return go_to("sign_in.sign_in", message, "note", next=wanted_page(), form=form)
 
 
 def recognise(*, has_reserve: bool = False) -> bool:
@@ -152,7 +152,7 @@ def too_many(decision: Decision, reason: str) -> ErrorResponse:
     return ErrorResponse("rate_limit_exceeded", reason, wait, headers=headers)
 
 
-def _wanted_page() -> str | None:
+def wanted_page() -> str | None:
     """Return the URL of the page to come back to: the requested one, or its form's."""
     path, urls = request.path, current_app.url_map.bind("")
     while not urls.test(path, "GET"):

@@ -71,8 +71,8 @@ class Verifier:
             domain.name, self.address(project), DomainToken.of(project)
         )
 
-    def verify(self, domain: Domain) -> bool:
-        """Query DNS now; return whether it proves the domain.
+    def verify(self, domain: Domain) -> bool | None:
+        """Query DNS now; return whether it proves the domain, None without an answer.
 
         A domain that is proved gets its certificate afterwards. Raises
         `AlreadyVerifying`, `TooManyNewDomains` and `NoSuchDomain`.
@@ -123,12 +123,12 @@ class Verifier:
             with suppress(*GONE):
                 self.recheck_due()
 
-    def _verify(self, domain: Domain) -> bool:
+    def _verify(self, domain: Domain) -> bool | None:
         result = self._check_dns(domain)
         renew_deadline()  # DNS has a limit of its own
         if not result.is_proved:
             record_finding(domain, result.text, is_proved=result.is_proved)
-            return False
+            return result.is_proved
         try:
             prove(domain, result.text, most_new=self._new_domains_per_day)
         except TooManyNewDomains as error:

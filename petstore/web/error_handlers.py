@@ -42,9 +42,9 @@ def init_app(app: Flask) -> None:
     """Answer every error with the Error body (specification section 7).
 
     The dashboard puts a function in the place of `error_page`, which makes a page of
-    the status and the message of errors at its own paths.
+    the status, the message and the headers of errors at its own paths.
     """
-    app.extensions["error_page"] = lambda _status, _message: None
+    app.extensions["error_page"] = lambda _status, _message, _headers: None
     app.before_request(_raise_if_unreadable)
     app.register_error_handler(ErrorResponse, answer_error)
     app.register_error_handler(RuleError, answer_rule_error)
@@ -116,7 +116,8 @@ def _response(
     current_request().state.error_code = code
     status = status or ERRORS[code].status
     headers = {**ERRORS[code].headers, **headers}
-    page: Response | None = current_app.extensions["error_page"](status, message)
+    make_page = current_app.extensions["error_page"]
+    page: Response | None = make_page(status, message, headers)
     if page is not None:
         page.headers.update(headers)
         return page

@@ -1,5 +1,7 @@
 """/dashboard/settings/domains: from adding a domain to its certificate, and beyond."""
 
+from collections.abc import Callable
+
 import pytest
 from flask import Flask
 
@@ -80,8 +82,22 @@ def test_every_domain_is_listed(browser: Browser, project: Project):
 
 def test_failed_verification_shows_the_reason(browser: Browser, project: Project):
     page = act(browser, Domain.add(project, NAME), "verify")
+    assert "DNS does not point here. See below why." in page
     assert "DNS does not know shop.example.org yet" in page
     assert "Not verified" in page
+
+
+def test_dns_that_does_not_answer_is_not_taken_for_pointing_elsewhere(
+    browser: Browser,
+    project: Project,
+    nameserver: DnsServer,
+    set_limits: Callable[..., None],
+):
+    nameserver.is_silent = True
+    set_limits(dns_seconds=0.2, dns_server_seconds=0.1)
+    page = act(browser, Domain.add(project, NAME), "verify")
+    assert "DNS has not told yet where this domain points." in page
+    assert "does not point here" not in page
 
 
 def test_txt_records_are_escaped(

@@ -37,6 +37,8 @@ def test_wrong_key_gets_401_again_after_the_wait(
     fail(visitor, PER_MINUTE)
     answer = visitor.sign_in(new_key())
     assert "wait 50 s" in words(answer)
+    assert "You can try again from 17 Mar 2027 12:01 UTC on. Try again" in words(answer)
+    assert f'href="{SIGN_IN}" data-wait-seconds="50"' in answer.text
     clock.move(seconds=int(answer.headers["Retry-After"]))
     assert visitor.sign_in(new_key()).status_code == 401
 

@@ -39,14 +39,24 @@ def test_overview_shows_the_plan_and_both_quotas(client: FlaskClient, browser: B
     assert "2 of 8 requests 6 left · resets at 00:00 UTC, in 11 h 59 min" in shown
 
 
-def test_example_request_is_shown_until_the_project_has_an_animal(
-    client: FlaskClient, rival_client: FlaskClient, browser: Browser
+def test_form_and_example_request_are_shown_until_the_project_has_an_animal(
+    rival_client: FlaskClient, browser: Browser
 ):
     rival_client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
     shown = browser.read("/dashboard")
     assert "curl http://localhost/v1/pets -H 'Authorization: Bearer YOUR_KEY'" in shown
-    client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
-    assert "curl" not in browser.read("/dashboard")
+    rex = {"name": "Rex", "categoryId": "Dogs"}
+    said = browser.follow("/dashboard/animals", on="/dashboard", **rex)
+    assert "Rex is added, with the id 2." in said
+    shown = browser.get("/dashboard").text
+    assert "curl" not in shown
+    assert 'action="/dashboard/animals"' not in shown
+
+
+def test_domains_are_not_offered_without_a_base_domain(browser: Browser):
+    page = browser.read("/dashboard/settings/domains")
+    assert "Domains of your own are not offered here" in page
+    assert "PETSTORE" not in page
 
 
 @of_both_engines

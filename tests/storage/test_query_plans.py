@@ -225,7 +225,7 @@ class Stage:
         for path in ("", "/usage.csv"):
             self._open(f"/dashboard{path}")
         forms(animals, **rex)
-        forms(animals, **rex | {"categoryId": "Dogs"}, once=f"once-{self.number:07}")
+        forms(animals, **rex | {"categoryId": "Kind"}, once=f"once-{self.number:07}")
         forms(animals, **rex | {"categoryId": f"New {self.number}"})
         forms("/dashboard/categories", categoryId="7", name="Dogs")
         forms("/dashboard/categories/7", on="/dashboard/categories", name="Cats")
@@ -239,7 +239,7 @@ class Stage:
             pet = self.send("POST", "/v1/pets", json=rex).json["id"]
             path = f"/dashboard/animals/{pet}"
             self._open(path)
-            self._submit(path, name="Max", categoryId="Dogs")
+            self._submit(path, name="Max", categoryId="Kind")
             self._submit(f"{path}/{deed}", on=path)
 
     def _open(self, path: str) -> None:

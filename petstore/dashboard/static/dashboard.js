@@ -98,6 +98,25 @@ function readContent(address) {
   return page.querySelector("tbody") && page.querySelector("main");
 }
 
+// Whoever was refused for a while can let the page wait.
+const wait = document.querySelector("[data-wait-seconds]");
+if (wait) {
+  const end = Date.now() + wait.dataset.waitSeconds * 1000;
+  const left = () => Math.max(0, Math.ceil((end - Date.now()) / 1000));
+  let isWaiting = false;
+  const show = () => {
+    const verb = isWaiting ? "Waiting" : "Wait, and try again";
+    wait.textContent = left() ? `${verb} (${left()} s)` : "Try again";
+    if (isWaiting && !left()) location.assign(wait.href);
+  };
+  wait.addEventListener("click", (event) => {
+    if (left()) event.preventDefault();
+    isWaiting = true;
+  });
+  show();
+  setInterval(show, 1000);
+}
+
 // What is being worked on is looked at again; without this script, by reloading. A
 // question that somebody has opened stays open until it is answered.
 const underway = document.querySelector("[data-reload-seconds]");
