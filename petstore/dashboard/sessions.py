@@ -112,7 +112,8 @@ def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | N
         session.clear()
         message = OVER
     form = kept_forms.as_text()
-    return go_to("sign_in.sign_in", message, "note", next=wanted_page(), form=form)
+    page = wanted_page() if form or request.method == "GET" else None
+    return go_to("sign_in.sign_in", message, "note", next=page, form=form)
 
 
 def recognise(*, has_reserve: bool = False) -> bool:

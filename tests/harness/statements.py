@@ -58,11 +58,13 @@ def recorded() -> Iterator[list[Statement]]:
         seen.append(Statement(sql, values))
         return run(sql, values)
 
-    def record_many(run: Callable, connection: Any, written: Any, many: list) -> Any:
+    def record_many(
+        run: Callable, connection: Any, written: Any, many: list, *limits: Any
+    ) -> Any:
         for values in many:
             parameters = written.in_order(values | {"lock_timeout": None})
             seen.append(Statement(written.sql, parameters))
-        return run(connection, written, many)
+        return run(connection, written, many, *limits)
 
     with pytest.MonkeyPatch.context() as patch:
         for database in {db.obj, counters.obj}:
