@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial, partialmethod
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -132,10 +133,14 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
 
     def record(
-        run: Callable, connection: PostgresConnection, sql: str, *values: object
+        run: Callable,
+        connection: PostgresConnection,
+        sql: str,
+        *more: Any,
+        **limit: Any,
     ) -> Awaitable:
         seen.append(sql)
-        return run(connection, sql, *values)
+        return run(connection, sql, *more, **limit)
 
     for name in ("run", "run_many"):
         recorded = partialmethod(partial(record, getattr(PostgresConnection, name)))
