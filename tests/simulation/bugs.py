@@ -390,7 +390,7 @@ BUGS = (
         "            for _, place in batch:\n"
         "                place.set_exception(error)\n",
         "            pass\n",
-        "the pool: nobody starves",
+        "the pool: answers come in time",
     ),
     Bug(
         "a COMMIT without an answer counts as done",
