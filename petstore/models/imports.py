@@ -30,6 +30,9 @@ from petstore.waiting import await_result, start_in_background
 PATH = "import"
 DONE = 200
 
+# Of the numbers and names of categories that parts have named before.
+CategoryIds = dict[tuple[int | None, str | None], int]
+
 
 class AlreadyImported(RuleError):
     """The same file was imported in the last 24 hours."""
@@ -98,7 +101,10 @@ def accept(project: Project, digest: bytes, parts: Iterable[str], count: int) ->
 
 def finish(project_id: int) -> None:
     """Add all animals of the project that were accepted before."""
-    while _add_part(project_id):
+    if not _select_first(project=project_id):
+        return
+    ids: CategoryIds = {}
+    while _add_part(project_id, ids):
         await_result(asyncio.sleep(timeouts.LIMITS.import_pause_seconds))
     row_limits.count_soon(project_id)
 
@@ -136,27 +142,27 @@ def _refuse(project_id: int) -> None:
     raise AlreadyImported
 
 
-def _add_part(project_id: int) -> bool:
+def _add_part(project_id: int, ids: CategoryIds) -> bool:
     """Add the animals of the first part; return whether there was one."""
-    if not _select_first(project=project_id):
-        return False
     with db.writing(project_id):
         # So animals are committed in the order of their ids, and parts are added once.
         db.lock_until_commit(project_id)
         for part_id, animals in _select_first(project=project_id):
-            _add_animals(
-                project_id, [ImportedPet(*each) for each in json.loads(animals)]
-            )
+            pets = [ImportedPet(*each) for each in json.loads(animals)]
+            _add_animals(project_id, pets, ids)
             _delete(id=part_id)
-    return True
+            return True
+    return False
 
 
-def _add_animals(project_id: int, animals: list[ImportedPet]) -> None:
-    categories = dict.fromkeys((each.category_id, each.category) for each in animals)
-    ids = {each: _category(project_id, *each) for each in categories}
+def _add_animals(project_id: int, pets: list[ImportedPet], ids: CategoryIds) -> None:
+    for pet in pets:
+        category = pet.category_id, pet.category
+        if category not in ids:
+            ids[category] = _category(project_id, *category)
     Pet.add_many(
         project_id,
-        [(each.name, ids[each[1:3]], each.status) for each in animals],
+        [(pet.name, ids[pet.category_id, pet.category], pet.status) for pet in pets],
     )
 
 
