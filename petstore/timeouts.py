@@ -116,8 +116,8 @@ class Limits:
     deletion_pause_seconds: float = 0.02  # about as long as a batch on SQLite takes
 
     # Animals and orders as files. Others read and write between two parts.
-    exported_rows: int = 500  # in one part
-    export_pause_seconds: float = 0.001
+    exported_rows: int = 200  # in one part
+    export_pause_seconds: float = 0.002  # about as long as a part takes
     imported_rows: int = 500  # in one part
     import_pause_seconds: float = 0.01
     import_seconds: float = 10.0  # between two looks for imports of ended processes
