@@ -21,7 +21,7 @@ KEYS = ("Tab", "Enter")
 PATHS = (
     *("", "/animals", "/animals?name=r&status=available&category=1", "/categories"),
     *("/orders", "/requests", "/keys", "/sessions", "/settings/domains", "/activity"),
-    *("/nowhere", "/animals?x=1", "/requests?id=x"),
+    *("/animals/import", "/nowhere", "/animals?x=1", "/requests?id=x"),
 )
 
 

@@ -1,0 +1,67 @@
+"""Files for spreadsheets in a browser: 200 animals come in, and all go out."""
+
+import csv
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.people import DASHBOARD, require_accessible_everywhere, sign_in
+
+COUNT = 200
+OTHER_SYSTEM = "Chip;name;Weight;category\r\n" + "".join(
+    f'{number};"Animal {number}";"3,5";{("Dogs", "Cats")[number % 2]}\r\n'
+    for number in range(COUNT)
+)
+
+
+def choose(page: Page, file: Path) -> None:
+    """Choose a file in the form of the list of animals, and send it."""
+    page.goto(f"{DASHBOARD}/animals")
+    page.get_by_text("Import animals from a spreadsheet").click()
+    page.get_by_label("CSV file").set_input_files(file)
+    page.get_by_role("button", name="Import animals").click()
+
+
+def test_200_animals_of_another_system_come_in_and_go_out(
+    page: Page, key: str, tmp_path: Path
+):
+    file = tmp_path / "animals.csv"
+    file.write_bytes(b"\xef\xbb\xbf" + OTHER_SYSTEM.encode())
+    sign_in(page, key)
+    choose(page, file)
+    expect(page.get_by_text(f"{COUNT} animals are added.")).to_be_visible()
+    require_accessible_everywhere(page)
+    choose(page, file)
+    expect(page.get_by_text("already imported in the last 24 hours")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download CSV").click()
+    with Path(download.value.path()).open(newline="") as content:
+        rows = list(csv.DictReader(content))
+    assert [row["name"] for row in rows] == [f"Animal {n}" for n in range(COUNT)]
+    assert {row["category"] for row in rows} == {"Dogs", "Cats"}
+    assert download.value.suggested_filename.startswith("animals-")
+
+
+def test_each_line_at_fault_is_shown_with_the_form(
+    page: Page, key: str, tmp_path: Path
+):
+    file = tmp_path / "animals.csv"
+    file.write_text("name,category\nRex,Dogs\n,Dogs\nTom,\n")
+    sign_in(page, key)
+    choose(page, file)
+    expect(page.get_by_text("Nothing was added")).to_be_visible()
+    faults = page.get_by_role("alert").get_by_role("listitem")
+    expect(faults).to_have_text(
+        ["Line 3: name: is required", "Line 4: categoryId: is required"]
+    )
+    require_accessible_everywhere(page)
+    expect(page.get_by_label("CSV file")).to_be_visible()
+
+
+def test_orders_are_downloaded(page: Page, key: str):
+    sign_in(page, key)
+    page.goto(f"{DASHBOARD}/orders")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download CSV").click()
+    heads = "id,petId,pet,status,reference,createdAt,updatedAt\r\n"
+    assert Path(download.value.path()).read_bytes() == heads.encode()
