@@ -52,7 +52,7 @@ class LinesAtFault(Exception):
 
 
 class Line(NamedTuple):
-    """A line of a file: its number, and the cells that are not empty by their heads."""
+    """A line of a file: its number, and its cells by their heads."""
 
     number: int
     cells: dict[str, str]
@@ -111,7 +111,8 @@ class Sheet:
                 self._faults.append(Fault(number, fault))
             elif any(map(str.strip, cells)):
                 found = dict(zip(heads, cells, strict=False))
-                yield Line(number, {head: found.get(head, "") for head in HEADS})
+                known = [head for head in HEADS if head in heads]
+                yield Line(number, {head: found.get(head, "") for head in known})
 
     def _load(self, line: Line) -> ImportedPet | None:
         members = {
@@ -120,7 +121,7 @@ class Sheet:
             if cell.strip()
         }
         try:
-            pet = _pet(members)
+            pet = _pet(members, has_numbers="categoryId" in line.cells)
             self.categories.check(pet)
         except ValidationError as error:
             faults = [
@@ -207,12 +208,12 @@ def _check_heads(heads: list[str]) -> None:
         raise NotReadable("Line 1: there is no column categoryId or category")
 
 
-def _pet(members: dict[str, str]) -> ImportedPet:
+def _pet(members: dict[str, str], *, has_numbers: bool) -> ImportedPet:
     category = members.get("category", "")
     if "categoryId" not in members and category.isascii() and category.isdecimal():
         members["categoryId"] = members.pop("category")
-    is_named = "category" in members and "categoryId" not in members
-    return ImportedPet(**load(NAMED if is_named else NUMBERED, members))
+    needs_number = "categoryId" in members or (has_numbers and not category)
+    return ImportedPet(**load(NUMBERED if needs_number else NAMED, members))
 
 
 def _csv_fault(error: csv.Error) -> str:

@@ -277,3 +277,9 @@ def test_project_sees_who_has_imported(import_text: Import, project: Project):
     [event] = Activity.select().where(Activity.project == project)
     assert (event.name, event.actor) == ("animals_imported", "operator")
     assert event.facts == '{"animals": 2}'
+
+
+def test_missing_category_is_named_as_the_file_has_it(import_text: Import):
+    for head in ("categoryId", "category"):
+        told = faults(import_text(f"name,{head}\nRex,\n"))
+        assert told == [f"Line 2: {head}: is required"]

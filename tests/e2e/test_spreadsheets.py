@@ -52,7 +52,7 @@ def test_each_line_at_fault_is_shown_with_the_form(
     expect(page.get_by_text("Nothing was added")).to_be_visible()
     faults = page.get_by_role("alert").get_by_role("listitem")
     expect(faults).to_have_text(
-        ["Line 3: name: is required", "Line 4: categoryId: is required"]
+        ["Line 3: name: is required", "Line 4: category: is required"]
     )
     require_accessible_everywhere(page)
     expect(page.get_by_label("CSV file")).to_be_visible()
