@@ -218,7 +218,8 @@ class ApiClient(Visitor):
 
     async def correct(self, number: int, deed: Deed) -> None:
         path = f"/v1/pets/{self._picked(self.tenant.pets, deed)}"
-        body: dict[str, Any] = {"name": f"{self.plan.name}.{number} corrected"}
+        name = f"{self.plan.name}.{number} corrected"
+        body: dict[str, Any] = {"name": _perhaps_long(name, deed)}
         if deed.pick % 2:
             body["categoryId"] = deed.pick % 5
         await self._try("updatePet", "PATCH", path, deed, body)
@@ -264,9 +265,7 @@ class ApiClient(Visitor):
 
     def _pet(self, number: int, deed: Deed) -> dict[str, Any]:
         name = deed.key or f"{self.plan.name}.{number}"
-        if deed.pick % 4 == 0:
-            name += "🐕" * LONG_NAME
-        return {"name": name[:200], "categoryId": deed.pick % 5}
+        return {"name": _perhaps_long(name, deed), "categoryId": deed.pick % 5}
 
     def _picked(self, ids: list[int], deed: Deed) -> int:
         return ids[deed.pick % len(ids)] if ids else 1
@@ -474,6 +473,10 @@ def _bytes_of(
     lines = (f"{name}: {value}" for name, value in head.items())
     request_line = f"{entry.method} {entry.path} HTTP/1.1"
     return "\r\n".join((request_line, *lines, "", content)).encode()
+
+
+def _perhaps_long(name: str, deed: Deed) -> str:
+    return f"{name}{'🐕' * LONG_NAME}"[:200] if deed.pick % 3 == 0 else name
 
 
 def _cookie(entry: Entry) -> dict[str, str]:
