@@ -5,7 +5,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.people import DASHBOARD, require_accessible_everywhere, sign_in
+from tests.e2e.conftest import World
+from tests.e2e.people import BASE, DASHBOARD, require_accessible_everywhere, sign_in
+from tests.harness.clients import ORDERS, PETS, Client
 
 COUNT = 200
 OTHER_SYSTEM = "Chip;name;Weight;category\r\n" + "".join(
@@ -58,10 +60,24 @@ def test_each_line_at_fault_is_shown_with_the_form(
     expect(page.get_by_label("CSV file")).to_be_visible()
 
 
-def test_orders_are_downloaded(page: Page, key: str):
+def test_accountant_counts_what_was_sold_in_a_month(world: World, page: Page, key: str):
+    with Client(world.instances[0].url, key) as client:
+        for name, end in (("Rex", "completed"), ("Tom", "cancelled")):
+            pet = {"name": name, "categoryId": 1}
+            order = {"petId": client.send("POST", PETS, pet, Host=BASE).json["id"]}
+            path = (
+                f"{ORDERS}/{client.send('POST', ORDERS, order, Host=BASE).json['id']}"
+            )
+            closed = client.send("PATCH", path, {"status": end}, Host=BASE).json
     sign_in(page, key)
     page.goto(f"{DASHBOARD}/orders")
     with page.expect_download() as download:
         page.get_by_role("link", name="Download CSV").click()
-    heads = "id,petId,pet,status,reference,createdAt,updatedAt\r\n"
-    assert Path(download.value.path()).read_bytes() == heads.encode()
+    month = closed["updatedAt"][:7]
+    with Path(download.value.path()).open(newline="") as content:
+        sold = [
+            row["pet"]
+            for row in csv.DictReader(content)
+            if row["status"] == "completed" and row["updatedAt"].startswith(month)
+        ]
+    assert sold == ["Rex"]
