@@ -60,7 +60,7 @@ def require_accessible(page: Page) -> None:
 def require_accessible_everywhere(page: Page) -> None:
     """Check a page with everything opened: on a phone and a screen, light and dark."""
     page.evaluate(OPEN_ALL)
-    for width in (390, 650, 850, 1280):
+    for width in (320, 390, 650, 850, 1280):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(WIDTH) <= width
     for width in (390, 1280):
