@@ -13,7 +13,7 @@ from petstore.schemas.loading import load
 from petstore.storage.lists import Listed, Part
 from petstore.web.application import refuse_other_encodings, repeated_names
 
-POSITIONS = ("after", "before", "last", "whole")
+POSITIONS = ("after", "before", "last", "whole", "open")
 MAX_WHOLE = 1_000  # rows of a list that is printed
 
 
@@ -39,6 +39,11 @@ class Page:
             for name, text in self.parameters.items()
             if name not in POSITIONS
         }
+
+    @property
+    def closed(self) -> dict[str, str]:
+        """The parameters, but for the row that is open to be changed."""
+        return {name: text for name, text in self.parameters.items() if name != "open"}
 
     @property
     def is_filtered(self) -> bool:

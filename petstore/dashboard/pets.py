@@ -20,7 +20,7 @@ from petstore.models.row_limits import ProjectFull
 from petstore.schemas.orders import OrderForm
 from petstore.schemas.paging import BEFORE_ALL
 from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
-from petstore.storage.lists import Part
+from petstore.storage.lists import Listed, Part
 
 INDEX = "dashboard_pets.animals"
 ANIMAL = "dashboard_pets.animal"
@@ -37,7 +37,7 @@ bp = pages_blueprint(
 def animals(form: Form = EMPTY) -> str:
     """List animals, newest first, with the names of their categories."""
     project_id = current_project().id
-    page = read_list(INDEX, DashboardPetQuery(), partial(Pet.listed, project_id))
+    page = read_list(INDEX, DashboardPetQuery(), partial(_listed, project_id))
     shown = {pet.category_id for pet in page.rows} | {page.values["category_id"]}
     offered, labels = category_labels(project_id, shown - {None})
     return render_template(
@@ -47,9 +47,15 @@ def animals(form: Form = EMPTY) -> str:
         labels=labels,
         offered=offered,
         form=filled_in(form, url_for(INDEX)),
+        opened=page.values["open"],
         empty=EMPTY,
         correction_of=_correction_of,
     )
+
+
+def _listed(project_id: int, part: Part, *, open: int | None, **filters: Any) -> Listed:
+    """Return animals, whichever row is open."""
+    return Pet.listed(project_id, part, **filters)
 
 
 @bp.post("")

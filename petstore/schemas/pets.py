@@ -118,3 +118,4 @@ class DashboardPetQuery(DashboardQuery):
     status = PetStatus(load_default=None)
     category_id = UrlInteger(data_key="category", load_default=None)
     name = Name(load_default="")
+    open = UrlInteger(load_default=None)

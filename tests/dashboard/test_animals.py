@@ -114,6 +114,16 @@ def test_a_wrong_field_is_shown_with_its_fault_and_nothing_is_added(
     assert not Pet.page(project.id, after=0, limit=1, status=None)
 
 
+@pytest.mark.usefixtures("animals")
+def test_one_row_is_open_to_be_changed_and_keeps_the_list(browser: Browser):
+    page = browser.get(f"{ANIMALS}?category=1&after=40&open=35").text
+    assert page.count('name="reference"') == 1
+    assert 'action="/dashboard/animals/35/withdraw"' in page
+    [close] = re.findall('href="([^"]+)">Close<', page)
+    assert close.replace("&amp;", "&") == f"{ANIMALS}?category=1&after=40"
+    assert 'name="reference"' not in browser.get(f"{ANIMALS}?category=1&after=40").text
+
+
 def test_a_category_is_named_or_gets_the_next_free_number(
     browser: Browser, client: FlaskClient
 ):

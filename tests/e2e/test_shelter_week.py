@@ -69,7 +69,8 @@ def add(page: Page, name: str, category: str, status: str = "Available") -> None
 
 def change(page: Page, name: str) -> Locator:
     """Open what can be changed in the row of an animal."""
-    row(page, name).locator("summary").filter(has_text="Change").click()
+    row(page, name).get_by_role("link", name="Change").click()
+    expect(row(page, name).get_by_role("button", name="Save")).to_be_visible()
     return row(page, name)
 
 
@@ -99,7 +100,7 @@ def choose(page: Page, label: str) -> None:
 
 
 def open_animal(page: Page, name: str, do: Callable[[Page], object]) -> None:
-    row(page, name).get_by_role("link", name=name).click()
+    row(page, name).get_by_role("link", name=name, exact=True).click()
     do(page)
 
 
