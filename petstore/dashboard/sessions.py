@@ -112,7 +112,8 @@ def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | N
         session.clear()
         message = OVER
     form = kept_forms.as_text()
-    page = wanted_page() if form or request.method == "GET" else None
+    is_wanted = request.method == "GET" or kept_forms.sent_fields()
+    page = wanted_page() if is_wanted else None
     return go_to("sign_in.sign_in", message, "note", next=page, form=form)
 
 

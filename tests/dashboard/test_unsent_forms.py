@@ -58,3 +58,8 @@ def test_a_form_without_a_session_sets_no_cookie(visitor: Browser):
     answer = visitor.post(ANIMALS, **REX)
     assert answer.status_code == 303
     assert "Set-Cookie" not in answer.headers
+
+
+def test_a_form_that_is_too_long_leads_back_to_its_empty_page(visitor: Browser):
+    answer = visitor.post(ANIMALS, name="x" * 2000)
+    assert answer.location == f"/dashboard/sign-in?next={ANIMALS}"
