@@ -118,7 +118,7 @@ class Limits:
     # Animals and orders as files. Others read and write between two parts.
     exported_rows: int = 200  # in one part
     export_pause_seconds: float = 0.002  # about as long as a part takes
-    imported_rows: int = 500  # in one part
+    imported_rows: int = 150  # in one part
     import_pause_seconds: float = 0.01
     import_seconds: float = 10.0  # between two looks for imports of ended processes
     import_bytes: int = 10 * 1024 * 1024  # of a file, by the command
