@@ -148,6 +148,18 @@ def test_read_with_little_time_left_does_not_wait_behind_others(locked: str):
     assert [name for name, _ in ended] == ["short", "other", "long"]
 
 
+def test_command_on_a_locked_file_ends_even_if_the_clock_stands_still(
+    locked: str, wall: Wall, monkeypatch: pytest.MonkeyPatch
+):
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    database = Sqlite(locked)
+    with pytest.raises(BUSY):
+        database.execute_sql(INSERT)
+    database.disconnect()
+    assert len(pauses) < LIMITS.busy_seconds / LIMITS.retry_seconds
+
+
 @pytest.mark.usefixtures("virtual")
 def test_request_leaves_a_queue_at_its_deadline():
     async def play() -> None:

@@ -44,17 +44,19 @@ class BusyFile:
         loop while it waits.
         """
         require_may_wait()
-        ends = clock.monotonic() + seconds
+        ends, pause = clock.monotonic() + seconds, timeouts.LIMITS.retry_seconds
+        tries = round(seconds / pause)  # they end even if the clock stands still
         while True:
+            tries -= 1
             try:
                 return function(*arguments)
             except sqlite3.OperationalError as error:
-                seconds = ends - clock.monotonic()
+                seconds = min(ends - clock.monotonic(), tries * pause)
                 if seconds <= 0 or not is_busy(error):
                     raise
             if can_await():
                 return await_result(self._wait(partial(function, *arguments), seconds))
-            time.sleep(timeouts.LIMITS.retry_seconds)
+            time.sleep(pause)
 
     async def _wait(self, function: Callable[[], Result], seconds: float) -> Result:
         """Wait until the event loop has called the function, in turn with others.
