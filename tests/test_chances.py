@@ -6,10 +6,11 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 HARNESS = [TESTS / "harness", TESTS / "simulation", TESTS / "torture"]
+CLIENTS = TESTS / "e2e" / "clients"  # programs, which wait as a user's would
 FILES = [
     path
     for path in sorted(TESTS.rglob("*.py"))
-    if not any(folder in path.parents for folder in HARNESS)
+    if not any(folder in path.parents for folder in [*HARNESS, CLIENTS])
 ]
 # Methods of a process that may have ended, which servers.py calls.
 OF_PROCESSES = {"children", "is_running"}

@@ -125,7 +125,7 @@ def test_existing_orders_are_kept_and_stay_when_their_animal_is_withdrawn(
 def test_a_migration_and_a_request_that_locks_both_tables_are_no_deadlock(
     migrated_to: Callable[[str], None], unmigrated_url: str, tables: tuple[str, str]
 ):
-    migrated_to("0020_pet_filters")
+    migrated_to("0021_pet_filters")
     first, second = (f"UPDATE {table} SET status = status" for table in tables)
     with (
         ThreadPoolExecutor() as threads,
@@ -138,7 +138,7 @@ def test_a_migration_and_a_request_that_locks_both_tables_are_no_deadlock(
         wait_until(lambda: watch.execute(waits).fetchone() == (), "nobody waits")
         request.execute(second)
         request.commit()
-        assert migration.result()[0] == "0020_withdrawals"
+        assert migration.result()[0] == "0022_withdrawals"
 
 
 def migrate_and_close() -> list[str]:

@@ -27,14 +27,19 @@ PATIENT = replace(
     queue_seconds=SECONDS,
     busy_seconds=SECONDS,
     count_seconds=DAY,  # a test counts rows itself,
-    usage_seconds=DAY,  # and writes what was noted, and deletes what is surplus
+    failed_seconds=DAY,  # and writes what was noted, and deletes what is surplus
+    usage_seconds=DAY,
     tidy_seconds=DAY,
     full_seconds=DAY,
     dns_seconds=SECONDS,
     dns_server_seconds=SECONDS,
 )
 # What requests note is written soon, as in production.
-NOTING = replace(PATIENT, usage_seconds=timeouts.Limits().usage_seconds)
+NOTING = replace(
+    PATIENT,
+    failed_seconds=timeouts.Limits().failed_seconds,
+    usage_seconds=timeouts.Limits().usage_seconds,
+)
 
 
 def be_patient() -> None:
