@@ -43,7 +43,9 @@ def do_once(deed: Callable[[], Outcome]) -> ResponseReturnValue:
     """
     token = request.form.get(ONCE, "")
     if not TOKEN.fullmatch(token):
-        return deed().show()
+        with db.writing(current_project().id):
+            outcome = deed()
+        return outcome.show()
     attempt = Attempt(current_project().id, request.path, token, b"")
     StoredResponse.sweep()
     seconds = timeouts.LIMITS.replay_lock_seconds

@@ -20,6 +20,7 @@ from petstore.models.row_limits import ProjectFull
 from petstore.schemas.orders import OrderForm
 from petstore.schemas.paging import BEFORE_ALL
 from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
+from petstore.storage import db
 from petstore.storage.lists import Listed, Part
 
 INDEX = "dashboard_pets.animals"
@@ -114,8 +115,9 @@ def correct_animal(
     """Correct the name and the category of an animal."""
     project_id = current_project().id
     try:
-        number = category_number(project_id, category_id)
-        pet = Pet.correct(project_id, pet_id, name=name, category_id=number)
+        with db.writing(project_id):
+            number = category_number(project_id, category_id)
+            pet = Pet.correct(project_id, pet_id, name=name, category_id=number)
     except CategoryUnclear as error:
         form = Form.of_request().with_errors({"categoryId": str(error)})
         return animal(pet_id, correction=form), 400

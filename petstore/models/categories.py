@@ -62,7 +62,8 @@ class Category(NamedTuple):
     def meant(cls, project_id: int, text: str) -> int:
         """Return the id of the category that a person names, as `labels` does.
 
-        A new name becomes a new category. Raises `CategoryUnclear`.
+        A new name becomes a new category. Raises `CategoryUnclear`, and `ProjectFull`
+        for a new one.
         """
         if labelled := _LABEL.fullmatch(text):
             number = min(int(labelled[1]), MAX_ID)
@@ -72,6 +73,8 @@ class Category(NamedTuple):
         ids = cls.ids_named(project_id, text)
         if len(ids) > 1:
             raise CategoryUnclear(*(f"{text} #{each}" for each in ids))
+        if not ids:
+            row_limits.require_room(project_id)
         return cls.named(project_id, text)
 
     @classmethod

@@ -5,6 +5,7 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
+from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
@@ -57,6 +58,17 @@ def test_a_wrong_correction_is_shown_with_its_fault(
     assert answer.status_code == 400
     assert fault in words(answer)
     assert Pet.find(project.id, 1).name == "Rex"
+
+
+@of_both_engines
+def test_a_correction_of_a_withdrawn_animal_adds_no_category(
+    browser: Browser, project: Project
+):
+    token = browser.token(ANIMAL)
+    Pet.withdraw(project.id, 1)
+    correction = {"name": "Max", "categoryId": "Dogs", "csrf_token": token}
+    assert browser.post(ANIMAL, **correction).status_code == 404
+    assert Category.ids_named(project.id, "Dogs") == []
 
 
 @of_both_engines

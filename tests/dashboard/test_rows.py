@@ -3,6 +3,7 @@
 import pytest
 from flask import Flask
 
+from petstore.models.categories import CategoryTable
 from petstore.models.pets import PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import row_limits
@@ -80,4 +81,8 @@ def test_forms_of_a_full_project_say_so_and_add_nothing(
     assert message in browser.follow("/dashboard/animals", **animal)
     category = {"name": "Cats", "categoryId": "8"}
     assert message in browser.follow("/dashboard/categories", **category)
+    [pet] = PetTable.select().limit(1)
+    for correction in ({"name": "Rex", "categoryId": each} for each in ("8", "Cats")):
+        assert message in browser.follow(f"/dashboard/animals/{pet.id}", **correction)
+    assert CategoryTable.select().count() == 1
     assert PetTable.select().count() == 4
