@@ -1,8 +1,10 @@
 """/metrics: counters of all workers together, and gauges, for Prometheus."""
 
+import asyncio
 import functools
 import logging
 import os
+import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -29,12 +31,15 @@ from petstore.models.callers import Caller
 from petstore.models.domains.checks import certificate_summary
 from petstore.quotas.decisions import Decision
 from petstore.settings import version
+from petstore.waiting import await_result
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
 from petstore.web.proxies import require_direct_client
 
 DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+READS = 50  # of the files, until none is just being made
+PAUSE_SECONDS = 0.01
 UNCOUNTED_BLUEPRINTS = ("metrics", "health")
 
 REQUESTS = Counter(
@@ -139,10 +144,12 @@ def metrics() -> Response:
 
 
 def _text(registry: CollectorRegistry) -> bytes:
-    try:
-        return generate_latest(registry)
-    except FileNotFoundError:  # a new worker has just taken it over
-        return generate_latest(registry)
+    for _ in range(READS - 1):
+        # A new worker has just taken a file over, or made one that is still empty.
+        with suppress(FileNotFoundError, struct.error):
+            return generate_latest(registry)
+        await_result(asyncio.sleep(PAUSE_SECONDS))
+    return generate_latest(registry)
 
 
 class _Gauges(Collector):

@@ -116,6 +116,26 @@ def test_scrape_reads_again_when_a_file_has_got_a_new_name(
     app.extensions["limiter"].close()
 
 
+def test_scrape_reads_again_while_a_worker_makes_its_file(
+    sqlite_url: str, directory: Path, monkeypatch: pytest.MonkeyPatch
+):
+    app = create_app(read_settings({"DATABASE_URL": sqlite_url}))
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(directory))
+    file, find, looks = directory / f"counter_{2**30}.db", glob.glob, []
+    file.touch()
+
+    def filled_later(pattern: str) -> list[str]:
+        looks.append(pattern)
+        if len(looks) == 3:
+            file.write_bytes(bytes(8))
+        return find(pattern)
+
+    monkeypatch.setattr(glob, "glob", filled_later)
+    assert app.test_client().get("/metrics").status_code == 200
+    assert len(looks) == 3
+    app.extensions["limiter"].close()
+
+
 def test_given_directory_may_be_named_almost_like_one_of_a_master(
     environ: dict[str, str], tmp_path: Path
 ):
