@@ -23,6 +23,7 @@ from petstore.waiting import await_result
 
 HEADS = ("name", "categoryId", "category", "status")
 TEXTS = ("name", "category")
+AFTER_QUOTE = "there is text after a closing quotation mark"
 NAMED, NUMBERED = NamedPetSchema(), NumberedPetSchema()
 
 
@@ -190,14 +191,19 @@ def _open(text: str) -> tuple[Any, list[str]]:
         reader = csv.reader(
             io.StringIO(text, newline=""), delimiter=delimiter, strict=True
         )
-        try:
-            heads = [head.strip() for head in next(reader)]
-        except csv.Error as error:
-            raise NotReadable(f"Line 1: {_csv_fault(error)}") from None
-        if "name" in heads:
+        if "name" in (heads := _read_heads(reader)):
             _check_heads(heads)
             return reader, heads
     raise NotReadable("Line 1: there is no column name")
+
+
+def _read_heads(reader: Any) -> list[str]:
+    try:
+        return [head.strip() for head in next(reader)]
+    except csv.Error as error:
+        if (fault := _csv_fault(error)) == AFTER_QUOTE:
+            return []  # in quotation marks, with another delimiter between them
+        raise NotReadable(f"Line 1: {fault}") from None
 
 
 def _check_heads(heads: list[str]) -> None:
@@ -218,5 +224,8 @@ def _pet(members: dict[str, str], *, has_numbers: bool) -> ImportedPet:
 
 def _csv_fault(error: csv.Error) -> str:
     if "expected after" in str(error):
-        return "there is text after a closing quotation mark"
-    return "a quotation mark is not closed"
+        return AFTER_QUOTE
+    fault = "a quotation mark is not closed"
+    if str(error).startswith("field larger"):
+        fault += f", or a cell has more than {csv.field_size_limit():,} characters"
+    return fault

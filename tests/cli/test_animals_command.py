@@ -18,6 +18,7 @@ from tests.cli.outputs import printed, refusal, text_of
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine
 
+HEADS = ("name", "categoryId")
 HEAD = "name,categoryId\n"
 NO_INTEGER = "categoryId: must be an integer from 0 to 9223372036854775807"
 NO_STATUS = "status: must be one of available, pending, sold"
@@ -117,6 +118,17 @@ def test_byte_order_mark_and_semicolons_are_accepted(
     assert [pet[0] for pet in animals(project)] == ["Rex; the dog", "Tom, the cat"]
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@of_one_engine
+def test_every_cell_may_stand_in_quotation_marks(
+    import_text: Import, project: Project, mark: str
+):
+    for name, between in (("Rex", ";"), ("Tom", ",")):
+        lines = [f'"{one}"{between}"{two}"\n' for one, two in (HEADS, (name, "7"))]
+        assert printed(import_text(mark + "".join(lines))) == "1"
+    assert [pet[0] for pet in animals(project)] == ["Rex", "Tom"]
+
+
 def test_category_is_found_by_its_name_or_created_with_the_next_number(
     import_text: Import, project: Project
 ):
@@ -172,6 +184,7 @@ def test_many_lines_at_fault_are_counted(import_text: Import):
         ("\ufeff\n", "The file is empty."),
         ("Rex,7\n", "Line 1: there is no column name."),
         ("id,categoryId\n1,7\n", "Line 1: there is no column name."),
+        ('"id";"categoryId"\n1;7\n', "Line 1: there is no column name."),
         ("name\nRex\n", "Line 1: there is no column categoryId or category."),
         ("name,name,category\n", "Line 1: there are two columns name."),
         ('name,"category\nRex,7\n', "Line 1: a quotation mark is not closed."),
@@ -193,6 +206,10 @@ def test_open_quotation_mark_is_a_fault_of_its_line(import_text: Import):
     ]
     assert faults(import_text(HEAD + '"Tom" the cat,7\n')) == [
         "Line 2: there is text after a closing quotation mark"
+    ]
+    assert faults(import_text(HEAD + f"Rex,7\nTom,7,{'x' * 131_073}\n")) == [
+        "Line 3: a quotation mark is not closed, or a cell has more than 131,072 "
+        "characters"
     ]
 
 
