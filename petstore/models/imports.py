@@ -44,12 +44,15 @@ class AlreadyImported(RuleError):
 
 
 class ImportedPet(NamedTuple):
-    """An animal of a file, whose category has a number, a name, or both."""
+    """An animal of a file, whose category has a number, a name, or both.
 
-    name: str
+    Without a name it stands for its category alone.
+    """
+
+    name: str | None
     category_id: int | None
     category: str | None
-    status: str
+    status: str = "available"
 
 
 class ImportedPart(BaseModel):
@@ -162,7 +165,11 @@ def _add_animals(project_id: int, pets: list[ImportedPet], ids: CategoryIds) -> 
             ids[category] = _category(project_id, *category)
     Pet.add_many(
         project_id,
-        [(pet.name, ids[pet.category_id, pet.category], pet.status) for pet in pets],
+        [
+            (pet.name, ids[pet.category_id, pet.category], pet.status)
+            for pet in pets
+            if pet.name is not None
+        ],
     )
 
 

@@ -70,7 +70,7 @@ def import_animals(project: Project, content: bytes) -> int:
     imports.finish(project.id)  # what another process has left changes what is known
     sheet = Sheet(project.id)
     sheet.read(content)
-    row_limits.require_room_for(project, sheet.animals + sheet.categories.new)
+    row_limits.require_room_for(project, sheet.animals + sheet.categories.count)
     if sheet.animals:
         imports.accept(project, digest, sheet.parts, sheet.animals)
     return sheet.animals
@@ -93,8 +93,16 @@ class Sheet:
             self.animals += len(part)
             self.parts.append(imports.part_of(part))
             await_result(asyncio.sleep(0))  # the requests that wait have their turn
+        self._faults += self.categories.end()
         if self._faults:
             raise LinesAtFault(self._faults)
+        # They come first: a new name must take no number that a later line has.
+        self.parts[:0] = [
+            imports.part_of([ImportedPet(None, *category) for category in some])
+            for some in chunked(
+                self.categories.numbered(), timeouts.LIMITS.imported_rows
+            )
+        ]
 
     def _lines(self, text: str) -> Iterator[Line]:
         reader, heads = _open(text)
@@ -123,7 +131,7 @@ class Sheet:
         }
         try:
             pet = _pet(members, has_numbers="categoryId" in line.cells)
-            self.categories.check(pet)
+            self.categories.add(line.number, pet)
         except ValidationError as error:
             faults = [
                 f"{name}: {', '.join(texts)}"
@@ -138,31 +146,52 @@ class Categories:
     """The categories of a project that lines have named, and those that they add."""
 
     def __init__(self, project_id: int) -> None:
-        self.new = 0
         self._project_id = project_id
-        self._names: dict[int, str | None] = {}  # of those that exist or will
-        self._ids: dict[str, list[int]] = {}
+        self._names: dict[int, str | None] = {}  # of those that have a number in lines
+        self._new: dict[int, None] = {}  # the numbers that do not exist, in order
+        self._ids: dict[str, list[int]] = {}  # of names without a number
+        self._lines: dict[str, list[int]] = {}  # that have such a name
 
-    def check(self, pet: ImportedPet) -> None:
-        """Raise `ValidationError` if it is unclear which category is meant."""
+    def add(self, line: int, pet: ImportedPet) -> None:
+        """Note what a line names; raises `ValidationError` if it is something else."""
         if pet.category_id is None:
-            self._check_name(pet.category or "")
+            self._add_name(line, pet.category or "")
         else:
-            self._check_number(pet.category_id, pet.category)
+            self._add_number(pet.category_id, pet.category)
 
-    def _check_name(self, name: str) -> None:
+    def end(self) -> Iterator[Fault]:
+        """Yield each line with a name that two categories have, in the file too."""
+        for number, name in self.numbered():
+            if name in self._ids:
+                self._ids[name].append(number)
+        for name, ids in self._ids.items():
+            if len(ids) > 1:
+                both = " and ".join(map(str, sorted(ids)[:2]))
+                text = f"category: {both} are both named {name}; give the number"
+                yield from (Fault(line, text) for line in self._lines[name])
+
+    @property
+    def count(self) -> int:
+        """How many categories the lines add; read it after `end`."""
+        return len(self._new) + sum(not ids for ids in self._ids.values())
+
+    def numbered(self) -> Iterator[tuple[int, str | None]]:
+        """Yield the numbers and names of the new categories that have a number."""
+        return ((number, self._names[number]) for number in self._new)
+
+    def _add_name(self, line: int, name: str) -> None:
         if name not in self._ids:
             self._ids[name] = Category.ids_named(self._project_id, name)
-            self.new += not self._ids[name]
-        if len(ids := self._ids[name]) > 1:
-            fault = f"{ids[0]} and {ids[1]} are both named {name}; give the number"
-            raise ValidationError({"category": [fault]})
+        self._lines.setdefault(name, []).append(line)
 
-    def _check_number(self, number: int, name: str | None) -> None:
+    def _add_number(self, number: int, name: str | None) -> None:
         if number not in self._names:
             category = Category.find(self._project_id, number)
             self._names[number] = category.name if category else name
-            self.new += category is None
+            if not category:
+                self._new[number] = None
+        elif number in self._new and self._names[number] is None:
+            self._names[number] = name
         known = self._names[number]
         if name and known and name != known:
             fault = f"the category {number} is named {known}, not {name}"
@@ -216,8 +245,10 @@ def _check_heads(heads: list[str]) -> None:
 
 def _pet(members: dict[str, str], *, has_numbers: bool) -> ImportedPet:
     category = members.get("category", "")
-    if "categoryId" not in members and category.isascii() and category.isdecimal():
-        members["categoryId"] = members.pop("category")
+    digits = category.strip()
+    if "categoryId" not in members and digits.isascii() and digits.isdecimal():
+        members["categoryId"] = digits
+        del members["category"]
     needs_number = "categoryId" in members or (has_numbers and not category)
     return ImportedPet(**load(NUMBERED if needs_number else NAMED, members))
 
