@@ -11,7 +11,7 @@ from flask import request, session
 CSRF_TOKEN = "csrf_token"  # noqa: S105 (the name of a form field)
 ONCE = "once"  # the name of a form field, too
 KEPT = "kept"  # the member of the cookie
-MAX_LENGTH = 2000
+MAX_BYTES = 2000  # they are in a query, and in a cookie, which may have 4 KB
 
 
 def sent_fields() -> dict[str, str]:
@@ -37,14 +37,16 @@ def take(action: str) -> dict[str, str]:
 def as_text() -> str | None:
     """Return the form of the request as a text, unless it is empty or too long."""
     fields = sent_fields()
-    text = orjson.dumps([request.path, fields]).decode()
-    return text if fields and len(text) <= MAX_LENGTH else None
+    text = orjson.dumps([request.path, fields])
+    return text.decode() if fields and len(text) <= MAX_BYTES else None
 
 
 def keep_text(text: str) -> None:
     """Keep the form in a text that a client has sent back, if it is one."""
+    if len(text.encode()) > MAX_BYTES:
+        return
     try:
-        action, fields = orjson.loads(text[:MAX_LENGTH])
-        keep(str(action), {str(name): str(fields[name]) for name in fields})
-    except (ValueError, TypeError):
+        action, fields = orjson.loads(text)
+        keep(str(action), {name: str(text) for name, text in fields.items()})
+    except (ValueError, TypeError, AttributeError):
         return

@@ -46,7 +46,10 @@ def test_what_was_typed_is_there_again(
     assert "csrf_token" not in answer.location
 
 
-@pytest.mark.parametrize("text", ["", "x", "[]", "[1]", '["/",null]', "[" * 3000, "1"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "[]", "[1]", '["/",null]', '["/",[5]]', '["/","x"]', "[" * 3000, "1"],
+)
 def test_what_is_no_form_is_ignored(app: Flask, key: str, text: str):
     browser = Browser(app)
     answer = browser.submit("/dashboard/sign-in", key=key, form=text)
@@ -60,6 +63,22 @@ def test_a_form_without_a_session_sets_no_cookie(visitor: Browser):
     assert "Set-Cookie" not in answer.headers
 
 
-def test_a_form_that_is_too_long_leads_back_to_its_empty_page(visitor: Browser):
-    answer = visitor.post(ANIMALS, name="x" * 2000)
+# Many letters of East Asia take three times as much, and hardly any less compressed.
+LONG = ["x" * 2000, "".join(chr(0x4E00 + n * 7919 % 20_000) for n in range(700))]
+
+
+@pytest.mark.parametrize("text", LONG)
+def test_a_form_that_is_too_long_leads_back_to_its_empty_page(
+    visitor: Browser, text: str
+):
+    answer = visitor.post(ANIMALS, name=text)
     assert answer.location == f"/dashboard/sign-in?next={ANIMALS}"
+
+
+@pytest.mark.parametrize("text", LONG)
+def test_no_link_to_the_sign_in_makes_a_cookie_that_browsers_drop(
+    visitor: Browser, key: str, text: str
+):
+    form = f'["{ANIMALS}",{{"name":"{text}"}}]'
+    answer = visitor.submit("/dashboard/sign-in", key=key, form=form)
+    assert len(answer.headers["Set-Cookie"]) < 1000
