@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import orjson
@@ -9,7 +10,7 @@ from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
 from petstore import timeouts
-from petstore.dashboard.kept_forms import ONCE, keep
+from petstore.dashboard.kept_forms import ONCE, keep, sent_fields
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.sessions import current_project
 from petstore.models.stored_responses import Attempt, StoredResponse
@@ -39,14 +40,17 @@ def do_once(deed: Callable[[], Outcome]) -> ResponseReturnValue:
     """Do what a form is for, unless the same form was sent before.
 
     A browser without a script sends it again at a double click. The second answer is
-    what the first one was. An error undoes the deed, so that it can be tried again.
+    what the first one was. An error undoes the deed, so that it can be tried again. Who
+    has gone back and filled in something else sends another form.
     """
     token = request.form.get(ONCE, "")
     if not TOKEN.fullmatch(token):
         with db.writing(current_project().id):
             outcome = deed()
         return outcome.show()
-    attempt = Attempt(current_project().id, request.path, token, b"")
+    fields = orjson.dumps(sorted(sent_fields().items()))
+    key = f"{token}.{sha256(fields).hexdigest()}"
+    attempt = Attempt(current_project().id, request.path, key, b"")
     StoredResponse.sweep()
     seconds = timeouts.LIMITS.replay_lock_seconds
     with db.writing(attempt.project, lock_seconds=seconds):
