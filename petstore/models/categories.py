@@ -68,7 +68,7 @@ class Category(NamedTuple):
         if labelled := _LABEL.fullmatch(text):
             number = min(int(labelled[1]), MAX_ID)
             category = cls.find(project_id, number)
-            if category and text == _label(*category, is_shared=True):
+            if category and text == _label(*category, is_shared=True).strip():
                 return number
         ids = cls.ids_named(project_id, text)
         if len(ids) > 1:
@@ -139,7 +139,8 @@ class Category(NamedTuple):
     def labels(project_id: int, ids: Iterable[int]) -> dict[int, str]:
         """Return what people call these categories, by id.
 
-        That is the name, with the number where another one has the same name.
+        That is the name, with the number where a form would take the name alone for
+        another category, as where two have the same.
         """
         unnamed = {each: _label(each, None) for each in ids}
         other = CategoryTable.alias()
@@ -169,12 +170,16 @@ _COLUMNS = tuple(getattr(CategoryTable, name) for name in Category._fields)
 
 # `Dogs #7`, or `Category 7` without a name.
 _LABEL = re.compile(r".* #?([0-9]{1,19})")
+# Names that mean another category to a form: the number 12, the label of another one,
+# or a name without the blanks around this one.
+_MISTAKABLE = re.compile(r"#?[0-9]+|Category [0-9]+|.* #[0-9]+|\s.*|.*\s")
 
 
 def _label(category_id: int, name: str | None, is_shared: bool = False) -> str:
     if name is None:
         return f"Category {category_id}"
-    return f"{name} #{category_id}" if is_shared else name
+    needs_number = is_shared or _MISTAKABLE.fullmatch(name)
+    return f"{name} #{category_id}" if needs_number else name
 
 
 row_limits.include(CategoryTable.id)

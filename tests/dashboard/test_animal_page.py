@@ -44,6 +44,23 @@ def test_an_animal_is_corrected_as_over_the_api(browser: Browser, client: FlaskC
 
 
 @pytest.mark.parametrize(
+    "category", ["12", "#12", "0012", "Category 12", "Dogs #7", " Dogs ", "Room 12"]
+)
+def test_correcting_the_name_keeps_the_category_whatever_that_is_named(
+    browser: Browser, project: Project, category: str
+):
+    for number, name in ((7, "Dogs"), (9, category), (12, None)):
+        Category.rename(project.id, number, name)
+    pet_id = add_pet(project, "Tom", category_id=9)
+    page = f"/dashboard/animals/{pet_id}"
+    form = browser.get(page).text.partition('id="correct"')[2]
+    [shown] = re.findall('name="categoryId"[^>]* value="([^"]*)"', form)
+    answer = browser.submit(page, name="Max", categoryId=shown)
+    assert answer.status_code == 303
+    assert Pet.find(project.id, pet_id)[1:3] == ("Max", 9)
+
+
+@pytest.mark.parametrize(
     ("field", "text", "fault"),
     [
         ("name", " ", "Name is required."),
