@@ -202,8 +202,8 @@ def _decoded(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise NotReadable(f"The file is not UTF-8 in line {line}") from None
+        lines = content[: error.start + 1].splitlines()
+        raise NotReadable(f"The file is not UTF-8 in line {len(lines)}") from None
     if "\0" in text:
         raise NotReadable("The file contains NUL, so it is no text")
     if not text.strip():

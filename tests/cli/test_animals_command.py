@@ -225,6 +225,7 @@ def test_many_lines_at_fault_are_counted(import_text: Import):
         ("name,name,category\n", "Line 1: there are two columns name."),
         ('name,"category\nRex,7\n', "Line 1: a quotation mark is not closed."),
         (HEAD.encode() + b"Rex,7\nT\xf6m,7\n", "The file is not UTF-8 in line 3."),
+        (b"name,category\rT\xf6m,7\r", "The file is not UTF-8 in line 2."),
         (HEAD + "R\0ex,7\n", "The file contains NUL, so it is no text."),
     ],
 )
