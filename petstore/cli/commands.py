@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from errno import EPIPE
 from typing import Any
 
 import click
@@ -87,6 +88,10 @@ def _errors_in_one_line() -> Iterator[None]:
         raise click.ClickException(
             f"DATABASE_URL: the database does not work: {in_one_line(error)}"
         ) from None
+    except OSError as error:
+        if error.errno == EPIPE:  # the reader, such as head, has ended: so does click
+            raise
+        raise click.ClickException(in_one_line(error)) from None
 
 
 def in_one_line(error: Exception) -> str:

@@ -2,6 +2,9 @@
 
 import csv
 import io
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from petstore.models.imports import ImportedPart
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from tests.cli.outputs import printed, refusal, text_of
+from tests.harness import servers
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine
 
@@ -72,6 +76,22 @@ def test_all_animals_are_printed_below_their_columns(
         '1,"Rex, ""the"" dog",7,Dogs,available',
         "2,Ömer,0,,sold",
     ]
+
+
+@of_one_engine
+def test_export_to_a_full_disk_fails_in_one_line(database_url: str, project: Project):
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "flask", "animals", "export"],
+            cwd=servers.ROOT,
+            env=os.environ | {"DATABASE_URL": database_url},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert ended.stderr == "Error: [Errno 28] No space left on device\n"
 
 
 def test_export_has_all_rows_of_this_project_alone(
