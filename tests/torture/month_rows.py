@@ -42,7 +42,8 @@ def fill(project: Project, rows: int) -> None:
         _insert(counters, filling)
     tables = [*BaseModel.__subclasses__(), *CounterModel.__subclasses__()]
     empty = [table.__name__ for table in tables if not table.select().exists()]
-    assert set(empty) <= {"Secret"}, f"not filled: {empty}"
+    # Workers add and delete what is left of an import within seconds.
+    assert set(empty) <= {"ImportedPart", "Secret"}, f"not filled: {empty}"
     if not db.file:  # as PostgreSQL does by itself, sooner or later
         db.execute_sql("ANALYZE")
 
