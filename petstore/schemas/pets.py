@@ -1,7 +1,5 @@
 """Animals in bodies and parameters (specification section 2)."""
 
-from typing import Any
-
 from petstore.models.pets import STATUSES
 from petstore.schemas.fields import (
     Choice,
@@ -54,14 +52,6 @@ class NewPetForm(NewPetSchema):
     category_id = UrlInteger(data_key="categoryId", required=True)
 
 
-class AnimalForm(NewPetSchema):
-    """The form that adds an animal, whose category people name."""
-
-    category_id: Any = NumberOrName(
-        data_key="categoryId", required=True, error_messages={"required": "is required"}
-    )
-
-
 class AnimalChangeForm(StrictSchema):
     """The form that corrects an animal, whose category people name."""
 
@@ -69,6 +59,12 @@ class AnimalChangeForm(StrictSchema):
     category_id = NumberOrName(
         data_key="categoryId", required=True, error_messages={"required": "is required"}
     )
+
+
+class AnimalForm(AnimalChangeForm):
+    """The form that adds an animal, whose category people name."""
+
+    status = PetStatus(load_default="available")
 
 
 class NumberedPetSchema(NewPetForm):
