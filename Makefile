@@ -5,7 +5,7 @@ PORT ?= 8000
 SEEDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test simulate plant bench cost torture e2e lint
+.PHONY: help run test simulate plant bench cost torture e2e marks lint
 
 help: ## Show this help
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -58,6 +58,9 @@ e2e: $(VENV)/e2e.stamp ## Run the end-to-end tests: browser, proxies, platform
 	done
 	$(BIN)/pytest tests/e2e
 
+marks: $(VENV)/marks.stamp ## Check the service against other people's lists, and write docs/marks.md
+	$(BIN)/python -m tests.marks $(MARKS)
+
 lint: $(VENV)/test.stamp ## Check formatting, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -81,6 +84,13 @@ $(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt tests/e2e/packa
 	$(BIN)/python -m venv $(VENV)/generators
 	$(VENV)/generators/bin/python -m pip install --quiet --disable-pip-version-check \
 		-r tests/e2e/clients/requirements.txt
+	@touch $@
+
+$(VENV)/marks.stamp: $(VENV)/e2e.stamp tests/requirements-marks.txt tests/marks/requirements-httplint.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements-marks.txt
+	$(BIN)/python -m venv $(VENV)/httplint
+	$(VENV)/httplint/bin/python -m pip install --quiet --disable-pip-version-check \
+		-r tests/marks/requirements-httplint.txt
 	@touch $@
 
 $(VENV)/test.stamp: requirements.txt tests/requirements.txt | $(BIN)/python
