@@ -17,15 +17,15 @@ from petstore.settings import Settings
 from petstore.storage.lists import MAX_COUNTED
 from petstore.web.application import current_request
 from petstore.web.assets import AssetBlueprint
+from petstore.web.headers import FOR_PAGES
 
-HEADERS = {
+HEADERS = FOR_PAGES | {
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; "
         "img-src 'self' data:; connect-src 'self'; form-action 'self'; "
         "base-uri 'none'; frame-ancestors 'none'"
     ),
-    "Referrer-Policy": "no-referrer",
 }
 FAILURE_TITLES = {
     400: "Invalid link",

@@ -24,6 +24,7 @@ from petstore.openapi.document import describe
 from petstore.openapi.guide import INTRODUCTION, sections
 from petstore.settings import Settings
 from petstore.web.assets import AssetBlueprint
+from petstore.web.headers import FOR_PAGES
 
 BASE_ADDRESS = "BASE_ADDRESS"  # as the text of the guide has it
 FIRST_FAILURE = "400"
@@ -137,8 +138,7 @@ _markdown = mistune.create_markdown(plugins=["table"])
 @bp.after_request
 def _add_security_headers(response: Response) -> Response:
     policy = current_app.config["DOCS_SECURITY_POLICY"]
-    response.headers["Content-Security-Policy"] = policy
-    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers.update(FOR_PAGES | {"Content-Security-Policy": policy})
     return response
 
 

@@ -15,6 +15,12 @@ REQUEST_ID = "X-Request-ID"
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
 # For a year; subdomains are not included, because they may be other projects' hosts.
 TRANSPORT_SECURITY = ("Strict-Transport-Security", "max-age=31536000")
+# Of pages: other sites get no window of theirs, no part of them, and no address.
+FOR_PAGES = {
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+}
 
 
 def init_app(app: Flask, settings: Settings) -> None:

@@ -51,6 +51,8 @@ def test_pages_send_security_headers_and_contain_nothing_inline(
     assert dict(part.split(" ", 1) for part in policy) == POLICY
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
     assert answer.headers["Cache-Control"] == "no-store"
     assert not INLINE.search(answer.text)
 

@@ -72,6 +72,13 @@ def test_page_loads_only_local_resources(reader: FlaskClient, page: Page):
     assert page.inline == []
 
 
+def test_page_gives_other_sites_no_window_and_no_address(reader: FlaskClient):
+    headers = reader.get("/docs").headers
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers["Referrer-Policy"] == "no-referrer"
+
+
 def test_page_has_a_section_for_each_operation(page: Page, operations: dict):
     assert operations.keys() <= set(page.ids)
     assert len(page.ids) == len(set(page.ids))
