@@ -58,6 +58,7 @@ MEMBERS: dict[str, Any] = {
     "dashboard_categories.add_category": {"categoryId": "8", "name": "Cats"},
     "dashboard_categories.rename_category": {"name": "Dogs"},
     "domains.add_domain": {"name": "cats.example.org"},
+    "domains.remove_domain": lambda world: {"key": world.key},
 }
 
 

@@ -3,6 +3,7 @@
 from flask import abort, current_app, render_template, url_for
 from flask.typing import ResponseReturnValue
 
+from petstore.dashboard.entered_keys import NOT_CONFIRMED, is_confirmed
 from petstore.dashboard.forms import EMPTY, Form, filled_in
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
@@ -46,14 +47,14 @@ def add_domain() -> ResponseReturnValue:
 
 
 @bp.get("/<id:domain_id>")
-def domain(domain_id: int) -> str:
+def domain(domain_id: int, form: Form = EMPTY) -> str:
     """Show one domain: its DNS records, what DNS says, its certificate."""
     domain, verifier = (
         Domain.find(current_project(), domain_id),
         verifier_of(current_app),
     )
     records = verifier.required_records(domain).records if verifier else ()
-    return render_template("domain.html", domain=domain, records=records)
+    return render_template("domain.html", domain=domain, records=records, form=form)
 
 
 @bp.post("/<id:domain_id>/verify")
@@ -86,12 +87,14 @@ def choose_domain(domain_id: int) -> ResponseReturnValue:
 
 @bp.post("/<id:domain_id>/remove")
 def remove_domain(domain_id: int) -> ResponseReturnValue:
-    """Stop serving a domain at once."""
-    domain = Domain.find(current_project(), domain_id)
-    was_served = domain.remove()
+    """Stop serving a domain at once, which takes a key again."""
+    found = Domain.find(current_project(), domain_id)
+    if not is_confirmed():
+        return domain(domain_id, NOT_CONFIRMED), 403
+    was_served = found.remove()
     # If not, another project may serve it.
     effect = " It is no longer served." if was_served else ""
-    return go_to(INDEX, f"{domain.name} is removed.{effect}")
+    return go_to(INDEX, f"{found.name} is removed.{effect}")
 
 
 def _verifier() -> Verifier:

@@ -10,14 +10,17 @@ from flask import request, session
 
 CSRF_TOKEN = "csrf_token"  # noqa: S105 (the name of a form field)
 ONCE = "once"  # the name of a form field, too
+KEY = "key"  # as it is of this one, which is secret, and of its name
+KEY_NAME = "username"
+UNSEEN = (CSRF_TOKEN, ONCE, KEY, KEY_NAME)
 KEPT = "kept"  # the member of the cookie
 MAX_BYTES = 2000  # they are in a query, and in a cookie, which may have 4 KB
 
 
 def sent_fields() -> dict[str, str]:
-    """Return the fields of the request's form, without those that people do not see."""
+    """Return the fields of the request's form that people may see again."""
     fields = request.form.to_dict()
-    return {name: fields[name] for name in fields if name not in (CSRF_TOKEN, ONCE)}
+    return {name: fields[name] for name in fields if name not in UNSEEN}
 
 
 def keep(action: str, fields: dict[str, str]) -> None:

@@ -6,6 +6,7 @@ from flask import render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from petstore import clock
+from petstore.dashboard.entered_keys import NOT_CONFIRMED, is_confirmed
 from petstore.dashboard.forms import EMPTY, Form, filled_in, loads_form, renew_csrf
 from petstore.dashboard.lists import read_query
 from petstore.dashboard.navigation import go_to
@@ -25,6 +26,7 @@ from petstore.models.keys import (
     STATUSES,
     Key,
     KeyNotActive,
+    LastFullKey,
     TooManyKeys,
     TooManyNewKeys,
 )
@@ -137,8 +139,14 @@ def rotate_key(prefix: str, grace: int) -> ResponseReturnValue:
 
 @bp.post("/<prefix>/revoke")
 def revoke_key(prefix: str) -> ResponseReturnValue:
-    """End a key on its very next request."""
-    Key.find(current_project().id, prefix).revoke()
+    """End a key on its very next request; the last full one takes a key again."""
+    found = Key.find(current_project().id, prefix)
+    try:
+        found.revoke(may_be_last=False)
+    except LastFullKey:
+        if not is_confirmed():
+            return key(prefix, NOT_CONFIRMED), 403
+        found.revoke()
     return _back_to(prefix, "The key is revoked and no longer works.")
 
 

@@ -1,6 +1,5 @@
 """/dashboard/sign-in and /dashboard/sign-out."""
 
-import logging
 import re
 import string
 from urllib.parse import quote, unquote
@@ -9,11 +8,12 @@ from flask import current_app, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
 from petstore.dashboard import kept_forms, overview, sessions
+from petstore.dashboard.entered_keys import count_failure, entered_key
 from petstore.dashboard.forms import EMPTY, Form
 from petstore.dashboard.navigation import PREFIX, go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.errors import ERRORS
-from petstore.events import emit, emit_after_commit
+from petstore.events import emit_after_commit
 from petstore.models.callers import Caller
 from petstore.models.roles import WRITE, refusal
 from petstore.storage import db
@@ -26,7 +26,6 @@ MAX_PAGE_LENGTH = 2000
 
 TAKES = WRITE
 CROWDED = "Too many people have signed in to your project"
-FAILED = "Too many sign-ins from your address have failed"
 
 bp = pages_blueprint("sign_in", __name__, "", takes=None)
 
@@ -41,8 +40,7 @@ def sign_in(form: Form = EMPTY) -> str:
 @bp.post("/sign-in")
 def enter() -> ResponseReturnValue:
     """Begin a session with a key that may write, however many sign-ins have failed."""
-    key = request.form.get("key", "").strip()
-    caller = Caller.of(key)
+    caller = Caller.of(entered_key())
     if caller is None:
         return _reject("invalid_api_key")
     if not caller.may(TAKES):
@@ -80,12 +78,7 @@ def _count(caller: Caller) -> None:
 
 
 def _reject(code: str, text: str = "") -> ResponseReturnValue:
-    failed = limiter_of(current_app).count_failed_sign_in(request.remote_addr)
-    if not failed.is_granted:
-        raise sessions.too_many(failed, FAILED)
-    # Whoever reaches the limit is guessing keys.
-    level = logging.INFO if failed.tightest.remaining else logging.WARNING
-    emit("sign_in_failed", level, address=request.remote_addr)
+    count_failure()
     kind = ERRORS[code]
     form = Form(errors={"key": kind.message.format(text)})
     return sign_in(form), kind.status, kind.headers

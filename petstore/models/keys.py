@@ -48,6 +48,12 @@ class KeyNotActive(RuleError):
     text = "The key {} is revoked, expired or rotated already."
 
 
+class LastFullKey(RuleError):
+    """No other key of the project may issue keys."""
+
+    text = "The key {} is the last full key of its project."
+
+
 class TooManyKeys(RuleError):
     """The project has as many keys that work as it may have."""
 
@@ -278,12 +284,29 @@ class Key(BaseModel):
                 banned_until_ms=old.banned_until_ms,
             )
 
-    def revoke(self) -> None:
-        """End the key on its very next request; a revoked key stays as it is."""
+    def is_last_full(self) -> bool:
+        """Whether this is the only full key that works.
+
+        Another one that has been rotated does not count, since it ends by itself.
+        """
+        stays = (Key.id == self.id) | Key.retires_ms.is_null()
+        keys = Key.working(self.project_id, clock.now_ms())
+        return [key.id for key in keys.where(Key.role == FULL, stays)] == [self.id]
+
+    def revoke(self, *, may_be_last: bool = True) -> None:
+        """End the key on its very next request; a revoked key stays as it is.
+
+        Raises `LastFullKey` unless it may be that one, also when several full keys are
+        revoked at the same time.
+        """
         update = Key.update(revoked_ms=clock.now_ms()).where(
             Key.id == self.id, Key.revoked_ms.is_null()
         )
         with db.writing(self.project_id):
+            if self.role == FULL and not may_be_last:
+                db.lock_until_commit(self.project_id)
+                if self.is_last_full():
+                    raise LastFullKey(self.prefix)
             if update.execute():
                 self._emit("key_revoked")
 

@@ -29,9 +29,9 @@ def page_of(domain: Domain) -> str:
     return f"{DOMAINS}/{domain.id}"
 
 
-def act(browser: Browser, domain: Domain, deed: str) -> str:
+def act(browser: Browser, domain: Domain, deed: str, **fields: str) -> str:
     """Submit a form of the domain's page, and return the page that follows."""
-    return browser.follow(f"{page_of(domain)}/{deed}", on=DOMAINS)
+    return browser.follow(f"{page_of(domain)}/{deed}", on=DOMAINS, **fields)
 
 
 def test_the_generated_address_is_shown(browser: Browser):
@@ -153,11 +153,16 @@ def test_unverified_domain_cannot_become_primary(browser: Browser, project: Proj
 
 @pytest.mark.parametrize("is_verified", [True, False])
 def test_a_domain_is_removed(
-    browser: Browser, project: Project, rival: Project, own: Own, is_verified: bool
+    browser: Browser,
+    key: str,
+    project: Project,
+    rival: Project,
+    own: Own,
+    is_verified: bool,
 ):
     own(project if is_verified else rival, NAME)
     domain = Domain.page(project)[0] if is_verified else Domain.add(project, NAME)
-    page = act(browser, domain, "remove")
+    page = act(browser, domain, "remove", key=key)
     assert "is removed" in page
     # Another project may serve what this one has not verified.
     assert ("no longer served" in page) is is_verified

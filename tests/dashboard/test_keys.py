@@ -27,7 +27,7 @@ def other(project: Project) -> Key:
     return Key.by_prefix(Key.issue(project, label="Website")[:16])
 
 
-def act(browser: Browser, key: Key, deed: str, **fields: str) -> TestResponse:
+def act(browser: Browser, key: Key, deed: str, /, **fields: str) -> TestResponse:
     return browser.submit(f"{KEYS}/{key.prefix}/{deed}", on=KEYS, **fields)
 
 
@@ -188,7 +188,7 @@ def test_unbanned_key_becomes_active(browser: Browser, other: Key, clock: Clock)
 def test_revoking_the_session_key_ends_the_session(browser: Browser, key: str):
     own = Key.by_prefix(key[:16])
     assert "You are signed in with this key" in browser.read(f"{KEYS}/{own.prefix}")
-    act(browser, own, "revoke")
+    act(browser, own, "revoke", key=key)
     assert browser.get(KEYS).location == "/dashboard/sign-in?next=/dashboard/keys"
 
 

@@ -58,6 +58,7 @@ def test_custom_domain_is_added_used_and_removed(world: World, page: Page):
     assert world.front.get(SHOP).headers["Location"] == f"https://{OLD}/v1/pets"
 
     page.get_by_text("Remove this domain").click()
+    page.get_by_label("A full key of this project").fill(key)
     page.get_by_role("button", name="Yes, remove it").click()
     expect(page.get_by_text(f"{OLD} is removed")).to_be_visible()
     assert [direct(world, number, OLD) for number in (0, 1)] == [421, 421]

@@ -198,6 +198,33 @@ def test_times_are_the_readers_own(
     context.close()
 
 
+@pytest.mark.parametrize("has_script", [True, False])
+def test_key_again_confirms_that_the_last_full_one_is_revoked(
+    chromium: Browser, key: str, has_script: bool
+):
+    context = chromium.new_context(
+        ignore_https_errors=True, java_script_enabled=has_script
+    )
+    page = context.new_page()
+    sign_in(page, key, f"/keys/{key[:16]}")
+    page.get_by_text("Revoke this key").click()
+    revoke = page.get_by_role("button", name="Yes, revoke it")
+    field = page.get_by_label("A full key of this project")
+    field.fill("pet_x")
+    revoke.click()
+    expect(field).to_be_focused()
+    expect(field).to_have_accessible_description(
+        "To confirm it. The key begins with pet_. "
+        "Enter a full key of this project that works."
+    )
+    if has_script:
+        require_accessible_everywhere(page)
+    field.fill(key)
+    revoke.click()
+    expect(page.get_by_text("Your session is over.")).to_be_visible()
+    context.close()
+
+
 def test_page_that_waits_keeps_an_open_question(page: Page, key: str):
     sign_in(page, key)
     add_domain(page, "shop.example.org")

@@ -290,7 +290,7 @@ class Stage:
         finish_background(verifier)
         verifier.recheck_due()
         finish_background(verifier)
-        self._submit(f"{domains}/{domain.id}/remove", on=domains)
+        self._submit(f"{domains}/{domain.id}/remove", on=domains, key=self.key)
 
     def _work_in_the_background(self) -> None:
         key_notes.flush()

@@ -70,9 +70,9 @@ class Attacker:
         host, page = f"{victim.slug}.{BASE}", choice(PAGES)
         return [
             lambda: me.see(key),
-            lambda: me.send(f"{key}/{key_form}", grace="0"),
+            lambda: me.send(f"{key}/{key_form}", grace="0", key=me.key),
             lambda: me.see(domain),
-            lambda: me.send(f"{domain}/{domain_form}"),
+            lambda: me.send(f"{domain}/{domain_form}", key=me.key),
             lambda: me.see_with(me.cookie, page, host),
         ]
 
@@ -109,7 +109,7 @@ class Attacker:
         if not place.startswith("/settings/domains/"):
             return added
         form = self._dice.choice(["verify", "primary", "remove"])
-        return self._me.send(f"{place}/{form}")
+        return self._me.send(f"{place}/{form}", key=self._me.key)
 
     def _odd(self) -> str:
         return self._dice.choice([*map(str, self._victim.pets), *NASTY])
