@@ -135,11 +135,8 @@ def test_each_plan_is_documented_with_its_limits():
         )
 
 
-def test_web_page_of_the_guide_is_that_of_the_documentation():
-    address = "http://127.0.0.1:8000/v1"
-    page = web_page("petstore/openapi/guide.md", address)
-    assert page == web_page("docs/api.md", address)
-    assert page.count("\n") == 25
+def test_web_page_of_the_guide_is_short():
+    assert web_page("petstore/openapi/guide.md", "").count("\n") == 25
 
 
 @of_one_engine

@@ -1,6 +1,8 @@
-"""Clients that are generated from the description do what people do by hand."""
+"""Clients that are generated as docs/api.md says do what people do by hand."""
 
 import json
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,31 +21,23 @@ from tests.harness.servers import ROOT
 from tests.harness.services import Service, serving
 
 CLIENTS = ROOT / "tests/e2e/clients"
-NODE, GENERATORS = Path(sys.prefix) / "node", Path(sys.prefix) / "generators"
+NODE, GENERATORS = Path(sys.prefix) / "node", Path(sys.prefix) / "generators/bin"
 RETRY_AFTER_SECONDS = 1
-DESCRIPTION = "openapi.json"
-PYTHON, TSC = f"{GENERATORS}/bin/python", "node_modules/.bin/tsc"
-# How each client is generated, and then run.
-COMMANDS = {
+PAGE = (ROOT / "docs/api.md").read_text().replace("\\\n", "")
+DESCRIPTION = "http://127.0.0.1:8000/openapi.json"
+PYTHON, TSC = f"{GENERATORS}/python", "node_modules/.bin/tsc"
+# What generates the types or `petstore_client`, and how each client is run then.
+RUNS = {
     "openapi_python_client.py": (
-        (
-            *(f"{GENERATORS}/bin/openapi-python-client", "generate", "--meta=none"),
-            *(f"--path={DESCRIPTION}", "--output-path=generated"),
-        ),
+        f"{GENERATORS}/openapi-python-client",
         (PYTHON, "openapi_python_client.py"),
     ),
     "openapi_generator.py": (
-        (
-            *(f"{GENERATORS}/bin/openapi-generator-cli", "generate", "-g", "python"),
-            *("-i", DESCRIPTION, "-o", ".", "--package-name", "generated"),
-        ),
+        f"{GENERATORS}/openapi-generator-cli",
         (PYTHON, "openapi_generator.py"),
     ),
     "openapi_typescript.ts": (
-        (
-            *("node_modules/.bin/openapi-typescript", DESCRIPTION),
-            *("--default-non-nullable=false", "-o", "generated.d.ts"),
-        ),
+        "node_modules/.bin/openapi-typescript",
         (
             *(TSC, "--strict", "--module", "nodenext", "--target", "es2022"),
             *("--types", "node", "openapi_typescript.ts"),
@@ -51,6 +45,13 @@ COMMANDS = {
         ("node", "openapi_typescript.js"),
     ),
 }
+
+
+def documented(generator: str, url: str) -> list[str]:
+    """Return how the page calls a generator, for the description at this address."""
+    name = Path(generator).name
+    [options] = re.findall(f"^(?:npx|pipx run.*) {name} (.*)$", PAGE, re.MULTILINE)
+    return [generator, *shlex.split(options.replace(DESCRIPTION, url))]
 
 
 @pytest.fixture
@@ -91,17 +92,17 @@ def failure(code: str, status: int) -> Response:
     return Response(body, status, headers, content_type="application/json")
 
 
-@pytest.mark.parametrize("client", COMMANDS)
+@pytest.mark.parametrize("client", RUNS)
 def test_client_creates_corrects_orders_pages_and_survives(
     service: Service, tmp_path: Path, client: str
 ):
     (tmp_path / "node_modules").symlink_to(NODE / "node_modules")
     (tmp_path / "package.json").write_text('{"type": "module"}')
-    (tmp_path / DESCRIPTION).write_bytes(service.send("/openapi.json").content)
     shutil.copy(CLIENTS / client, tmp_path)
     with strange_service() as (strange, asked):
         environ = {"API": f"{service.url}/v1", "STRANGE": strange, "KEY": service.key}
-        for command in COMMANDS[client]:
+        generator, *runs = RUNS[client]
+        for command in (documented(generator, f"{service.url}/openapi.json"), *runs):
             done = subprocess.run(
                 command,
                 cwd=tmp_path,

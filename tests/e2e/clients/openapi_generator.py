@@ -1,13 +1,13 @@
-"""What a client of OpenAPI Generator does, once it is generated as `generated`."""
+"""What a client of OpenAPI Generator does, once it is generated."""
 
 import json
 import os
 import re
 import time
 
-from generated import ApiClient, Configuration, PetsApi, StoreApi
-from generated.exceptions import ApiException
-from generated.models import NewOrder, NewPet, PetChange
+from petstore_client import ApiClient, Configuration, PetsApi, StoreApi
+from petstore_client.exceptions import ApiException
+from petstore_client.models import NewOrder, NewPet, PetChange
 
 
 def client_of(address: str) -> ApiClient:

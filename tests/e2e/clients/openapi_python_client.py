@@ -1,14 +1,14 @@
-"""What a client of openapi-python-client does, once it is generated as `generated`."""
+"""What a client of openapi-python-client does, once it is generated."""
 
 import json
 import os
 import re
 import time
 
-from generated import AuthenticatedClient
-from generated.api.pets import create_pet, delete_pet, list_pets, update_pet
-from generated.api.store import create_order
-from generated.models import NewOrder, NewPet, PetChange
+from petstore_client import AuthenticatedClient
+from petstore_client.api.pets import create_pet, delete_pet, list_pets, update_pet
+from petstore_client.api.store import create_order
+from petstore_client.models import NewOrder, NewPet, PetChange
 
 client = AuthenticatedClient(os.environ["API"], os.environ["KEY"])
 strange = AuthenticatedClient(os.environ["STRANGE"], os.environ["KEY"])

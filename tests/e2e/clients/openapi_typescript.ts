@@ -1,7 +1,7 @@
 // What a client of openapi-typescript does, once its types are generated.
 
 import createClient from "openapi-fetch";
-import type { paths } from "./generated.js";
+import type { paths } from "./petstore.js";
 
 const { API, STRANGE, KEY } = process.env;
 const headers = { Authorization: `Bearer ${KEY}` };
