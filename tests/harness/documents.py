@@ -1,7 +1,8 @@
-"""The tables and the web page of the documentation."""
+"""The tables, commands and the web page of the documentation."""
 
 import re
 from itertools import takewhile
+from textwrap import dedent
 
 from tests.harness.servers import ROOT
 
@@ -19,6 +20,14 @@ def rows_of(page: str, heading: str) -> list[list[str]]:
 def code_in(cell: str) -> list[str]:
     """Return what a cell shows as code."""
     return re.findall("`([^`]+)`", cell)
+
+
+def commands_below(page: str, heading: str) -> list[str]:
+    """Return what a page prints for a shell below a heading, a block each."""
+    section = (ROOT / page).read_text().partition(f"# {heading}\n")[2]
+    section = re.split("^#+ ", section, maxsplit=1, flags=re.MULTILINE)[0]
+    blocks = re.findall("^ *```sh\n(.*?)^ *```$", section, re.MULTILINE | re.DOTALL)
+    return [dedent(block) for block in blocks]
 
 
 def web_page(page: str, address: str) -> str:

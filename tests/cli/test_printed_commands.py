@@ -1,0 +1,42 @@
+"""The commands that docs/operating.md prints for a shell, beside those of its steps."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from petstore import clock
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from tests.harness.documents import commands_below
+from tests.harness.servers import ROOT
+
+NEVER_USED, COMPLETION = commands_below("docs/operating.md", "Commands")
+
+
+def shell(commands: str, environ: dict[str, str]) -> list[str]:
+    """Run commands with `flask` on the PATH; return the lines of their output."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-eu", "-o", "pipefail", "-c", commands],
+        cwd=ROOT,
+        env=os.environ | environ | {"PATH": path},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_keys_that_were_never_used_are_listed(
+    project: Project, environ: dict[str, str]
+):
+    used, unused = (Key.issue(project)[:16] for _ in range(2))
+    Key.update(last_used_ms=clock.now_ms()).where(Key.prefix == used).execute()
+    assert shell(NEVER_USED, environ) == [unused]
+
+
+def test_bash_completes_commands(sqlite_url: str):
+    typed = "COMP_WORDS=(flask dem) COMP_CWORD=1"
+    commands = f'{COMPLETION}\n{typed}; _flask_completion flask; echo "$COMPREPLY"'
+    assert shell(commands, {"DATABASE_URL": sqlite_url}) == ["demo"]
