@@ -7,8 +7,6 @@ from petstore.settings import Settings
 from petstore.web.application import current_request, is_api_path
 from petstore.web.limiter import limiter_of
 
-NO_STORE = ("Cache-Control", "no-store")
-
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Identify the caller, count the request, and only then answer it.
@@ -38,8 +36,6 @@ def init_app(app: Flask, settings: Settings) -> None:
             headers = request.state.headers
             headers += quota.headers(limiter, request)
             headers += cors.headers(settings.cors_origins, request)
-            if response.status_code != 301:  # a redirect has this header already
-                headers.append(NO_STORE)
         return response
 
     for bp in (pets.bp, orders.bp, categories.bp):

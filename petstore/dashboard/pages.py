@@ -20,7 +20,6 @@ from petstore.web.assets import AssetBlueprint
 from petstore.web.headers import FOR_PAGES
 
 HEADERS = FOR_PAGES | {
-    "Cache-Control": "no-store",
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; "
         "img-src 'self' data:; connect-src 'self'; form-action 'self'; "

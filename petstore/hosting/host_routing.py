@@ -83,11 +83,5 @@ def _redirect(host: str, status: int) -> Response:
     raw = _ORIGIN.sub("", request.environ["RAW_URI"], count=1)
     target = quote(raw, safe=string.punctuation, encoding="latin-1")
     _, colon, port = request.host.partition(":")
-    # Browsers would store the redirect for longer than the owner wants it.
-    return Response(
-        status=status,
-        headers={
-            "Location": f"{request.scheme}://{host}{colon}{port}{target}",
-            "Cache-Control": "no-store",
-        },
-    )
+    location = f"{request.scheme}://{host}{colon}{port}{target}"
+    return Response(status=status, headers={"Location": location})
