@@ -1,5 +1,6 @@
 """How many database statements each operation executes."""
 
+import re
 from collections.abc import Awaitable, Callable
 from functools import partial, partialmethod
 from typing import Any
@@ -13,6 +14,7 @@ from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from petstore.storage.engines.connection import PostgresConnection
 from tests.harness import statements
+from tests.harness.documents import rows_of
 
 ORDERS = "/v1/store/orders"
 REX = {"name": "Rex", "categoryId": 7}
@@ -165,3 +167,38 @@ def test_create_takes_one_round_trip_after_it_is_admitted(
 ):
     client.post("/v1/pets", json=REX)
     assert len(round_trips) == ADMITTED + 1
+
+
+ONCE, AGAIN = {"Idempotency-Key": "once"}, {"Idempotency-Key": "again"}
+CATS = {"name": "Cats"}
+# What the rows of the table in docs/scaling.md with a key mean, one for each number.
+DOCUMENTED: list[tuple] = [
+    ("DELETE", "/v1/pets"),
+    ("GET", "/v1/pets"),
+    ("POST", "/v1/pets", REX),
+    ("POST", "/v1/pets", REX | {"categoryId": 8}),
+    ("PATCH", "/v1/pets/1", {"name": "Max"}),
+    ("DELETE", "/v1/pets/33"),
+    ("POST", ORDERS, {"petId": 34}),
+    ("PATCH", f"{ORDERS}/{OPEN}", {"status": "completed"}),
+    ("PUT", "/v1/categories/7", CATS),
+    ("PUT", "/v1/categories/9", CATS),
+    ("POST", "/v1/pets", REX, ONCE),
+    ("POST", "/v1/pets", REX | {"categoryId": 10}, AGAIN),
+    ("POST", "/v1/pets", REX, ONCE),
+]
+
+
+@pytest.mark.usefixtures("orders")
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_round_trips_are_as_documented(client: FlaskClient, round_trips: list[str]):
+    client.post("/v1/pets", json=REX)
+    sent = []
+    for method, path, *more in DOCUMENTED:
+        round_trips.clear()
+        body, headers = (*more, None, None)[:2]
+        client.open(path, method=method, json=body, headers=headers)
+        sent.append(len(round_trips) - 1)  # what counts the request goes to Redis
+    _, *rows = rows_of("scaling.md", "What a request sends")
+    told = [int(number) for row in rows for number in re.findall("[0-9]+", row[2])]
+    assert sent == told
