@@ -23,6 +23,9 @@ from tests.harness.databases import of_one_engine
 from tests.harness.documents import code_in, rows_of, web_page
 from tests.harness.servers import ROOT
 
+MADE = re.compile("(?:^|`|=[0-9]+ )make ([a-z0-9]+)", re.MULTILINE)
+TARGET = re.compile("^([a-z0-9]+):", re.MULTILINE)
+
 
 @pytest.fixture
 def migrated(unmigrated_url: str) -> Iterator[None]:
@@ -133,6 +136,13 @@ def test_each_plan_is_documented_with_its_limits():
             "{}/minute;{}/day".format(*limits),
             f"{terms.rows:,}" if terms.rows else "its own",
         )
+
+
+def test_make_targets_that_pages_name_exist():
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "tests/README.md"]
+    told = {name for page in pages for name in MADE.findall(page.read_text())}
+    assert told <= set(TARGET.findall((ROOT / "Makefile").read_text()))
+    assert {"run", "test", "e2e"} <= told
 
 
 def test_web_page_of_the_guide_is_short():

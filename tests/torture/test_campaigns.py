@@ -1,6 +1,9 @@
 """The campaigns are those that the documentation tells the results of."""
 
 import random
+import re
+import shlex
+import sys
 from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
@@ -8,21 +11,39 @@ from pathlib import Path
 import pytest
 
 from tests.harness.campaign import Run
-from tests.harness.documents import code_in, rows_of
-from tests.torture import kills
+from tests.harness.documents import code_in, commands_below, rows_of
+from tests.torture import __main__, kills
 from tests.torture.campaigns import CAMPAIGNS
 
+PAGE, HEADING = "reliability.md", "Campaigns"
+[BLOCK] = commands_below(f"docs/{PAGE}", HEADING)
 KILLS = 4
 
 
 def test_each_fault_campaign_is_documented():
-    rows = rows_of("reliability.md", "Campaigns")
+    rows = rows_of(PAGE, HEADING)
     told = [name for row in rows for name in code_in(row[0])]
     found = [
         [name for name in told if fnmatchcase(campaign.name, name.replace("…", "*"))]
         for campaign in CAMPAIGNS
     ]
     assert [names for names, _ in groupby(found)] == [[name] for name in told]
+
+
+class HasBegun(Exception):
+    """The options were accepted, and the first campaign would run."""
+
+
+def begin(*_: object) -> None:
+    raise HasBegun
+
+
+@pytest.mark.parametrize("options", re.findall("-m tests.torture (.*)", BLOCK))
+def test_documented_options_are_accepted(monkeypatch: pytest.MonkeyPatch, options: str):
+    monkeypatch.setattr(sys, "argv", ["torture", *shlex.split(options, comments=True)])
+    monkeypatch.setattr(__main__, "_played", begin)
+    with pytest.raises(HasBegun):
+        __main__.main()
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
