@@ -1,5 +1,7 @@
 """The secret that signs sessions: SECRET_KEY, or one that is generated once."""
 
+import re
+
 import pytest
 from flask import Flask
 from flask.sessions import SecureCookieSessionInterface
@@ -12,6 +14,7 @@ from tests.harness import statements
 from tests.harness.browser import COOKIE, Browser
 from tests.harness.calls import called_functions
 from tests.harness.databases import of_both_engines
+from tests.harness.servers import ROOT
 
 
 @pytest.fixture(params=[None, "chosen by the operator"])
@@ -59,6 +62,16 @@ def test_secret_is_generated_once_and_then_read_without_writing(app: Flask):
     with statements.recorded() as seen:
         assert Secret.shared("sessions") == made
     assert {statement.gist for statement in seen} == {"SELECT secret"}
+
+
+@of_both_engines
+@pytest.mark.parametrize("chosen", [None], indirect=True)
+def test_secret_is_another_once_it_is_deleted_as_documented(app: Flask):
+    before = Secret.shared("sessions")
+    page = (ROOT / "SECURITY.md").read_text()
+    [statement] = re.findall("`(DELETE FROM secret [^`]+)`", page)
+    db.execute_sql(statement)
+    assert Secret.shared("sessions") != before
 
 
 def test_secret_is_generated_only_if_none_is_set(visitor: Browser, chosen: str | None):

@@ -1,5 +1,8 @@
 """Warnings for the operator when the service starts (README, SECURITY)."""
 
+import re
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,7 @@ import pytest
 from petstore.cli.checks import startup_warnings
 from petstore.settings import Settings, read_settings
 from petstore.storage.database import open_databases
+from tests.harness.servers import ROOT
 from tests.harness.tls_proxy import tls_proxy
 
 pytestmark = pytest.mark.usefixtures("closed")
@@ -43,6 +47,16 @@ def test_file_readable_by_others_gives_a_warning(sqlite_url: str, file: Path, en
     [warning] = startup_warnings(opened(sqlite_url), [LOOPBACK])
     assert warning.startswith(f"{file}")
     assert "can be read by other users" in warning
+
+
+def test_documented_command_closes_the_files(sqlite_url: str, file: Path):
+    for name in (file, Path(f"{file}-wal"), Path(f"{file}.counters")):
+        name.touch()
+        name.chmod(0o644)
+    [command] = re.findall("`(chmod [^`]+)`", (ROOT / "SECURITY.md").read_text())
+    command = command.replace("petstore.db", shlex.quote(str(file)))
+    subprocess.run(["sh", "-c", command], check=True)
+    assert startup_warnings(opened(sqlite_url), [LOOPBACK]) == []
 
 
 @pytest.mark.parametrize("place", EVERYWHERE)
