@@ -71,6 +71,31 @@ def test_oversized_body_gets_the_usual_error(front: Nginx):
     connection.close()
 
 
+@pytest.mark.parametrize(
+    ("version", "ciphers", "is_taken"),
+    [
+        ("TLSv1_1", "ALL:@SECLEVEL=0", False),
+        ("TLSv1_2", "ECDHE+AES:!AESGCM:!AESCCM", False),
+        ("TLSv1_2", "ECDHE+AESGCM", True),
+        ("TLSv1_3", "DEFAULT", True),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
+def test_tls_begins_with_1_2_and_ciphers_with_forward_secrecy(
+    front: Nginx, version: str, ciphers: str, is_taken: bool
+):
+    context = ssl.create_default_context(cafile=str(front.trusted))
+    context.minimum_version = context.maximum_version = ssl.TLSVersion[version]
+    context.set_ciphers(ciphers)
+    with closing(front.connection(BASE, context)) as connection:
+        if is_taken:
+            connection.request("GET", "/v1/pets")
+            assert connection.getresponse().status == 401
+        else:
+            with pytest.raises(ssl.SSLError):
+                connection.connect()
+
+
 def test_custom_domain_has_its_own_certificate(world: World, front: Nginx):
     open_databases(read_settings(world.instances[0].environ))
     project = Project.add("Nginx", None, Plan("pro"))

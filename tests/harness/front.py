@@ -40,9 +40,11 @@ class Front:
         finally:
             connection.close()
 
-    def connection(self, host: str) -> http.client.HTTPSConnection:
+    def connection(
+        self, host: str, context: ssl.SSLContext | None = None
+    ) -> http.client.HTTPSConnection:
         """Return a connection for the host that verifies the certificate."""
-        context = ssl.create_default_context(cafile=str(self.trusted))
+        context = context or ssl.create_default_context(cafile=str(self.trusted))
         return _Connection(host, self.https, context)
 
 
