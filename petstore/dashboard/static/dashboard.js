@@ -2,11 +2,11 @@
 
 // Copying is a convenience: without this script the texts can be selected.
 for (const button of document.querySelectorAll("[data-copy]")) {
-  const label = button.innerHTML;
+  const label = [...button.childNodes];
   button.hidden = false;
   button.addEventListener("click", async () => {
     button.textContent = await copy(button) ? "Copied" : "Selected: copy it with Ctrl+C";
-    setTimeout(() => { button.innerHTML = label; }, 4000);
+    setTimeout(() => button.replaceChildren(...label), 4000);
   });
 }
 
