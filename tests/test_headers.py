@@ -44,6 +44,14 @@ def test_each_answer_has_an_id_and_nosniff_once(stranger: FlaskClient, path: str
 
 
 @each_path
+def test_each_text_names_its_encoding(stranger: FlaskClient, path: str):
+    kind, _, encoding = stranger.get(path).content_type.partition("; ")
+    assert kind in ("application/json", "text/html", "text/plain")
+    # That of JSON is always UTF-8 (RFC 8259).
+    assert ("charset=utf-8" in encoding) is (kind != "application/json")
+
+
+@each_path
 def test_caches_keep_no_answer(client: FlaskClient, path: str):
     assert client.get(path).headers.getlist("Cache-Control") == ["no-store"]
 

@@ -29,6 +29,14 @@ def test_long_member_name_is_truncated_in_the_message(client: FlaskClient):
 
 
 @of_one_engine
+@pytest.mark.parametrize("name", ["{0.__class__}", "{}", "{", "%(a)s"])
+def test_braces_in_a_name_are_text(client: FlaskClient, name: str):
+    answer = client.post("/v1/pets", json=REX | {name: 1})
+    assert error_of(answer) == INVALID
+    assert answer.json["message"].startswith(f"{name}: ")
+
+
+@of_one_engine
 def test_internal_error_discloses_no_details(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ):

@@ -86,3 +86,23 @@ def test_no_header_changes_the_path_or_the_method(client: FlaskClient, header: s
     for value in ("/v1/pets/1", "DELETE"):
         answer = client.get("/v1/pets/2", headers={header: value})
         assert error_of(answer) == NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *["/.git/HEAD", "/setup.cfg", "/petstore/__init__.py", "/petstore.db"],
+        *["/static", "/static/", "/docs/static/", "/dashboard/static/"],
+        *["/static/../application.py", "/docs/static/../page.py"],
+        *["/static/..%2fapplication.py", "/static//etc/passwd"],
+    ],
+)
+def test_no_file_or_folder_of_the_project_is_served(client: FlaskClient, path: str):
+    assert send(client, path).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/v1/pets", "/docs", "/dashboard/sign-in"])
+def test_trace_is_refused(client: FlaskClient, path: str):
+    answer = client.open(path, method="TRACE", headers={"X-Secret": "seen"})
+    assert answer.status_code == 405
+    assert "seen" not in answer.text

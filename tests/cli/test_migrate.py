@@ -58,3 +58,10 @@ def test_gunicorn_does_not_start_before_migration(environ: dict[str, str]):
     lines = [line for line in ended.stderr.splitlines() if '"INFO"' not in line]
     message = "the database is not migrated (0001_initial is pending)"
     assert lines == [f"Error: {message}; run `flask migrate` first"]
+
+
+@pytest.mark.usefixtures("clock")
+def test_migrated_database_has_no_project_and_no_key(flask: Callable):
+    flask("migrate")
+    for command in ("projects", "keys"):
+        assert text_of(flask(command, "list", "--json")) == "[]\n"

@@ -7,7 +7,8 @@ from flask.testing import FlaskClient
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from tests.harness.browser import Browser, words
+from tests.harness.browser import Browser, add_pet, words
+from tests.harness.statements import recorded
 
 KEYS = "/dashboard/keys"
 FIELDS = {"name": "spot.example.org", "categoryId": "7", "label": "x", "grace": "0"}
@@ -64,3 +65,24 @@ def test_a_form_sent_twice_issues_one_key(browser: Browser, project: Project):
     answers = [browser.post(KEYS, csrf_token=token) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 400]
     assert len(Key.all_by_id(project)) == 2
+
+
+def test_opening_a_page_changes_nothing(
+    app: Flask, browser: Browser, project: Project, key: str
+):
+    """A link, or an image of another site, does no deed."""
+    pet = add_pet(project, "Rex")
+    own = {"pet_id": pet, "prefix": key[:16], "category_id": 7, "domain_id": 1}
+    pages = [
+        rule.build({name: own[name] for name in rule.arguments})[1]
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith("/dashboard")
+        and rule.endpoint != "dashboard.static"
+        and "GET" in rule.methods
+    ]
+    assert len(pages) > 12
+    with recorded() as statements:
+        statuses = [browser.get(page).status_code for page in pages]
+    assert statuses.count(200) > 12
+    writes = {each.gist for each in statements if not each.gist.startswith("SELECT")}
+    assert writes == {"INSERT usage"}
