@@ -11,8 +11,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore import events
+from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.pets import Pet
+from petstore.models.projects import Project
 from petstore.monitoring import logs
 
 Lines = Callable[[], list[dict[str, Any]]]
@@ -103,6 +105,17 @@ def test_request_without_a_key_is_logged_with_its_route_and_its_path_without_que
     assert line["path"] == path.partition("?")[0]
     assert (line["route"], line["status"], line["code"]) == (route, status, code)
     assert (line["project"], line["key"]) == (None, None)
+
+
+def test_what_a_key_may_not_do_is_logged_with_the_key(
+    stranger: FlaskClient, project: Project, lines: Lines
+):
+    key = Key.issue(project, Grant("read"))
+    lines()
+    stranger.post("/v1/pets", json=REX, headers={"Authorization": f"Bearer {key}"})
+    [line] = lines()
+    told = (line["status"], line["code"], line["key"])
+    assert told == (403, "key_not_allowed", key[:16])
 
 
 def test_code_of_a_replayed_error_is_logged(client: FlaskClient, lines: Lines):
