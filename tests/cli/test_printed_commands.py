@@ -12,6 +12,8 @@ from tests.harness.documents import commands_below
 from tests.harness.servers import ROOT
 
 NEVER_USED, COMPLETION = commands_below("docs/operating.md", "Commands")
+[MOVE] = commands_below("docs/operating.md", "Moving to PostgreSQL")
+TARGET = "postgresql://petstore:secret@db.example.org/petstore"
 
 
 def shell(commands: str, environ: dict[str, str]) -> list[str]:
@@ -40,3 +42,11 @@ def test_bash_completes_commands(sqlite_url: str):
     typed = "COMP_WORDS=(flask dem) COMP_CWORD=1"
     commands = f'{COMPLETION}\n{typed}; _flask_completion flask; echo "$COMPREPLY"'
     assert shell(commands, {"DATABASE_URL": sqlite_url}) == ["demo"]
+
+
+def test_projects_move_to_another_database(
+    project: Project, environ: dict[str, str], unmigrated_url: str
+):
+    assert shell(MOVE.replace(TARGET, f"'{unmigrated_url}'"), environ) == []
+    moved = shell("flask projects list", {"DATABASE_URL": unmigrated_url})
+    assert [line.split()[0] for line in moved[1:]] == [project.slug]
