@@ -4,11 +4,14 @@ import re
 
 import pytest
 
-from petstore.clock import MS_PER_MINUTE
+from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
+from petstore.events import activity
+from petstore.models import failed_requests, stored_responses
 from petstore.models.domains import MAX_DOMAINS
-from petstore.models.keys import MAX_WORKING_KEYS
+from petstore.models.keys import KEEP_ENDED_MS, MAX_WORKING_KEYS
 from petstore.models.sessions import IDLE_MS, LASTS_MS
 from petstore.quotas.allowances import FAILED_SIGN_INS, PAGES, RESERVE, SIGN_INS, Quota
+from petstore.quotas.subjects import COUNTS_KEPT_DAYS
 from petstore.settings.numbers import MIN_SECRET_LENGTH
 from tests.harness.servers import ROOT
 
@@ -39,6 +42,19 @@ def test_lifetimes_of_sessions_match_the_code():
     told = " ".join(OPERATING.split())
     assert "an hour without a request" in told
     assert "after twelve hours in any case" in told
+
+
+def test_data_is_kept_as_long_as_the_page_says():
+    told = " ".join(SECURITY.split())
+    for words, kept_ms in {
+        "Idempotency-Key contain them for 24 hours": stored_responses.KEPT_MS,
+        "failed requests (a day)": failed_requests.KEPT_MS,
+        "activity (90 days)": activity.KEPT_MS / 90,
+        "ended keys (30 days)": KEEP_ENDED_MS / 30,
+        "in the counters until the end of the next day": COUNTS_KEPT_DAYS * MS_PER_DAY,
+    }.items():
+        assert words in told
+        assert kept_ms == MS_PER_DAY, words
 
 
 def test_readme_links_to_security_md():
