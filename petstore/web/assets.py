@@ -4,10 +4,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from flask import Blueprint, Flask, Response, current_app, request, url_for
-
-from petstore.web.application import current_request
-from petstore.web.headers import NO_STORE
+from flask import Blueprint, Flask, current_app, request, url_for
 
 MAX_AGE_SECONDS = 31_536_000
 
@@ -23,12 +20,6 @@ class AssetBlueprint(Blueprint):
         version = _versions(self.static_folder or "").get(filename or "")
         is_own = version and request.args.get("v") == version
         return MAX_AGE_SECONDS if is_own else None
-
-    def send_static_file(self, filename: str) -> Response:
-        """Return a file, whose `Cache-Control` tells how long it is kept."""
-        response = super().send_static_file(filename)
-        current_request().state.headers.remove(NO_STORE)
-        return response
 
 
 bp = AssetBlueprint(

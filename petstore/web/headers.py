@@ -13,9 +13,6 @@ from petstore.web.responses import ApplicationResponse
 REQUEST_ID = "X-Request-ID"
 # Browsers must not take a response for anything but its Content-Type.
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
-# Caches keep nothing but versioned files (assets.py). Without this header, they choose
-# for themselves how long to keep a page or a 404 (RFC 9111 section 4.2.2).
-NO_STORE = ("Cache-Control", "no-store")
 # For a year; subdomains are not included, because they may be other projects' hosts.
 TRANSPORT_SECURITY = ("Strict-Transport-Security", "max-age=31536000")
 # Of pages: other sites get no window of theirs, no part of them, and no address.
@@ -35,7 +32,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     def begin() -> None:
         request = current_request()
         state = request.state
-        state.headers = [(REQUEST_ID, state.request_id), NOSNIFF, NO_STORE]
+        state.headers = [(REQUEST_ID, state.request_id), NOSNIFF]
         # Only a trusted proxy can say that the request came over TLS.
         if request.scheme == "https" and (
             base_domain is None or _is_ours(request.host, base_domain)

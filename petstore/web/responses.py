@@ -8,6 +8,10 @@ from petstore.errors import NO_HEADERS
 from petstore.web.application import current_request
 from petstore.web.state import Header
 
+# Of what says nothing else itself: caches would choose how long to keep a page or a 404
+# (RFC 9111 section 4.2.2).
+NO_STORE = ("Cache-Control", "no-store")
+
 
 class ApplicationResponse(Response):
     """A Flask response that is sent with the headers that hooks have added."""
@@ -17,7 +21,10 @@ class ApplicationResponse(Response):
     ) -> tuple[Iterable[bytes], str, list[Header]]:
         """Return body, status and all headers."""
         body, status, headers = super().get_wsgi_response(environ)
-        return body, status, headers + current_request().state.headers
+        headers += current_request().state.headers
+        if NO_STORE[0] not in self.headers:
+            headers.append(NO_STORE)
+        return body, status, headers
 
 
 def no_content() -> Response:
@@ -50,6 +57,7 @@ class JsonResponse(ApplicationResponse):
         headers = [
             *self.headers.to_wsgi_list(),
             ("Content-Length", str(len(self.body))),
+            NO_STORE,
             *current_request().state.headers,
         ]
         body = () if environ["REQUEST_METHOD"] == "HEAD" else (self.body,)
