@@ -343,6 +343,11 @@ def test_animals_keep_the_order_of_the_file_in_parts(
     assert not ImportedPart.select().exists()
 
 
+def test_file_that_cannot_be_read_is_refused(flask: Callable, project: Project):
+    told = refusal(flask("animals", "import", "/proc/self/mem"))
+    assert told == "FILE: Input/output error."
+
+
 def test_project_sees_who_has_imported(import_text: Import, project: Project):
     import_text(HEAD + "Rex,7\nTom,7\n")
     [event] = Activity.select().where(Activity.project == project)

@@ -77,6 +77,17 @@ def test_a_wrong_correction_is_shown_with_its_fault(
     assert Pet.find(project.id, 1).name == "Rex"
 
 
+def test_a_correction_does_not_choose_between_two_categories_of_one_name(
+    browser: Browser, project: Project
+):
+    for number in (8, 9):
+        Category.rename(project.id, number, "Dogs")
+    answer = browser.submit(ANIMAL, name="Max", categoryId="Dogs")
+    assert answer.status_code == 400
+    assert "is the name of two categories: choose Dogs #8 or Dogs #9" in words(answer)
+    assert Pet.find(project.id, 1)[1:3] == ("Rex", 7)
+
+
 @of_both_engines
 def test_a_correction_of_a_withdrawn_animal_adds_no_category(
     browser: Browser, project: Project
@@ -131,6 +142,16 @@ def test_what_somebody_has_ordered_before_is_not_available(
     assert answer.location == ANIMAL
     assert "It is not available any more" in browser.read(ANIMAL)
     assert Order.page(project.id, after=1, limit=1, status=None) == []
+
+
+@pytest.mark.parametrize("deed", ["order", "withdraw"])
+def test_what_somebody_has_withdrawn_before_is_not_found(
+    browser: Browser, project: Project, deed: str
+):
+    token = browser.token(ANIMAL)
+    Pet.withdraw(project.id, 1)
+    assert browser.post(f"{ANIMAL}/{deed}", csrf_token=token).status_code == 404
+    assert Order.page(project.id, after=0, limit=1, status=None) == []
 
 
 @of_both_engines

@@ -84,5 +84,7 @@ def test_forms_of_a_full_project_say_so_and_add_nothing(
     [pet] = PetTable.select().limit(1)
     for correction in ({"name": "Rex", "categoryId": each} for each in ("8", "Cats")):
         assert message in browser.follow(f"/dashboard/animals/{pet.id}", **correction)
+    page = f"/dashboard/animals/{pet.id}"
+    assert message in browser.follow(f"{page}/order", on=page)
     assert CategoryTable.select().count() == 1
     assert PetTable.select().count() == 4

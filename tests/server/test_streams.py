@@ -55,6 +55,18 @@ def test_others_are_served_while_a_client_does_not_read(service: Gunicorn, key: 
         assert other.send(get(key)).answer().status == 200
 
 
+@pytest.mark.parametrize("line_break", ["\r\n", "\n", "\r"])
+def test_response_whose_header_contains_a_line_break_is_not_sent(line_break: str):
+    def application(environ: dict, start_response: Callable) -> list[bytes]:
+        start_response("200 OK", [("Location", f"/{line_break}Set-Cookie: x=y")])
+        return [b""]
+
+    environ = {"REQUEST_METHOD": "GET", "SERVER_PROTOCOL": "HTTP/1.1"}
+    response = Response(environ, is_last=lambda: False)
+    with pytest.raises(ValueError, match="line break"):
+        next(response.pieces(application))
+
+
 def pieces(parts: Callable[[], Iterator[bytes]], protocol: str) -> Iterator[bytes]:
     def application(environ: dict, start_response: Callable) -> Iterator[bytes]:
         start_response("200 OK", [])

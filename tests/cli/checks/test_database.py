@@ -7,6 +7,7 @@ import psycopg
 import pytest
 
 from petstore import clock as service_clock
+from petstore.cli.checks import database
 from petstore.cli.checks.database import check_clock, check_database, check_files
 from petstore.storage.database import db
 from tests.harness.clocks import Clock
@@ -39,6 +40,15 @@ def test_unreachable_server_is_reported_without_its_password(opened: Callable):
     assert status == "wrong"
     assert "DATABASE_URL: " in message
     assert "Geheimnis" not in message
+
+
+def test_postgresql_that_is_too_old_is_wrong(
+    opened: Callable, postgresql_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(database, "OLDEST_POSTGRESQL", 99)
+    status, message = check_database(opened(postgresql_url))
+    assert status == "wrong"
+    assert message.endswith("; use PostgreSQL 99 or newer")
 
 
 @pytest.mark.parametrize(

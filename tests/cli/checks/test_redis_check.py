@@ -1,5 +1,6 @@
 """Checks of Redis: availability and eviction policy."""
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,26 @@ def test_unreachable_redis_is_reported_without_its_password():
     assert status == "wrong"
     assert "does not answer" in message
     assert "Geheimnis" not in message
+
+
+def test_redis_that_is_too_old_is_wrong(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(redis, "OLDEST_REDIS", 99)
+    status, message = checked(redis_url)
+    assert status == "wrong"
+    assert message.endswith("; use Redis 99 or newer")
+
+
+def test_redis_that_accepts_and_never_answers_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(redis, "ANSWER_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        status, message = checked(f"redis://127.0.0.1:{port}/0")
+    assert status == "wrong"
+    assert message.endswith("gave no answer in 0.2 s")
 
 
 def test_each_node_of_a_cluster_is_checked(tmp_path: Path):
