@@ -2,6 +2,7 @@
 
 import click
 
+from petstore.cli.checks.database import newer_version
 from petstore.cli.commands import Command
 from petstore.storage import migrator, opened_databases
 
@@ -10,8 +11,11 @@ from petstore.storage import migrator, opened_databases
 def migrate() -> None:
     """Migrate the database; any number of processes may do so at once."""
     opened_databases().extend_timeouts()
-    applied = migrator.migrate()
-    for step in applied:
+    applied = []
+    for step in migrator.migrate_in_steps():
         click.echo(f"applied {step}")
-    if not applied:
+        applied.append(step)
+    if newer := newer_version():
+        click.echo(newer)
+    elif not applied:
         click.echo("nothing to apply")

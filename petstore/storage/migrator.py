@@ -1,5 +1,6 @@
 """Migrates both databases to the current schema, one locked step at a time."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,11 +33,20 @@ class Schema(NamedTuple):
 
 
 def migrate(databases: Databases | None = None) -> list[str]:
-    """Apply pending migrations, each in a transaction; return their names.
+    """Apply the pending migrations; return their names."""
+    return list(migrate_in_steps(databases))
 
-    Any number of processes may do so at once: each step is chosen under a lock.
+
+def migrate_in_steps(databases: Databases | None = None) -> Iterator[str]:
+    """Apply one pending migration after the other; yield the name of each.
+
+    Each has a transaction of its own. Any number of processes may do so at once: each
+    step is chosen under a lock.
     """
-    return [step for schema in _schemas(databases) for step in _migrate(schema)]
+    for schema in _schemas(databases):
+        runner = schema.runner
+        while step := _apply_next(schema.database, runner):
+            yield step
 
 
 def require_migrated() -> None:
@@ -72,14 +82,6 @@ def _schemas(databases: Databases | None) -> list[Schema]:
         Schema(databases.db, _DIRECTORY, "migration"),
         Schema(databases.counters, _DIRECTORY / "counters", "counter_migration"),
     ]
-
-
-def _migrate(schema: Schema) -> list[str]:
-    runner = schema.runner
-    applied = []
-    while step := _apply_next(schema.database, runner):
-        applied.append(step)
-    return applied
 
 
 def _apply_next(database: Engine, runner: Runner) -> str | None:

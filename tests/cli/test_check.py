@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 
 from petstore.cli.checks import CHECKS
-from petstore.storage.database import db
 from tests.cli.outputs import text_of
+from tests.harness.databases import applied_by_a_newer_version
 
 
 def statuses(text: str) -> list[list[str]]:
@@ -24,13 +24,8 @@ def test_json_output_is_one_array(flask: Callable):
 
 
 def test_newer_migration_is_a_warning_that_exits_with_0(flask: Callable):
-    db.execute_sql(
-        "INSERT INTO migration (name, applied) VALUES ('9999_later', CURRENT_TIMESTAMP)"
-    )
-    try:
+    with applied_by_a_newer_version("9999_later"):
         text = text_of(flask("check"))
-    finally:
-        db.execute_sql("DELETE FROM migration WHERE name = '9999_later'")
     assert ["database", "warning"] in statuses(text)
     assert "(9999_later); run that version" in text
 

@@ -8,6 +8,7 @@ import pytest
 from petstore.storage import migrator
 from tests.cli.outputs import failure, text_of
 from tests.harness import servers
+from tests.harness.databases import applied_by_a_newer_version
 from tests.harness.migrators import LIVES, migrate_twice
 
 MIGRATIONS = Path(migrator.__file__).parent / "migrations"
@@ -33,6 +34,17 @@ def environ(unmigrated_url: str) -> dict[str, str]:
 @pytest.mark.usefixtures("clock")
 def test_migrate_reports_the_applied_steps_once(flask: Callable):
     assert text_of(flask("migrate")) == "".join(applied())
+    assert text_of(flask("migrate")) == NOTHING
+
+
+@pytest.mark.usefixtures("clock")
+def test_migrate_of_an_older_version_says_in_one_line_that_there_is_a_newer_one(
+    flask: Callable,
+):
+    flask("migrate")
+    with applied_by_a_newer_version("9999_later"):
+        by = "the database was migrated by a newer version of the service"
+        assert text_of(flask("migrate")) == f"{by} (9999_later)\n"
     assert text_of(flask("migrate")) == NOTHING
 
 

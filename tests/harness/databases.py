@@ -100,6 +100,18 @@ def locked(file: str) -> Iterator[None]:
         other.execute("ROLLBACK")
 
 
+@contextmanager
+def applied_by_a_newer_version(step: str) -> Iterator[None]:
+    """Let the database say for the block that this migration was applied."""
+    db.execute_sql(
+        f"INSERT INTO migration (name, applied) VALUES ('{step}', CURRENT_TIMESTAMP)"
+    )
+    try:
+        yield
+    finally:
+        db.execute_sql(f"DELETE FROM migration WHERE name = '{step}'")
+
+
 # For tests of what is refused before the database is used: one engine is enough.
 of_one_engine = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 of_both_engines = pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from petstore.cli.checks import startup_warnings
 from petstore.settings import Settings, read_settings
 from petstore.storage.database import open_databases
+from tests.harness.databases import applied_by_a_newer_version
 from tests.harness.servers import ROOT
 from tests.harness.tls_proxy import tls_proxy
 
@@ -91,6 +92,13 @@ def test_untrusted_redis_certificate_gives_a_warning_with_a_remedy(sqlite_url: s
         [warning] = startup_warnings(opened(sqlite_url, REDIS_URL=url), [LOOPBACK])
     assert "append ?ssl_cert_reqs=none to REDIS_URL" in warning
     assert "Geheimnis" not in warning
+
+
+def test_database_of_a_newer_version_gives_a_warning(sqlite_url: str):
+    settings = opened(sqlite_url)
+    with applied_by_a_newer_version("9999_later"):
+        [warning] = startup_warnings(settings, [LOOPBACK])
+    assert warning.endswith("by a newer version of the service (9999_later)")
 
 
 def test_unreachable_redis_gives_no_warning(sqlite_url: str):

@@ -6,7 +6,12 @@ import click
 from flask import current_app
 from flask.cli import with_appcontext
 
-from petstore.cli.checks.database import check_clock, check_database, check_files
+from petstore.cli.checks.database import (
+    check_clock,
+    check_database,
+    check_files,
+    newer_version,
+)
 from petstore.cli.checks.network import (
     ListenAddress,
     check_hosts,
@@ -53,12 +58,15 @@ def startup_warnings(
 ) -> list[str]:
     """Return a sentence for each thing that is open to more people than intended.
 
-    The addresses are those that the service is about to listen on. Unknown settings and
-    a certificate of Redis that is not accepted are among the warnings, too.
+    The addresses are those that the service is about to listen on. Among the warnings
+    are, too: unknown settings, a certificate of Redis that is not accepted, and a newer
+    version that has migrated the database, which this one serves nevertheless.
     """
     results = [check_files(settings), check_listen_addresses(settings, addresses)]
     warnings = [message for status, message in results if status != "ok"]
     warnings += unknown_settings()
+    if newer := newer_version():
+        warnings.append(newer)
     if settings.redis_url and (fault := refused_certificate(settings.redis_url)):
         warnings.append(fault)
     return warnings

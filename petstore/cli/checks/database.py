@@ -34,14 +34,20 @@ def _check_version(text: str) -> Result:
     if version and version < OLDEST_POSTGRESQL:
         advice = f"use PostgreSQL {OLDEST_POSTGRESQL} or newer"
         return "wrong", f"{text} is PostgreSQL {version}; {advice}"
-    if unknown := migrator.unknown_steps(opened_databases()):
-        newer = f"a newer version of the service ({unknown[-1]})"
-        return "warning", f"{text} was migrated by {newer}; run that version"
+    if newer := newer_version():
+        return "warning", f"{newer}; run that version"
     if left := Project.all_being_deleted():
         advice = f"`flask projects delete {left[0].slug}` goes on"
         return "warning", f"{text} has a project that is partly deleted; {advice}"
     engine = f"PostgreSQL {version}" if version else "SQLite"
     return "ok", f"{text} answers ({engine}) and is migrated"
+
+
+def newer_version() -> str | None:
+    """Return a sentence if a newer version of the service has migrated the database."""
+    unknown = migrator.unknown_steps(opened_databases())
+    by = "the database was migrated by a newer version of the service"
+    return f"{by} ({unknown[-1]})" if unknown else None
 
 
 def check_clock(_settings: Settings) -> Result:
