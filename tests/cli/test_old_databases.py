@@ -10,6 +10,7 @@ from peewee import DatabaseError, IntegrityError
 from playhouse.migrations import Runner
 
 from petstore.models.activity import Activity
+from petstore.models.domains import Domain
 from petstore.models.failed_requests import FailedRequest
 from petstore.models.key_usage import KeyUsage
 from petstore.models.keys import Key
@@ -26,6 +27,12 @@ from tests.harness.waiting import wait_until
 
 STEPS = Path(migrator.__file__).parent / "migrations"
 SHELTER = 1
+RENAMED_BETWEEN_RELEASES = (
+    ("domain", "looked_ms", "checked_ms"),
+    ("domain", "astray_ms", "misdirected_since_ms"),
+    ("domain", "certificate_asked_ms", "certificate_requested_ms"),
+    ("domain_token", "turn_ends_ms", "locked_until_ms"),
+)
 NEW = {"slug": "new", "name": "New", "created_ms": 0}
 
 
@@ -213,6 +220,21 @@ def test_constraints_of_projects_and_their_last_id_are_kept():
         Project.delete().where(Project.slug == "shelter").execute()
     Project.delete().where(Project.slug == "rival").execute()
     assert Project.create(plan="free", **NEW).id >= 3
+
+
+@pytest.mark.usefixtures("old")
+def test_columns_that_were_renamed_between_releases_have_their_old_names_again():
+    Runner(db.obj, str(STEPS), table_name="migration").up("0025_unused_indexes")
+    columns = "project_id, name, created_ms, is_chosen, looked_ms"
+    insert(f"domain ({columns}) VALUES (1, 'a.b', 0, FALSE, 7)")
+    db.execute_sql("DROP INDEX domain_looked_ms")
+    for table, before, renamed in RENAMED_BETWEEN_RELEASES:
+        db.execute_sql(f"ALTER TABLE {table} RENAME COLUMN {before} TO {renamed}")
+    db.execute_sql("CREATE INDEX domain_checked_ms ON domain (checked_ms)")
+    assert migrator.migrate()[0] == "0026_domain_columns"
+    assert [domain.checked_ms for domain in Domain.select()] == [7]
+    _, indexes, _ = databases.shape_of(db)["domain"]
+    assert "domain_looked_ms" in [index.name for index in indexes]
 
 
 @pytest.mark.usefixtures("old")

@@ -24,7 +24,7 @@ COLUMNS = {
     "domain_token.project": "n",
     "domain.project": "n",
     "domain.verified_ms": "1",
-    "domain.checked_ms": f"{START_MS} - n % 60000",
+    "domain.looked_ms": f"{START_MS} - n % 60000",
     "domain.certificate_issuer": "'CA'",
     "domain.certificate_expires_ms": f"{START_MS} + n",
     "pet.status": "CASE n % 4 WHEN 0 THEN 'sold' ELSE 'available' END",

@@ -119,7 +119,7 @@ def _data(project: Project, rows: int) -> Iterator[Filling]:
     )
     yield Filling(
         others * DOMAINS,
-        "domain (project_id, name, created_ms, verified_ms, is_chosen, checked_ms)",
+        "domain (project_id, name, created_ms, verified_ms, is_chosen, looked_ms)",
         f"{own} + n / {DOMAINS}, 'filled-' || n || '.example.org', {now},"
         f" CASE WHEN n % 3 = 0 THEN {now} END, 1 = 0, {now} - n",
     )

@@ -50,7 +50,7 @@ class DomainToken(BaseModel):
 
     project = ForeignKeyField(Project, primary_key=True)
     token = TextField()
-    locked_until_ms = BigIntegerField(null=True)
+    locked_until_ms = BigIntegerField(null=True, column_name="turn_ends_ms")
 
     @classmethod
     def ensure(cls, project: Project) -> None:
@@ -96,10 +96,15 @@ class Domain(BaseModel):
     verified_ms = BigIntegerField(null=True)
     is_chosen = BooleanField(default=False)  # as the primary one
     lost_ms = BigIntegerField(null=True)  # when another project proved it
-    checked_ms = BigIntegerField(null=True, index=True)  # when DNS was last queried
-    finding = TextField(null=True)  # the result of that query, as a sentence
-    misdirected_since_ms = BigIntegerField(null=True)  # DNS points elsewhere
-    certificate_requested_ms = BigIntegerField(null=True)
+    # Some columns have the names that release 1.0.0, which may run beside, gave them.
+    # When DNS was last queried, and the result of that query, as a sentence:
+    checked_ms = BigIntegerField(null=True, index=True, column_name="looked_ms")
+    finding = TextField(null=True)
+    # Since when DNS has pointed elsewhere:
+    misdirected_since_ms = BigIntegerField(null=True, column_name="astray_ms")
+    certificate_requested_ms = BigIntegerField(
+        null=True, column_name="certificate_asked_ms"
+    )
     certificate_issuer = TextField(null=True)
     certificate_expires_ms = BigIntegerField(null=True)
     certificate_fault = TextField(null=True)
