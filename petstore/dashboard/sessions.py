@@ -60,10 +60,21 @@ class DashboardSessions(SecureCookieSessionInterface):
         wait_as("dashboard", request.remote_addr)
         try:
             _load_secret(app)
+            return self._open(app, request)
         except peewee.DatabaseError as error:
             # It cannot be answered before the hooks run.
             request.environ.setdefault(UNREADABLE, error)
-        return super().open_session(app, request) or SecureCookieSession()
+            return SecureCookieSession()
+
+    def _open(self, app: Flask, request: Request) -> SecureCookieSession:
+        opened = super().open_session(app, request) or SecureCookieSession()
+        if not opened and current_request().is_secure:
+            # Other hosts of the domain can set this cookie. So it opens only a session
+            # that release 1.0.0 has begun, once: then the browser has the other cookie.
+            before = SESSIONS_OF_1_0_0.open_session(app, request)
+            if before and Session.is_from_before(before.get(TOKEN, "")):
+                opened.update(before)
+        return opened
 
     def get_cookie_name(self, app: Flask) -> str:
         """Return the name, which over TLS lets no other host set the cookie."""
@@ -76,6 +87,17 @@ class DashboardSessions(SecureCookieSessionInterface):
     def get_cookie_secure(self, app: Flask) -> bool:
         """Return whether the cookie is for TLS alone: if the request came over it."""
         return current_request().is_secure
+
+
+class SessionsOf100(SecureCookieSessionInterface):
+    """Sessions of release 1.0.0, whose cookie had one name, over TLS too."""
+
+    def get_cookie_name(self, app: Flask) -> str:
+        """Return that name."""
+        return COOKIE
+
+
+SESSIONS_OF_1_0_0 = SessionsOf100()
 
 
 def _load_secret(app: Flask) -> None:

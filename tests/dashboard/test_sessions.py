@@ -111,6 +111,22 @@ def test_cookie_that_another_host_may_have_set_opens_no_page_over_tls(
     assert over_tls.get("/dashboard").status_code == 303
 
 
+@of_both_engines
+def test_session_that_release_1_0_0_has_begun_over_tls_goes_on_in_one_browser(
+    app: Flask, browser: Browser
+):
+    Session.update(began_ms=None, seen_ms=None).execute()  # as that release leaves it
+    first, second = (Browser(app, base_url="https://localhost") for _ in range(2))
+    for each in (first, second):
+        name = "petstore_session"
+        each.client.set_cookie(name, browser.cookie, domain="localhost", path="/")
+    shown = first.get("/dashboard")
+    assert shown.status_code == 200
+    assert shown.headers["Set-Cookie"].startswith("__Host-petstore_session=")
+    assert first.get("/dashboard").status_code == 200
+    assert second.get("/dashboard").status_code == 303
+
+
 def test_messages_that_no_page_has_shown_fit_into_the_cookie(browser: Browser):
     page, chars = "/dashboard/animals", random.Random(1).choices
     token = browser.token(page)
