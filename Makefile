@@ -50,7 +50,7 @@ torture: $(VENV)/test.stamp ## Run the fault injection campaigns (over an hour)
 DEBIAN_PACKAGES := chromium caddy curl nginx-light pebble pgbouncer postgresql prometheus \
 	redis-server systemd
 
-e2e: $(VENV)/e2e.stamp ## Run the end-to-end tests: browser, proxies, platform
+e2e: $(VENV)/e2e.stamp $(VENV)/before.stamp ## Run the end-to-end tests: browser, proxies, platform
 	@for program in chromium caddy curl nginx pebble pebble-challtestsrv pgbouncer promtool \
 		redis-server systemd-analyze; do \
 		command -v $$program > /dev/null || \
@@ -91,6 +91,21 @@ $(VENV)/marks.stamp: $(VENV)/e2e.stamp tests/requirements-marks.txt tests/marks/
 	$(BIN)/python -m venv $(VENV)/httplint
 	$(VENV)/httplint/bin/python -m pip install --quiet --disable-pip-version-check \
 		-r tests/marks/requirements-httplint.txt
+	@touch $@
+
+# The release before this one, for the test of upgrades: its files from the history, and
+# a virtual environment with what it requires.
+$(VENV)/before.stamp: CHANGELOG.md | $(BIN)/python
+	@commit=$$($(BIN)/python -m tests.harness.releases) && \
+	if [ "$$commit" != "$$(cat $(VENV)/before/commit 2> /dev/null)" ]; then \
+		rm -rf $(VENV)/before && mkdir $(VENV)/before && \
+		git archive "$$commit" | tar --extract --directory $(VENV)/before && \
+		$(BIN)/python -m venv $(VENV)/before/.venv && \
+		$(VENV)/before/.venv/bin/python -m pip install --quiet \
+			--disable-pip-version-check -r $(VENV)/before/requirements.txt && \
+		$(VENV)/before/.venv/bin/python -m compileall -q $(VENV)/before && \
+		echo "$$commit" > $(VENV)/before/commit; \
+	fi
 	@touch $@
 
 $(VENV)/test.stamp: requirements.txt tests/requirements.txt | $(BIN)/python

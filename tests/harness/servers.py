@@ -114,12 +114,13 @@ def start(
     port: int,
     log: str | Path = os.devnull,
     environ: dict[str, str] | None = None,
+    directory: Path = ROOT,
 ) -> subprocess.Popen:
     """Start a program and wait for its port; the caller has to stop it."""
     with open(log, "a") as output:
         process = subprocess.Popen(
             command,
-            cwd=ROOT,
+            cwd=directory,
             env=os.environ | (environ or {}),
             stdout=output,
             stderr=output,
@@ -138,9 +139,10 @@ def running(
     port: int,
     log: str | Path = os.devnull,
     environ: dict[str, str] | None = None,
+    directory: Path = ROOT,
 ) -> Iterator[subprocess.Popen]:
     """Run a program that listens on the port for the duration of the block."""
-    process = start(command, port, log, environ)
+    process = start(command, port, log, environ, directory)
     try:
         yield process
     finally:

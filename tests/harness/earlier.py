@@ -1,0 +1,53 @@
+"""The release before this one: its commands, and its service under gunicorn."""
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.harness import servers
+from tests.harness.releases import BEFORE
+
+PATIENT = servers.ROOT / "tests" / "harness" / "patient_release.py"
+BIN = BEFORE / ".venv" / "bin"
+RUN_SECONDS = 60
+# To start the program is most of what a command costs.
+RUN_EACH = """
+import shlex, sys
+from wsgi import app
+run = app.test_cli_runner(catch_exceptions=False).invoke
+for line in sys.stdin:
+    done = run(args=shlex.split(line))
+    print(done.output, end="")
+    if done.exit_code:
+        sys.exit(line)
+"""
+
+
+def flask(environ: Mapping[str, str], *commands: str) -> list[str]:
+    """Run `flask` commands of the release before, and return the lines they print."""
+    done = subprocess.run(
+        [BIN / "python", "-c", RUN_EACH],
+        cwd=BEFORE,
+        env=os.environ | environ,
+        input="\n".join(commands),
+        capture_output=True,
+        text=True,
+        timeout=RUN_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+@contextmanager
+def serving(environ: Mapping[str, str], log: Path) -> Iterator[str]:
+    """Run the release before for the duration of the block; yield its base URL."""
+    port = servers.free_port()
+    url = f"http://127.0.0.1:{port}"
+    options = ["--config", str(PATIENT), "--bind", f"127.0.0.1:{port}"]
+    command = [str(BIN / "gunicorn"), *options, "wsgi:app"]
+    with servers.running(command, port, log, dict(environ), BEFORE):
+        servers.wait_for_answer(url)
+        yield url
