@@ -5,6 +5,7 @@ PORT ?= 8000
 SEEDS ?= 1000
 
 .DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
 .PHONY: help run test simulate plant bench cost torture e2e marks lint
 
 help: ## Show this help
@@ -47,15 +48,16 @@ plant: $(VENV)/test.stamp ## Plant bugs to see whether the simulation finds them
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (over an hour)
 	$(BIN)/python -m tests.torture
 
-DEBIAN_PACKAGES := chromium caddy curl nginx-light pebble pgbouncer postgresql prometheus \
-	redis-server systemd
+DEBIAN_PACKAGES := buildah chromium caddy curl mmdebstrap nginx-light pebble pgbouncer \
+	postgresql prometheus redis-server systemd
 
 e2e: $(VENV)/e2e.stamp $(VENV)/before.stamp ## Run the end-to-end tests: browser, proxies, platform
-	@for program in chromium caddy curl nginx pebble pebble-challtestsrv pgbouncer promtool \
-		redis-server systemd-analyze; do \
+	@for program in buildah chromium caddy curl mmdebstrap nginx pebble pebble-challtestsrv \
+		pgbouncer promtool redis-server systemd-analyze; do \
 		command -v $$program > /dev/null || \
 			{ echo "$$program is missing: apt-get install $(DEBIAN_PACKAGES)"; exit 1; }; \
 	done
+	@$(MAKE) --no-print-directory $(VENV)/image/wheels.stamp
 	$(BIN)/pytest tests/e2e
 
 marks: $(VENV)/marks.stamp ## Check the service against other people's lists, and write docs/marks.md
@@ -84,6 +86,22 @@ $(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt tests/e2e/packa
 	$(BIN)/python -m venv $(VENV)/generators
 	$(VENV)/generators/bin/python -m pip install --quiet --disable-pip-version-check \
 		-r tests/e2e/clients/requirements.txt
+	@touch $@
+
+# What the container image is built of without a registry: Debian's Python instead of
+# the delivered base, and the wheels for it. This needs root.
+$(VENV)/image/base.tar:
+	@mkdir -p $(@D)
+	mmdebstrap --quiet --variant=essential --include=usr-is-merged,libstdc++6,python3-venv \
+		--hook-dir=/usr/share/mmdebstrap/hooks/maybe-merged-usr --dpkgopt=force-unsafe-io \
+		$(foreach kind,doc locale man,--dpkgopt='path-exclude=/usr/share/$(kind)/*') \
+		$$(. /etc/os-release && echo $$VERSION_CODENAME) $@
+
+$(VENV)/image/wheels.stamp: deploy/requirements.hashed.txt $(VENV)/image/base.tar | $(BIN)/python
+	rm -rf $(@D)/wheels
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --only-binary=:all: \
+		--python-version=$$(tar --list --file=$(@D)/base.tar | sed -n 's/.*bin\/python\(3[.][0-9]*\)$$/\1/p') \
+		--require-hashes --requirement=$< --dest=$(@D)/wheels
 	@touch $@
 
 $(VENV)/marks.stamp: $(VENV)/e2e.stamp tests/requirements-marks.txt tests/marks/requirements-httplint.txt
