@@ -1,0 +1,124 @@
+"""deploy/compose.yaml fits the image, the settings and the files of the project."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from redis import Redis
+
+from petstore.settings import described_settings, read_settings
+from tests.harness.servers import ROOT, redis
+
+DEPLOY = ROOT / "deploy"
+TEXT = (DEPLOY / "compose.yaml").read_text()
+ENVIRONMENT = (DEPLOY / "compose.environment").read_text()
+CONTAINERFILE = (DEPLOY / "Containerfile").read_text()
+GIVEN = {
+    "TAG": "1.1.0",
+    "PETSTORE_BASE_DOMAIN": "pets.example.org",
+    "ACME_EMAIL": "ops@example.org",
+    "POSTGRES_PASSWORD": "2f" * 24,
+    "REDIS_PASSWORD": "3e" * 24,
+}
+VARIABLE = re.compile(r"\$\{(\w+)(:\?)?\}")
+SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(
+    VARIABLE.sub(lambda found: GIVEN[found[1]], TEXT)
+)["services"]
+OURS = ("release", "web")
+each_of_ours = pytest.mark.parametrize("name", OURS)
+each_service = pytest.mark.parametrize("name", SERVICES)
+
+
+def test_operator_gives_every_variable_and_none_has_a_default():
+    lines = [line for line in ENVIRONMENT.splitlines() if not line.startswith("#")]
+    assert lines == [f"{name}=" for name in GIVEN]
+    assert {found[1] for found in VARIABLE.finditer(TEXT)} == set(GIVEN)
+    assert {found[1] for found in VARIABLE.finditer(TEXT) if found[2]} == set(GIVEN)
+    assert TEXT.count("$") == len(VARIABLE.findall(TEXT))
+
+
+@each_of_ours
+def test_service_understands_its_settings(name: str):
+    environ = SERVICES[name]["environment"]
+    assert set(environ) <= {each.name for each in described_settings().values()}
+    settings = read_settings(environ)
+    assert settings.trusted_proxies == 1
+    assert settings.database_url.endswith("@postgresql/petstore")
+    assert GIVEN["POSTGRES_PASSWORD"] in settings.database_url
+
+
+@each_of_ours
+def test_image_is_that_of_the_containerfile(name: str):
+    service = SERVICES[name]
+    build = service["build"]
+    assert (DEPLOY / build["context"]).resolve() == ROOT
+    assert (ROOT / build["dockerfile"]).is_file()
+    [data] = re.findall("^VOLUME (.+)$", CONTAINERFILE, re.MULTILINE)
+    assert data in service["tmpfs"]
+    assert service.get("command", ["release"]) == ["release"]
+
+
+def test_release_runs_before_web_and_web_before_caddy():
+    ended = SERVICES["web"]["depends_on"]["release"]["condition"]
+    assert (ended, SERVICES["release"]["restart"]) == (
+        "service_completed_successfully",
+        "no",
+    )
+    for service in SERVICES.values():
+        for name, needed in service.get("depends_on", {}).items():
+            if needed["condition"] == "service_healthy":
+                checked = "healthcheck" in SERVICES[name] or name == "web"
+                assert checked, name
+    assert "\nHEALTHCHECK " in CONTAINERFILE
+
+
+@each_service
+def test_containers_have_a_read_only_file_system_and_no_rights(name: str):
+    service = SERVICES[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+@each_service
+def test_only_caddy_can_be_reached_from_outside(name: str):
+    assert ("ports" in SERVICES[name]) == (name == "caddy")
+    if name in ("postgresql", "redis"):
+        assert SERVICES[name]["networks"] == ["stores"]
+        assert yaml.safe_load(TEXT)["networks"]["stores"]["internal"] is True
+
+
+def test_caddy_has_the_delivered_file_and_what_that_reads():
+    caddy = SERVICES["caddy"]
+    [file, _] = caddy["volumes"]
+    caddyfile = DEPLOY / file.split(":")[0]
+    asked = set(re.findall(r"{\$(\w+):", caddyfile.read_text()))
+    assert set(caddy["environment"]) == asked
+    [port] = re.findall(r"\bPORT=(\d+)", CONTAINERFILE)
+    assert caddy["environment"]["PETSTORE_UPSTREAMS"] == f"web:{port}"
+    assert caddy["environment"]["PETSTORE_ASK"] == f"web:{port}"
+    host, _, port = SERVICES["web"]["environment"]["PETSTORE_TLS_ADDRESS"].partition(
+        ":"
+    )
+    assert host == "caddy"
+    assert f"{port}:{port}" in caddy["ports"]
+
+
+def test_redis_asks_for_the_password_and_evicts_nothing(tmp_path: Path):
+    program, *options = SERVICES["redis"]["command"]
+    assert program == "redis-server"
+    with redis(tmp_path, *options) as url:
+        client = Redis.from_url(url, password=GIVEN["REDIS_PASSWORD"])
+        assert client.config_get("maxmemory*")["maxmemory-policy"] == "noeviction"
+        client.close()
+    given = read_settings(SERVICES["web"]["environment"]).redis_url
+    assert given == f"redis://:{GIVEN['REDIS_PASSWORD']}@redis:6379/0"
+
+
+def test_build_is_given_only_what_the_containerfile_copies():
+    kept = re.findall("^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
+    assert all((ROOT / name).exists() for name in kept)
+    copied = re.findall("^COPY (?!--)(.+) [^ ]+$", CONTAINERFILE, re.MULTILINE)
+    assert set(kept) == set(" ".join(copied).split())
