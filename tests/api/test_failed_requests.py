@@ -11,6 +11,7 @@ from petstore.models import failed_requests
 from petstore.models.failed_requests import (
     DELETED_AT_ONCE,
     KEPT,
+    KEPT_MS,
     FailedRequest,
     Failure,
     FailureQueue,
@@ -201,6 +202,27 @@ def test_project_that_grows_while_it_is_tidied_is_tidied_again(
     queue.flush()
     queue.tidy()
     monkeypatch.undo()
+    queue.tidy()
+    assert FailedRequest.select().count() == KEPT
+
+
+def test_all_that_is_older_than_a_day_is_deleted(project: Project, queue: FailureQueue):
+    for number in range(DELETED_AT_ONCE + 1):
+        queue.add(partial(failure, project, number, START_MS - KEPT_MS - 1))
+    queue.add(partial(failure, project))
+    queue.flush()
+    queue.tidy()
+    assert [row.at_ms for row in FailedRequest.select()] == [START_MS]
+
+
+def test_what_cannot_be_tidied_is_tidied_later(
+    locked_data: Callable, project: Project, queue: FailureQueue
+):
+    for number in range(KEPT + 1):
+        queue.add(partial(failure, project, number))
+    queue.flush()
+    with locked_data("failed_request"):
+        queue.tidy()
     queue.tidy()
     assert FailedRequest.select().count() == KEPT
 

@@ -12,6 +12,7 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
+from petstore.storage.sweeping import SWEPT_AT_ONCE
 from tests.harness import databases
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.services import serving
@@ -70,6 +71,17 @@ def test_days_are_counted_apart_and_thirty_are_shown(key: str, clock: Clock):
         key_notes.flush()
     assert totals(key) == (1, 0, 2, 0)
     assert KeyUsage.select().count() == 2
+
+
+def test_all_days_that_are_not_shown_any_more_are_deleted(key: str, clock: Clock):
+    notes = KeyNotes()
+    for _ in range(SWEPT_AT_ONCE + 1):
+        use(notes, key, clock)
+        clock.move(days=1)
+    clock.move(days=30)
+    use(notes, key, clock)
+    notes.flush()
+    assert [row.served for row in KeyUsage.select()] == [1]
 
 
 def test_last_use_is_written_once_in_ten_minutes(key: str, clock: Clock):

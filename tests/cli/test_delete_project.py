@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import peewee
 import pytest
@@ -88,6 +89,20 @@ def test_keys_stop_on_the_next_request(delete: Callable, client: FlaskClient):
     assert client.get("/v1/pets").status_code == 200
     delete("shelter", "--yes")
     answer = client.get("/v1/pets")
+    assert (answer.status_code, answer.json["code"]) == (401, "invalid_api_key")
+
+
+def test_request_under_way_finds_its_key_gone(
+    delete: Callable, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+):
+    add = Pet.add
+
+    def add_late(*arguments: Any, **members: Any) -> Pet:
+        delete("shelter", "--yes")
+        return add(*arguments, **members)
+
+    monkeypatch.setattr(Pet, "add", add_late)
+    answer = client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
     assert (answer.status_code, answer.json["code"]) == (401, "invalid_api_key")
 
 

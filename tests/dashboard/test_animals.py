@@ -154,6 +154,16 @@ def test_categories_of_one_name_show_their_numbers(
     assert '<option value="Dogs #7"></option>' in page.text
 
 
+def test_a_category_whose_name_another_project_has_too_shows_no_number(
+    browser: Browser, client: FlaskClient, rival_client: FlaskClient
+):
+    for number, name in ((7, "Dogs"), (9, "Cats")):
+        client.put(f"/v1/categories/{number}", json={"name": name})
+    rival_client.put("/v1/categories/8", json={"name": "Dogs"})
+    browser.submit(ANIMALS, **REX | {"categoryId": "Dogs"})
+    assert "Rex Dogs Available" in words(browser.get(ANIMALS))
+
+
 def test_the_form_stays_open_for_an_animal_of_the_same_category(browser: Browser):
     assert '<details class="card adding">' in browser.get(ANIMALS).text
     page = browser.get(browser.submit(ANIMALS, **REX | {"categoryId": "Dogs"}).location)
