@@ -50,6 +50,13 @@ def failures(client: FlaskClient, operations: dict, **options: object) -> dict:
 
 
 @of_one_engine
+def test_all_operations_are_here(stranger: FlaskClient):
+    paths = stranger.get("/openapi.json").json["paths"].values()
+    described = {each["operationId"] for path in paths for each in path.values()}
+    assert described == OPERATIONS.keys()
+
+
+@of_one_engine
 @pytest.mark.parametrize(
     ("authorization", "code"),
     [(None, "missing_api_key"), ("Bearer pet_x", "invalid_api_key")],
