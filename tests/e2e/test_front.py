@@ -47,6 +47,7 @@ def test_operator_paths_are_not_found(front: Front, path: str):
     answer = front.get(BASE, path)
     assert answer.status == 404
     assert answer.json["code"] == "not_found"
+    assert answer.headers.get_all("Cache-Control") == ["no-store"]
 
 
 def test_forged_x_forwarded_for_is_ignored(front: Front):
@@ -76,6 +77,7 @@ def test_outage_gets_an_error_of_the_usual_form(world: World, proxy: str):
         answer = front.get(BASE)
     assert answer.status == 503
     assert answer.headers["Retry-After"] == "1"
+    assert answer.headers.get_all("Cache-Control") == ["no-store"]
     error = answer.json
     assert error["code"] == "service_unavailable"
     assert set(error) == {"code", "message", "status"}
