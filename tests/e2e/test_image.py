@@ -21,7 +21,9 @@ from tests.harness.servers import ROOT, free_port, stop, wait_for_answer, wait_f
 from tests.harness.tours import require_what_the_comments_say
 from tests.harness.waiting import wait_until
 
-FIRST, CUSTOMER, UPGRADE = commands_below("docs/operating.md", "In a container")
+FIRST, CUSTOMER, RESTORE, UPGRADE = commands_below(
+    "docs/operating.md", "In a container"
+)
 [BUILD, RELEASE_AND_START] = FIRST.splitlines()[-2:]
 TAG = "localhost/" + re.search(r"--tag (\S+)", BUILD)[1]
 PROCFILE = dict(
@@ -31,7 +33,7 @@ DATA = "/var/lib/petstore"
 MOST_BYTES, MOST_OWN_BYTES = 200_000_000, 65_000_000
 PATIENCE_SECONDS = 25
 UNSIGNED = "?ssl_cert_reqs=none"
-STARTS = 3  # the first one, the upgrade and the way back
+STARTS = 4  # the first one, after the restore, the upgrade and the way back
 FIND_WRITABLE = """
 import os
 for place, directories, _ in os.walk("/"):
@@ -183,19 +185,21 @@ def test_image_migrates_postgresql_and_reaches_redis(store: Store, data: Path):
             wait_until(lambda: subprocess.run(check, check=False).returncode == 0)
 
 
-def test_commands_of_the_page_start_back_up_upgrade_and_go_back(place: Path):
+def test_commands_of_the_page_start_back_up_restore_upgrade_and_go_back(place: Path):
     port = free_port()
     functions = FIRST.partition(BUILD)[0].replace(":8000:", f":{port}:")
     url = f"http://127.0.0.1:{port}"
     shell(place, functions + RELEASE_AND_START)
     wait_for_answer(url)
     slug, key = shell(place, f"cd {place}; {CUSTOMER}").splitlines()
-    assert (slug, key[:4]) == ("city-shelter", "pet_")
-    [backup] = place.glob("*.db")
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d\.db", backup.name)
-    for command in UPGRADE.splitlines():
-        shell(place, functions + command)
+    assert slug == "city-shelter"
+    assert (place / "monday.db").is_file()
+    with Client(url, key) as customer:
+        pet = {"name": "Later", "categoryId": 1}
+        assert customer.send("POST", "/v1/pets", pet).status == 201
+    for commands in (RESTORE, *UPGRADE.splitlines()):
+        shell(place, functions + commands)
         wait_for_answer(url)
     with Client(url, key) as customer:
-        assert customer.get("/v1/pets").status == 200
+        assert customer.get("/v1/pets").json == []
     assert (place / "web.log").read_text().count("Listening at") == STARTS
