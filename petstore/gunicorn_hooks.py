@@ -20,11 +20,12 @@ from gunicorn.workers.base import Worker
 
 from petstore import waiting
 from petstore.cli.checks import startup_warnings
+from petstore.events import streams
 from petstore.models import imports
 from petstore.models.failed_requests import failure_queue
 from petstore.models.key_usage import key_notes
-from petstore.monitoring import health, metrics, streams
-from petstore.server import balancing, leftovers
+from petstore.monitoring import health, metrics
+from petstore.server import addresses, balancing, leftovers
 from petstore.settings import SettingError, Settings, read_settings
 from petstore.storage import db, migrator, open_databases, opened_databases
 
@@ -59,18 +60,19 @@ def read_settings_or_exit() -> Settings:
 
 
 def on_starting(server: Arbiter) -> None:
-    """Refuse to start if the database is not migrated, and log warnings."""
+    """Refuse to start if the database is not migrated or a port is in use; warn."""
     if IS_OWN_DIRECTORY:
         leftovers.delete(METRICS.parent)
     settings = read_settings()
     open_databases(settings)
     try:
         migrator.require_migrated()
+        addresses.require_free(server.cfg.address)
         for warning in startup_warnings(settings, server.cfg.address):
             server.log.warning(warning)
         for name in _waiting_streams:
             server.log.warning(f"{name}: the service stops while its reader pauses")
-    except migrator.NotMigrated as error:
+    except (migrator.NotMigrated, OSError) as error:
         _refuse(error)
     finally:
         opened_databases().close()

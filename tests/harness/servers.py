@@ -295,9 +295,12 @@ def flask(environ: dict[str, str], *arguments: str) -> subprocess.CompletedProce
     return run(environ, "flask", *arguments)
 
 
-def refused_gunicorn(environ: dict[str, str]) -> subprocess.CompletedProcess:
+def refused_gunicorn(
+    environ: dict[str, str], address: str = ""
+) -> subprocess.CompletedProcess:
     """Start a gunicorn that is expected to fail, and return the process."""
-    return run(environ, "gunicorn", "--bind", f"127.0.0.1:{free_port()}", "wsgi:app")
+    address = address or f"127.0.0.1:{free_port()}"
+    return run(environ, "gunicorn", "--bind", address, "wsgi:app")
 
 
 def run(
