@@ -39,7 +39,7 @@ control_socket_disable = True
 
 # Gunicorn's own lines look like those of the service.
 logconfig_dict = {
-    "handlers": {"lines": {"class": "petstore.monitoring.logs.LineHandler"}},
+    "handlers": {"lines": {"class": "petstore.events.lines.LineHandler"}},
     "loggers": {"gunicorn.error": {"handlers": ["lines"], "propagate": False}},
     "root": {"handlers": ["lines"], "level": "WARNING"},
 }

@@ -89,7 +89,9 @@ def test_only_described_settings_are_read():
 
 def usages(group: click.Group, words: str = "flask") -> Iterator[str]:
     """Yield each command as its words, arguments and sorted options."""
-    for name, command in sorted(group.commands.items()):
+    context = click.Context(group)
+    for name in sorted(group.list_commands(context)):
+        command = group.get_command(context, name)
         if isinstance(command, click.Group):
             yield from usages(command, f"{words} {name}")
             continue

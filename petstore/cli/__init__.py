@@ -2,34 +2,26 @@
 
 from flask import Flask
 
-from petstore.cli import (
-    animals,
-    checks,
-    data,
-    demo,
-    domains,
-    keys,
-    migrate,
-    projects,
-    usage,
-)
 from petstore.cli.commands import CommandLine
-from petstore.settings import Settings
+from petstore.events import lines
+from petstore.settings import Settings, read_settings
+from petstore.storage import open_databases
 
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Add the commands to those of Flask."""
     app.extensions["settings"] = settings
-    app.cli = CommandLine(name="petstore")
-    for command in (
-        migrate.migrate,
-        projects.projects,
-        keys.keys,
-        animals.animals,
-        domains.domains,
-        usage.usage,
-        data.data,
-        checks.check,
-        demo.demo,
-    ):
-        app.cli.add_command(command)
+    app.cli = CommandLine()
+
+
+def create_app() -> Flask:
+    """Make an application that has the commands and serves nothing.
+
+    Raises `SettingError`.
+    """
+    settings = read_settings()
+    app = Flask(__name__, static_folder=None)
+    lines.write_events(lines.LineHandler())
+    open_databases(settings)
+    init_app(app, settings)
+    return app

@@ -1,21 +1,29 @@
 """Commands whose errors are one line: exit code 2 for a wrong argument, else 1."""
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from errno import EPIPE
+from importlib import import_module
 from typing import Any
 
 import click
 import peewee
-from flask.cli import AppGroup
+from flask.cli import AppGroup, FlaskGroup
 
 from petstore.events import acting_as
 from petstore.events.activity import OPERATOR
 from petstore.models import RuleError
+from petstore.settings import version
 from petstore.storage import migrator, opened_databases
 
+HELP = f"""Pet Store Service {version.RELEASE}: animals for adoption over HTTP.
+
+Run these commands in the directory of the service, with its environment variables.
+Flask's own commands run, routes and shell work, too.
+"""
 # Python decodes the bytes of an argument that is not UTF-8 to lone surrogates.
 _UNDECODED = re.compile("[\ud800-\udfff]")
 
@@ -62,14 +70,42 @@ class Group(Command, AppGroup):
         super().__init__(no_args_is_help=False, **options)
 
 
+# Each by its module, which is imported when the command is asked for.
+COMMANDS = {
+    "animals": "petstore.cli.animals",
+    "check": "petstore.cli.checks",
+    "data": "petstore.cli.data",
+    "demo": "petstore.cli.demo",
+    "domains": "petstore.cli.domains",
+    "keys": "petstore.cli.keys",
+    "migrate": "petstore.cli.migrate",
+    "projects": "petstore.cli.projects",
+    "usage": "petstore.cli.usage",
+}
+
+
 class CommandLine(AppGroup):
     """The commands of the application, which Flask's command line looks up here."""
 
+    def __init__(self) -> None:
+        super().__init__(name="petstore", help=HELP)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, or print the help.
+
+        `flask --help` asks for the names after it has said what Flask is.
+        """
+        if isinstance(ctx.command, FlaskGroup) and not ctx.resilient_parsing:
+            own = click.Context(self, info_name=ctx.info_name)
+            click.echo(self.get_help(own))
+            sys.exit()
+        return list(COMMANDS)
+
     def get_command(self, ctx: click.Context, name: str) -> click.Command:
         """Return the command; raises `click.NoSuchCommand` for an unknown one."""
-        command = super().get_command(ctx, name)
-        if command is None:
-            raise click.NoSuchCommand(name, possibilities=self.commands)
+        if name not in COMMANDS:
+            raise click.NoSuchCommand(name, possibilities=COMMANDS)
+        command: click.Command = getattr(import_module(COMMANDS[name]), name)
         return command
 
 

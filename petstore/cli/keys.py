@@ -15,16 +15,16 @@ from petstore.cli.projects import (
     project_option,
 )
 from petstore.models.credentials import prefix_of
-from petstore.models.grants import Grant
-from petstore.models.key_usage import totals_of
-from petstore.models.keys import Key
-from petstore.models.roles import FULL, ROLES
-from petstore.schemas.fields import name_error
-from petstore.schemas.keys import (
+from petstore.models.grants import (
     DEFAULT_GRACE_SECONDS,
     MAX_EXPIRY_DAYS,
     MAX_GRACE_SECONDS,
+    Grant,
 )
+from petstore.models.key_usage import totals_of
+from petstore.models.keys import Key
+from petstore.models.names import name_error
+from petstore.models.roles import FULL, ROLES
 
 keys = Group(name="keys", help="API keys of the projects.")
 per_minute_option, per_day_option = (

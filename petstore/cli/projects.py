@@ -6,10 +6,10 @@ import click
 
 from petstore.cli.commands import Group, did_you_mean
 from petstore.cli.output import echo_list, format_instant, json_option
+from petstore.models.names import name_error
 from petstore.models.plans import FREE, PLANS
 from petstore.models.projects import SLUG, Plan, Project
 from petstore.quotas.deletion import delete_project
-from petstore.schemas.fields import name_error
 
 MAX_REQUESTS = 10**12
 MAX_ROWS = 10**12

@@ -9,8 +9,8 @@ from petstore.cli.commands import DatabaseCommand
 from petstore.cli.output import echo_list, json_option
 from petstore.cli.projects import find_project, project_option
 from petstore.models.projects import Project
+from petstore.quotas.limiter import Limiter
 from petstore.quotas.subjects import USAGE_KEPT_DAYS
-from petstore.web.limiter import limiter_of
 
 
 @click.command(cls=DatabaseCommand)
@@ -47,7 +47,7 @@ def usage(slug: str | None, days: int, *, as_json: bool) -> None:
 
 
 def _history(project: Project, today: int, days: int) -> list[tuple[int, int, int]]:
-    limiter = limiter_of(current_app)
+    limiter = Limiter(current_app.extensions["settings"])
     if not limiter.store_answers():
         raise click.ClickException(
             "REDIS_URL: the counters cannot be read; run `flask check`."

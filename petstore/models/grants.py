@@ -8,6 +8,10 @@ from petstore.models.plans import Quota
 from petstore.models.roles import FULL, is_for_web_page
 
 MAX_ORIGINS = 10
+MAX_EXPIRY_DAYS = 36_500
+# For how long a rotated key goes on.
+MAX_GRACE_SECONDS = 31_536_000
+DEFAULT_GRACE_SECONDS = 86_400
 
 
 class LimitMissing(RuleError):

@@ -5,23 +5,17 @@ from decimal import Decimal
 from inspect import isroutine
 from typing import Any
 
-from marshmallow import RAISE, Schema, ValidationError, fields, validate
+from marshmallow import RAISE, Schema, fields, validate
 
 from petstore.clock import rfc3339
+from petstore.models.names import (
+    LENGTH_ERROR,
+    MAX_NAME_LENGTH,
+    NAME_ERROR,
+    NAME_PATTERN,
+)
 
 INT64_MAX = 2**63 - 1
-MAX_NAME_LENGTH = 200
-
-# JSON Schema, Python and RE2 (of Go and Rust) read these escapes in the same way. The
-# other blanks stand for themselves, since they have no such escape.
-_CONTROL = r"\x00-\x1f\x7f-\x9f"
-_BLANK = " \\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-# Blanks, a first character that is not blank, then anything but control characters: a
-# single pass.
-NAME_PATTERN = f"[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*"
-_NAME_ERROR = "must not be blank and must not contain control characters"
-_LENGTH_ERROR = f"must have 1 to {MAX_NAME_LENGTH} characters"
-
 # An integer from 0 on, in ASCII digits; the longest of them exceed INT64_MAX.
 INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
 
@@ -88,9 +82,9 @@ class Name(fields.String):
         super().__init__(
             metadata={"pattern": f"^{NAME_PATTERN}$"} | (metadata or {}),
             validate=[
-                validate.Length(1, MAX_NAME_LENGTH, error=_LENGTH_ERROR),
+                validate.Length(1, MAX_NAME_LENGTH, error=LENGTH_ERROR),
                 # Unlike in JSON Schema, $ would accept a line feed at the end.
-                validate.Regexp(rf"{NAME_PATTERN}\Z", error=_NAME_ERROR),
+                validate.Regexp(rf"{NAME_PATTERN}\Z", error=NAME_ERROR),
             ],
             error_messages=_error_messages("must be a string"),
             **options,
@@ -139,12 +133,3 @@ class Instant(fields.String):
 
 def _error_messages(invalid: str) -> dict[str, Any]:
     return {"invalid": invalid, "null": invalid, "required": "is required"}
-
-
-def name_error(name: str) -> str | None:
-    """Return what is wrong with a name; None if nothing is."""
-    try:
-        Name().deserialize(name)
-    except ValidationError as error:
-        return str(error.messages[0])
-    return None

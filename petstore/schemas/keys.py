@@ -1,12 +1,13 @@
 """Keys in parameters and forms."""
 
+from petstore.models.grants import (
+    DEFAULT_GRACE_SECONDS,
+    MAX_EXPIRY_DAYS,
+    MAX_GRACE_SECONDS,
+)
 from petstore.models.keys import STATUSES
 from petstore.models.roles import FULL, ROLES
 from petstore.schemas.fields import Choice, Name, StrictSchema, UrlInteger, Words
-
-MAX_EXPIRY_DAYS = 36_500
-MAX_GRACE_SECONDS = 31_536_000
-DEFAULT_GRACE_SECONDS = 86_400
 
 
 class KeyQuery(StrictSchema):

@@ -1,10 +1,15 @@
 """Wrong arguments, help and output of all commands, also from a shell."""
 
 import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
 
+from petstore.cli.commands import COMMANDS
+from petstore.settings import version
 from petstore.timeouts import LIMITS
 from tests.cli.outputs import refusal, text_of
 from tests.harness import servers
@@ -64,6 +69,32 @@ def test_commands_wait_as_long_as_connecting_takes(
 @pytest.mark.parametrize("command", [(), ("projects",), ("keys", "create")])
 def test_help_exits_with_0(flask: Callable, command: tuple):
     assert text_of(flask(*command, "--help")).startswith("Usage: ")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ()])
+def test_help_begins_with_what_this_is(sqlite_url: str, arguments: tuple):
+    helped = servers.flask({"DATABASE_URL": sqlite_url}, *arguments)
+    assert (helped.returncode, helped.stderr) == (0, "")
+    assert helped.stdout.splitlines()[2] == (
+        f"  Pet Store Service {version.RELEASE}: animals for adoption over HTTP."
+    )
+    assert re.findall(r"^  (\w+)  ", helped.stdout, re.MULTILINE) == list(COMMANDS)
+
+
+def test_commands_of_flask_know_the_whole_application(sqlite_url: str):
+    routes = servers.flask({"DATABASE_URL": sqlite_url}, "routes")
+    assert "/v1/pets" in routes.stdout
+
+
+def test_command_imports_no_other_way_in_and_none_of_its_libraries(sqlite_url: str):
+    command = [sys.executable, "-X", "importtime", "-m", "flask", "projects", "list"]
+    environ = os.environ | {"DATABASE_URL": sqlite_url}
+    listed = subprocess.run(command, check=True, env=environ, stderr=subprocess.PIPE)
+    imported = set(re.findall(r"\| +(\S+)$", listed.stderr.decode(), re.MULTILINE))
+    assert "petstore.models.projects" in imported
+    ways_in = {"petstore.api", "petstore.dashboard", "petstore.openapi"}
+    libraries = {"apispec", "dns", "marshmallow", "mistune", "prometheus_client"}
+    assert not imported & (ways_in | libraries | {"petstore.monitoring", "redis"})
 
 
 def test_commands_behave_the_same_in_a_shell(sqlite_url: str):

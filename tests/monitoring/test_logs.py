@@ -11,11 +11,11 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore import events
+from petstore.events import lines
 from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.monitoring import logs
 
 Lines = Callable[[], list[dict[str, Any]]]
 REX = {"name": "Rex", "categoryId": 7}
@@ -204,7 +204,7 @@ def test_control_characters_are_escaped_on_a_terminal(
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(logs, "_terminals", {logs.STDOUT})
+    monkeypatch.setattr(lines, "_terminals", {lines.STDOUT})
     forged = "\x1b[2J\n\x9b31m\u202e"
     stranger.get("/v1/pets", environ_overrides={"REMOTE_ADDR": forged})
     out = capfd.readouterr().out
@@ -276,7 +276,7 @@ def test_sign_in_that_reaches_the_limit_of_failures_is_a_warning(
 
 def test_what_libraries_log_is_one_line_on_stderr(capfd: pytest.CaptureFixture[str]):
     record = {"name": "gunicorn.error", "levelname": "WARNING", "msg": "a\nb"}
-    logs.LineHandler().handle(logging.makeLogRecord(record))
+    lines.LineHandler().handle(logging.makeLogRecord(record))
     out, err = capfd.readouterr()
     line = json.loads(err)
     del line["time"]
@@ -294,6 +294,6 @@ def test_closed_log_pipe_does_not_fail_requests(
 ):
     reading, writing = os.pipe()
     os.close(reading)
-    monkeypatch.setattr(logs, "STDOUT", writing)
+    monkeypatch.setattr(lines, "STDOUT", writing)
     assert client.get("/v1/pets").status_code == 200
     os.close(writing)

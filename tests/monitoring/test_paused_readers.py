@@ -17,7 +17,7 @@ from typing import IO
 import pytest
 
 from petstore import timeouts
-from petstore.monitoring import logs, streams
+from petstore.events import lines, streams
 from tests.harness import servers
 from tests.harness.clients import Client
 from tests.harness.samples import Samples
@@ -161,7 +161,7 @@ def test_lines_flow_again_through_any_log(stuck: Logged, client: Client):
 
 PRINTING = """
 import sys, threading, warnings
-from petstore.monitoring import streams
+from petstore.events import streams
 dropped = []
 streams.never_wait(lambda: dropped.append(1))
 for _ in range(9):
@@ -188,7 +188,7 @@ def test_what_python_prints_is_dropped_as_well():
 
 NAMING = """
 import sys
-from petstore.monitoring import streams
+from petstore.events import streams
 sys.exit(7 if streams.never_wait(list) == ["stdout"] else 1)
 """
 
@@ -217,7 +217,7 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, int]]:
     """A pipe that does not wait, to which events go."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    monkeypatch.setattr(logs, "STDERR", writing)
+    monkeypatch.setattr(lines, "STDERR", writing)
     yield reading, writing
     os.close(reading)
     os.close(writing)
@@ -226,10 +226,10 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, int]]:
 def test_long_line_becomes_lines_that_a_pipe_takes_whole(pipe: tuple[int, int]):
     text = "ä" * 9_999
     record = {"name": "asyncio", "levelname": "ERROR", "msg": text}
-    logs.LineHandler().handle(logging.makeLogRecord(record))
-    lines = os.read(pipe[0], LOG_BYTES).splitlines(keepends=True)
-    assert max(map(len, lines)) <= select.PIPE_BUF
-    parsed = [json.loads(line) for line in lines]
+    lines.LineHandler().handle(logging.makeLogRecord(record))
+    written = os.read(pipe[0], LOG_BYTES).splitlines(keepends=True)
+    assert max(map(len, written)) <= select.PIPE_BUF
+    parsed = [json.loads(line) for line in written]
     assert "".join(line["message"] for line in parsed) == text
     assert {(line["event"], line["level"]) for line in parsed} == {("asyncio", "ERROR")}
 

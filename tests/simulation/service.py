@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from gunicorn.config import Config
 
 from petstore import clock, create_app, randomness, timeouts, waiting
+from petstore.events import streams
 from petstore.models.failed_requests import failure_queue
 from petstore.models.key_usage import key_notes
 from petstore.models.row_limits import row_limits
-from petstore.monitoring import health, streams
+from petstore.monitoring import health
 from petstore.quotas import fallback
 from petstore.server import balancing
 from petstore.server.worker import EventLoopWorker
