@@ -11,11 +11,12 @@ set -u
 ask="http://${PETSTORE_ASK:-127.0.0.1:8000}/internal/tls-allowed"
 live="${CERTBOT_LIVE:-/etc/letsencrypt/live}"
 webroot="${ACME_WEBROOT:-/var/www/acme}"
+hook=$(realpath "$(dirname "$0")")/certbot-hook.sh
 # When a certificate was last asked for, since authorities limit the failures an hour.
 tried="${STATE_DIRECTORY:-/var/lib/petstore-certificates}"
 
 domains=$(${PETSTORE_FLASK:-flask} domains list --json) || exit 1
-mkdir -p "$tried" || exit 1
+mkdir -p "$tried" "$webroot" || exit 1
 
 in_state() { # print the domains in this state
 	printf '%s' "$domains" | tr '{' '\n' |
@@ -41,7 +42,8 @@ for name in $verified; do
 		[ "$(status_of "$name")" = 200 ]; then
 		touch "$tried/$name"
 		certbot certonly -n --webroot -w "$webroot" \
-			--cert-name "petstore-$name" -d "$name" </dev/null &&
+			--cert-name "petstore-$name" -d "$name" \
+			--deploy-hook "$hook" </dev/null &&
 			rm -f "$tried/$name"
 	fi
 done

@@ -41,7 +41,7 @@ class Certificates:
         chain = b"".join(pem.bytes() for pem in issued.cert_chain_pems)
         (place / "fullchain.pem").write_bytes(chain)
         issued.private_key_pem.write_to_path(place / "privkey.pem")
-        # nginx's workers read them as www-data (see step 4 in deploy/nginx.conf).
+        # nginx's workers read them as www-data (see deploy/certbot-hook.sh).
         for path in (place / "fullchain.pem", place / "privkey.pem"):
             path.chmod(0o644)
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -48,6 +49,7 @@ except urllib.error.HTTPError as error:
     print(error.code)
 """
 SCRIPT = ROOT / "deploy" / "certificates.sh"
+HOOK = SCRIPT.with_name("certbot-hook.sh")
 # The script does not depend on the engine.
 pytestmark = of_one_engine
 
@@ -95,6 +97,7 @@ def run(address: str, place: Path) -> Callable[[], int]:
         "PATH": f"{place}:{os.environ['PATH']}",
         "PETSTORE_ASK": address,
         "CERTBOT_LIVE": str(place / "live"),
+        "ACME_WEBROOT": str(place / "acme"),
         "STATE_DIRECTORY": str(place / "state"),
     }
     return lambda: subprocess.run([SCRIPT], env=environ, check=False).returncode
@@ -126,6 +129,16 @@ def test_verified_domains_get_certificates_once(
     assert len(done()) == 2
     assert names(place) == {f"petstore-{NAME}", f"petstore-{OTHER}"}
     assert done() == []
+
+
+def test_proxy_may_read_each_certificate_and_what_renews_it(
+    done: Done, place: Path, shop: Domain
+):
+    done()
+    asked = shlex.split((place / "told").read_text())
+    assert Path(asked[asked.index("-w") + 1]).is_dir()
+    assert asked[asked.index("--deploy-hook") + 1] == str(HOOK)
+    assert os.access(HOOK, os.X_OK)
 
 
 def test_certificates_of_domains_that_are_gone_are_deleted(

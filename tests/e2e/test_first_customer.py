@@ -1,0 +1,127 @@
+"""From an empty Debian to the first customer, a backup and its restore, as printed.
+
+Each command of the checklist in docs/operating.md runs in a host of its own, with the
+PostgreSQL, Redis, nginx and certbot of Debian; a certificate comes from Pebble.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+import trustme
+
+from tests.e2e.empty_host import Host, empty_host
+from tests.harness.documents import commands_below
+from tests.harness.servers import ROOT
+
+PAGE = "docs/operating.md"
+CHECKLIST = commands_below(PAGE, "From an empty host to the first customer")
+(INSTALL, SET, SET_SERVERS, START, CADDY, NGINX, TLS, CHECK, CUSTOMER, BACK_UP) = (
+    CHECKLIST
+)
+RESTORE_SQLITE, RESTORE_POSTGRESQL, NEW_ID, _ = commands_below(PAGE, "Restore")
+API, DIRECT = "https://api.example.org", "http://127.0.0.1:8000"
+A_DAY = 10_000  # requests of the customer's plan
+# What certbot asks at a terminal, and whom; curl trusts what that authority issues.
+AUTHORITY = """
+export PEBBLE_VA_NOSLEEP=1 PEBBLE_WFE_NONCEREJECT=0
+pebble -config {0}/pebble.json > /var/log/units/pebble 2>&1 &
+printf '%s\\n' 'server = https://127.0.0.1:14000/dir' 'no-verify-ssl = true' \\
+    'non-interactive = true' 'agree-tos = true' \\
+    'register-unsafely-without-email = true' \\
+    >> /etc/letsencrypt/cli.ini
+curl --silent --insecure --retry 60 --retry-delay 1 --retry-connrefused \\
+    https://127.0.0.1:15000/roots/0 >> /etc/ssl/certs/ca-certificates.crt
+"""
+AS_CUSTOMER = 'curl --silent --include --header "Authorization: Bearer $KEY"'
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    """A host with PostgreSQL, Redis and nginx, after all steps of the checklist."""
+    directory = tmp_path_factory.mktemp("authority")
+    own = trustme.CA().issue_cert("127.0.0.1")
+    own.cert_chain_pems[0].write_to_path(directory / "pebble.pem")
+    own.private_key_pem.write_to_path(directory / "pebble.key")
+    settings = {
+        "listenAddress": "127.0.0.1:14000",
+        "managementListenAddress": "127.0.0.1:15000",
+        "certificate": str(directory / "pebble.pem"),
+        "privateKey": str(directory / "pebble.key"),
+        "httpPort": 80,
+        "tlsPort": 443,
+    }
+    (directory / "pebble.json").write_text(json.dumps({"pebble": settings}))
+    with empty_host() as host:
+        host.run(AUTHORITY.format(directory))
+        for step in (INSTALL, SET, SET_SERVERS, START, NGINX, TLS):
+            host.run(step)
+        checked = host.run(CHECK)
+        assert re.search("database +ok .*PostgreSQL", checked)
+        assert re.search("redis +ok .*noeviction", checked)
+        assert host.run(CUSTOMER).split() == ["city-shelter", "[]"]
+        host.run(BACK_UP)
+        yield host
+
+
+def add(host: Host, name: str, api: str = API) -> None:
+    body = json.dumps({"name": name, "categoryId": 1})
+    assert " 201" in host.run(f"{AS_CUSTOMER} --json '{body}' {api}/v1/pets")
+
+
+def read(host: Host, api: str = API) -> tuple[list[str], int]:
+    """Return the names of all animals, and how many requests were counted today."""
+    head, _, body = host.run(f"{AS_CUSTOMER} {api}/v1/pets").partition("\n\n")
+    [left] = re.findall('"day";r=([0-9]+)', head)
+    return [animal["name"] for animal in json.loads(body)], A_DAY - int(left)
+
+
+def test_stranger_restores_postgresql_and_decides_about_the_counts_in_redis(
+    served: Host,
+):
+    add(served, "Rex")
+    served.run("systemctl start petstore-backup")
+    add(served, "Tom")
+    names, counted = read(served)
+    assert names == ["Rex", "Tom"]
+    served.run(RESTORE_POSTGRESQL)
+    assert read(served) == (["Rex"], counted + 1)
+    served.run(NEW_ID)
+    assert read(served) == (["Rex"], 1)
+
+
+def test_backups_are_private_and_one_that_fails_is_a_failed_unit(served: Host):
+    listed = served.run("stat --format '%a %U' /var/lib/petstore/backups/*")
+    assert set(listed.splitlines()) == {"600 petstore"}
+    served.run("! flock /var/lib/petstore/backups systemctl start petstore-backup")
+
+
+def test_nginx_answers_json_while_the_service_is_away(served: Host):
+    served.run("systemctl stop petstore")
+    for path in ("/", "/readyz", "/v1/pets", "/dashboard", "/docs"):
+        answer = served.run(f"curl --silent --include {API}{path}")
+        head, _, body = answer.partition("\n\n")
+        assert " 503" in head.splitlines()[0]
+        assert "content-type: application/json" in head.lower()
+        assert json.loads(body)["code"] == "service_unavailable"
+    served.run("systemctl start petstore")
+
+
+def test_stranger_restores_sqlite_and_has_a_proxy():
+    with empty_host() as host:
+        for step in (INSTALL, SET, START, CADDY, CHECK):
+            host.run(step)
+        assert " 308" in host.run(f"curl --include {API.replace('https', 'http')}")
+        host.run(CUSTOMER.replace(API, DIRECT))
+        add(host, "Rex", DIRECT)
+        host.run(BACK_UP)
+        add(host, "Tom", DIRECT)
+        assert read(host, DIRECT) == (["Rex", "Tom"], 4)
+        host.run(RESTORE_SQLITE)
+        assert read(host, DIRECT) == (["Rex"], 1)
+
+
+def test_documentation_prints_no_other_configuration_of_nginx():
+    for page in [*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")]:
+        assert "proxy_pass" not in page.read_text(), page
