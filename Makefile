@@ -88,11 +88,14 @@ $(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt tests/e2e/packa
 		-r tests/e2e/clients/requirements.txt
 	@touch $@
 
+ROOM := from tests.harness.containers import directory_with_room as room; print(room())
+
 # What the container image is built of without a registry: Debian's Python instead of
 # the delivered base, and the wheels for it. This needs root.
-$(VENV)/image/base.tar:
+$(VENV)/image/base.tar: | $(BIN)/python
 	@mkdir -p $(@D)
-	mmdebstrap --quiet --variant=essential --include=usr-is-merged,libstdc++6,python3-venv \
+	TMPDIR=$$($(BIN)/python -c '$(ROOM)') mmdebstrap --quiet --variant=essential \
+		--include=usr-is-merged,libstdc++6,python3-venv \
 		--hook-dir=/usr/share/mmdebstrap/hooks/maybe-merged-usr --dpkgopt=force-unsafe-io \
 		$(foreach kind,doc locale man,--dpkgopt='path-exclude=/usr/share/$(kind)/*') \
 		$$(. /etc/os-release && echo $$VERSION_CODENAME) $@

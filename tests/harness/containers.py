@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 DELIVERED = Path(sys.prefix) / "image"
@@ -37,11 +38,11 @@ exec setpriv --no-new-privs chroot --userspec="$user" --groups= . "$@"
 """
 
 
-def directory_with_room() -> str | None:
-    """Return memory, if programs may run there: disks are slow to delete images."""
+def directory_with_room() -> str:
+    """Return memory, if programs may run there: disks are slow with so many files."""
     memory = os.statvfs(MEMORY)
     has_room = memory.f_bavail * memory.f_frsize > ROOM_BYTES
-    return MEMORY if has_room and not memory.f_flag & os.ST_NOEXEC else None
+    return MEMORY if has_room and not memory.f_flag & os.ST_NOEXEC else gettempdir()
 
 
 class Store:
