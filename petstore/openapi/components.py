@@ -80,7 +80,6 @@ DESCRIPTIONS = {
 }
 FAILURE_HEADERS = {
     401: ("WWW-Authenticate",),
-    409: ("Retry-After", "Idempotent-Replayed"),
     429: ("Retry-After",),
     503: ("Retry-After",),
 }
@@ -153,7 +152,7 @@ def list_of(schema: StrictSchema) -> dict[str, str]:
     return _reference(schema.plural)
 
 
-def failure(status: int, codes: Container[str]) -> dict[str, Any]:
+def failure(status: int, codes: Container[str], *headers: str) -> dict[str, Any]:
     """Describe a response with the codes that belong to the status."""
     bodies = [
         {"code": code, "message": error.example_message, "status": status}
@@ -163,7 +162,7 @@ def failure(status: int, codes: Container[str]) -> dict[str, Any]:
     examples = {body["code"]: {"value": body} for body in bodies}
     return {
         "description": DESCRIPTIONS[status],
-        "headers": references(*FAILURE_HEADERS.get(status, ())),
+        "headers": references(*FAILURE_HEADERS.get(status, headers)),
         "content": {
             "application/json": {"schema": "ErrorSchema", "examples": examples}
         },

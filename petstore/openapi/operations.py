@@ -9,6 +9,7 @@ from flask import Flask, current_app
 from werkzeug.routing import Rule
 
 from petstore.errors import ERRORS
+from petstore.models import Conflict
 from petstore.models.roles import TAKES
 from petstore.openapi.components import (
     CONFLICT,
@@ -151,15 +152,19 @@ def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
         str(status): f"Failure{status}" for status in sorted(statuses)
     }
     if CONFLICT in statuses:
-        failures[str(CONFLICT)] = failure(CONFLICT, _conflicts(method, view))
+        failures[str(CONFLICT)] = _conflict(method, view)
     return successes | failures
 
 
-def _conflicts(method: str, view: Any) -> set[str]:
-    codes = {error.code for error in view.contract.rule_errors}
-    if method in METHODS_WITH_IDEMPOTENCY_KEY:
-        codes.add("idempotency_key_in_use")
-    return codes
+def _conflict(method: str, view: Any) -> dict[str, Any]:
+    errors = view.contract.rule_errors
+    codes = {error.code for error in errors}
+    if method not in METHODS_WITH_IDEMPOTENCY_KEY:
+        return failure(CONFLICT, codes)
+    is_stored = any(issubclass(error, Conflict) for error in errors)
+    repeated = ["Idempotent-Replayed"] * is_stored
+    codes.add("idempotency_key_in_use")
+    return failure(CONFLICT, codes, "Retry-After", *repeated)
 
 
 def _success(method: str, view: Any) -> dict[str, Any]:

@@ -54,6 +54,17 @@ def test_retry_with_an_idempotency_key_gets_the_stored_response(
     assert error_of(send("cancelled")) == (422, "idempotency_key_reused")
 
 
+def test_retry_gets_the_stored_conflict(client: FlaskClient, order: dict):
+    close(client, order, "completed")
+    path, headers = f"{ORDERS}/{order['id']}", {"Idempotency-Key": "a"}
+    first, second = (
+        client.patch(path, json={"status": "cancelled"}, headers=headers) for _ in "12"
+    )
+    assert error_of(first) == error_of(second) == (409, "order_closed")
+    assert "Idempotent-Replayed" not in first.headers
+    assert second.headers["Idempotent-Replayed"] == "true"
+
+
 @each_end
 def test_closing_an_order_changes_no_other_order_or_pet(
     client: FlaskClient,

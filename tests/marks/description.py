@@ -1,8 +1,9 @@
 """Which parts of the interface description the tests exercise.
 
-A part is an operation, a parameter that is accepted, one that is refused, a status, or
-a code that an error with such a status has. They are counted here and not by tracecov,
-whose licence does not let its output be shown to others.
+A part is an operation, a parameter that is accepted, one that is refused, a status, a
+code that an error with such a status has, or a header of such a response. They are
+counted here and not by tracecov, whose licence does not let its output be shown to
+others.
 """
 
 import json
@@ -39,7 +40,10 @@ class Operation:
         for status, response in self._members["responses"].items():
             yield "statuses", self.id, status
             reference = response.get("$ref", "").rpartition("/")[2]
-            content = shared.get(reference, response).get("content", {})
+            told = shared.get(reference, response)
+            for header in told["headers"]:
+                yield "headers", self.id, status, header
+            content = told.get("content", {})
             if status >= "400":
                 for code in content["application/json"]["examples"]:
                     yield "codes", self.id, status, code
@@ -51,9 +55,12 @@ class Operation:
         if target is None:
             return
         head, _, body = exchange["sent"].partition("\r\n\r\n")
-        status = head.split(" ")[1]
+        status_line, *headers = head.split("\r\n")
+        status = status_line.split(" ")[1]
         yield "operations", self.id
         yield "statuses", self.id, status
+        for header in headers:
+            yield "headers", self.id, status, header.partition(":")[0]
         sent = re.findall("([^&=]+)=", exchange["query"])
         if status < "300":
             for name in (*target.groupdict(), *sent, *exchange["headers"]):
@@ -90,7 +97,8 @@ def mark() -> Mark:
         checked="which parts of `/openapi.json` the tests cause",
         tool="`tests/marks/description.py`",
         result="all: " + ", ".join(f"{kinds[kind]} {kind}" for kind in sorted(kinds)),
-        changed="tests cause 413, 421, 429, 500 and 503 for each operation",
+        changed="tests cause 413, 421, 429, 500 and 503 for each operation; the "
+        "description lost headers of a 409 that no response had",
     )
 
 
