@@ -79,7 +79,7 @@ def main() -> int:
                 found |= _count(place, chosen, Path(keep))
             print(*_lines(store, found, committed), sep="\n", flush=True)
     if chosen.write:
-        _write(found)
+        write(found)
     dearer = list(_dearer(found, committed))
     print(*dearer, sep="\n")
     return bool(dearer) and not chosen.write
@@ -184,16 +184,18 @@ def read(file: Path) -> Table:
     return table
 
 
-def _write(found: Table) -> None:
+def write(found: Table) -> None:
     """Replace what was counted, and keep the rest."""
     table = read(COMMITTED)  # again: another process may have written
     rows = [case + program for case in CASES for program in (SERVICE, BY_HAND)]
     rows += DEAREST
     merged = {
-        key: table.get(key, {}) | found.get(key, {})
+        key: figures
         for key in itertools.product(STORES, rows)
+        if (figures := table.get(key, {}) | found.get(key, {}))
     }
-    tables = (line for store in STORES for line in _lines(store, merged))
+    stores = [store for store in STORES if any(of == store for of, _ in merged)]
+    tables = (line for store in stores for line in _lines(store, merged))
     COMMITTED.write_text("\n".join([HEAD, *tables, ""]))
 
 

@@ -4,9 +4,11 @@ import re
 import shlex
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+from benchmarks import cost
 from tests.harness.servers import ROOT
 
 PAGE = (ROOT / "docs" / "performance.md").read_text()
@@ -38,3 +40,16 @@ def test_each_benchmark_is_documented():
     measuring = {name for name, text in files.items() if "with stage(store)" in text}
     told = {command.split()[0].removeprefix("benchmarks.") for command in COMMANDS}
     assert told == measuring
+
+
+def test_renewed_cell_leaves_the_rest_of_the_table(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    before = cost.read(cost.COMMITTED)
+    monkeypatch.setattr(cost, "COMMITTED", tmp_path / "cost.md")
+    cost.write(before)
+    cost.write({("sqlite", "get"): {"worker": 1.0}})
+    assert cost.read(cost.COMMITTED) == before | {
+        ("sqlite", "get"): before["sqlite", "get"] | {"worker": 1.0}
+    }
+    assert cost.COMMITTED.read_text().count("| worker |") == 2
