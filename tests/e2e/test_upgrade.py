@@ -21,6 +21,7 @@ from tests.e2e.upgrading import (
     deeds,
     faults,
     settle,
+    use_new_deeds,
 )
 from tests.harness import earlier, servers
 from tests.harness.balancer import BalancedClient, Balancer
@@ -98,6 +99,7 @@ class Stage:
 @pytest.fixture(params=["sqlite", "postgresql", "postgresql and redis"])
 def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     """An empty database, and names of hosts that lead to the service."""
+    earlier.require_installed()
     with ExitStack() as stack:
         names, proxy = (
             stack.enter_context(dns_server()),
@@ -144,12 +146,13 @@ def test_upgrade_and_rollback_fail_no_request_and_lose_nothing(stage: Stage):
             stage.require("both", crossing(old, new, cast, THERE), deeds(new, cast))
             stage.require("both", crossing(new, old, cast, BACK), deeds(old, cast))
             balancer.lead_to(new)
-        stage.require("this release", deeds(new, cast))
+        stage.require("this release", deeds(new, cast), use_new_deeds(new, cast))
         with stage.before() as old:
             balancer.lead_to(old, new)
             stage.require("both again", deeds(old, cast), deeds(new, cast))
             balancer.lead_to(old)
             new_host.close()
+            earlier.flask(stage.environ, "migrate", "projects list", "keys list")
             stage.require("the release before, again", deeds(old, cast))
             load.close()
             stage.require_nothing_is_lost(cast)

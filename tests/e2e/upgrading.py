@@ -118,6 +118,21 @@ def _call_hosts(client: Client) -> Deeds:
     yield "ask for a certificate", asked.status, 200
 
 
+def use_new_deeds(url: str, cast: Cast) -> Deeds:
+    """Leave what only this release can do, for the release before to live with."""
+    with cast.client(url) as client:
+        pet = client.post(PET, Host=BASE).json["id"]
+        order = {"petId": pet, "reference": "Jo"}
+        ordered = client.post(order, ORDERS, Host=BASE)
+        yield "order with a reference", ordered.json["reference"], "Jo"
+        path, cancelled = ordered.headers["Location"], {"status": "cancelled"}
+        client.send("PATCH", path, cancelled, Host=BASE)
+        changed = client.send("PATCH", f"{PETS}/{pet}", {"name": "Max"}, Host=BASE)
+        yield "correct an animal", changed.json["name"], "Max"
+        gone = client.send("DELETE", f"{PETS}/{pet}", Host=BASE)
+        yield "withdraw an animal that has an order", gone.status, 204
+
+
 def _visit(url: str, cast: Cast) -> Deeds:
     for path in PAGES:
         page = cast.member.get(url, path)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.harness import servers
-from tests.harness.releases import BEFORE
+from tests.harness.releases import BEFORE, CHANGELOG, commit_of, release_before
 
 PATIENT = servers.ROOT / "tests" / "harness" / "patient_release.py"
 BIN = BEFORE / ".venv" / "bin"
@@ -23,6 +23,12 @@ for line in sys.stdin:
     if done.exit_code:
         sys.exit(line)
 """
+
+
+def require_installed() -> None:
+    """Fail if `make e2e` has not installed the release before, or another one."""
+    there = (BEFORE / "commit").read_text().strip()
+    assert there == commit_of(release_before(CHANGELOG.read_text())), "run `make e2e`"
 
 
 def flask(environ: Mapping[str, str], *commands: str) -> list[str]:

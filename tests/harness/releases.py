@@ -31,9 +31,9 @@ def sections(changelog: str) -> list[Section]:
     return [Section(name, date or "", text.strip()) for name, date, text in triples]
 
 
-def release_before() -> str:
+def release_before(changelog: str) -> str:
     """Return the number of the newest release that is not what lies here."""
-    unreleased, newest, *older = sections(CHANGELOG.read_text())
+    unreleased, newest, *older = sections(changelog)
     return newest.name if unreleased.text else older[0].name
 
 
@@ -52,4 +52,4 @@ def git(*arguments: str | Path) -> str:
 
 
 if __name__ == "__main__":
-    print(commit_of(release_before()))
+    print(commit_of(release_before(CHANGELOG.read_text())))
