@@ -7,6 +7,7 @@ import click
 import pytest
 from flask import Flask
 
+from petstore.cli.data import import_tables
 from petstore.errors import ERRORS
 from petstore.models.plans import PLANS
 from petstore.settings import Setting, described_settings, read_settings
@@ -29,6 +30,7 @@ TARGET = re.compile("^([a-z0-9]+):", re.MULTILINE)
 
 @pytest.fixture
 def migrated(unmigrated_url: str) -> Iterator[None]:
+    import_tables()
     open_databases(read_settings({"DATABASE_URL": unmigrated_url}))
     migrator.migrate()
     yield

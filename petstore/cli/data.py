@@ -1,12 +1,16 @@
 """flask data backup and copy."""
 
 import os
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import click
 import peewee
 
+from petstore import models
 from petstore.cli.commands import Group, in_one_line
+from petstore.quotas import stores
 from petstore.settings import urls
 from petstore.storage import backup, opened_databases, transfer
 
@@ -40,6 +44,7 @@ def copy(database_url: str) -> None:
         url = urls.database_url(database_url)
     except ValueError as error:
         raise click.UsageError(f"The argument DATABASE_URL: {error}.") from None
+    import_tables()
     try:
         transfer.copy_to(url)
     except transfer.CopyError as error:
@@ -47,3 +52,10 @@ def copy(database_url: str) -> None:
     except peewee.DatabaseError as error:
         message = f"Nothing was copied: {in_one_line(error)}"
         raise click.ClickException(message) from None
+
+
+def import_tables() -> None:
+    """Import each module with tables: Peewee knows no table before that."""
+    for package in (models, stores):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)

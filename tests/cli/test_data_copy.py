@@ -22,6 +22,7 @@ from petstore.storage.transfer import COPIED_AT_ONCE, table_groups
 from tests.cli.contents import contents, fill
 from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, refusal, text_of
+from tests.harness import servers
 from tests.harness.clocks import Clock
 from tests.harness.services import serving
 
@@ -65,6 +66,25 @@ def test_rows_are_copied_unchanged_and_ids_are_not_reused(
     assert all(before.values())
     for table, last in [(PetTable, len(NAMES) + 2), (Project, 1), (Domain, 1)]:
         assert target.db.last_id(table._meta.table_name) == last
+
+
+@of_sqlite
+@to_sqlite
+def test_command_alone_copies_every_table(
+    environ: dict[str, str],
+    client: FlaskClient,
+    project: Project,
+    unmigrated_url: str,
+    target: Databases,
+    clock: Clock,
+):
+    fill(client, project, clock)
+    Secret.shared("sessions")
+    # In a process of its own, which has imported no more than the command does.
+    done = servers.flask(environ, "data", "copy", unmigrated_url)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert contents(target) == contents()
+    assert all(contents().values())
 
 
 def test_more_rows_than_fit_into_a_statement_are_copied(
