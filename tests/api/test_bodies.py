@@ -145,6 +145,7 @@ def test_charset_other_than_utf_8_is_refused(client: FlaskClient):
         "Application/JSON",
         "application/json; charset=utf-8",
         'application/json;charset="UTF-8"',
+        "application/json; charset=us-ascii",  # which UTF-8 contains
     ],
 )
 def test_json_content_type_is_accepted_in_any_spelling(

@@ -165,6 +165,25 @@ def test_hit_without_a_reply_is_given_up_after_its_seconds(
         runner.run(main())
 
 
+def test_hit_after_a_quiet_time_is_given_up_too(set_limits: Callable[..., None]):
+    set_limits(hit_seconds=0.3, redis_server_seconds=0.1, check_seconds=0.1)
+
+    async def main() -> None:
+        never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        connection = RedisConnection(lambda _protocol: never, [])
+        first = connection.execute(("PING",))
+        connection.data_received(b":1\r\n")
+        assert await first == 1
+        await move_clock(0.1)  # nothing waits, so nothing is checked any more
+        hit = connection.execute(("PING",))
+        for _ in range(4):
+            await move_clock(0.1)
+        assert isinstance(hit.exception(), TimeoutError)
+
+    with asyncio.Runner(loop_factory=Loop) as runner:
+        runner.run(main())
+
+
 class Replies(asyncio.Protocol):
     """A server that replies 1 to every command."""
 

@@ -1,6 +1,7 @@
 """Unreadable requests get an error of the usual form, and close the connection."""
 
 import json
+import re
 import socket
 from itertools import pairwise
 
@@ -23,6 +24,7 @@ def error_of(answer: Answer) -> tuple[int, str]:
     assert answer.headers["Connection"] == "close"
     assert set(answer.json) == {"code", "message", "status"}
     assert answer.json["status"] == answer.status
+    assert re.fullmatch(r"[A-Z].* .*[.]", answer.json["message"])
     return answer.status, answer.json["code"]
 
 

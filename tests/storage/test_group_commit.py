@@ -133,6 +133,17 @@ def test_rolled_back_request_does_not_undo_the_others(group: GroupCommit, file: 
     assert ids(file) == [1]
 
 
+def test_rolled_back_request_that_may_have_read_what_is_lost_fails_too(
+    group: GroupCommit,
+):
+    def read_and_roll_back() -> None:
+        shared = write(group, 2)
+        with pytest.raises(sqlite3.OperationalError):
+            shared.rollback()
+
+    run_requests(partial(lose, group, 1, "COMMIT"), read_and_roll_back)
+
+
 def test_request_that_waits_in_its_transaction_is_rolled_back_without_the_others(
     group: GroupCommit, file: Path
 ):
