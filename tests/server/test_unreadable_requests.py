@@ -63,6 +63,7 @@ UNREADABLE = {
     "two lengths": post(KEY, "Content-Length: 32", "Content-Length: 33"),
     "one length twice": post(KEY, "Content-Length: 32", "Content-Length: 32"),
     "a length of 5,000 digits": post(KEY, "Content-Length: " + "9" * 5000),
+    "a length of 5,000 zeros": post(KEY, "Content-Length: " + "0" * 5000),
     "a length and chunks": post(KEY, "Content-Length: 32", CHUNKED),
     "chunks twice": post(KEY, CHUNKED, CHUNKED),
     "compressed chunks": post(KEY, "Transfer-Encoding: gzip, chunked"),
