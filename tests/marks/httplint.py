@@ -52,7 +52,7 @@ def mark() -> Mark:
         tool=f"httplint {found['version']}",
         result=f"{found['seen']:,} responses: 0 bad notes and 0 warnings besides "
         f"{len(EXCEPTIONS)} [exceptions](../tests/marks/httplint.py)",
-        changed="`Cache-Control` of pages, probes and errors outside the API",
+        changed="`Cache-Control` of pages, probes, errors outside the API and of nginx",
     )
 
 
