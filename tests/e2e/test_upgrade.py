@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,10 @@ from tests.e2e.upgrading import (
 from tests.harness import earlier, servers
 from tests.harness.balancer import BalancedClient, Balancer
 from tests.harness.campaign import Run
+from tests.harness.clients import PETS
+from tests.harness.crowds import going_on
 from tests.harness.dns_server import dns_server
+from tests.harness.followers import follow
 from tests.harness.load import countdown, left_today
 from tests.harness.patience import NOTING
 from tests.harness.stage import new_database, opened
@@ -47,6 +51,7 @@ class Stage:
     environ: dict[str, str]
     balancer: Balancer = field(default_factory=Balancer)
     ledger: Ledger = field(default_factory=Ledger)
+    seen: list[int] = field(default_factory=list)  # by a client that follows
 
     def cast(self) -> Cast:
         """Migrate the database and create projects, as the release before does."""
@@ -74,8 +79,12 @@ class Stage:
 
     @contextmanager
     def load(self, cast: Cast) -> Iterator[None]:
-        """Let clients write for the block."""
-        with writing(lambda: self.client(cast), "upgrade") as self.ledger:
+        """Let clients write for the block, and one follow what they add."""
+        with (
+            self.client(cast) as reader,
+            going_on(partial(follow, reader, self.seen)),
+            writing(lambda: self.client(cast), "upgrade") as self.ledger,
+        ):
             yield
 
     def require(self, when: str, *deeds: Deeds) -> None:
@@ -87,10 +96,11 @@ class Stage:
         assert not told, f"{when}: {'; '.join(told)}"
 
     def require_nothing_is_lost(self, cast: Cast) -> None:
-        """Require that what was acknowledged is there, once, and counted once."""
+        """Require that what was acknowledged is there, once, seen and counted once."""
         run = Run(1, random.Random(0), self.directory)
         with self.client(cast) as client:
             self.ledger.judge(client, run)
+            assert self.seen == [pet["id"] for pet in client.all_of(PETS)]
         assert run.is_good, run
         left = left_today(cast.counts)
         assert left == countdown(left)

@@ -6,12 +6,12 @@ from functools import partial
 
 from tests.harness.clients import PETS, Answer, Client
 from tests.harness.crowds import going_on
+from tests.harness.followers import follow
 from tests.harness.waiting import wait_until
 from tests.races.conftest import Service
 
 CLIENTS = 16
 ANSWERS = 600
-PAGE = 100
 
 
 def use(
@@ -25,16 +25,6 @@ def use(
         found = client.get(f"{PETS}/{written.json['id']}")
         assert found.json == written.json
         answers += [written, found, client.get(f"{PETS}?status=available&limit=5")]
-
-
-def follow(client: Client, seen: list[int], has_ended: threading.Event) -> None:
-    """Poll for animals after the last one until writing has ended; record their ids."""
-    while True:
-        is_last, after = has_ended.is_set(), seen[-1] if seen else 0
-        page = client.get(f"{PETS}?after={after}&limit={PAGE}").json
-        seen += [pet["id"] for pet in page]
-        if is_last and not page:
-            return
 
 
 def test_mixed_load_loses_no_row_and_logs_no_error(
