@@ -191,6 +191,15 @@ def test_session_expires_after_twelve_hours_despite_use(browser: Browser, clock:
 
 
 @of_both_engines
+def test_first_page_after_signing_in_does_not_write_the_session(
+    visitor: Browser, key: str
+):
+    visitor.sign_in(key)
+    with recorded() as statements:
+        assert visitor.get("/dashboard").status_code == 200
+    assert not [s for s in statements if s.gist.startswith("UPDATE session")]
+
+
 def test_session_that_is_used_is_written_once_a_minute(browser: Browser, clock: Clock):
     written = []
     for _ in range(12):
