@@ -79,7 +79,7 @@ def _negated(node: cst.If | cst.While) -> Iterator[cst.CSTNode]:
 
 
 def _returning_none(node: cst.Return) -> Iterator[cst.CSTNode]:
-    if node.value:
+    if node.value and not node.value.deep_equals(cst.Name("None")):
         yield node.with_changes(value=cst.Name("None"))
 
 
