@@ -11,12 +11,19 @@ directory=$1
 number=$2
 umask 077
 
+case $number in
+'' | 0* | *[!0-9]*)
+	echo "the number of files to keep must be 1 or more, not '$number'" >&2
+	exit 1
+	;;
+esac
 exec 9<"$directory"
 flock --nonblock 9 || {
 	echo "another backup into $directory is running" >&2
 	exit 1
 }
 rm -f "$directory"/.petstore-* # what is left of a backup that was killed
+trap 'rm -f "$directory"/.petstore-*' EXIT # a full disk must not stay full
 
 file=$directory/petstore-$(date -u +%Y%m%dT%H%M%SZ)
 case $DATABASE_URL in
@@ -27,7 +34,7 @@ sqlite:*)
 	echo "DATABASE_URL: write the password in front of the host, not as an option" >&2
 	exit 1
 	;;
-*)
+postgres://* | postgresql://*)
 	# Others can read the arguments of a program, but not its environment.
 	address=$(printf '%s' "$DATABASE_URL" | sed 's|^\([^/]*//[^/:@]*\):[^/@]*@|\1@|')
 	PGPASSWORD=$(python3 -c 'if True:
@@ -38,8 +45,12 @@ sqlite:*)
 	partial=$directory/.${file##*/}.dump
 	pg_dump --no-password --format=custom --file="$partial" --dbname="$address"
 	ln "$partial" "$file.dump" # unlike mv, it overwrites no file
-	rm "$partial"
 	sync "$directory"
+	;;
+*)
+	# pg_dump would take another text for the name of a database.
+	echo "DATABASE_URL: must be sqlite:///FILE or postgresql://.../NAME" >&2
+	exit 1
 	;;
 esac
 

@@ -45,11 +45,13 @@ def backups(tmp_path: Path) -> Path:
 def back_up(backups: Path) -> Callable[..., subprocess.CompletedProcess]:
     """A function that runs the script with some variables."""
 
-    def back_up(url: str, **environ: str) -> subprocess.CompletedProcess:
+    def back_up(
+        url: str, kept: str = str(KEPT), **environ: str
+    ) -> subprocess.CompletedProcess:
         found = f"{PROGRAMS}:{os.environ['PATH']}"
         flask = f"{sys.executable} -m flask"
         return subprocess.run(
-            [SCRIPT, backups, str(KEPT)],
+            [SCRIPT, backups, kept],
             cwd=ROOT,
             env=os.environ
             | {"PATH": found, "DATABASE_URL": url, "PETSTORE_FLASK": flask}
@@ -111,13 +113,41 @@ def test_failed_backup_is_an_error_and_deletes_no_older_file(
 
 
 def test_what_a_killed_backup_has_left_goes_with_the_next(
-    back_up: Callable, backups: Path, half_a_dump: Path, sqlite_url: str
+    back_up: Callable, backups: Path, sqlite_url: str
 ):
-    back_up(SERVER, PATH=f"{half_a_dump}:{os.environ['PATH']}")
     [left] = backups.glob(".petstore-*")
-    assert left.read_text() == "half\n"
     assert back_up(sqlite_url).returncode == 0
+    assert not left.exists()
+
+
+def test_half_a_file_does_not_keep_a_full_disk_full(
+    back_up: Callable, backups: Path, half_a_dump: Path
+):
+    done = back_up(SERVER, PATH=f"{half_a_dump}:{os.environ['PATH']}")
+    assert done.returncode != 0
+    assert "--file=" in (half_a_dump / "told").read_text()
     assert list(backups.glob(".petstore-*")) == []
+
+
+@pytest.mark.parametrize(
+    "url", ["", "petstore", "SQLITE:///petstore.db", "mysql://h/d"]
+)
+def test_pg_dump_is_not_asked_for_what_is_no_address_of_postgresql(
+    back_up: Callable, half_a_dump: Path, url: str
+):
+    done = back_up(url, PATH=f"{half_a_dump}:{os.environ['PATH']}")
+    assert done.returncode == 1
+    assert done.stderr.startswith("DATABASE_URL: must be ")
+    assert not (half_a_dump / "told").exists()
+
+
+@pytest.mark.parametrize("kept", ["0", "-1", "many", ""])
+def test_wrong_number_of_files_is_an_error_before_anything_is_done(
+    back_up: Callable, backups: Path, sqlite_url: str, kept: str
+):
+    before = names(backups)
+    assert back_up(sqlite_url, kept).returncode == 1
+    assert names(backups) == before
 
 
 def test_password_is_no_argument_of_pg_dump(back_up: Callable, half_a_dump: Path):
