@@ -67,7 +67,8 @@ def on_starting(server: Arbiter) -> None:
     open_databases(settings)
     try:
         migrator.require_migrated()
-        addresses.require_free(server.cfg.address)
+        if not server.cfg.reuse_port:  # then others may listen there, too
+            addresses.require_free(server.cfg.address)
         for warning in startup_warnings(settings, server.cfg.address):
             server.log.warning(warning)
         for name in _waiting_streams:

@@ -68,6 +68,19 @@ def test_recycled_workers_lose_no_request_of_a_connection(
     assert set(service.wait_for_workers(2)) != set(old)
 
 
+def test_masters_may_share_a_port(serve: Callable[..., Gunicorn], key: str):
+    service = serve("--reuse-port")
+    first, process = service.master, service.process
+    service.start()
+    try:
+        service.wait_for_workers(1)
+    finally:
+        first.terminate()
+        process.wait()
+    with Wire(service.url) as wire:
+        assert wire.send(get(key)).answer().status == 200
+
+
 def connect_again_and_again(port: int) -> NoReturn:
     while True:
         socket.create_connection(("127.0.0.1", port)).close()
