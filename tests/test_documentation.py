@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from tests.harness.documents import commands_below
 from tests.harness.servers import ROOT
 
 README, DOCS = ROOT / "README.md", sorted(ROOT.glob("docs/*.md"))
@@ -10,6 +11,11 @@ PAGES = [README, ROOT / "SECURITY.md", ROOT / "tests" / "README.md", *DOCS]
 CODE_BLOCK = re.compile("^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 WORDS_IN_ALL, LINES_OF_README = 14_000, 90
 REPEATED = 10  # words in a row are no accident
+# A test of each of these runs all blocks of the page.
+WHOLE = {"docs/api.md": "test_api_page.py", "docs/performance.md": "test_benchmarks.py"}
+# test_upgrade.py does what these commands do, with the releases in other directories.
+OTHERWISE = {("docs/operating.md", "Upgrade and rollback")}
+TESTS = {file.name: file.read_text() for file in ROOT.glob("tests/**/test_*.py")}
 
 
 def test_pages_stay_short():
@@ -24,3 +30,25 @@ def test_no_page_repeats_another():
         for number in range(len(words) - REPEATED + 1):
             run = tuple(words[number : number + REPEATED])
             assert said.setdefault(run, page) == page, " ".join(run)
+
+
+def test_each_printed_command_is_run_by_a_test():
+    """Or names targets of the Makefile alone, which test_promises.py looks up."""
+    for page in PAGES:
+        name = str(page.relative_to(ROOT))
+        for heading in re.findall("^#+ (.*)$", page.read_text(), re.MULTILINE):
+            for block in commands_below(name, heading):
+                is_made = all(line[:5] == "make " for line in block.splitlines())
+                is_known = is_made or (name, heading) in OTHERWISE
+                assert is_known or is_run(name, heading), block
+
+
+def is_run(page: str, heading: str) -> bool:
+    """Return whether a test takes the commands below a heading of a page."""
+    if page in WHOLE:
+        return Path(page).name in TESTS[WHOLE[page]]
+    return any(
+        "commands_below(" in test and page.removeprefix("docs/") in test
+        for test in TESTS.values()
+        if f'"{heading}"' in test
+    )
