@@ -20,7 +20,7 @@ CHECKLIST = commands_below(PAGE, "From an empty host to the first customer")
 (INSTALL, SET, SET_SERVERS, START, CADDY, NGINX, TLS, CHECK, CUSTOMER, BACK_UP) = (
     CHECKLIST
 )
-RESTORE_SQLITE, RESTORE_POSTGRESQL, NEW_ID, _ = commands_below(PAGE, "Restore")
+RESTORE_SQLITE, RESTORE_POSTGRESQL, NEW_ID, REVOKE = commands_below(PAGE, "Restore")
 API, DIRECT = "https://api.example.org", "http://127.0.0.1:8000"
 A_DAY = 10_000  # requests of the customer's plan
 # What certbot asks at a terminal, and whom; curl trusts what that authority issues.
@@ -39,6 +39,7 @@ OWN_CERTIFICATE = """
 sed -i '/issuer acme {/,/}/c issuer internal' /etc/caddy/Caddyfile
 systemctl reload caddy
 """
+KEYS = "petstore keys list --project city-shelter"
 AS_CUSTOMER = 'curl --silent --include --header "Authorization: Bearer $KEY"'
 
 
@@ -86,14 +87,19 @@ def test_stranger_restores_postgresql_and_decides_about_the_counts_in_redis(
     served: Host,
 ):
     add(served, "Rex")
+    served.run("spare=$(petstore keys create --project city-shelter --label spare)")
     served.run("systemctl start petstore-backup")
     add(served, "Tom")
+    served.run("petstore keys revoke ${spare:0:16} 2> service.log")
     names, counted = read(served)
     assert names == ["Rex", "Tom"]
     served.run(RESTORE_POSTGRESQL)
     assert read(served) == (["Rex"], counted + 1)
     served.run(NEW_ID)
     assert read(served) == (["Rex"], 1)
+    assert "spare  full  active" in served.run(KEYS)
+    served.run(REVOKE)
+    assert "spare  full  revoked" in served.run(KEYS)
 
 
 def test_backups_are_private_and_one_that_fails_is_a_failed_unit(served: Host):
