@@ -6,23 +6,54 @@ from flask.testing import FlaskClient
 
 from petstore.settings import version
 from tests.harness.databases import of_one_engine
+from tests.harness.documents import commands_below
+from tests.harness.releases import commit_of, git, release_before, sections
 from tests.harness.servers import ROOT
 
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text()
-RELEASES = re.findall(r"^## \[([^]]+)\](?: - (\S+))?$", CHANGELOG, re.MULTILINE)
+UNRELEASED, *RELEASES = sections(CHANGELOG)
 KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
-def test_latest_release_in_the_changelog_is_this_version():
-    unreleased, latest, *_ = RELEASES
-    assert unreleased == ("Unreleased", "")
-    assert latest[0] == version.RELEASE
+def test_what_lies_here_is_the_latest_release():
+    """Operators install it as it is, so that what changes is a release of its own."""
+    assert UNRELEASED == ("Unreleased", "", "")
+    assert RELEASES[0].name == version.RELEASE
+
+
+def test_releases_stay_as_they_were_told_when_the_latest_one_was_made():
+    if commit := commit_of(version.RELEASE):  # else it is being made
+        _, *told = sections(git("show", f"{commit}:CHANGELOG.md"))
+        assert told == RELEASES
+
+
+def test_upgrade_to_the_latest_release_is_described():
+    install, switch, go_back = commands_below(
+        "docs/operating.md", "Upgrade and rollback"
+    )
+    latest, before = (f"/opt/petstore-{release.name}" for release in RELEASES[:2])
+    assert f"-S'## [{version.RELEASE}] - '" in install
+    assert f"{latest} /opt/petstore " in switch
+    assert f"{before} /opt/petstore " in go_back
 
 
 def test_each_release_has_a_version_number_and_a_date():
-    for number, day in RELEASES[1:]:
-        assert re.fullmatch(r"\d+\.\d+\.\d+", number)
-        assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", day)
+    for release in RELEASES:
+        assert re.fullmatch(r"\d+\.\d+\.\d+", release.name)
+        assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", release.date)
+
+
+def test_release_before_is_the_newest_that_is_not_what_lies_here():
+    two, one = "## [1.1.0] - 2026-11-23\n\n- b", "## [1.0.0] - 2026-11-21\n\n- a"
+    assert release_before(f"# C\n## [Unreleased]\n\n{two}\n\n{one}\n") == "1.0.0"
+    assert release_before(f"# C\n## [Unreleased]\n\n- c\n{two}\n{one}\n") == "1.1.0"
+
+
+def test_commit_of_a_release_is_the_first_that_tells_it():
+    commit = commit_of("1.0.0")
+    assert "## [1.0.0] - " in git("show", f"{commit}:CHANGELOG.md")
+    before = git("ls-tree", "--name-only", f"{commit}~1").split()
+    assert "CHANGELOG.md" not in before
 
 
 def test_changelog_sections_are_of_known_kinds():

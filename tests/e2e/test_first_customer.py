@@ -1,4 +1,4 @@
-"""From an empty Debian to the first customer, a backup and its restore, as printed.
+"""From an empty Debian to a customer, a restored backup and an upgrade, as printed.
 
 Each command of the checklist in docs/operating.md runs in a host of its own, with the
 PostgreSQL, Redis, nginx and certbot of Debian; a certificate comes from Pebble.
@@ -20,6 +20,7 @@ CHECKLIST = commands_below(PAGE, "From an empty host to the first customer")
 (INSTALL, SET, SET_SERVERS, START, CADDY, NGINX, TLS, CHECK, CUSTOMER, BACK_UP) = (
     CHECKLIST
 )
+INSTALL_RELEASE, SWITCH, GO_BACK = commands_below(PAGE, "Upgrade and rollback")
 RESTORE_SQLITE, RESTORE_POSTGRESQL, NEW_ID, REVOKE = commands_below(PAGE, "Restore")
 API, DIRECT = "https://api.example.org", "http://127.0.0.1:8000"
 A_DAY = 10_000  # requests of the customer's plan
@@ -139,6 +140,25 @@ def test_stranger_restores_sqlite_and_caddy_answers_json_without_the_service():
         host.run(OWN_CERTIFICATE)
         host.run("systemctl stop petstore")
         require_json(host, "--insecure")
+
+
+def test_stranger_upgrades_and_goes_back():
+    with empty_host() as host:
+        for step in (INSTALL, SET, START, CHECK):
+            host.run(step)
+        host.run(CUSTOMER.replace(API, DIRECT))
+        host.run(INSTALL_RELEASE)
+        places = []
+        for number, switch in enumerate((SWITCH, GO_BACK, SWITCH)):
+            host.run(switch)
+            add(host, f"Rex {number}", DIRECT)
+            places.append(host.run("readlink /proc/$(cat /run/petstore.main)/cwd"))
+        released, before = (
+            re.search(r"ln -sfn (\S+)", x)[1] for x in (SWITCH, GO_BACK)
+        )
+        assert " ".join(places).split() == [released, before, released]
+        assert read(host, DIRECT)[0] == ["Rex 0", "Rex 1", "Rex 2"]
+        assert "database  ok" in host.run("petstore check")
 
 
 def test_documentation_prints_no_other_configuration_of_nginx():
