@@ -1,7 +1,6 @@
 """flask data backup: a complete copy in one file while the service is writing."""
 
 import os
-import re
 import shlex
 import sqlite3
 import stat
@@ -24,6 +23,7 @@ from tests.cli.outputs import failure, refusal, text_of
 from tests.harness import servers
 from tests.harness.clients import Client
 from tests.harness.crowds import at_once
+from tests.harness.documents import commands_below
 from tests.harness.services import serving
 
 of_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -169,13 +169,12 @@ def test_keys_that_a_restore_brings_back_are_revoked_again_by_the_log(
     for command in (["rotate", rotated], ["revoke", revoked]):
         ended = servers.flask({"DATABASE_URL": sqlite_url}, "keys", *command)
         log.write_text((log.read_text() if log.exists() else "") + ended.stderr)
-    page = (servers.ROOT / "docs" / "operating.md").read_text()
-    [script] = re.findall(r"```sh\n(sed [^`]+)```", page)
+    *_, script = commands_below("docs/operating.md", "Restore")
     program = f"{shlex.quote(sys.executable)} -m flask"
     restored = os.environ | {"DATABASE_URL": f"sqlite:///{file}"}
     servers.flask(restored, "migrate")
     subprocess.run(
-        ["sh", "-c", script.replace("flask", program).replace(log.name, str(log))],
+        ["sh", "-c", script.replace("petstore", program).replace(log.name, str(log))],
         cwd=servers.ROOT,
         env=restored,
         check=True,
