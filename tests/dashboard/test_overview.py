@@ -57,6 +57,8 @@ def test_domains_are_not_offered_without_a_base_domain(browser: Browser):
     page = browser.read("/dashboard/settings/domains")
     assert "Domains of your own are not offered here" in page
     assert "PETSTORE" not in page
+    added = browser.submit("/dashboard/settings/domains", name="shop.example.org")
+    assert added.status_code == 404
 
 
 @of_both_engines
