@@ -39,10 +39,13 @@ def install(directory: Path, root: Path) -> Path:
 
 
 def kill_all(directory: Path) -> None:
-    """Kill what still runs."""
+    """Kill the first process of each container that still runs, and so all of it.
+
+    Killing the process outside would not do: what has become another user goes on.
+    """
     for note in directory.glob("*.json"):
-        with suppress(ProcessLookupError):
-            os.kill(json.loads(note.read_text())["pid"], signal.SIGKILL)
+        with suppress(OSError, ValueError):
+            os.kill(first_process(json.loads(note.read_text())["pid"]), signal.SIGKILL)
 
 
 class Podman:
