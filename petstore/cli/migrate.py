@@ -2,7 +2,6 @@
 
 import click
 
-from petstore.cli.checks.database import newer_version
 from petstore.cli.commands import Command
 from petstore.storage import migrator, opened_databases
 
@@ -15,7 +14,7 @@ def migrate() -> None:
     for step in migrator.migrate_in_steps():
         click.echo(f"applied {step}")
         applied.append(step)
-    if newer := newer_version():
+    if newer := migrator.newer_version():
         click.echo(newer)
     elif not applied:
         click.echo("nothing to apply")

@@ -66,6 +66,13 @@ def require_migrated() -> None:
             )
 
 
+def newer_version() -> str | None:
+    """Return a sentence if a newer version of the service has migrated the database."""
+    unknown = unknown_steps(opened_databases())
+    by = "the database was migrated by a newer version of the service"
+    return f"{by} ({unknown[-1]})" if unknown else None
+
+
 def unknown_steps(databases: Databases) -> list[str]:
     """Return the migrations that a newer version of the service has applied."""
     return [

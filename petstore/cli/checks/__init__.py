@@ -6,12 +6,7 @@ import click
 from flask import current_app
 from flask.cli import with_appcontext
 
-from petstore.cli.checks.database import (
-    check_clock,
-    check_database,
-    check_files,
-    newer_version,
-)
+from petstore.cli.checks.database import check_clock, check_database, check_files
 from petstore.cli.checks.network import (
     ListenAddress,
     check_hosts,
@@ -23,6 +18,7 @@ from petstore.cli.checks.settings import check_settings, check_version
 from petstore.cli.commands import Command
 from petstore.cli.output import echo_json, json_option
 from petstore.settings import Settings, unknown_settings
+from petstore.storage import migrator
 
 CHECKS = {
     "version": check_version,
@@ -65,7 +61,7 @@ def startup_warnings(
     results = [check_files(settings), check_listen_addresses(settings, addresses)]
     warnings = [message for status, message in results if status != "ok"]
     warnings += unknown_settings()
-    if newer := newer_version():
+    if newer := migrator.newer_version():
         warnings.append(newer)
     if settings.redis_url and (fault := refused_certificate(settings.redis_url)):
         warnings.append(fault)

@@ -8,7 +8,7 @@ from petstore.cli.checks.settings import url_text
 from petstore.cli.commands import in_one_line
 from petstore.models.projects import Project
 from petstore.settings import Settings
-from petstore.storage import db, migrator, opened_databases
+from petstore.storage import db, migrator
 
 OLDEST_POSTGRESQL = 14
 MAX_DIFFERENCE_MS = 2 * clock.MS_PER_SECOND
@@ -34,20 +34,13 @@ def _check_version(text: str) -> Result:
     if version and version < OLDEST_POSTGRESQL:
         advice = f"use PostgreSQL {OLDEST_POSTGRESQL} or newer"
         return "wrong", f"{text} is PostgreSQL {version}; {advice}"
-    if newer := newer_version():
+    if newer := migrator.newer_version():
         return "warning", f"{newer}; run that version"
     if left := Project.all_being_deleted():
         advice = f"`flask projects delete {left[0].slug}` goes on"
         return "warning", f"{text} has a project that is partly deleted; {advice}"
     engine = f"PostgreSQL {version}" if version else "SQLite"
     return "ok", f"{text} answers ({engine}) and is migrated"
-
-
-def newer_version() -> str | None:
-    """Return a sentence if a newer version of the service has migrated the database."""
-    unknown = migrator.unknown_steps(opened_databases())
-    by = "the database was migrated by a newer version of the service"
-    return f"{by} ({unknown[-1]})" if unknown else None
 
 
 def check_clock(_settings: Settings) -> Result:
