@@ -1,7 +1,7 @@
 """The recommended rules of Redocly."""
 
 from tests.harness.linters import PACKAGES
-from tests.marks.descriptions import linted
+from tests.marks.linting import linted
 from tests.marks.page import Mark
 
 CLI = "@redocly/cli"

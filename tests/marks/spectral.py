@@ -1,7 +1,7 @@
 """Spectral's rules for OpenAPI, and for OWASP's API Top 10."""
 
 from tests.harness.linters import PACKAGES, left_out
-from tests.marks.descriptions import linted
+from tests.marks.linting import linted
 from tests.marks.page import Mark
 
 CLI = "@stoplight/spectral-cli"

@@ -1,4 +1,4 @@
-"""What the marks of the interface description share: linters run over it."""
+"""What the marks of linters share: the interface description, and how it was linted."""
 
 import tempfile
 from pathlib import Path
