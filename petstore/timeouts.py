@@ -66,7 +66,7 @@ class Limits:
     statement_seconds: float = 2.0
 
     # The pool of a worker's connections to PostgreSQL.
-    connections: int = 6
+    connections: int = 16
     # This many may wait for locks; the others wait only briefly, so that requests that
     # need no locked row go on.
     waiting_connections: int = 4

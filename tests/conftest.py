@@ -33,7 +33,6 @@ from tests.harness.clocks import POSTGRESQL_CLOCK, Clock, make_stores_movable
 from tests.harness.clusters import Server
 from tests.harness.patience import be_patient
 from tests.harness.routes import compile_once
-from tests.harness.workers import call_in_loop
 
 pytest_plugins = ["tests.harness.host_fixtures"]
 be_patient()
@@ -235,7 +234,6 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     row_limits.forget()
     limiter.close()
     databases.close()
-    call_in_loop(databases.close)  # what was opened in the background
 
 
 @pytest.fixture

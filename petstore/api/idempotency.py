@@ -45,7 +45,7 @@ def idempotent(operation: Operation) -> Callable[..., Response]:
         # This comes first, so that nothing can fail the request after it has written.
         StoredResponse.sweep()
         seconds = timeouts.LIMITS.replay_lock_seconds
-        with db.writing(attempt.project, lock_seconds=seconds):
+        with db.atomic(lock_seconds=seconds):
             if stored := StoredResponse.find_locked(attempt):
                 return _replay(stored, attempt)
             response = _carry_out(operation, arguments)

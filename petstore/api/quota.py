@@ -5,7 +5,6 @@ from petstore.models.callers import Caller
 from petstore.quotas.allowances import STRANGERS
 from petstore.quotas.decisions import Decision
 from petstore.quotas.limiter import Limiter
-from petstore.storage import without_waiting
 from petstore.web.application import ApplicationRequest
 
 
@@ -20,16 +19,10 @@ def count(limiter: Limiter, request: ApplicationRequest) -> None:
 def headers(limiter: Limiter, request: ApplicationRequest) -> list[tuple[str, str]]:
     """Return the figures of the quota for a response.
 
-    A response to a request that was not counted has those of the client address. They
-    are not worth waiting for a connection, least of all where waiting has timed out.
+    A response to a request that was not counted has those of the client address.
     """
-    decision = request.state.decision or _peek(limiter, request)
+    decision = request.state.decision or limiter.peek(None, request.remote_addr)
     return decision.headers()
-
-
-def _peek(limiter: Limiter, request: ApplicationRequest) -> Decision:
-    with without_waiting():
-        return limiter.peek(None, request.remote_addr)
 
 
 def _refusal(decision: Decision, caller: Caller | None) -> ErrorResponse:

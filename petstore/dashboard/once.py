@@ -45,7 +45,7 @@ def do_once(deed: Callable[[], Outcome]) -> ResponseReturnValue:
     """
     token = request.form.get(ONCE, "")
     if not TOKEN.fullmatch(token):
-        with db.writing(current_project().id):
+        with db.atomic():
             outcome = deed()
         return outcome.show()
     fields = orjson.dumps(sorted(sent_fields().items()))
@@ -53,7 +53,7 @@ def do_once(deed: Callable[[], Outcome]) -> ResponseReturnValue:
     attempt = Attempt(current_project().id, request.path, key, b"")
     StoredResponse.sweep()
     seconds = timeouts.LIMITS.replay_lock_seconds
-    with db.writing(attempt.project, lock_seconds=seconds):
+    with db.atomic(lock_seconds=seconds):
         if stored := StoredResponse.find_locked(attempt):
             outcome = Outcome(*orjson.loads(bytes(stored.body or b"")))
         else:

@@ -115,7 +115,7 @@ def correct_animal(
     """Correct the name and the category of an animal."""
     project_id = current_project().id
     try:
-        with db.writing(project_id):
+        with db.atomic():
             number = category_number(project_id, category_id)
             pet = Pet.correct(project_id, pet_id, name=name, category_id=number)
     except CategoryUnclear as error:

@@ -23,7 +23,6 @@ from petstore.models.secrets import Secret
 from petstore.models.sessions import LASTS_MS, Session
 from petstore.quotas.decisions import Decision
 from petstore.settings import Settings
-from petstore.storage import wait_as
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
 
@@ -57,7 +56,6 @@ class DashboardSessions(SecureCookieSessionInterface):
         """Return the session of a request for a page."""
         if not is_dashboard_path(request.path) or request.path.startswith(STATIC):
             return NO_SESSION
-        wait_as("dashboard", request.remote_addr)
         try:
             _load_secret(app)
             return self._open(app, request)
@@ -150,7 +148,6 @@ def recognise(*, has_reserve: bool = False) -> bool:
     caller = Session.caller(session[TOKEN])
     if caller is None:
         return False
-    wait_as(caller.project_id, request.remote_addr)
     act_as(caller.prefix)
     state = current_request().state
     state.project = Project.get_by_id(caller.project_id)

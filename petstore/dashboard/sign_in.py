@@ -46,7 +46,7 @@ def enter() -> ResponseReturnValue:
     if not caller.may(TAKES):
         return _reject("key_not_allowed", refusal(caller.role, TAKES))
     _count(caller)
-    with db.writing(caller.project_id):
+    with db.atomic():
         sessions.start(caller)
         kept_forms.keep_text(request.form.get("form", ""))
         key = caller.prefix

@@ -11,7 +11,6 @@ from petstore.hosting.names import suffixes
 from petstore.hosting.verifier import Verifier
 from petstore.models.domains.hosts import Host
 from petstore.settings import Settings
-from petstore.storage import wait_as
 from petstore.web.application import current_request
 
 EVERY_PROJECT = Host(project_id=None)
@@ -50,7 +49,6 @@ def init_app(app: Flask, settings: Settings) -> None:
         path = f"{request.path}/"
         if request.path == "/" or path.startswith(ON_EVERY_HOST):
             return None
-        wait_as(request.host, request.remote_addr)
         host = find_host(_host_name(), verifier.base_domain)
         if host is None:
             raise ErrorResponse("unknown_host")

@@ -38,7 +38,7 @@ class Category(NamedTuple):
     def ensure(project_id: int, category_id: int, name: str | None = None) -> bool:
         """Add the category unless it exists; return whether it was added."""
         values = {"project": project_id, "category_id": category_id, "name": name}
-        return bool(_insert.autocommit(project_id, **values))
+        return bool(_insert(**values))
 
     @classmethod
     def named(cls, project_id: int, name: str) -> int:
@@ -46,7 +46,7 @@ class Category(NamedTuple):
 
         If there is none, it is created with the next free number.
         """
-        with db.writing(project_id):
+        with db.atomic():
             # Two that name the same new category wait for each other.
             db.lock_until_commit(project_id)
             for category_id in cls.ids_named(project_id, name):
@@ -108,7 +108,7 @@ class Category(NamedTuple):
             if _rename(project=project_id, category_id=category_id, name=name):
                 return cls(category_id, name), False
             raise
-        with db.writing(project_id):
+        with db.atomic():
             is_new = cls.ensure(project_id, category_id, name)
             if not is_new:
                 _rename(project=project_id, category_id=category_id, name=name)

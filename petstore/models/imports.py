@@ -6,8 +6,8 @@ own, so that others write between two of them, however long the file is. If the 
 ends meanwhile, another one goes on.
 """
 
-import asyncio
 import json
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ import peewee
 from peewee import BigAutoField, ForeignKeyField, Query, TextField
 
 from petstore import timeouts
+from petstore.concurrency import start
 from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.categories import Category
@@ -24,7 +25,6 @@ from petstore.models.projects import Project
 from petstore.models.row_limits import row_limits
 from petstore.models.stored_responses import Attempt, StoredResponse
 from petstore.storage import BaseModel, db, slot, statement
-from petstore.waiting import await_result, start_in_background
 
 # In place of the path of a request: the same file is not imported twice in a day.
 PATH = "import"
@@ -85,7 +85,7 @@ def accept(project: Project, digest: bytes, parts: Iterable[str], count: int) ->
     """
     attempt = _attempt(project.id, digest)
     StoredResponse.sweep()
-    with db.writing(project.id):
+    with db.atomic():
         if StoredResponse.find_locked(attempt):
             is_new = False
         else:
@@ -108,7 +108,7 @@ def finish(project_id: int) -> None:
         return
     ids: CategoryIds = {}
     while _add_part(project_id, ids):
-        await_result(asyncio.sleep(timeouts.LIMITS.import_pause_seconds))
+        time.sleep(timeouts.LIMITS.import_pause_seconds)
     row_limits.count_soon(project_id)
 
 
@@ -125,15 +125,15 @@ def finish_any() -> bool:
 
 def begin() -> None:
     """Finish imports of processes that have ended, from time to time."""
-    start_in_background(_finish_regularly)
+    start(_finish_regularly)
 
 
 def _finish_regularly() -> None:
     while True:
-        with suppress(peewee.DatabaseError):
+        with suppress(peewee.DatabaseError), db.connection_context():
             while finish_any():
                 pass
-        await_result(asyncio.sleep(timeouts.LIMITS.import_seconds))
+        time.sleep(timeouts.LIMITS.import_seconds)
 
 
 def _attempt(project_id: int, digest: bytes) -> Attempt:
@@ -147,7 +147,7 @@ def _refuse(project_id: int) -> None:
 
 def _add_part(project_id: int, ids: CategoryIds) -> bool:
     """Add the animals of the first part; return whether there was one."""
-    with db.writing(project_id):
+    with db.atomic():
         # So animals are committed in the order of their ids, and parts are added once.
         db.lock_until_commit(project_id)
         for part_id, animals in _select_first(project=project_id):

@@ -112,7 +112,7 @@ class Key(BaseModel):
         """
         grant.require_within(project.quota)
         columns |= grant.columns
-        with db.writing(project.id):
+        with db.atomic():
             db.lock_until_commit(project.id)
             return cls._add(project.id, is_limited=is_limited, **columns)
 
@@ -261,7 +261,7 @@ class Key(BaseModel):
         `TooManyNewKeys` as `issue` does.
         """
         now = clock.now_ms()
-        with db.writing(self.project_id):
+        with db.atomic():
             db.lock_until_commit(self.project_id)
             retires_ms = now + grace_seconds * clock.MS_PER_SECOND
             # A key that is to end now must not wait for a clock that is behind.
@@ -302,7 +302,7 @@ class Key(BaseModel):
         update = Key.update(revoked_ms=clock.now_ms()).where(
             Key.id == self.id, Key.revoked_ms.is_null()
         )
-        with db.writing(self.project_id):
+        with db.atomic():
             if self.role == FULL and not may_be_last:
                 db.lock_until_commit(self.project_id)
                 if self.is_last_full():
@@ -314,7 +314,7 @@ class Key(BaseModel):
     def ban(cls, key_id: int, until_ms: int) -> None:
         """Refuse the requests of the key until then, on every worker and host."""
         key = cls.get_by_id(key_id)
-        with db.writing(key.project_id):
+        with db.atomic():
             cls.update(banned_until_ms=until_ms).where(cls.id == key_id).execute()
             key._emit("key_banned", by=key.prefix, until_ms=until_ms)
 
@@ -323,7 +323,7 @@ class Key(BaseModel):
         update = Key.update(banned_until_ms=None).where(
             Key.id == self.id, Key.banned_until_ms > clock.now_ms()
         )
-        with db.writing(self.project_id):
+        with db.atomic():
             if update.execute():
                 self._emit("key_unbanned")
 

@@ -66,7 +66,7 @@ class Order(NamedTuple):
         of their ids.
         """
         row_limits.require_room(project_id)
-        with db.writing(project_id):
+        with db.atomic():
             if not Pet.reserve(project_id, pet_id):
                 _require_pet(project_id, pet_id)
                 raise PetNotAvailable(pet_id)
@@ -126,7 +126,7 @@ class Order(NamedTuple):
         cls, project_id: int, order_id: int, status: str, pet_status: str
     ) -> Self:
         values = {"status": status, "now": clock.now_ms()}
-        with db.writing(project_id):
+        with db.atomic():
             rows = _close_if_placed(project=project_id, id=order_id, **values)
             if not rows:
                 cls.find(project_id, order_id)

@@ -55,12 +55,12 @@ class Pet(NamedTuple):
         """
         row_limits.require_room(project_id)
         values = {"project": project_id, **members}
-        pet_id = _insert_if_category_exists.insert(project_id, **values)
-        if not pet_id:
-            with db.writing(project_id):
+        with db.atomic():
+            rows = _insert_if_category_exists(**values)
+            if not rows:
                 Category.ensure(project_id, members["category_id"])
-                pet_id = _insert_if_category_exists.insert(project_id, **values)
-        return cls(pet_id, **members)
+                rows = _insert_if_category_exists(**values)
+        return cls(rows[0][0], **members)
 
     @staticmethod
     def add_many(project_id: int, rows: Iterable[tuple[str, int, str]]) -> None:
@@ -100,7 +100,7 @@ class Pet(NamedTuple):
         `ProjectFull` for a new category.
         """
         changes = {"name": name, "category_id": category_id}
-        with db.writing(project_id):
+        with db.atomic():
             # The category comes first, as in `add`: locks are taken in one order.
             if category_id is not None and Category.ensure(project_id, category_id):
                 row_limits.require_room(project_id)
@@ -114,7 +114,7 @@ class Pet(NamedTuple):
 
         Raises `NoSuchPet` and `PetNotAvailable`.
         """
-        with db.writing(project_id):
+        with db.atomic():
             if not _delete_if_available(project=project_id, id=pet_id):
                 cls.find(project_id, pet_id)
                 raise PetNotAvailable(pet_id)
@@ -281,6 +281,6 @@ def _insert_if_category_exists() -> Query:
     category = CategoryTable.select(*(slot(column.name) for column in columns)).where(
         CategoryTable.project == slot("project"),
         CategoryTable.id == slot("category_id"),
-        db.lock_condition(db.limiting_locks(slot("project"))),
+        db.lock_condition(slot("project")),
     )
-    return PetTable.insert_from(category, columns)
+    return PetTable.insert_from(category, columns).returning(PetTable.id)

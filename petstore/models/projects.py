@@ -203,7 +203,7 @@ class Project(BaseModel):
         update = Project.update(**columns, rows_counted_ms=None).where(
             Project.id == self.id, reduce(or_, differs), *conditions
         )
-        with db.writing(self.id):
+        with db.atomic():
             if update.execute():
                 facts: dict[str, Any] = {"project": self.slug, **columns}
                 emit_after_commit("plan_changed", **facts)

@@ -6,17 +6,17 @@ process finds the result in the row of the project: within a minute, all know if
 full.
 """
 
-import asyncio
+import time
 from contextlib import suppress
 
 import peewee
 from peewee import Field, chunked
 
 from petstore import clock, timeouts
+from petstore.concurrency import start
 from petstore.models import RuleError
 from petstore.models.projects import Project
-from petstore.storage import Statement, count_statement
-from petstore.waiting import await_result, start_in_background
+from petstore.storage import Statement, count_statement, db
 
 PROJECTS_AT_ONCE = 100
 BEFORE_EVERY_ID = -1
@@ -107,13 +107,14 @@ class RowLimits:
     def _start(self) -> None:
         if not self._is_counting:
             self._is_counting = True
-            start_in_background(self._count_regularly)
+            start(self._count_regularly)
 
     def _count_regularly(self) -> None:
         try:
             while self._adding or self._changed or self._full:
-                await_result(asyncio.sleep(timeouts.LIMITS.count_seconds))
-                self.count()
+                time.sleep(timeouts.LIMITS.count_seconds)
+                with db.connection_context():
+                    self.count()
         finally:
             self._is_counting = False
 
@@ -173,7 +174,7 @@ def _count(count: Statement, project_id: int, limit: int) -> int:
     while rows < limit:
         [(found, last)] = count(project=project_id, after=after, limit=at_once)
         rows, after = rows + found, last
-        await_result(asyncio.sleep(timeouts.LIMITS.count_pause_seconds))
+        time.sleep(timeouts.LIMITS.count_pause_seconds)
         if found < at_once:
             break
     return rows

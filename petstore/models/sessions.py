@@ -75,7 +75,7 @@ class Session(BaseModel):
             caller = Caller._make(columns)
             if not is_written:
                 # Pages can be read while nothing can be written.
-                with suppress(peewee.DatabaseError), db.writing(caller.project_id):
+                with suppress(peewee.DatabaseError), db.atomic():
                     _see(**values)
             return caller
         return None
@@ -140,7 +140,7 @@ class OpenSession(NamedTuple):
 def _end(caller: Caller, digest: str, **facts: str) -> None:
     """End a session as the caller."""
     facts |= {"project": caller.slug, "key": caller.prefix}
-    with db.writing(caller.project_id):
+    with db.atomic():
         if _delete(digest):
             emit_after_commit("session_ended", by=caller.prefix, **facts)
 
@@ -206,7 +206,7 @@ def _delete(digest: str) -> bool:
 
 def _end_some(project_id: int, few: Select) -> bool:
     """End some sessions; return whether there were any."""
-    with db.writing(project_id):
+    with db.atomic():
         db.lock_until_commit(project_id)
         return bool(Session.delete().where(Session.digest.in_(few)).execute())
 

@@ -47,7 +47,7 @@ def delete_project(project: Project) -> None:
     It is for commands, since it may take minutes. The next call finishes what was
     interrupted. Counters in Redis expire by themselves.
     """
-    with db.writing(project.id):
+    with db.atomic():
         db.lock_until_commit(project.id)
         project.mark_deleted()
         # They are few, and the next request must not find one.

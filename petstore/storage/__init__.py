@@ -7,19 +7,17 @@ from petstore.storage import backup, lists, migrator, transfer
 from petstore.storage.database import (
     BaseModel,
     CounterModel,
+    close_connections,
     counters,
     db,
     open_databases,
     opened_databases,
 )
-from petstore.storage.engines.waiting import (
+from petstore.storage.engine import (
     Busy,
-    ClientGone,
     begin_deadline,
     end_deadline,
-    renew_deadline,
-    wait_as,
-    without_waiting,
+    seconds_left,
 )
 from petstore.storage.paging import count_statement, page_statement
 from petstore.storage.queries import Statement, slot, statement
@@ -28,12 +26,12 @@ from petstore.storage.sweeping import Sweep
 __all__ = [
     "BaseModel",
     "Busy",
-    "ClientGone",
     "CounterModel",
     "Statement",
     "Sweep",
     "backup",
     "begin_deadline",
+    "close_connections",
     "count_statement",
     "counters",
     "db",
@@ -43,10 +41,8 @@ __all__ = [
     "open_databases",
     "opened_databases",
     "page_statement",
-    "renew_deadline",
+    "seconds_left",
     "slot",
     "statement",
     "transfer",
-    "wait_as",
-    "without_waiting",
 ]

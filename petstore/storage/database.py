@@ -7,8 +7,8 @@ from urllib.parse import unquote
 from peewee import DatabaseProxy, Model
 
 from petstore.settings import Settings
-from petstore.storage.engines.postgresql import Postgresql
-from petstore.storage.engines.sqlite import Sqlite, SqliteCounters
+from petstore.storage.postgresql import Postgresql
+from petstore.storage.sqlite import Sqlite, SqliteCounters
 
 Engine = Postgresql | Sqlite
 
@@ -74,6 +74,12 @@ def databases_at(url: str, *, prepares_statements: bool) -> Databases:
         )
     database = Postgresql(url, prepares_statements=prepares_statements)
     return Databases(database, database)
+
+
+def close_connections() -> None:
+    """Give back what the request, or the background task, has used."""
+    for database in opened_databases():
+        database.close()
 
 
 def _forget_connections() -> None:

@@ -3,13 +3,13 @@
 Letting Peewee build the SQL again would cost more than running it costs in SQLite.
 """
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from peewee import ColumnBase, Context, DatabaseProxy, Query
+from peewee import ColumnBase, Context, DatabaseProxy, Query, Select
 
-Row = tuple[Any, ...]
+from petstore.storage.engine import Row, Written
 
 
 class Slot(ColumnBase):
@@ -28,17 +28,6 @@ def slot(name: str) -> Slot:
     return Slot(name)
 
 
-class Written(NamedTuple):
-    """The SQL of a query, and the names of its slots where they are numbered."""
-
-    sql: str
-    names: tuple[str, ...]
-
-    def in_order(self, values: dict[str, Any]) -> list[Any]:
-        """Return the values of the slots, in the order of their numbers."""
-        return [values[name] for name in self.names]
-
-
 class Statement:
     """A query, called with a keyword argument for each slot."""
 
@@ -54,22 +43,12 @@ class Statement:
         rows: list[Row] = database.fetch(written, values)
         return rows
 
-    def autocommit(self, key: Hashable, /, **values: Any) -> list[Row]:
-        """Run a query with `autocommit` of the database, and return all rows.
-
-        On PostgreSQL, a pool runs at most `LIMITS.writes` for one key at a time.
-        """
+    def autocommit(self, **values: Any) -> list[Row]:
+        """Run a query with `autocommit` of the engine, and return all rows."""
         database = self._database.obj
         written = self._written.get(type(database)) or self._write(database)
-        rows: list[Row] = database.autocommit(key, written, values)
+        rows: list[Row] = database.autocommit(written, values)
         return rows
-
-    def insert(self, key: Hashable, /, **values: Any) -> int:
-        """Insert at most one row, like `autocommit`; return its id, 0 without a row."""
-        database = self._database.obj
-        written = self._written.get(type(database)) or self._write(database)
-        row_id: int = database.insert(key, written, values)
-        return row_id
 
     def run_many(self, many: Iterable[dict[str, Any]]) -> None:
         """Run a query that writes for each of the values, in a transaction."""
@@ -78,13 +57,16 @@ class Statement:
         database.run_many(written, list(many))
 
     def _write(self, database: Any) -> Written:
-        numbers: dict[str, int] = {}
+        query = self._build()
         # Constants become literals. It is not documented; see docs/architecture.md.
         context = database.get_sql_context(
-            value_literals=True, placeholder=partial(database.placeholder, numbers)
+            value_literals=True, placeholder=database.placeholder
         )
-        sql, _ = context.parse(self._build())
-        written = self._written[type(database)] = Written(sql, tuple(numbers))
+        sql, _ = context.parse(query)
+        is_read = isinstance(query, Select)
+        written = self._written[type(database)] = Written(
+            sql, is_read, has_rows=is_read or "RETURNING" in sql
+        )
         return written
 
 

@@ -15,7 +15,7 @@ from petstore.storage.database import (
     databases_at,
     opened_databases,
 )
-from petstore.storage.queries import Row
+from petstore.storage.engine import Row
 
 COPIED_AT_ONCE = 1000  # rows; a statement may have 32,766 values
 

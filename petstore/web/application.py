@@ -16,7 +16,7 @@ from werkzeug.wsgi import get_content_length, get_input_stream
 
 from petstore.errors import MAX_BODY_BYTES, InvalidRequest
 from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
-from petstore.storage import begin_deadline, end_deadline
+from petstore.storage import begin_deadline, close_connections, end_deadline
 from petstore.web.state import RequestState
 
 API_PREFIX = "/v1"
@@ -99,6 +99,7 @@ class Application(Flask):
             return self.wsgi_app(environ, start_response)
         finally:
             end_deadline()
+            close_connections()
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return the adapter that finds the route of a request, whatever its host.

@@ -21,7 +21,7 @@ from petstore.errors import (
 from petstore.events import emit
 from petstore.models import RuleError
 from petstore.models.projects import Project
-from petstore.storage import ClientGone, db
+from petstore.storage import db
 from petstore.web.application import current_request
 from petstore.web.responses import JsonResponse
 
@@ -74,8 +74,7 @@ def _answer_database_error(error: peewee.PeeweeException) -> Response:
         return answer_error(ErrorResponse("invalid_api_key"))
     if not db.is_outage(error):
         return _answer_bug(error)
-    if not isinstance(error, ClientGone):
-        emit("database_error", reason=str(error))
+    emit("database_error", reason=str(error))
     db.recover(error)
     away = "The database does not answer at the moment"
     return answer_error(ErrorResponse("service_unavailable", away))

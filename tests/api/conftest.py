@@ -1,22 +1,13 @@
-"""Fixtures of the API tests, which run requests as a gunicorn worker does."""
+"""Fixtures of the API tests."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import psycopg
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.harness.databases import locked
-from tests.harness.workers import in_worker
-
-
-@pytest.fixture
-def app(app: Flask) -> Iterator[Flask]:
-    """The application in this process, with requests run as in a gunicorn worker."""
-    with in_worker(app):
-        yield app
 
 
 @pytest.fixture
@@ -24,7 +15,7 @@ def locked_data(
     set_limits: Callable[..., None], database_url: str, request: pytest.FixtureRequest
 ) -> Callable[[str], AbstractContextManager[None]]:
     """A function that keeps others from writing a table; request it before `app`."""
-    names = ("busy", "short_lock", "replay_lock", "lock")
+    names = ("busy", "replay_lock", "lock")
     set_limits(**{f"{name}_seconds": 0.1 for name in names})
     if database_url.startswith("sqlite"):
         return lambda _table: locked(database_url.removeprefix("sqlite:///"))

@@ -8,7 +8,7 @@ from peewee import SQL
 
 from petstore import clock
 from petstore.quotas.stores.redis import RedisStorage
-from petstore.storage.engines.postgresql import Postgresql
+from petstore.storage.postgresql import Postgresql
 
 # Each test begins at 12:00:10 UTC, ten seconds into a minute.
 START_MS = clock.instant_ms(2027, 3, 17) + 12 * 60 * clock.MS_PER_MINUTE + 10_000

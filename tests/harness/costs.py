@@ -1,21 +1,20 @@
 """Measure what each SQL statement of the service examines, as it runs."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-import asyncpg
+import psycopg
 import pytest
+from psycopg.pq import TransactionStatus
 
 from petstore.storage.database import counters, db
-from petstore.storage.engines.connection import PostgresConnection
 
 MEASURED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 # Any number of values, of a list or of a row.
-VALUES = re.compile(r"(\?|\$\d+)(, (\?|\$\d+))*")
+VALUES = re.compile(r"(\?|%s)(, (\?|%s))*")
 
 
 class Cost(NamedTuple):
@@ -34,70 +33,98 @@ class Cost(NamedTuple):
 def measured() -> Iterator[list[Cost]]:
     """Measure the statements that the block runs in both databases, in order."""
     seen: list[Cost] = []
-    with pytest.MonkeyPatch.context() as patch:
-        if db.file:
-            for database in (db.obj, counters.obj):
-                run = partial(_run_on_sqlite, seen, database, database._run)
-                patch.setattr(database, "_run", run)
-                patch.setattr(database, "run_many", partial(one_by_one, run))
-        else:
-            for name in ("execute", "fetch", "fetchmany"):
-                patch.setattr(PostgresConnection, name, _on_postgresql(seen, name))
+
+    def measure(database: Any, sql: str, values: Any, run: Callable) -> Any:
+        if not sql.startswith(MEASURED):
+            return run()
+        count = _steps if database.file else _examined
+        result, examined = count(database.connection(), sql, values, run)
+        seen.append(Cost(sql, examined))
+        return result
+
+    with watched(measure):
         yield seen
 
 
-def one_by_one(run: Callable, written: Any, many: list[dict[str, Any]]) -> None:
-    """Run a statement for each of the values, as SQLite does in one call."""
-    for values in many:
-        run(written.sql, values)
+@contextmanager
+def watched(watch: Callable[[Any, str, Any, Callable], Any]) -> Iterator[None]:
+    """Have `watch` run each statement of both databases, and return its result."""
+    with pytest.MonkeyPatch.context() as patch:
+        for database in {db.obj, counters.obj}:
+            fetch, execute = database._fetch_once, database._execute_cursor
+
+            def watched_fetch(
+                connection: Any, written: Any, values: Any, database=database, run=fetch
+            ) -> Any:
+                if values is None:  # BEGIN, COMMIT or ROLLBACK
+                    return run(connection, written, values)
+                call = partial(run, connection, written, values)
+                return watch(database, written.sql, values, call)
+
+            def watched_execute(
+                sql: str, params: Any, database=database, run=execute
+            ) -> Any:
+                return watch(database, sql, params, partial(run, sql, params))
+
+            def run_many(written: Any, many: list, fetch=database._fetch) -> None:
+                for values in many:
+                    fetch(written, values)
+
+            patch.setattr(database, "_fetch_once", watched_fetch)
+            patch.setattr(database, "_execute_cursor", watched_execute)
+            patch.setattr(database, "run_many", run_many)
+        yield
 
 
-def _run_on_sqlite(
-    seen: list[Cost], database: Any, run: Callable, sql: str, values: Any
-) -> Any:
-    connection, steps = database.connection(), []
+class Rows:
+    """The rows of a statement that has ended, in place of its cursor."""
+
+    def __init__(self, cursor: Any) -> None:
+        self.description, self.rowcount = cursor.description, cursor.rowcount
+        self.lastrowid = cursor.lastrowid
+        self._rows = iter(cursor.fetchall())
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._rows
+
+    def fetchone(self) -> Any:
+        return next(self._rows, None)
+
+    def fetchall(self) -> list[Any]:
+        return list(self._rows)
+
+    def close(self) -> None:
+        pass
+
+
+def _steps(connection: Any, _sql: str, _values: Any, run: Callable) -> tuple[Any, int]:
+    steps: list[None] = []
     connection.set_progress_handler(lambda: steps.append(None), 1)
     try:
-        return run(sql, values)
+        result = run()
+        rows = result if isinstance(result, list) else Rows(result)
     finally:
         connection.set_progress_handler(None, 1)
-        if sql.startswith(MEASURED):
-            seen.append(Cost(sql, len(steps)))
+    return rows, len(steps)
 
 
-def _on_postgresql(seen: list[Cost], name: str) -> Callable:
-    run = getattr(asyncpg.Connection, name)
-
-    async def run_measured(
-        self: PostgresConnection, sql: str, *values: Any, **options: Any
-    ) -> Any:
-        if sql.startswith(MEASURED):
-            for each in values[0] if name == "fetchmany" else [values]:
-                seen.append(Cost(sql, await _examined(self, sql, each)))
-        return await run(self, sql, *values, **options)
-
-    return run_measured
-
-
-async def _examined(connection: PostgresConnection, sql: str, values: Any) -> int:
-    """Run a statement only to measure it: what it writes is undone."""
-    execute = partial(asyncpg.Connection.execute, connection)
-    in_transaction = connection.is_in_transaction()
-    await execute("SAVEPOINT measured" if in_transaction else "BEGIN")
+def _examined(
+    connection: psycopg.Connection, sql: str, values: Any, run: Callable
+) -> tuple[Any, int]:
+    """Run a statement twice: first only to measure it, so what it writes is undone."""
+    is_inside = connection.info.transaction_status == TransactionStatus.INTRANS
+    connection.execute("SAVEPOINT measured" if is_inside else "BEGIN")
     # It would read a whole table of this size rather than a hundred rows by an index.
-    await execute("SET LOCAL enable_seqscan = off")
-    try:
-        # What breaks a constraint raises its error when it is run for good.
-        with suppress(asyncpg.IntegrityConstraintViolationError):
-            [(plans,)] = await asyncpg.Connection.fetch(
-                connection, f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql}", *values
-            )
-            plan = json.loads(plans)[0]["Plan"]
-            blocks = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
-            return _rows(plan) + blocks
-        return 0
-    finally:
-        await execute("ROLLBACK TO measured" if in_transaction else "ROLLBACK")
+    connection.execute("SET LOCAL enable_seqscan = off")
+    examined = 0
+    # What breaks a constraint raises its error when it is run for good.
+    with suppress(psycopg.IntegrityError):
+        explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql}"
+        [(plans,)] = connection.execute(explain, values or None).fetchall()
+        plan = plans[0]["Plan"]
+        examined = _rows(plan) + plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+    connection.execute("ROLLBACK TO measured" if is_inside else "ROLLBACK")
+    return run(), examined
 
 
 def _rows(plan: dict[str, Any]) -> int:

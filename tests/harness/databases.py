@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from petstore.storage.database import counters, db
-from petstore.storage.engines.sqlite import Sqlite
+from petstore.storage.sqlite import Sqlite
 
 Shape = dict[str, tuple[list, list, list]]
 
@@ -65,16 +65,6 @@ def empty(connection: psycopg.Connection) -> None:
 
 def shape_of(database: object) -> Shape:
     """Return the columns, indexes and foreign keys of each table."""
-    database = getattr(database, "obj", database)
-    if database.file:
-        return _shape_of(database)
-    # Peewee asks for indexes in a way that asyncpg does not take.
-    other = peewee.PostgresqlDatabase(database.database, prefer_psycopg3=True)
-    with other.connection_context():
-        return _shape_of(other)
-
-
-def _shape_of(database: peewee.Database) -> Shape:
     return {
         table: (
             database.get_columns(table),

@@ -19,7 +19,7 @@ from typing import Any
 from flask import Flask
 
 from petstore import create_app
-from petstore.storage.engines.base import RequestDatabase
+from petstore.storage.engine import Engine
 from tests.harness import servers
 
 LIVES = 0
@@ -29,17 +29,17 @@ KILLED = str(-signal.SIGKILL)
 @contextmanager
 def watched(watch: Callable[[int], object]) -> Iterator[None]:
     """Call `watch` before each statement with its number, counted from 1."""
-    execute, numbers = RequestDatabase.execute_sql, count(1)
+    execute, numbers = Engine.execute_sql, count(1)
 
     def watched_execute(*arguments: Any, **options: Any) -> Any:
         watch(next(numbers))
         return execute(*arguments, **options)
 
-    RequestDatabase.execute_sql = watched_execute
+    Engine.execute_sql = watched_execute
     try:
         yield
     finally:
-        RequestDatabase.execute_sql = execute
+        Engine.execute_sql = execute
 
 
 def migrate(app: Flask, line: Barrier, death: int) -> None:

@@ -4,13 +4,10 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, NamedTuple
 
-import pytest
-
-from petstore.storage.database import counters, db
-from tests.harness.costs import one_by_one
+from petstore.storage.database import db
+from tests.harness.costs import watched
 
 TABLE = re.compile(r'(?:FROM|INTO|JOIN|UPDATE) "(\w+)"')
 
@@ -54,25 +51,9 @@ def recorded() -> Iterator[list[Statement]]:
     """Record the statements that the block runs in both databases, in order."""
     seen: list[Statement] = []
 
-    def record(run: Callable, sql: str, values: Any) -> Any:
+    def record(_database: Any, sql: str, values: Any, run: Callable) -> Any:
         seen.append(Statement(sql, values))
-        return run(sql, values)
+        return run()
 
-    def record_many(
-        run: Callable, connection: Any, written: Any, many: list, *limits: Any
-    ) -> Any:
-        for values in many:
-            parameters = written.in_order(values | {"lock_timeout": None})
-            seen.append(Statement(written.sql, parameters))
-        return run(connection, written, many, *limits)
-
-    with pytest.MonkeyPatch.context() as patch:
-        for database in {db.obj, counters.obj}:
-            patch.setattr(database, "_run", partial(record, database._run))
-            if database.file:
-                run = partial(record, database._run)
-                patch.setattr(database, "run_many", partial(one_by_one, run))
-        if counters.obj is db.obj:  # SQLite runs such a statement like the others
-            run = partial(record_many, db.obj._autocommit_many)
-            patch.setattr(db.obj, "_autocommit_many", run)
+    with watched(record):
         yield seen

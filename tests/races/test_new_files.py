@@ -5,7 +5,7 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
-from petstore.storage.engines.sqlite import Sqlite
+from petstore.storage.sqlite import Sqlite
 
 WRITING_SECONDS = 0.3
 

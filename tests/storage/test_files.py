@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from petstore.storage.engines.files import is_readable_by_others, make_private
+from petstore.storage.files import is_readable_by_others, make_private
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o777])

@@ -122,7 +122,7 @@ class Domain(BaseModel):
         if not project.has_domains:
             raise DomainNotAllowed("A domain of your own needs the plan Pro or above.")
         try:
-            with db.writing(project.id):
+            with db.atomic():
                 db.lock_until_commit(project.id)
                 if cls.select().where(cls.project == project).count() >= MAX_DOMAINS:
                     most = f"A project can have at most {MAX_DOMAINS} domains."
@@ -213,7 +213,7 @@ class Domain(BaseModel):
 
     def choose(self) -> bool:
         """Make it the project's primary domain; return whether it can be."""
-        with db.writing(self.project_id):
+        with db.atomic():
             db.lock_until_commit(self.project_id)
             was_primary = any(
                 domain.is_primary for domain in Domain._select(Domain.id == self.id)
@@ -236,7 +236,7 @@ class Domain(BaseModel):
         withdraws it.
         """
         delete = Domain.delete().where(Domain.id == self.id)
-        with db.writing(self.project_id):
+        with db.atomic():
             rows = list(delete.returning(Domain.verified_ms))
             for row in rows:
                 self.emit("domain_removed" if row.verified_ms else "domain_withdrawn")

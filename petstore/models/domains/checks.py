@@ -78,7 +78,7 @@ def prove(domain: Domain, finding: str, *, most_new: int) -> None:
     """
     while True:
         try:
-            with db.writing(domain.project_id):
+            with db.atomic():
                 db.lock_until_commit(domain.project_id)
                 _count_if_new(domain, most_new)
                 _take_over(domain)
@@ -120,7 +120,7 @@ def record_certificate(
     """
     columns = {"issuer": issuer, "expires_ms": expires_ms, "fault": fault}
     columns = {f"certificate_{name}": value for name, value in columns.items()}
-    with db.writing(domain.project_id):
+    with db.atomic():
         is_recorded = domain.change(Domain.verified_ms.is_null(False), **columns)
         if is_recorded and fault and fault != domain.certificate_fault:
             domain.emit("certificate_failed", by=ITSELF, reason=fault, detail=detail)

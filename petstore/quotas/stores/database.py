@@ -56,7 +56,6 @@ class DatabaseStorage(CounterStorage):
 
     def count(self, hit: Hit) -> Counts:
         [row] = _upsert.autocommit(
-            hit.subject.name,
             subject=hit.subject.name,
             kept_days=hit.subject.kept_days,
             per_minute=hit.quota.per_minute,
@@ -91,7 +90,7 @@ class DatabaseStorage(CounterStorage):
 
     def probe(self, subject: Subject) -> None:
         # A database that is locked or read-only still answers reads.
-        _write_nothing.autocommit(subject.name)
+        _write_nothing()
 
     def is_away(self, error: Exception) -> bool:
         counters.recover(error)
@@ -152,7 +151,6 @@ _sweep = Sweep(Usage, Usage.last_day, lambda: Usage.last_day < slot("today"))
 def _strikes(hit: Hit, counts: Counts) -> int:
     """Return how many refusals count towards a ban; 0 if this one does not."""
     rows = _upsert_strike.autocommit(
-        hit.subject.name,
         key=hit.key_id,
         minute=counts.now_ms // MS_PER_MINUTE,
         now_ms=counts.now_ms,

@@ -1,0 +1,163 @@
+"""What both engines share: a connection for each request, deadlines and safe writes."""
+
+import math
+import threading
+from collections.abc import Sequence
+from contextlib import nullcontext
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import peewee
+from peewee import ColumnBase, Database, Model, Select
+
+from petstore import clock, timeouts
+
+# A context manager that turns errors of a driver into Peewee's. It is not public; see
+# docs/architecture.md.
+as_peewee_errors = peewee.__exception_wrapper__  # type: ignore[attr-defined]
+# Columns, each with its value.
+Pairs = Sequence[tuple[ColumnBase, Any]]
+Row = tuple[Any, ...]
+READS = ("SELECT", "PRAGMA", "EXPLAIN", "SHOW")
+
+# When the current request stops waiting for the stores, by `clock.monotonic`.
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+class Busy(peewee.OperationalError):
+    """Others have kept a lock, or all connections, for too long."""
+
+
+def begin_deadline() -> None:
+    """Let the current request wait for the stores so long from now on, in all."""
+    _deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
+
+
+def end_deadline() -> None:
+    """Forget the deadline; a thread goes on to what is no part of the request."""
+    _deadline.set(math.inf)
+
+
+def seconds_left(limit: float) -> float:
+    """Return the limit, or the time until the deadline if that is less.
+
+    Commands and background tasks have no deadline. Raises `Busy` if no time is left.
+    """
+    left = min(limit, _deadline.get() - clock.monotonic())
+    if left <= 0:
+        raise Busy("the request has waited for as long as it may")
+    return left
+
+
+class Written(NamedTuple):
+    """The SQL of a statement that is built once."""
+
+    sql: str
+    is_read: bool
+    has_rows: bool
+
+
+class Engine(Database):
+    """A Peewee database with a pool of connections.
+
+    A request takes a connection with its first statement and gives it back at its end,
+    when `close` is called. The connection that was given back last is taken first.
+
+    A statement that writes runs in a transaction, even a single one: a write becomes
+    final only with its COMMIT, and a request that times out before that is rolled back.
+    """
+
+    _state: Any  # of the greenlet or thread
+    file: Path | None = None  # that contains the data, without a server
+
+    def __init__(self, database: str, **options: Any) -> None:
+        self._make_pool()
+        super().__init__(database, **options)
+        # Peewee connects under a lock, so that one slow connection would hold up all.
+        # The lock protects nothing here: each greenlet or thread has its own state.
+        self._lock = nullcontext()
+
+    def connect(self, reuse_if_open: bool = False) -> bool:
+        """Take a connection; raises `Busy` if others keep all of them."""
+        seconds = seconds_left(timeouts.LIMITS.queue_seconds)
+        if not self._room.acquire(timeout=seconds):
+            raise Busy("all connections to the database are in use")
+        is_taken = False
+        try:
+            is_taken = super().connect(reuse_if_open)
+        finally:
+            if not is_taken:
+                self._room.release()
+        return is_taken
+
+    def disconnect(self) -> None:
+        """Close the connections that are not in use, and that of the caller."""
+        self.close()
+        while self._idle:
+            self._idle.pop().close()
+
+    def dispose(self) -> None:
+        """Drop all connections without closing them: they belong to another process."""
+        super().dispose()
+        self._make_pool()
+
+    def execute_sql(self, sql: str, params: Any = None) -> Any:
+        """Run a statement; one that writes is a transaction of its own."""
+        if sql.startswith(READS) or self.in_transaction():
+            return super().execute_sql(sql, params)
+        with self.transaction():
+            return super().execute_sql(sql, params)
+
+    def fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
+        """Run a statement with a value for each slot, and return all its rows."""
+        if written.is_read or self.in_transaction():
+            return self._fetch(written, values)
+        with self.transaction():
+            return self._fetch(written, values)
+
+    def autocommit(self, written: Written, values: dict[str, Any]) -> list[Row]:
+        """Run a statement that contains `limiting_locks`, and return all its rows.
+
+        It is for what may be carried out although its answer is lost: a count.
+        """
+        return self.fetch(written, values)
+
+    def skip_locked(self, rows: Select) -> Select:
+        """Let a query, whose rows are then deleted, wait for no other transaction."""
+        return rows
+
+    def row_id(self, table: type[Model]) -> Sequence[ColumnBase]:
+        """Return the columns by which a statement finds a few rows of a table."""
+        keys: Sequence[ColumnBase] = table._meta.get_primary_keys()
+        return keys
+
+    def _make_pool(self) -> None:
+        self._room = threading.BoundedSemaphore(timeouts.LIMITS.connections)
+        self._idle: list[Any] = []
+
+    def _connect(self) -> Any:
+        while self._idle:
+            connection = self._idle.pop()
+            if self._is_reusable(connection):
+                return connection
+            connection.close()
+        return self._open()
+
+    def _close(self, connection: Any) -> None:
+        if self._is_reusable(connection):
+            self._idle.append(connection)
+        else:
+            connection.close()
+        self._room.release()
+
+    def _open(self) -> Any:
+        """Return a new connection."""
+        raise NotImplementedError
+
+    def _is_reusable(self, connection: Any) -> bool:
+        """Return whether another request may use a connection."""
+        raise NotImplementedError
+
+    def _fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
+        raise NotImplementedError

@@ -1,0 +1,365 @@
+"""PostgreSQL behind Peewee's interface."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, TypeVar
+
+import peewee
+import psycopg
+from peewee import SQL, Case, ColumnBase, Expression, Select, Tuple, fn
+from psycopg.adapt import AdaptersMap
+from psycopg.pq import TransactionStatus
+from psycopg.types.numeric import Int8Dumper
+
+from petstore import clock, concurrency, randomness, timeouts
+from petstore.clock import MS_PER_SECOND
+from petstore.storage.engine import (
+    READS,
+    Busy,
+    Engine,
+    Pairs,
+    Row,
+    Written,
+    as_peewee_errors,
+    seconds_left,
+)
+from petstore.storage.queries import slot
+
+Result = TypeVar("Result")
+
+_VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
+
+# Writers wait for each other instead of failing, whatever the default of the role is.
+ISOLATION = "READ COMMITTED"
+
+LOCK_NOT_AVAILABLE = "55P03"
+READ_ONLY = "25006"  # what a server answers to a write
+SERIALIZATION_FAILURE = "40001"
+# What psycopg takes for errors of the program, and is a state of the server.
+OUTAGES = (READ_ONLY, "25P03", "25P04")  # the transaction was idle, or took, too long
+
+COMMIT = Written("COMMIT", is_read=False, has_rows=False)
+ROLLBACK = Written("ROLLBACK", is_read=False, has_rows=False)
+
+# Numbers are always sent as int8, so that a statement is prepared once.
+ADAPTERS = AdaptersMap(psycopg.adapters)
+ADAPTERS.register_dumper(int, Int8Dumper)
+
+
+class Connection(psycopg.Connection[Row]):
+    """A connection that gives up a statement in time."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.opened_at = clock.monotonic()
+        # Those that were opened together do not end together.
+        share = randomness.source.uniform(0.5, 1)
+        self.ends_at = self.opened_at + timeouts.LIMITS.connection_seconds * share
+        self.limit: float | None = None  # of a statement, in seconds
+        self.is_given_up = False
+        self._kept_cursor: psycopg.Cursor[Row] | None = None
+
+    def wait(
+        self, gen: Any, interval: float = 0.1, timeout: float | None = None
+    ) -> Any:
+        """Wait for the server, but no longer than a statement and its request may.
+
+        After that the connection is of no use: the statement is cancelled in the
+        background, and the server rolls back.
+        """
+        if timeout is not None or self.limit is None:
+            return super().wait(gen, interval, timeout)
+        try:
+            return super().wait(gen, interval, seconds_left(self.limit))
+        except BaseException as error:
+            if self.pgconn.transaction_status != TransactionStatus.ACTIVE:
+                raise
+            self.is_given_up = True
+            concurrency.start(self._cancel)
+            if isinstance(error, psycopg.Error):
+                late = "the server took too long"
+                raise psycopg.OperationalError(late) from error
+            raise
+
+    def fetch(
+        self, written: Written, values: dict[str, Any] | None, *, prepare: bool
+    ) -> list[Row]:
+        """Run a statement and return all its rows.
+
+        All of them share a cursor: to make one takes as long as half a statement.
+        """
+        self._kept_cursor = cursor = self._kept_cursor or self.cursor()
+        cursor.execute(written.sql, values, prepare=prepare)
+        return cursor.fetchall() if written.has_rows else []
+
+    def _cancel(self) -> None:
+        with suppress(psycopg.Error):
+            self.cancel_safe(timeout=timeouts.LIMITS.close_seconds)
+        self.close()
+
+
+class Postgresql(Engine, peewee.PostgresqlDatabase):
+    """A PostgreSQL database, also behind a pooler in transaction mode."""
+
+    # The time of the server, in ms since 1970: the same for all workers and hosts.
+    now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
+    placeholder = staticmethod("%({})s".format)
+
+    def __init__(self, url: str, *, prepares_statements: bool) -> None:
+        self._has_time_limits = True
+        self._prepares_statements = prepares_statements
+        self._refuses_until = 0.0  # by `clock.monotonic`
+        self._distrusted_at = 0.0  # connections that were opened before are not used
+        super().__init__(url, prefer_psycopg3=True)
+
+    def get_binary_type(self) -> type[bytes]:
+        """Return the type of binary parameters."""
+        return bytes
+
+    # Peewee passes the arguments of `atomic` to `begin`.
+    def begin(  # type: ignore[override]
+        self, lock_seconds: float | None = None
+    ) -> None:
+        """Begin a transaction, which the server ends where it does not hear of us."""
+        limits = timeouts.LIMITS
+        sql = f"BEGIN ISOLATION LEVEL {ISOLATION}"
+        if self._has_time_limits:
+            # LOCAL, since behind a pooler a session may serve several clients.
+            for name, seconds in (
+                ("lock_timeout", lock_seconds or limits.lock_seconds),
+                ("statement_timeout", limits.server_statement_seconds),
+                (
+                    "idle_in_transaction_session_timeout",
+                    limits.idle_transaction_seconds,
+                ),
+            ):
+                sql += f"; SET LOCAL {name} = '{_ms(seconds)}'"
+        self._fetch(Written(sql, is_read=False, has_rows=False), None)
+
+    def commit(self) -> None:
+        """Commit the transaction."""
+        self._fetch(COMMIT, None)
+
+    def rollback(self) -> None:
+        """Roll back the transaction, or close the connection, which does so too."""
+        connection = self._state.conn
+        try:
+            self._fetch(ROLLBACK, None)
+        except peewee.PeeweeException:
+            connection.is_given_up = True
+
+    def fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
+        """Run a statement with a value for each slot, and return all its rows."""
+        if written.is_read and not self.in_transaction():
+            return self._read(super().fetch, written, values)
+        return super().fetch(written, values)
+
+    def execute_sql(self, sql: str, params: Any = None) -> Any:
+        """Run a statement of Peewee."""
+        self.connection()  # where it fails, that is no error of the statement
+        run = super().execute_sql
+        if sql.startswith(READS) and not self.in_transaction():
+            return self._read(self._run, run, sql, params)
+        return self._run(run, sql, params)
+
+    def autocommit(self, written: Written, values: dict[str, Any]) -> list[Row]:
+        """Run a statement that contains `limiting_locks`, and return all its rows.
+
+        It is its own transaction, in one round trip. If it times out, it is cancelled,
+        but may have been carried out.
+        """
+        limit = _ms(timeouts.LIMITS.lock_seconds) if self._has_time_limits else "0"
+        values = values | {"lock_timeout": limit}
+        try:
+            return self._fetch(written, values)
+        except peewee.OperationalError as error:
+            if _state_of(error) != SERIALIZATION_FAILURE:
+                raise
+        with self.transaction():  # the default of the role is not ISOLATION
+            return self._fetch(written, values)
+
+    def run_many(self, written: Written, many: list[dict[str, Any]]) -> None:
+        """Run a statement for each of the values, in the current transaction."""
+        with as_peewee_errors, self.connection().cursor() as cursor:
+            cursor.executemany(written.sql, many)
+
+    def limiting_locks(self, value: ColumnBase) -> ColumnBase:
+        """Return the value, and limit how long its statement waits for locks."""
+        setting = fn.set_config("lock_timeout", slot("lock_timeout"), SQL("true"))
+        return Case(None, [(setting.is_null(False), value)])
+
+    def lock_until_commit(self, number: int) -> None:
+        """Lock the number until the transaction ends; wait for others that hold it."""
+        self.execute_sql("SELECT pg_advisory_xact_lock(%s)", (number,))
+
+    def lock_condition(self, number: ColumnBase) -> Expression:
+        """Return a condition that takes the lock of `lock_until_commit`, and is true.
+
+        A statement that inserts the rows selected with it draws their ids afterwards.
+        """
+        return fn.pg_advisory_xact_lock(number).is_null(False)
+
+    def is_outage(self, error: peewee.PeeweeException) -> bool:
+        """Return whether the server is unavailable or read-only for the moment."""
+        return isinstance(error, peewee.OperationalError) or _state_of(error) in OUTAGES
+
+    def recover(self, error: peewee.PeeweeException) -> None:
+        """Leave a server that has become read-only: another one may be right now."""
+        if _state_of(error) == READ_ONLY:
+            self._distrusted_at = clock.monotonic()
+
+    def extend_timeouts(self) -> None:
+        """Remove the time limits, for commands; close connections that have them."""
+        self._has_time_limits = False
+        self.disconnect()
+
+    def version(self) -> int:
+        """Return the major version of the server."""
+        [(number,)] = self.execute_sql("SHOW server_version_num")
+        return int(number) // _VERSION_UNIT
+
+    def server_now_ms(self) -> int:
+        """Return the time of the server."""
+        [(now,)] = self.execute_sql(f"SELECT {self.now_ms.sql}")
+        return int(now)
+
+    def along_index(
+        self, equal: Pairs, low: Expression, high: Expression | None = None
+    ) -> Expression:
+        """Return the condition for a part of an index.
+
+        In it each column has its value, and one or two bounds hold for the next column.
+        If columns are compared one by one, PostgreSQL may scan the primary key and skip
+        any number of rows of other projects. Whole rows can only be compared along the
+        right index.
+        """
+        columns, values = zip(*equal, strict=True)
+
+        def row(bound: Expression) -> Expression:
+            left, right = Tuple(*columns, bound.lhs), Tuple(*values, bound.rhs)
+            return Expression(left, bound.op, right)
+
+        end = Tuple(*columns) <= Tuple(*values) if high is None else row(high)
+        return row(low) & end
+
+    def order_along_index(
+        self, equal: Pairs, columns: Sequence[ColumnBase]
+    ) -> list[ColumnBase]:
+        """Return the columns to order by: all those of the index."""
+        return [*(column for column, _ in equal), *columns]
+
+    def join(self, text: ColumnBase, separator: str) -> ColumnBase:
+        """Return the texts of all rows, with the separator between them."""
+        return fn.STRING_AGG(text, separator)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read everything as it is at one moment, without blocking writers."""
+        with self.atomic():
+            self.execute_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            yield
+
+    def filling(self) -> AbstractContextManager[Any]:
+        """Fill an empty database in one transaction."""
+        return self.atomic()
+
+    def last_id(self, table: str) -> int:
+        """Return the last id that was assigned, even to a deleted row; 0 for none."""
+        query = "SELECT last_value FROM pg_sequences WHERE sequencename = %s"
+        [(last,)] = self.execute_sql(query, (f"{table}_id_seq",))
+        return last or 0
+
+    def continue_ids_after(self, table: str, last: int) -> None:
+        """Make the next id greater than the last one."""
+        self.execute_sql("SELECT setval(%s, %s)", (f"{table}_id_seq", last))
+
+    def skip_locked(self, rows: Select) -> Select:
+        """Lock the rows of a query, without those that are locked already."""
+        # A query that locks rows returns others when it runs again in one statement,
+        # as in a nested loop. A common table expression runs once.
+        locked = rows.for_update(skip_locked=True).cte("locked")
+        return Select([locked], [SQL("*")]).with_cte(locked)
+
+    def _open(self) -> Connection:
+        limits = timeouts.LIMITS
+        if clock.monotonic() < self._refuses_until:
+            raise psycopg.OperationalError("no connection a moment ago")
+        options: dict[str, Any] = {}
+        if self._has_time_limits:
+            options = {"target_session_attrs": "read-write"}
+        try:
+            connection = Connection.connect(
+                self.database,
+                autocommit=True,
+                context=ADAPTERS,
+                prepare_threshold=None,
+                client_encoding="utf8",
+                connect_timeout=int(limits.connect_seconds),
+                **options,
+            )
+        except (psycopg.Error, UnicodeError) as error:  # the last is a host like a..b
+            self._refuses_until = clock.monotonic() + limits.back_off_seconds
+            raise psycopg.OperationalError(str(error)) from error
+        if self._has_time_limits:
+            connection.limit = limits.statement_seconds
+        return connection
+
+    def _is_reusable(self, connection: Connection) -> bool:
+        is_idle = connection.pgconn.transaction_status == TransactionStatus.IDLE
+        is_trusted = self._distrusted_at < connection.opened_at
+        is_old = connection.ends_at < clock.monotonic()
+        return is_idle and is_trusted and not is_old and not connection.is_given_up
+
+    def _fetch(self, written: Written, values: dict[str, Any] | None) -> list[Row]:
+        return self._run(self._fetch_once, self.connection(), written, values)
+
+    def _fetch_once(
+        self, connection: Connection, written: Written, values: dict[str, Any] | None
+    ) -> list[Row]:
+        is_prepared = self._prepares_statements and values is not None
+        with as_peewee_errors:
+            return connection.fetch(written, values, prepare=is_prepared)
+
+    def _run(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Call a function; raises `Busy` where locks or the deadline end it."""
+        try:
+            return function(*arguments)
+        except peewee.OperationalError as error:
+            is_late = isinstance(error.__context__, Busy)
+            if is_late or _state_of(error) == LOCK_NOT_AVAILABLE:
+                raise Busy(str(error)) from error
+            raise
+
+    def _read(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Read, and once more on a new connection where the first one has failed.
+
+        A firewall may forget a connection without a word to either side, so that it
+        only fails after some time.
+        """
+        connection = self.connection()
+        if connection.limit is None:
+            return function(*arguments)
+        connection.limit = timeouts.LIMITS.read_seconds
+        try:
+            return function(*arguments)
+        except peewee.OperationalError:
+            if not (connection.closed or connection.is_given_up):
+                raise
+            self._distrusted_at = clock.monotonic()
+            self.close()
+            return function(*arguments)
+        finally:
+            connection.limit = timeouts.LIMITS.statement_seconds
+
+
+def _ms(seconds: float) -> str:
+    return f"{round(seconds * MS_PER_SECOND)}ms"
+
+
+def _state_of(error: BaseException | None) -> str | None:
+    """Return the SQLSTATE of an error, which Peewee's errors have in their context."""
+    while error is not None:
+        if isinstance(error, psycopg.Error):
+            return error.sqlstate
+        error = error.__context__
+    return None

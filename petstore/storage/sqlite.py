@@ -1,0 +1,317 @@
+"""SQLite behind Peewee's interface, on a file that may fail at any time."""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import reduce
+from operator import and_
+from pathlib import Path
+from typing import Any, TypeVar
+
+import peewee
+from peewee import SQL, ColumnBase, Expression, Model, fn
+
+from petstore import clock, timeouts
+from petstore.concurrency import call_in_thread
+from petstore.storage import files
+from petstore.storage.engine import (
+    Busy,
+    Engine,
+    Pairs,
+    Row,
+    Written,
+    as_peewee_errors,
+    seconds_left,
+)
+from petstore.storage.queries import slot
+
+Result = TypeVar("Result")
+
+BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+NEEDS_REOPENING = {
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_NOTADB,
+}
+# Error codes that concern the disk or the file, not the statement.
+OUTAGES = {
+    *BUSY,
+    *NEEDS_REOPENING,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_PROTOCOL,
+}
+
+
+class RolledBack(peewee.OperationalError):
+    """SQLite has rolled back a transaction by itself, as it does on a full disk."""
+
+
+class Sqlite(Engine, peewee.SqliteDatabase):
+    """An SQLite file in WAL mode: readers never wait, and one request writes at a time.
+
+    SQLite itself would block all greenlets while it waits for a lock of another
+    process, and while COMMIT waits for the disk. So a locked file is tried again, and
+    COMMIT runs in a thread.
+    """
+
+    # All processes are on one machine, so statements get the time of the process.
+    now_ms = slot("now_ms")
+    placeholder = staticmethod(":{}".format)
+
+    _writing: Any  # the connection that has begun to write, or None
+
+    def __init__(self, path: str, **pragmas: str | int) -> None:
+        self.file: Path = Path(path)
+        self._busy_seconds = timeouts.LIMITS.busy_seconds
+        super().__init__(
+            path,
+            pragmas={"journal_mode": "wal", "foreign_keys": 1} | pragmas,
+            check_same_thread=False,
+            timeout=0,
+        )
+
+    # Peewee passes the arguments of `atomic` to `begin`.
+    def begin(
+        self, lock_type: str = "IMMEDIATE", lock_seconds: float | None = None
+    ) -> None:
+        """Begin a transaction; raises `Busy` if others keep the file locked."""
+        if lock_type == "DEFERRED":
+            super().begin(lock_type)
+            return
+        seconds = seconds_left(lock_seconds or self._busy_seconds)
+        self.connection()
+        if not self._writer.acquire(blocking=False):
+            self._wait_for_writer(seconds)
+        try:
+            self._try(super().begin, lock_type)
+        except BaseException:
+            self._writer.release()
+            raise
+        self._writing = self._state.conn
+
+    def commit(self) -> None:
+        """Commit the transaction; its writes are then on the disk."""
+        connection = self._state.conn
+        if not connection.in_transaction:
+            raise RolledBack("an error has ended the transaction")
+        with as_peewee_errors:
+            if connection is self._writing:
+                call_in_thread(connection.execute, "COMMIT")
+            else:
+                connection.execute("COMMIT")
+        self._end_writing(connection)
+
+    def rollback(self) -> None:
+        """Roll back the transaction, unless SQLite has done so because of an error."""
+        connection = self._state.conn
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            connection.close()  # which also rolls back
+        finally:
+            self._end_writing(connection)
+
+    def lock_until_commit(self, _number: int) -> None:
+        """Take no lock: a transaction excludes all other writers anyway."""
+
+    def lock_condition(self, _number: ColumnBase) -> SQL:
+        """Return a condition that is always true: see `lock_until_commit`."""
+        return SQL("1")
+
+    def limiting_locks(self, value: ColumnBase) -> ColumnBase:
+        """Return the value; SQLite locks no rows."""
+        return value
+
+    def is_outage(self, error: peewee.PeeweeException) -> bool:
+        """Return whether the file or its disk has failed, not the statement."""
+        return isinstance(error, Busy | RolledBack) or _code_of(error) in OUTAGES
+
+    def recover(self, error: peewee.PeeweeException) -> None:
+        """Close the connections where the next statement should open the file again.
+
+        A file that was opened on a read-only disk stays read-only until then. On a full
+        disk the open connections still read, while a new one could not be opened.
+        """
+        if _code_of(error) in NEEDS_REOPENING:
+            self.disconnect()
+
+    def extend_timeouts(self) -> None:
+        """Wait longer for locks, as a command may."""
+        self._busy_seconds = timeouts.LIMITS.extended_busy_seconds
+
+    def execute_sql(self, sql: str, params: Any = None) -> Any:
+        """Run a statement, again while another process has locked the file."""
+        self.connection()  # where it fails, that is no error of the statement
+        self._require_transaction()
+        return self._try(super().execute_sql, sql, params)
+
+    def run_many(self, written: Written, many: list[dict[str, Any]]) -> None:
+        """Run a statement for each of the values, in the current transaction."""
+        with as_peewee_errors:
+            self.connection().executemany(written.sql, many)
+
+    def along_index(
+        self, equal: Pairs, low: Expression, high: Expression | None = None
+    ) -> Expression:
+        """Return the condition for a part of an index.
+
+        In it each column has its value, and one or two bounds hold for the next column.
+        """
+        bounds = low if high is None else low & high
+        return reduce(and_, (column == value for column, value in equal), bounds)
+
+    def order_along_index(
+        self, _equal: Pairs, columns: Sequence[ColumnBase]
+    ) -> list[ColumnBase]:
+        """Return the columns to order by; SQLite might also sort by equal ones."""
+        return list(columns)
+
+    def row_id(self, _table: type[Model]) -> Sequence[ColumnBase]:
+        """Return the number of a row.
+
+        Of a primary key of several columns, SQLite may use only the first one to find
+        rows that a subquery names, and then read all rows of a project.
+        """
+        return [SQL("rowid")]
+
+    def join(self, text: ColumnBase, separator: str) -> ColumnBase:
+        """Return the texts of all rows, with the separator between them."""
+        return fn.GROUP_CONCAT(text, separator)
+
+    def is_readable_by_others(self) -> bool:
+        """Return whether another user of the machine may read one of the files."""
+        return files.is_readable_by_others(self.database)
+
+    def snapshot(self) -> AbstractContextManager[Any]:
+        """Read everything as it is at one moment, without blocking writers."""
+        return self.atomic("DEFERRED")
+
+    def filling(self) -> AbstractContextManager[Any]:
+        """Fill an empty database in one transaction."""
+        return self.atomic("EXCLUSIVE")
+
+    def last_id(self, table: str) -> int:
+        """Return the last id that was assigned, even to a deleted row; 0 for none."""
+        query = "SELECT max(seq) FROM sqlite_sequence WHERE name = ?"
+        [(last,)] = self.execute_sql(query, (table,))
+        return last or 0
+
+    def continue_ids_after(self, table: str, last: int) -> None:
+        """Make the next id greater than the last one."""
+        self.execute_sql("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
+        self.execute_sql("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, last))
+
+    def _make_pool(self) -> None:
+        super()._make_pool()
+        self._writer = threading.Lock()
+        self._writing = None
+
+    def _open(self) -> sqlite3.Connection:
+        files.make_private(self.database)
+        # Another process may be switching a new file to WAL mode.
+        connect: Callable[[], sqlite3.Connection]
+        connect = super(Engine, self)._connect  # type: ignore[misc]  # internal
+        return self._retry(connect)
+
+    def _is_reusable(self, connection: sqlite3.Connection) -> bool:
+        try:
+            return not connection.in_transaction
+        except sqlite3.ProgrammingError:  # it is closed
+            return False
+
+    def _fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
+        self._require_transaction()
+        return self._try(self._fetch_once, self.connection(), written, values)
+
+    @staticmethod
+    def _fetch_once(
+        connection: sqlite3.Connection, written: Written, values: dict[str, Any]
+    ) -> list[Row]:
+        with as_peewee_errors:
+            return connection.execute(written.sql, values).fetchall()
+
+    def _require_transaction(self) -> None:
+        """Raise `RolledBack` where statements would be committed one by one."""
+        if self.in_transaction() and not self._state.conn.in_transaction:
+            raise RolledBack("an error has ended the transaction")
+
+    def _try(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Call a function; raises `Busy` if another process keeps the file locked."""
+        try:
+            return function(*arguments)
+        except peewee.OperationalError as error:
+            if not _is_busy(error):
+                raise
+            if self.in_transaction():
+                raise Busy("another process has locked the file") from error
+        try:
+            return self._retry(function, *arguments)
+        except peewee.OperationalError as error:
+            if not _is_busy(error):
+                raise
+            raise Busy("another process keeps the file locked") from error
+
+    def _retry(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Call a function again until no other process has locked the file.
+
+        If that takes too long, the error of the last call is raised.
+        """
+        ends = clock.monotonic() + seconds_left(self._busy_seconds)
+        while True:
+            try:
+                return function(*arguments)
+            except (sqlite3.OperationalError, peewee.OperationalError) as error:
+                if not _is_busy(error) or clock.monotonic() >= ends:
+                    raise
+            time.sleep(timeouts.LIMITS.retry_seconds)
+
+    def _wait_for_writer(self, seconds: float) -> None:
+        """Wait for the turn to write, without a connection: others need one to read."""
+        state = self._state
+        contexts = state.ctx
+        self.close()
+        try:
+            if not self._writer.acquire(timeout=seconds):
+                raise Busy("others keep the database busy")
+            try:
+                self.connect()
+            except BaseException:
+                self._writer.release()
+                raise
+        finally:
+            state.ctx = contexts
+
+    def _end_writing(self, connection: sqlite3.Connection) -> None:
+        if connection is self._writing:
+            self._writing = None
+            self._writer.release()
+
+
+class SqliteCounters(Sqlite):
+    """The counters in an SQLite file, written without waiting for the disk."""
+
+    def __init__(self, path: str) -> None:
+        pages = timeouts.LIMITS.counter_pages
+        super().__init__(path, synchronous="normal", wal_autocheckpoint=pages)
+
+    def autocommit(self, written: Written, values: dict[str, Any]) -> list[Row]:
+        """Run a statement, which is committed at once, and return its rows."""
+        return self._fetch(written, values)
+
+
+def _is_busy(error: Exception) -> bool:
+    return _code_of(error) in BUSY
+
+
+def _code_of(error: BaseException | None) -> int:
+    """Return the error code of SQLite; Peewee's errors have it in their context."""
+    while error is not None:
+        if code := getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK):
+            return int(code) & 0xFF
+        error = error.__context__
+    return sqlite3.SQLITE_OK
