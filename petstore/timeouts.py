@@ -39,7 +39,6 @@ class Limits:
     # Counting a request.
     hit_seconds: float = 0.2  # from name lookup to the reply
     redis_server_seconds: float = 0.1  # so that there is time to ask another server
-    busy_hit_seconds: float = 0.15  # while another process has locked SQLite's file
 
     # An outage of the counter store.
     probe_seconds: float = 0.2  # between two probes, by one task and not by requests
@@ -59,7 +58,6 @@ class Limits:
     # statement that has timed out is not carried out later. If the network fails, the
     # server must neither keep the locks of a lost client nor commit for it.
     lock_seconds: float = 1.5
-    short_lock_seconds: float = 0.1  # where most connections may be waiting for locks
     replay_lock_seconds: float = 0.7  # for the first request with an Idempotency-Key
     server_statement_seconds: float = 1.8
     idle_transaction_seconds: float = 1.5
@@ -67,12 +65,6 @@ class Limits:
 
     # The pool of a worker's connections to PostgreSQL.
     connections: int = 16
-    # This many may wait for locks; the others wait only briefly, so that requests that
-    # need no locked row go on.
-    waiting_connections: int = 4
-    writes: int = 2  # at a time, for one project or counted subject
-    inserts: int = 50  # of one project, in a transaction that its requests share
-    prepared_statements: int = 200  # of a connection
     connect_seconds: float = 2.0
     connection_seconds: float = 300.0  # it may lead to a server that has been replaced
     close_seconds: float = 2.0  # to cancel a statement that was given up
@@ -80,8 +72,6 @@ class Limits:
     back_off_seconds: float = 0.25
 
     # Requests that wait for a connection, or on SQLite for others to commit.
-    queue_length: int = 500  # about what a worker serves in `queue_seconds`
-    stalled_seconds: float = 0.25  # during which no request was served
     queue_seconds: float = 1.0  # in any case
 
     # What waits for a store, for its lock or for its reply is checked from time to
@@ -148,17 +138,15 @@ class Limits:
         self._check("crowded_starts", "starts")
         self._check("head_bytes", "buffer_bytes", "freed_bytes", "kept_bytes")
         self._check("redis_server_seconds", "hit_seconds", "request_seconds")
-        self._check("short_lock_seconds", "lock_seconds", "server_statement_seconds")
+        self._check("lock_seconds", "server_statement_seconds")
         self._check("replay_lock_seconds", "lock_seconds")
         self._check("server_statement_seconds", "statement_seconds")
         self._check("idle_transaction_seconds", "statement_seconds")
         self._check("statement_seconds", "stores_seconds")
         self._check("busy_seconds", "stores_seconds")
-        self._check("writes", "waiting_connections", "connections")
         self._check("recount_seconds", "count_seconds", "full_seconds")
-        self._check("check_seconds", "stalled_seconds", "queue_seconds")
+        self._check("check_seconds", "queue_seconds")
         self._check("check_seconds", "hit_seconds")
-        self._check("retry_seconds", "busy_hit_seconds")
         self._check("retry_seconds", "busy_seconds", "extended_busy_seconds")
 
     def _check(self, *names: str) -> None:
