@@ -91,6 +91,7 @@ class Connection:
             self.is_idle = False
             ends = clock.monotonic() + timeouts.LIMITS.request_seconds
             while received and not self._completes_request(received):
+                self._worker.add_waiting(self)
                 received = self._receive(ends - clock.monotonic())
         except ErrorResponse as error:
             return self._unreadable(error)

@@ -33,8 +33,10 @@ class Worker(GeventWorker):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._stopping = Event()
-        # Those that wait for their client, in the order in which they began to.
-        self._waiting: dict[Connection, None] = {}
+        # Those that wait for a request of their client, and those that wait until it has
+        # sent the rest or has read the response, in the order in which they began to.
+        self._idle: dict[Connection, None] = {}
+        self._slow: dict[Connection, None] = {}
 
     def patch(self) -> None:
         """Change nothing: the sockets were made after `setup`."""
@@ -75,12 +77,17 @@ class Worker(GeventWorker):
 
     def add_waiting(self, connection: Connection) -> None:
         """Note that a connection waits for its client: it may have to make room."""
-        self._waiting[connection] = None
+        if connection.is_idle:
+            self._idle[connection] = None
+        else:
+            self._idle.pop(connection, None)
+            self._slow[connection] = None
         self._make_room()
 
     def remove_waiting(self, connection: Connection) -> None:
         """Note that a connection does not wait for its client any more."""
-        self._waiting.pop(connection, None)
+        self._idle.pop(connection, None)
+        self._slow.pop(connection, None)
 
     def _accept(self, listener: BaseSocket) -> None:
         """Accept connections, but after some let others go on, and other workers."""
@@ -96,21 +103,23 @@ class Worker(GeventWorker):
 
     def _accept_queued(self, listener: BaseSocket) -> None:
         listener.setblocking(False)
-        with suppress(OSError):
-            while True:
+        with suppress(OSError):  # there are no more
+            for _ in range(self.cfg.backlog):
                 self._serve(*listener.accept())
 
     def _serve(self, client: Any, address: Any) -> None:
-        self._connections.spawn(Connection(self, client, address).serve)
-        self._make_room()
+        connection = Connection(self, client, address)
+        self._connections.spawn(connection.serve)
+        self.add_waiting(connection)
 
     def _make_room(self) -> None:
         """End the connection that has waited longest if there is no room for another.
 
         If requests are under way on all of them, one that ends makes room.
         """
-        if self._connections.full() and self._waiting:
-            self._end(next(iter(self._waiting)))
+        waiting = self._idle or self._slow
+        if waiting and self._connections.full():
+            self._end(next(iter(waiting)))
 
     def _end(self, connection: Connection) -> None:
         self.remove_waiting(connection)
@@ -122,9 +131,8 @@ class Worker(GeventWorker):
         self._connections.join(timeouts.LIMITS.notice_seconds)
         while self._connections and clock.monotonic() < ends:
             self.notify()
-            for connection in list(self._waiting):
-                if connection.is_idle:
-                    self._end(connection)
+            for connection in list(self._idle):
+                self._end(connection)
             self._connections.join(timeouts.LIMITS.tick_seconds)
 
 
