@@ -1,15 +1,27 @@
-"""The gunicorn settings for `wsgi:app`; the hooks are in petstore/gunicorn_hooks.py."""
+"""The gunicorn settings for `wsgi:app`; the hooks are in petstore/gunicorn_hooks.py.
+
+Nothing but the settings is imported here: the class of the workers, which is not known
+yet, may have to patch the standard library first.
+"""
 
 import os
 import re
+import sys
 import tempfile
+
+from petstore.settings import SettingError, read_settings
+
+try:
+    settings = read_settings()
+except SettingError as error:
+    sys.exit(f"Error: {error}")
 
 # Use memory if possible: the kernel kills a process that writes to a memory-mapped file
 # on a full disk. S108 does not apply: mkdtemp and mkstemp create private files there.
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 memory = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
 
-# prometheus_client reads this variable when it is imported, with the hooks. After a
+# The hooks and prometheus_client read this variable when they are imported. After a
 # SIGHUP it names the directory of this master, after a SIGUSR2 perhaps that of another.
 given = os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
 made_by = re.fullmatch(r"petstore-metrics-(\d+)-\w{8}", os.path.basename(given))
@@ -20,12 +32,10 @@ if not given or (made_by and made_by[1] != str(os.getpid())):
 
 from petstore import gunicorn_hooks
 
-settings = gunicorn_hooks.read_settings_or_exit()
-
 bind = f"0.0.0.0:{settings.port}"
 workers = settings.workers
-worker_class = "petstore.server.worker.EventLoopWorker"
-worker_connections = 16_384  # fewer if the system limits open files to fewer
+worker_class = "petstore.server.worker.Worker"
+worker_connections = 2_000  # fewer if the system limits open files to fewer
 # This is longer than reverse proxies keep idle connections, so the proxy closes them
 # first. If the service closed a connection while a proxy sends a POST on it, the POST
 # would be lost, because the proxy must not retry it.
@@ -48,5 +58,3 @@ on_starting = gunicorn_hooks.on_starting
 pre_fork = gunicorn_hooks.pre_fork
 post_worker_init = gunicorn_hooks.post_worker_init
 worker_exit = gunicorn_hooks.worker_exit
-child_exit = gunicorn_hooks.child_exit
-on_exit = gunicorn_hooks.on_exit

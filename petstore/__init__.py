@@ -1,11 +1,14 @@
 """Pet Store Service: animals for adoption over HTTP."""
 
-from flask import Flask
+from typing import TYPE_CHECKING
 
 from petstore.settings import Settings, read_settings
 
+if TYPE_CHECKING:  # gunicorn.conf.py, which imports the settings, comes before Flask
+    from flask import Flask
 
-def create_app(settings: Settings | None = None) -> Flask:
+
+def create_app(settings: Settings | None = None) -> "Flask":
     """Make the application: each part once, in the order in which a request meets it.
 
     Raises `SettingError`.

@@ -1,45 +1,36 @@
 """What gunicorn calls when the service and its workers start and end.
 
 Like wsgi.py, this is an entry to the service: it stands above all other modules, and
-only gunicorn.conf.py imports it. Gunicorn's master imports it once, and keeps it after
-a reload.
+only gunicorn.conf.py imports it. gunicorn imports that before it knows the class of its
+workers, which may be one that patches the standard library. So the hooks themselves
+import the service, when that is done. Gunicorn's master keeps them after a reload.
 """
 
+import atexit
+import errno
 import os
-import re
 import shutil
 import signal
+import socket
 import sys
+import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
-from petstore import waiting
-from petstore.cli.checks import startup_warnings
-from petstore.events import streams
-from petstore.models import imports
-from petstore.models.failed_requests import failure_queue
-from petstore.models.key_usage import key_notes
-from petstore.monitoring import health, metrics
-from petstore.server import addresses, balancing, leftovers
-from petstore.settings import SettingError, Settings, read_settings
-from petstore.storage import db, migrator, open_databases, opened_databases
+TRIES, PAUSE_SECONDS = 50, 0.1  # a service that ends may take a moment
+# systemd or an earlier master hands over sockets that listen already.
+HANDED_OVER = ("LISTEN_FDS", "GUNICORN_FD")
 
-METRICS = Path(os.environ[metrics.DIRECTORY])
+MASTER = os.getpid()
+METRICS = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
 # gunicorn.conf.py has made the directory if it is named after this process.
-OWN_NAME = rf"petstore-metrics-{os.getpid()}-\w{{8}}"
-IS_OWN_DIRECTORY = re.fullmatch(OWN_NAME, METRICS.name) is not None
-if IS_OWN_DIRECTORY:
-    leftovers.lock(METRICS)
+IS_OWN_DIRECTORY = METRICS.name.startswith(f"petstore-metrics-{MASTER}-")
 
-_workers: list[Worker] = []  # that run
-_ended_workers: set[int] = set()  # whose metric files nobody goes on with
-
-_waiting_streams = streams.never_wait(partial(metrics.count_event, "log_line_dropped"))
+_place = 0  # among the workers that run; the master itself has 0
 
 # Reset the signal handlers that a worker inherits from the master. Otherwise it would
 # lose a signal that arrives before it installs its own.
@@ -47,108 +38,113 @@ for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
     os.register_at_fork(after_in_child=partial(signal.signal, number, signal.SIG_DFL))
 
 
-def read_settings_or_exit() -> Settings:
-    """Return the settings; exit if one is not valid."""
+def on_starting(server: Arbiter) -> None:
+    """Refuse to start if the database is not migrated or a port is in use; warn."""
+    from prometheus_client import values
+
+    values.ValueClass = values.MultiProcessValue(_name_of_metric_files)
+    from petstore.cli.checks import startup_warnings
+    from petstore.events import streams
+    from petstore.monitoring import metrics
+    from petstore.settings import read_settings
+    from petstore.storage import migrator, open_databases, opened_databases
+
     with suppress(OSError):
         metrics.make_directory()
     if not os.access(METRICS, os.W_OK | os.X_OK):
-        _refuse(f"{metrics.DIRECTORY}: {METRICS} must be a directory to write to")
-    try:
-        return read_settings()
-    except SettingError as error:
-        _refuse(error)
-
-
-def on_starting(server: Arbiter) -> None:
-    """Refuse to start if the database is not migrated or a port is in use; warn."""
-    if IS_OWN_DIRECTORY:
-        leftovers.delete(METRICS.parent)
+        sys.exit(f"Error: {metrics.DIRECTORY}: {METRICS} must be a directory to write to")
+    waiting = streams.never_wait(partial(metrics.count_event, "log_line_dropped"))
     settings = read_settings()
     open_databases(settings)
     try:
         migrator.require_migrated()
         if not server.cfg.reuse_port:  # then others may listen there, too
-            addresses.require_free(server.cfg.address)
+            _require_free(server.cfg.address)
         for warning in startup_warnings(settings, server.cfg.address):
             server.log.warning(warning)
-        for name in _waiting_streams:
+        for name in waiting:
             server.log.warning(f"{name}: the service stops while its reader pauses")
     except (migrator.NotMigrated, OSError) as error:
-        _refuse(error)
+        sys.exit(f"Error: {error}")
     finally:
         opened_databases().close()
-        waiting.stop_event_loop()
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:
-    """Choose an ended worker in whose metric files the new one goes on counting.
+    """Give a new worker the place, and the metric files, of one that has ended.
 
     /metrics reads the files of all workers that ever were, so they must stay few.
     """
-    running = {each.pid for each in _workers}
-    worker.predecessor = next(iter(_ended_workers - running), None)
-    _ended_workers.discard(worker.predecessor)
-    _workers.append(worker)
-
-
-def _take_over_files() -> None:
-    if _workers and (ended := _workers[-1].predecessor):
-        with suppress(OSError):
-            metrics.take_over_files(ended)
-
-
-# A worker may count a line that is dropped before any hook of gunicorn.
-os.register_at_fork(after_in_child=_take_over_files)
+    global _place
+    taken = {each.place for each in server.WORKERS.values()}
+    _place = worker.place = min({*range(1, len(taken) + 2)} - taken)
 
 
 def post_worker_init(worker: Worker) -> None:
-    """Open the metric files, and have the worker first connect to the stores."""
+    """Open the metric files, and connect to the stores."""
+    from petstore.models import imports
+    from petstore.monitoring import health, metrics
+
     try:
         metrics.make_directory()
         metrics.open_files()
     except OSError:
         worker.log.exception("The worker starts without metrics.")
-    worker.warm_up = partial(_warm_up, worker)
-
-
-def _warm_up(worker: Worker) -> None:
     health.warm_up(worker.wsgi)
     imports.begin()
 
 
 def worker_exit(server: Arbiter, worker: Worker) -> None:
     """Write what requests have noted and the worker has not written yet."""
-    # A write that the event loop has not finished would keep the database locked.
-    db.dispose()
+    from petstore.models.failed_requests import failure_queue
+    from petstore.models.key_usage import key_notes
+
     failure_queue.flush()
     key_notes.flush()
 
 
-def child_exit(server: Arbiter, worker: Worker) -> None:
-    """Record that a worker has exited; its counts remain part of the metrics."""
-    balancing.clear(worker.age)
-    _workers.remove(worker)
-    # It may have been killed before it took over all files of its predecessor.
-    pids = {worker.pid, worker.predecessor}
-    _ended_workers.update(pid for pid in pids if metrics.files_of(pid))
+def _require_free(addresses: list[tuple[str, int] | str | int]) -> None:
+    """Raise `OSError` if something else listens on one of the addresses.
+
+    Gunicorn itself tries each five times, and logs two lines for each try.
+    """
+    if not any(name in os.environ for name in HANDED_OVER):
+        for address in addresses:
+            if isinstance(address, tuple):
+                _bind(*address)
 
 
-def on_exit(server: Arbiter) -> None:
-    """Delete the metric files of the service."""
-    _delete_metrics()
+def _bind(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as own:
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        for _ in range(TRIES):
+            try:
+                return own.bind((host, port))
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise OSError(f"{host}:{port}: {error.strerror}") from None
+            time.sleep(PAUSE_SECONDS)
+    raise OSError(
+        f"{host}:{port} is in use: stop what listens there, or choose another port"
+        " with PORT or --bind"
+    )
 
 
-def _refuse(error: Exception | str) -> NoReturn:
-    """Exit with a one-line error message for the operator."""
-    _delete_metrics()
-    sys.exit(f"Error: {error}")
+def _name_of_metric_files() -> str:
+    """Return what the names of this process's files contain."""
+    return f"{MASTER}-{0 if os.getpid() == MASTER else _place}"
 
 
+@atexit.register
 def _delete_metrics() -> None:
-    """Delete the directory if this master has made it, else the workers' files."""
+    """Delete the directory if this master has made it, else the files of its workers.
+
+    Workers call it at their end, too.
+    """
+    if os.getpid() != MASTER:
+        return
     if IS_OWN_DIRECTORY:
         shutil.rmtree(METRICS, ignore_errors=True)
-    for pid in (*_ended_workers, os.getpid()):
-        for file in metrics.files_of(pid):
-            with suppress(OSError):
-                file.unlink()
+    for file in METRICS.glob(f"*_{MASTER}-*.db"):
+        file.unlink(missing_ok=True)

@@ -9,31 +9,22 @@ class Limits:
 
     # A connection of a client, in seconds.
     request_seconds: float = 10.0  # to receive a whole request
-    send_seconds: float = 30.0  # for the client to read `buffer_bytes` of a response
+    send_seconds: float = 30.0  # for the client to read a whole response
     linger_seconds: float = 2.0  # for the client to close a connection that has ended
-    tick_seconds: float = 0.5  # between two checks of the deadlines
-    half_closed_seconds: float = 0.5  # that a request waits in a queue for its client
-    yield_seconds: float = 0.001  # for a worker with fewer connections to accept
 
     # A connection of a client, in bytes and pieces.
-    read_bytes: int = 16 * 1024  # in one iteration of the event loop
-    buffer_bytes: int = 64 * 1024  # of a response, before the client reads
+    read_bytes: int = 16 * 1024  # at a time
     head_bytes: int = 16 * 1024
     headers: int = 100
     header_parts: int = 200  # of one header, since each is parsed in Python
     blank_lines: int = 4  # before a request
 
     # A worker.
-    kept_bytes: int = 64 * 1024 * 1024  # of requests before they begin, and responses
-    freed_bytes: int = 8 * 1024 * 1024  # before they are returned to the system
-    accepts: int = 64  # in one iteration of the event loop
-    starts: int = 64  # of requests, in one iteration as well
-    crowded_starts: int = 8  # when more than that are there
-    look_seconds: float = (
-        0.1  # before a full worker looks through all connections again
-    )
-    spare_descriptors: int = 48  # for files and for connections to the stores
-    threads: int = 32  # for calls that block
+    tick_seconds: float = 0.5  # between two signs of life
+    notice_seconds: float = 0.3  # for requests on their way to a worker that stops
+    accepts: int = 8  # before others go on; a burst is shared by the workers
+    accept_pause_seconds: float = 0.05  # when a connection cannot be accepted
+    spare_descriptors: int = 96  # for files and for connections to the stores
     log_bytes: int = 1024 * 1024  # that a pipe keeps until its reader comes, if it may
 
     # Counting a request.
@@ -133,10 +124,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         """Raise `ValueError` if two limits are in the wrong order."""
-        self._check("yield_seconds", "tick_seconds", "request_seconds", "send_seconds")
-        self._check("tick_seconds", "linger_seconds", "request_seconds")
-        self._check("crowded_starts", "starts")
-        self._check("head_bytes", "buffer_bytes", "freed_bytes", "kept_bytes")
+        self._check("linger_seconds", "request_seconds", "send_seconds")
+        self._check("accept_pause_seconds", "notice_seconds", "linger_seconds")
+        self._check("read_bytes", "head_bytes")
         self._check("redis_server_seconds", "hit_seconds", "request_seconds")
         self._check("lock_seconds", "server_statement_seconds")
         self._check("replay_lock_seconds", "lock_seconds")

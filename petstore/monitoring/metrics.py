@@ -7,7 +7,6 @@ import os
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import peewee
@@ -97,19 +96,6 @@ def make_directory() -> None:
     """
     if directory := os.environ.get(DIRECTORY):
         os.makedirs(directory, mode=0o700, exist_ok=True)
-
-
-def files_of(pid: int | None) -> list[Path]:
-    """Return the files of a process, as prometheus_client names them."""
-    return list(Path(os.environ[DIRECTORY]).glob(f"*_{pid}.db"))
-
-
-def take_over_files(ended: int) -> None:
-    """Go on counting in the files of a process that has ended."""
-    for file in files_of(ended):
-        own = file.with_name(file.name.replace(f"_{ended}.", f"_{os.getpid()}."))
-        if not own.exists():  # left by a process that had the same id
-            file.rename(own)
 
 
 def open_files() -> None:

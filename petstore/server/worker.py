@@ -1,236 +1,150 @@
-"""A gunicorn worker that serves HTTP/1.1 in an event loop and shuts down gracefully."""
+"""gunicorn's gevent worker, with limits for its connections and a graceful stop."""
 
-import asyncio
-import errno
 import gc
 import os
 import resource
-import signal
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
-import uvloop
+import gevent
+from gevent import monkey
+from gevent.event import Event
+from gevent.pool import Pool
 from gunicorn.sock import BaseSocket
-from gunicorn.workers.base import Worker
+from gunicorn.workers.ggevent import GeventWorker
 
-from petstore import timeouts, waiting
-from petstore.server import balancing
-from petstore.server.connection import HttpConnection
-from petstore.server.memory import Memory
-from petstore.server.turns import Turns
-
-OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
+from petstore import clock, timeouts
+from petstore.server.connection import Connection
 
 
-class EventLoopWorker(Worker):
-    """Serves many connections in one thread."""
+class Worker(GeventWorker):
+    """Serves each connection in a greenlet of its own."""
 
-    new_event_loop = staticmethod(uvloop.new_event_loop)
+    @staticmethod
+    def setup() -> None:
+        """Let other greenlets go on where the standard library waits.
+
+        gunicorn calls this in its master, before it imports the application. The master
+        forks, waits for children and handles signals as ever: gevent would take SIGCHLD
+        from it. The service itself runs no programs.
+        """
+        monkey.patch_all(os=False, signal=False, subprocess=False)
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._master_pid = os.getpid()  # the worker has not been forked yet
-        self._request_count = 0
-        # Called before the worker accepts connections, if gunicorn_hooks.py sets it.
-        self.warm_up: Callable[[], None] | None = None
+        self._stopping = Event()
+        # Those that wait for a request of their client, and those that wait until it has
+        # sent the rest or has read the response, in the order in which they began to.
+        self._idle: dict[Connection, None] = {}
+        self._slow: dict[Connection, None] = {}
+
+    def patch(self) -> None:
+        """Change nothing: the sockets were made after `setup`."""
+
+    def notify(self) -> None:
+        """Tell the master that the worker is alive; stop if the master is not."""
+        self.tmp.notify()
+        if self.ppid != os.getppid():
+            self.handle_exit()
+
+    def handle_exit(self, *_: object) -> None:
+        """Stop gracefully; called for SIGTERM."""
+        self.alive = False
+        self._stopping.set()
 
     def run(self) -> None:
         """Serve until a signal stops the worker, then finish the requests under way."""
         # Objects that exist now live as long as the worker, so the garbage collector
         # need not look at them again.
         gc.freeze()
-        with asyncio.Runner(loop_factory=self.new_event_loop) as runner:
-            runner.run(self._serve())
-
-    async def _serve(self) -> None:
-        self.application = self.wsgi
-        self.keep_alive_seconds = self.cfg.keepalive
-        self.is_stopping = False
-        self._loop = asyncio.get_running_loop()
-        self._loop.set_default_executor(ThreadPoolExecutor(timeouts.LIMITS.threads))
-        self._stopped = asyncio.Event()
-        self.turns = Turns()
-        self._connections: dict[HttpConnection, None] = {}
-        # Those that have to send a request, in the order in which they became idle.
-        self._idle: dict[HttpConnection, None] = {}
-        self._looks_again_at = 0.0  # for one whose client has a response to read
-        self._accepting: set[asyncio.Task[Any]] = set()
-        self.memory = Memory()
-        self._max_connections = min(
-            self.cfg.worker_connections,
-            _usable_descriptors(timeouts.LIMITS.spare_descriptors),
-        )
-        self._has_yielded = False
-        self._loop.add_signal_handler(signal.SIGTERM, self._stop)
-        self._loop.add_signal_handler(signal.SIGUSR1, self.log.reopen_files)
-        for number in (signal.SIGINT, signal.SIGQUIT):
-            self._loop.add_signal_handler(number, self._stopped.set)
-        waiting.use_running_loop()
-        if self.warm_up and (warming_up := waiting.start(self.warm_up)):
-            await warming_up
-        self._publish()
+        self._connections = Pool(_room_for(self.worker_connections))
+        accepting = [gevent.spawn(self._accept, each) for each in self.sockets]
+        while self.alive:
+            self.notify()
+            self._stopping.wait(timeouts.LIMITS.tick_seconds)
+        gevent.killall(accepting)
         for listener in self.sockets:
-            self._watch(listener)
-        self._tick(self._loop.time())
-        if not self.alive:  # stopped before the loop ran
-            self._stop()
-        await self._stopped.wait()
-
-    def add(self, connection: HttpConnection) -> None:
-        """Add a connection that has begun, and is idle."""
-        self._connections[connection] = self._idle[connection] = None
-
-    def count_request(self, connection: HttpConnection) -> None:
-        """Count a request, and stop the worker at gunicorn's `max_requests`."""
-        self._idle.pop(connection, None)
-        self._request_count += 1
-        if self._request_count >= self.max_requests and not self.is_stopping:
-            self._stop()
-
-    def mark_idle(self, connection: HttpConnection) -> None:
-        """Put a connection at the end of the order in which idle ones are closed."""
-        self._idle[connection] = None
-
-    def remove(self, connection: HttpConnection) -> None:
-        """Remove a connection that has ended."""
-        del self._connections[connection]
-        self._idle.pop(connection, None)
-        self.memory.forget(connection)
-        self._publish()
-        self._stop_if_done()
-
-    def _watch(self, listener: BaseSocket) -> None:
-        if not self.is_stopping:
-            self._loop.add_reader(listener, self._accept_queued, listener)
-
-    def _accept_queued(self, listener: BaseSocket) -> None:
-        """Accept the connections in the listen queue, if it is this worker's turn.
-
-        A burst is accepted within one iteration of the event loop: at full load, an
-        iteration handles a request of every connection.
-        """
-        limits = timeouts.LIMITS
-        for _ in range(limits.accepts):
-            if self._must_yield() or not self._can_accept():
-                self._loop.remove_reader(listener)
-                self._loop.call_later(limits.yield_seconds, self._watch, listener)
-                return
-            if not self._accept(listener):
-                return
-            if self._connection_count > self._max_connections:
-                return  # what was closed to make room still uses its descriptor
-
-    def _must_yield(self) -> bool:
-        # Give a worker with fewer connections a moment to accept, but only once: it may
-        # be too busy.
-        others_have_fewer = balancing.others_have_fewer(self._connection_count)
-        self._has_yielded = others_have_fewer and not self._has_yielded
-        return self._has_yielded
-
-    def _can_accept(self) -> bool:
-        """Return whether a connection may be accepted.
-
-        At the limit, a connection that waits for its client is closed.
-        """
-        return self._connection_count < self._max_connections or self._abort_oldest()
-
-    @property
-    def _connection_count(self) -> int:
-        return len(self._connections) + len(self._accepting)
-
-    def _accept(self, listener: BaseSocket) -> bool:
-        try:
-            client, _ = listener.accept()
-        except OSError as error:
-            if error.errno in OUT_OF_DESCRIPTORS:
-                self._abort_oldest()
-            return False  # or another worker was faster, or the client has gone
-        accepted = self._loop.create_task(
-            self._loop.connect_accepted_socket(lambda: HttpConnection(self), client)
-        )
-        self._accepting.add(accepted)
-        accepted.add_done_callback(self._on_accepted)
-        self._publish()
-        return True
-
-    def _on_accepted(self, accepted: asyncio.Task[Any]) -> None:
-        self._accepting.discard(accepted)
-        if not accepted.cancelled():
-            accepted.exception()  # ignore an error: the client has gone
-        self._stop_if_done()
-
-    def _publish(self) -> None:
-        if not self.is_stopping:
-            balancing.publish(self.age, self._connection_count)
-
-    def _abort_oldest(self) -> bool:
-        """Close the connection that has been idle longest, or else one with a response.
-
-        Return False if requests are under way on all of them. To find that out takes
-        milliseconds with thousands, so they are looked at again only after a moment.
-        """
-        now = self._loop.time()
-        oldest = next((each for each in self._idle if not each.is_write_paused), None)
-        if not oldest and now >= self._looks_again_at:
-            waiting = (each for each in self._connections if each.is_waiting_for_client)
-            oldest = next(waiting, None)
-            if not oldest:
-                self._looks_again_at = now + timeouts.LIMITS.look_seconds
-        if oldest:
-            oldest.abort()
-        return oldest is not None
-
-    def _tick(self, due: float) -> None:
-        self.notify()
-        if os.getppid() != self._master_pid:
-            self._stop()
-        self.memory.trim()
-        now, seconds = self._loop.time(), timeouts.LIMITS.tick_seconds
-        # If the process was suspended, first read what clients have sent meanwhile.
-        if now - due < seconds:
-            for connection in list(self._connections):
-                if connection.deadline is not None and connection.deadline <= now:
-                    connection.expire()
-                connection.note_unsent()
-        self._loop.call_later(seconds, self._tick, now + seconds)
-
-    def _stop(self) -> None:
-        """Stop gracefully.
-
-        Connections in the listen queue are still accepted, and requests under way are
-        finished.
-        """
-        if self.is_stopping:
-            return
-        self.is_stopping = True
-        balancing.clear(self.age)
-        for listener in self.sockets:
-            self._loop.remove_reader(listener)
-            while self._accept(listener):
-                pass
+            self._accept_queued(listener)
             # A client that connects from now on is refused, instead of waiting in vain.
             listener.close()
-        # A client gets only the time for a request that is under way, now or after the
-        # response that it is waiting for.
-        linger_seconds = timeouts.LIMITS.linger_seconds
-        self.keep_alive_seconds = min(self.keep_alive_seconds, linger_seconds)
-        for connection in self._connections:
-            connection.close_soon_if_idle()
-        self._loop.call_later(timeouts.LIMITS.request_seconds, self._end_keep_alive)
-        self._stop_if_done()
+        self._finish()
 
-    def _end_keep_alive(self) -> None:
-        """Close each connection after its next response."""
-        self.keep_alive_seconds = 0
+    def count_request(self) -> None:
+        """Count a request, and stop the worker at gunicorn's `max_requests`."""
+        self.nr += 1
+        if self.nr >= self.max_requests:
+            self.handle_exit()
 
-    def _stop_if_done(self) -> None:
-        if self.is_stopping and not self._connections and not self._accepting:
-            self._stopped.set()
+    def add_waiting(self, connection: Connection) -> None:
+        """Note that a connection waits for its client: it may have to make room."""
+        if connection.is_idle:
+            self._idle[connection] = None
+        else:
+            self._idle.pop(connection, None)
+            self._slow[connection] = None
+        self._make_room()
+
+    def remove_waiting(self, connection: Connection) -> None:
+        """Note that a connection does not wait for its client any more."""
+        self._idle.pop(connection, None)
+        self._slow.pop(connection, None)
+
+    def _accept(self, listener: BaseSocket) -> None:
+        """Accept connections, but after some let others go on, and other workers."""
+        listener.setblocking(True)  # for this greenlet
+        while True:
+            for _ in range(timeouts.LIMITS.accepts):
+                self._connections.wait_available()
+                try:
+                    self._serve(*listener.accept())
+                except OSError:  # the client has gone, or there are no descriptors
+                    gevent.sleep(timeouts.LIMITS.accept_pause_seconds)
+            gevent.sleep(0)
+
+    def _accept_queued(self, listener: BaseSocket) -> None:
+        listener.setblocking(False)
+        with suppress(OSError):  # there are no more
+            for _ in range(self.cfg.backlog):
+                self._serve(*listener.accept())
+
+    def _serve(self, client: Any, address: Any) -> None:
+        connection = Connection(self, client, address)
+        self._connections.spawn(connection.serve)
+        self.add_waiting(connection)
+
+    def _make_room(self) -> None:
+        """End the connection that has waited longest if there is no room for another.
+
+        If requests are under way on all of them, one that ends makes room.
+        """
+        waiting = self._idle or self._slow
+        if waiting and self._connections.full():
+            self._end(next(iter(waiting)))
+
+    def _end(self, connection: Connection) -> None:
+        self.remove_waiting(connection)
+        connection.end()
+
+    def _finish(self) -> None:
+        """Finish the requests under way, and those that have been sent already."""
+        ends = clock.monotonic() + self.cfg.graceful_timeout
+        self._connections.join(timeouts.LIMITS.notice_seconds)
+        while self._connections and clock.monotonic() < ends:
+            self.notify()
+            for connection in list(self._idle):
+                self._end(connection)
+            self._connections.join(timeouts.LIMITS.tick_seconds)
 
 
-def _usable_descriptors(spare: int) -> int:
-    """Raise the limit of file descriptors; return how many connections may use."""
-    _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-    return max(1, limit - spare)
+def _room_for(connections: int) -> int:
+    """Return how many connections may be open, if the system limits files to fewer."""
+    spare = timeouts.LIMITS.spare_descriptors
+    needed, unlimited = connections + spare, resource.RLIM_INFINITY
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != unlimited and soft < needed:
+        wanted = needed if hard == unlimited else min(needed, hard)
+        # Some systems refuse a limit that they name themselves.
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return connections if soft == unlimited else max(1, min(needed, soft) - spare)

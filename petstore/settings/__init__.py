@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from petstore.settings.addresses import Address, address, addresses, domain
 from petstore.settings.numbers import secret, whole_number
+from petstore.settings.processors import usable_processors
 from petstore.settings.urls import base_url, contact, database_url, origins, redis_url
 
 MAX_WORKERS = 8
@@ -36,12 +37,6 @@ class Setting(NamedTuple):
 def described_by(*facts: Any, is_secret: bool = False, **more: Any) -> Any:
     """Make the field of a setting; a secret one is left out of the repr."""
     return field(repr=not is_secret, metadata={"setting": Setting(*facts, **more)})
-
-
-def _usable_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):  # Linux only
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -76,8 +71,8 @@ class Settings:
         "WEB_CONCURRENCY",
         whole_number(1, 1000),
         "the number of worker processes",
-        str(min(_usable_cores(), MAX_WORKERS)),
-        f"one per usable core, at most {MAX_WORKERS}",
+        str(min(usable_processors(), MAX_WORKERS)),
+        f"one per usable processor, at most {MAX_WORKERS}",
     )
     secret_key: str | None = described_by(
         "SECRET_KEY",

@@ -123,7 +123,7 @@ def test_request_that_is_served_writes_nothing(client: FlaskClient):
 
 @pytest.mark.parametrize(
     ("engine", "worker"),
-    [("sqlite", "petstore.server.worker.EventLoopWorker"), ("postgresql", "gthread")],
+    [("sqlite", "petstore.server.worker.Worker"), ("postgresql", "gthread")],
 )
 def test_running_worker_writes_its_notes(
     new_database: Callable[[str], str], engine: str, worker: str, tmp_path: Path

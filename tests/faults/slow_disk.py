@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-from petstore.server.worker import EventLoopWorker as SlowDiskWorker
+from petstore.server.worker import Worker as SlowDiskWorker
 from tests.harness.file_system import SYNC, Methods, Shim
 from tests.harness.waiting import wait_until
 

@@ -9,7 +9,7 @@ import os
 import pickle
 from functools import partial
 
-from petstore.server.worker import EventLoopWorker as RecordedWorker
+from petstore.server.worker import Worker as RecordedWorker
 from tests.harness.file_system import (
     DELETE,
     MAIN_JOURNAL,

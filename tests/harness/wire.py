@@ -73,7 +73,7 @@ class Wire:
 
     def _receive(self) -> None:
         received = self.socket.recv(65536)
-        assert received, f"closed after {self._received!r}"
+        assert received, f"closed after {self._received[:200]!r}"
         self._received += received
 
 

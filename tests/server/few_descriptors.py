@@ -1,8 +1,8 @@
-"""The settings of other tests, with a limit of 64 file descriptors."""
+"""The settings of other tests, with a limit of 160 file descriptors."""
 
 import resource
 from pathlib import Path
 
-resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
 
 exec(Path("tests/harness/limited_gunicorn.py").read_text(encoding="utf-8"))

@@ -9,19 +9,19 @@ from tests.harness.waiting import wait_until
 from tests.harness.wire import Wire, connected, get, is_served
 
 FEW = "--config tests/server/few_descriptors.py"
-CROWD = 70
+CROWD = 80
 LARGE_FILE = "/large-file"
 
 
 @pytest.fixture(scope="module")
 def with_few(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
-    """A service limited to 64 file descriptors."""
+    """A service limited to 160 file descriptors."""
     return serve_all(FEW)
 
 
 @pytest.fixture
 def crowd(with_few: Gunicorn, key: str) -> Iterator[list[Wire]]:
-    """70 connections to it that have each sent half a request, the oldest first."""
+    """80 connections to it that have each sent half a request, the oldest first."""
     with connected(with_few.url, *[get(key)[:20]] * CROWD) as wires:
         yield wires
 

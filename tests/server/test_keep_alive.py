@@ -110,9 +110,8 @@ def test_half_closed_client_gets_its_response(wire: Wire, key: str):
 
 
 def test_half_closed_client_whose_request_has_to_wait_gets_its_response(
-    serve: Callable[..., Gunicorn], key: str, server_environ: dict[str, str]
+    service: Gunicorn, key: str, server_environ: dict[str, str]
 ):
-    service = serve(limits={"half_closed_seconds": 10.0})
     file = server_environ["DATABASE_URL"].removeprefix("sqlite:///")
     with Wire(service.url) as wire, Wire(service.url) as other:
         with locked(file):

@@ -89,7 +89,7 @@ def connect_again_and_again(port: int) -> NoReturn:
 def test_shutdown_finishes_requests_and_closes_idle_connections(
     serve: Callable[..., Gunicorn], key: str
 ):
-    service = serve(limits={"linger_seconds": 0.2, "tick_seconds": 0.1})
+    service = serve()
     with ExitStack() as stack:
         unused, used, begun, *sent = (
             stack.enter_context(Wire(service.url)) for _ in range(3 + SENT)
@@ -114,7 +114,7 @@ def test_shutdown_finishes_requests_and_closes_idle_connections(
 def test_shutdown_waits_for_no_request_after_a_response_that_was_under_way(
     serve: Callable[..., Gunicorn], key: str
 ):
-    service = serve("--keep-alive 60", limits={"tick_seconds": 0.1})
+    service = serve("--keep-alive 60")
     with Wire(service.url, receive_buffer=4096) as wire:
         wire.send(get(key, path="/large-file")).socket.recv(1, socket.MSG_PEEK)
         service.process.terminate()

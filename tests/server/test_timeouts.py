@@ -8,5 +8,5 @@ from petstore.timeouts import LIMITS
 
 
 def test_limits_in_the_wrong_order_are_refused():
-    with pytest.raises(ValueError, match="head_bytes"):
-        replace(LIMITS, head_bytes=LIMITS.buffer_bytes + 1)
+    with pytest.raises(ValueError, match="read_bytes"):
+        replace(LIMITS, read_bytes=LIMITS.head_bytes + 1)
