@@ -52,7 +52,9 @@ def on_starting(server: Arbiter) -> None:
     with suppress(OSError):
         metrics.make_directory()
     if not os.access(METRICS, os.W_OK | os.X_OK):
-        sys.exit(f"Error: {metrics.DIRECTORY}: {METRICS} must be a directory to write to")
+        sys.exit(
+            f"Error: {metrics.DIRECTORY}: {METRICS} must be a directory to write to"
+        )
     waiting = streams.never_wait(partial(metrics.count_event, "log_line_dropped"))
     settings = read_settings()
     open_databases(settings)

@@ -63,13 +63,8 @@ class Limits:
     # Requests that wait for a connection, or on SQLite for others to commit.
     queue_seconds: float = 1.0  # in any case
 
-    # What waits for a store, for its lock or for its reply is checked from time to
-    # time. Each check counts as so many seconds, even if it comes late: when a process
-    # was suspended, not all that waits must time out.
-    check_seconds: float = 0.05
-    retry_seconds: float = 0.001  # on SQLite
-
     # SQLite.
+    retry_seconds: float = 0.001  # between two tries on a locked file
     busy_seconds: float = 2.0  # while another process has locked the file
     extended_busy_seconds: float = 30.0  # in commands
     # SQLite moves the counters from its log into their file when the log has this many
@@ -106,13 +101,12 @@ class Limits:
     # Verifying a domain.
     dns_seconds: float = 5.0  # for all queries of a check
     dns_server_seconds: float = 1.5  # before the next server is asked
-    # An answer of a DNS server, and what one check reads. A chain of names and the
-    # addresses at its end need a fraction of that.
+    # An answer of a DNS server. With the most of all three, parsing takes about 10 ms.
     dns_answer_bytes: int = 2048
     dns_records: int = 32
-    dns_answers: int = 32
+    dns_labels: int = 16  # of each name
+    dns_checks: int = 16  # of a worker at a time, and one of each project
     recheck_seconds: float = 60.0  # between two looks for domains that are due
-    rechecks: int = 16  # of a worker at a time, and one of each project
     handshake_seconds: float = 120.0  # an authority may take two minutes
 
     @property

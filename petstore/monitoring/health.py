@@ -7,7 +7,7 @@ import peewee
 from flask import Blueprint, Flask, current_app
 
 from petstore.errors import NO_HEADERS, RETRY_AFTER_A_SECOND
-from petstore.storage import db
+from petstore.storage import close_connections, db
 from petstore.web.limiter import limiter_of
 
 # SQLite answers `SELECT 1` without reading its file.
@@ -23,6 +23,7 @@ def warm_up(app: Flask) -> None:
     with suppress(peewee.DatabaseError):
         db.execute_sql(PROBE).fetchone()
     limiter_of(app).store_answers()
+    close_connections()
 
 
 @bp.get("/healthz")

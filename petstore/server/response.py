@@ -1,7 +1,7 @@
 """Turns the response of a WSGI application into HTTP/1.1 (PEP 3333, RFC 9112)."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from email.utils import formatdate
 from typing import Any
 from wsgiref.types import WSGIApplication
@@ -29,7 +29,7 @@ class Response:
         # Whether only its end tells the client where the response ends.
         self.ends_connection = False
 
-    def pieces(self, application: WSGIApplication) -> Iterator[bytes]:
+    def pieces(self, application: WSGIApplication) -> Generator[bytes, None, None]:
         """Call the application and yield the response, usually in one piece.
 
         Raises `ValueError` if a header contains a line break, since a client would read

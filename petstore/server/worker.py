@@ -33,8 +33,8 @@ class Worker(GeventWorker):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._stopping = Event()
-        # Those that wait for a request of their client, and those that wait until it has
-        # sent the rest or has read the response, in the order in which they began to.
+        # Connections that wait for a request, and those whose client has to send the
+        # rest of one or to read a response, in the order in which they began to wait.
         self._idle: dict[Connection, None] = {}
         self._slow: dict[Connection, None] = {}
 

@@ -193,7 +193,6 @@ def _take(rows: list[Row], cost: int, banned_until_ms: int) -> dict[str, Found]:
 
 def _upsert(row: Row, cost: int, banned_until_ms: int) -> Found:
     [found] = _upsert_counter.autocommit(
-        row.subject,
         subject=row.subject,
         short_ms=row.lengths_ms[0],
         long_ms=row.lengths_ms[1],
@@ -317,7 +316,6 @@ _sweep = Sweep(
 def _strikes(key_id: int, now_ms: int, banned_until_ms: int) -> int:
     """Return how many refusals count towards a ban; 0 if this one does not."""
     rows = _upsert_strike.autocommit(
-        f"key:{key_id}",
         key=key_id,
         minute=now_ms // MS_PER_MINUTE,
         now_ms=now_ms,
