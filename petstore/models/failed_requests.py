@@ -19,10 +19,10 @@ from peewee import (
 )
 
 from petstore import clock, timeouts
+from petstore.concurrency import Delayed
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, db, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part, Search, by_id
-from petstore.waiting import Delayed
 
 KEPT = 200  # of a project
 KEPT_MS = clock.MS_PER_DAY

@@ -23,10 +23,10 @@ from peewee import (
 )
 
 from petstore import clock, timeouts
+from petstore.concurrency import Delayed
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.storage import BaseModel, Sweep, db, slot, statement
-from petstore.waiting import Delayed
 
 SHOWN_DAYS = 30
 # The time of last use of a key is written once in this time at most.

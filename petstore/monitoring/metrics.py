@@ -1,10 +1,10 @@
 """/metrics: counters of all workers together, and gauges, for Prometheus."""
 
-import asyncio
 import functools
 import logging
 import os
 import struct
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -30,7 +30,6 @@ from petstore.models.callers import Caller
 from petstore.models.domains import certificate_summary
 from petstore.quotas.decisions import Decision
 from petstore.settings import version
-from petstore.waiting import await_result
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
 from petstore.web.proxies import require_direct_client
@@ -134,7 +133,7 @@ def _text(registry: CollectorRegistry) -> bytes:
         # A new worker has just taken a file over, or made one that is still empty.
         with suppress(FileNotFoundError, struct.error):
             return generate_latest(registry)
-        await_result(asyncio.sleep(PAUSE_SECONDS))
+        time.sleep(PAUSE_SECONDS)
     return generate_latest(registry)
 
 
