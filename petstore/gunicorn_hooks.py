@@ -6,7 +6,6 @@ workers, which may be one that patches the standard library. So the hooks themse
 import the service, when that is done. Gunicorn's master keeps them after a reload.
 """
 
-import atexit
 import errno
 import os
 import shutil
@@ -17,6 +16,7 @@ import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
@@ -52,9 +52,7 @@ def on_starting(server: Arbiter) -> None:
     with suppress(OSError):
         metrics.make_directory()
     if not os.access(METRICS, os.W_OK | os.X_OK):
-        sys.exit(
-            f"Error: {metrics.DIRECTORY}: {METRICS} must be a directory to write to"
-        )
+        _refuse(f"{metrics.DIRECTORY}: {METRICS} must be a directory to write to")
     waiting = streams.never_wait(partial(metrics.count_event, "log_line_dropped"))
     settings = read_settings()
     open_databases(settings)
@@ -67,7 +65,7 @@ def on_starting(server: Arbiter) -> None:
         for name in waiting:
             server.log.warning(f"{name}: the service stops while its reader pauses")
     except (migrator.NotMigrated, OSError) as error:
-        sys.exit(f"Error: {error}")
+        _refuse(error)
     finally:
         opened_databases().close()
 
@@ -105,6 +103,17 @@ def worker_exit(server: Arbiter, worker: Worker) -> None:
     key_notes.flush()
 
 
+def on_exit(server: Arbiter) -> None:
+    """Delete the metric files of the service."""
+    _delete_metrics()
+
+
+def _refuse(error: Exception | str) -> NoReturn:
+    """Exit with a one-line error message for the operator."""
+    _delete_metrics()
+    sys.exit(f"Error: {error}")
+
+
 def _require_free(addresses: list[tuple[str, int] | str | int]) -> None:
     """Raise `OSError` if something else listens on one of the addresses.
 
@@ -138,14 +147,8 @@ def _name_of_metric_files() -> str:
     return f"{MASTER}-{0 if os.getpid() == MASTER else _place}"
 
 
-@atexit.register
 def _delete_metrics() -> None:
-    """Delete the directory if this master has made it, else the files of its workers.
-
-    Workers call it at their end, too.
-    """
-    if os.getpid() != MASTER:
-        return
+    """Delete the directory if this master has made it, else the workers' files."""
     if IS_OWN_DIRECTORY:
         shutil.rmtree(METRICS, ignore_errors=True)
     for file in METRICS.glob(f"*_{MASTER}-*.db"):

@@ -34,7 +34,6 @@ def limits() -> Limits:
         queue_seconds=NEVER,
         statement_seconds=NEVER,
         stores_seconds=NEVER,
-        half_closed_seconds=0.0,
     )
 
 

@@ -7,12 +7,12 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from tests.harness.campaign import Run
 from tests.harness.mutants import mutated
-from tests.harness.patience import PATIENT, SECONDS
+from tests.harness.patience import PATIENT
 from tests.harness.services import Service
 from tests.harness.smuggling import smuggled
 from tests.harness.stage import WORKERS, deployed
@@ -22,8 +22,7 @@ AT_ONCE = 24
 LIMIT_SECONDS = 60
 MOST_IN_A_ROW = 16
 SMUGGLED_SHARE = 0.3
-# Clients end their sending direction at once; on a busy machine a request waits.
-LIMITS = replace(PATIENT, half_closed_seconds=SECONDS)
+LIMITS = PATIENT
 
 
 @dataclass
