@@ -2,7 +2,8 @@
 
 To import them is most of what starting the service costs. No module of the service is
 among them, and none that reads a variable when it is imported, as prometheus_client
-does: each program imports those itself, with its own settings.
+does: each program imports those itself, with its own settings. Nor is a library that
+waits, since gevent may have to replace what it imports.
 """
 
 import os
@@ -14,12 +15,9 @@ from collections.abc import Mapping, Sequence
 from multiprocessing import get_context, reduction
 
 LIBRARIES = [
-    *("apispec.ext.marshmallow", "asyncpg", "cryptography.x509", "dns.asyncresolver"),
-    *("flask.cli", "flask_wtf", "greenlet", "gunicorn.app.wsgiapp", "gunicorn.arbiter"),
-    *("gunicorn.workers.base", "httptools", "limits", "marshmallow", "mistune"),
-    *("orjson", "peewee", "playhouse.migrate", "playhouse.pool", "psycopg"),
-    *("redis.asyncio", "redis.asyncio.cluster", "redis.sentinel", "uvloop"),
-    *("werkzeug.serving", "wtforms"),
+    *("apispec.ext.marshmallow", "cryptography.x509", "flask.cli", "flask_wtf"),
+    *("gunicorn.app.wsgiapp", "gunicorn.arbiter", "gunicorn.workers.ggevent"),
+    *("httptools", "marshmallow", "mistune", "orjson", "werkzeug.serving", "wtforms"),
 ]
 
 MOST_DESCRIPTORS = 2**16

@@ -17,9 +17,10 @@ from tests.harness.load import change_under_load
 from tests.harness.servers import Gunicorn
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
-from tests.harness.wire import PATIENCE_SECONDS, Wire, get, post
+from tests.harness.wire import PATIENCE_SECONDS, Wire, connected, get, post
 
 SENT = 40
+IDLE, STOPPED_WITHIN_SECONDS = 1000, 1.5
 BODY = b'{"name": "Rex", "categoryId": 7}'
 
 
@@ -166,3 +167,16 @@ def test_worker_ends_when_its_master_is_killed(serve: Callable[..., Gunicorn]):
     service = serve()
     service.wait_for_workers(1)
     service.kill()
+
+
+def test_shutdown_does_not_wait_for_idle_connections(
+    serve: Callable[..., Gunicorn], key: str
+):
+    service = serve()
+    with connected(service.url, *[get(key, path="/healthz")] * IDLE) as wires:
+        assert {wire.answer().status for wire in wires} == {200}
+        started = time.monotonic()
+        service.process.terminate()
+        assert service.process.wait(20) == 0
+        assert time.monotonic() - started < STOPPED_WITHIN_SECONDS
+        assert all(wire.is_closed() for wire in wires)
