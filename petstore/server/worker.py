@@ -29,6 +29,9 @@ class Worker(GeventWorker):
         from it. The service itself runs no programs.
         """
         monkey.patch_all(os=False, signal=False, subprocess=False)
+        # What fails in a thread of gevent's fails again where it is waited for. It is
+        # handled there, and need not be printed before.
+        gevent.get_hub().exception_stream = None
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -59,6 +62,8 @@ class Worker(GeventWorker):
         gc.freeze()
         self._connections = Pool(_room_for(self.worker_connections))
         accepting = [gevent.spawn(self._accept, each) for each in self.sockets]
+        for each in accepting:
+            each.link_exception(self.handle_exit)  # the master starts another worker
         while self.alive:
             self.notify()
             self._stopping.wait(timeouts.LIMITS.tick_seconds)

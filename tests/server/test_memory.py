@@ -3,21 +3,12 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from select import select
 
 import pytest
 
 from tests.harness.servers import Gunicorn
 from tests.harness.waiting import wait_until
-from tests.harness.wire import (
-    PATIENCE_SECONDS,
-    Wire,
-    connected,
-    get,
-    is_served,
-    post,
-)
-from tests.server.conftest import Serve
+from tests.harness.wire import Wire, connected, get, is_served, post
 
 KIB = 1024
 LARGE_FILE = "/large-file"
@@ -85,89 +76,6 @@ def test_hostile_client_takes_less_than_256_kib(
     with crowd(service, BUSY, hostile(key)[what]):
         assert is_served(service.url, key)
         assert grown() < BUSY * 4 * 64 * KIB
-
-
-BUDGET = 1024 * KIB
-UNFINISHED = 48 * KIB
-
-
-def unfinished(key: str) -> dict[str, bytes]:
-    """Return requests of about `UNFINISHED` bytes without an end."""
-    waits = "Expect: 100-continue"
-    chunked = post(key, waits, "Transfer-Encoding: chunked")
-    return {
-        "bodies": post(key, waits, "Content-Length: 65536") + b"x" * UNFINISHED,
-        "chunks": chunked + b"ffff\r\n" + b"x" * UNFINISHED,
-    }
-
-
-@pytest.mark.parametrize("what", unfinished(""))
-def test_clients_share_a_budget_and_the_oldest_is_closed_first(
-    serve: Serve, key: str, what: str
-):
-    sent = unfinished(key)[what]
-    head, fits = sent.index(b"\r\n\r\n") + 4, BUDGET // len(sent)
-    limits = {"kept_bytes": BUDGET, "freed_bytes": BUDGET}
-    service = serve(limits=limits)
-    with connected(service.url, *[b""] * (fits + 3)) as wires:
-        for wire in wires:
-            assert wire.send(sent[:head]).line() == "HTTP/1.1 100 Continue"
-            wire.line()
-        for wire in wires:
-            wire.send(sent[head:])
-        assert [wire.is_closed() for wire in wires[:3]] == [True] * 3
-        assert is_served(service.url, key)
-        assert select([wire.socket for wire in wires[3:]], [], [], 0)[0] == []
-
-
-def test_budget_includes_requests_that_wait_for_their_turn(serve: Serve, key: str):
-    limits = {"kept_bytes": BUDGET, "freed_bytes": BUDGET}
-    service = serve(limits=limits | {"starts": 1, "crowded_starts": 1})
-    [worker] = service.workers
-    whole = post(key, f"Content-Length: {UNFINISHED}") + b"x" * UNFINISHED
-    count, fits = 40, BUDGET // len(whole)
-    with connected(service.url, *[b""] * count) as wires:
-        assert is_served(service.url, key)  # all of them are accepted
-        worker.suspend()  # so that it finds all requests at once
-        for wire in wires:
-            wire.send(whole)
-        worker.resume()
-        closed = sum(wire.is_closed() for wire in wires)
-        assert count - fits - 10 < closed < count
-    log = service.log.read_text()
-    assert log.count('"method":"POST"') == count - closed  # others do not start
-
-
-def test_budget_includes_heads(serve: Serve, key: str):
-    service = serve(limits={"kept_bytes": 64 * KIB, "freed_bytes": 64 * KIB})
-    half = get(key, "X: " + "x" * 16 * KIB)[: 15 * KIB]
-    with connected(service.url, *[half] * 5) as wires:
-        assert select([wire.socket for wire in wires], [], [], PATIENCE_SECONDS)[0]
-        assert is_served(service.url, key)
-
-
-def test_budget_includes_what_clients_do_not_read(serve: Serve, key: str):
-    service = serve(limits={"kept_bytes": 256 * KIB, "freed_bytes": 256 * KIB})
-    ask = get(key, path=LARGE_FILE)
-    with connected(service.url, *[ask] * 10, receive_buffer=4 * KIB) as wires:
-        assert sum(is_cut_off(wire) for wire in wires) >= 5
-
-
-def is_cut_off(wire: Wire) -> bool:
-    try:
-        wire.answer()
-    except (ConnectionResetError, AssertionError):
-        return True
-    return False
-
-
-def test_memory_returns_when_clients_have_gone(
-    service: Gunicorn, key: str, grown: Callable[[], int]
-):
-    half = post(key, "Content-Length: 65536") + b"x" * 60_000
-    with connected(service.url, *[half] * 400):
-        wait_until(lambda: grown() > 400 * 55_000)
-    wait_until(lambda: grown() < 400 * 20_000)
 
 
 @pytest.mark.parametrize(
