@@ -28,21 +28,19 @@ class Limits:
     log_bytes: int = 1024 * 1024  # that a pipe keeps until its reader comes, if it may
 
     # Counting a request.
-    hit_seconds: float = 0.2  # from name lookup to the reply
-    redis_server_seconds: float = 0.1  # so that there is time to ask another server
+    # Each step of a connection to Redis. Connecting and a reply are waited for twice as
+    # long, since this process itself may have been late.
+    redis_seconds: float = 0.1
+    redis_connections: int = 32  # of a worker
 
-    # An outage of the counter store.
-    probe_seconds: float = 0.2  # between two probes, by one task and not by requests
-    probes: int = 3  # that must succeed in a row before the store is used again
-    # Minutes and days of subjects that a worker counts, before it forgets those that
-    # have ended, or all: strangers may have many addresses.
-    outage_windows: int = 200_000
-    # A store must have been up for this time before that is logged, so that one that
-    # comes and goes is logged as one outage.
-    settled_seconds: float = 2.0
+    # An outage of the counter storage.
+    retry_store_seconds: float = 0.5  # between two requests that try it
+    # Minutes and days of subjects that a worker counts before it forgets all: strangers
+    # may have many addresses, and limits looks at each of them very often.
+    outage_windows: int = 20_000
 
-    # All that a request waits for the stores together, from its beginning. Redis, which
-    # has `hit_seconds`, may be the last one, so both make less than 2.5 s.
+    # All that a request waits for the stores together, from its beginning. Redis may be
+    # the last one, so both make less than 2.5 s.
     stores_seconds: float = 2.2
 
     # A statement on PostgreSQL. The server gives up before the client does, so that a
@@ -127,7 +125,6 @@ class Limits:
         self._check("linger_seconds", "request_seconds", "send_seconds")
         self._check("accept_pause_seconds", "notice_seconds", "linger_seconds")
         self._check("read_bytes", "head_bytes")
-        self._check("redis_server_seconds", "hit_seconds", "request_seconds")
         self._check("lock_seconds", "server_statement_seconds")
         self._check("replay_lock_seconds", "lock_seconds")
         self._check("server_statement_seconds", "statement_seconds")
@@ -136,7 +133,6 @@ class Limits:
         self._check("busy_seconds", "stores_seconds")
         self._check("recount_seconds", "count_seconds", "full_seconds")
         self._check("check_seconds", "queue_seconds")
-        self._check("check_seconds", "hit_seconds")
         self._check("retry_seconds", "busy_seconds", "extended_busy_seconds")
 
     def _check(self, *names: str) -> None:

@@ -10,7 +10,7 @@ import peewee
 
 from petstore import models
 from petstore.cli.commands import Group, in_one_line
-from petstore.quotas import stores
+from petstore.quotas import storages
 from petstore.settings import urls
 from petstore.storage import backup, opened_databases, transfer
 
@@ -56,6 +56,6 @@ def copy(database_url: str) -> None:
 
 def import_tables() -> None:
     """Import each module with tables: Peewee knows no table before that."""
-    for package in (models, stores):
+    for package in (models, storages):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)

@@ -7,16 +7,16 @@ from petstore.dashboard.forms import EMPTY
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.pets import category_labels
 from petstore.dashboard.sessions import current_project
+from petstore.models.key_usage import SHOWN_DAYS, Day, history
 from petstore.models.pets import STATUSES, Pet
 from petstore.models.plans import PLANS, Quota
 from petstore.models.roles import WRITE
 from petstore.models.row_limits import row_limits
-from petstore.quotas.decisions import Day, Decision
+from petstore.quotas.decisions import Decision
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
 
 INDEX = "overview.overview"
-SHOWN_DAYS = 30
 WARNED_SHARE = 0.8  # of the day's requests
 SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
 
@@ -30,7 +30,7 @@ def overview() -> str:
     row_limits.count_soon(current_project().id)
     limiter = limiter_of(current_app)
     quota = limiter.peek(current_request().state.required_caller, None)
-    days = _last_days(quota)
+    days = _last_days()
     is_empty = not _has_animals()
     offered = category_labels(current_project().id, set())[0] if is_empty else {}
     return render_template(
@@ -52,11 +52,9 @@ def overview() -> str:
 @bp.get("/usage.csv")
 def usage() -> Response:
     """Return the figures of the chart, for a spreadsheet."""
-    limiter = limiter_of(current_app)
-    quota = limiter.peek(current_request().state.required_caller, None)
     rows = [
         f"{utc_date(day.day * MS_PER_DAY)},{day.served},{day.refused}"
-        for day in _last_days(quota)
+        for day in _last_days()
     ]
     text = "".join(f"{row}\r\n" for row in ("day,served,refused", *rows))
     disposition = f'attachment; filename="usage-{current_project().slug}.csv"'
@@ -64,10 +62,8 @@ def usage() -> Response:
     return Response(text, headers=headers, mimetype="text/csv")
 
 
-def _last_days(quota: Decision) -> list[Day]:
-    today = quota.now_ms // MS_PER_DAY
-    days = range(today - SHOWN_DAYS + 1, today + 1)
-    return limiter_of(current_app).history(current_project().id, days)
+def _last_days() -> list[Day]:
+    return history(current_project().id, SHOWN_DAYS)
 
 
 def used_up_ms(quota: Decision) -> int | None:

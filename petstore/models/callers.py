@@ -62,10 +62,10 @@ class Caller(NamedTuple):
     @property
     def key_quota(self) -> Quota:
         """What the key itself may send, which is never more than its project may."""
-        per_minute, per_day = self.quota
-        return Quota(
-            min(self.key_per_minute or per_minute, per_minute),
-            min(self.key_per_day or per_day, per_day),
+        most = self.quota
+        return Quota.of(
+            min(self.key_per_minute or most.per_minute, most.per_minute),
+            min(self.key_per_day or most.per_day, most.per_day),
         )
 
     @property

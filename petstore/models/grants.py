@@ -85,9 +85,9 @@ class Grant:
 
     def require_within(self, quota: Quota) -> None:
         """Raise `LimitsTooHigh` for limits above those of the project."""
-        limits = (self.per_minute or 0, self.per_day or 0)
-        if any(limit > most for limit, most in zip(limits, quota, strict=True)):
-            raise LimitsTooHigh(*quota)
+        per_minute, per_day = self.per_minute or 0, self.per_day or 0
+        if per_minute > quota.per_minute or per_day > quota.per_day:
+            raise LimitsTooHigh(quota.per_minute, quota.per_day)
 
 
 FULL_GRANT = Grant()

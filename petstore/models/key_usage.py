@@ -71,6 +71,28 @@ def totals_of(keys: Iterable[Key]) -> dict[int, Totals]:
     return found
 
 
+class Day(NamedTuple):
+    """The requests of a project on one UTC day, counted from 1970-01-01."""
+
+    day: int
+    served: int
+    refused: int
+
+
+def history(project_id: int, days: int) -> list[Day]:
+    """Return the requests of a project on each of the last days, today included."""
+    today = clock.now_ms() // clock.MS_PER_DAY
+    sums = [
+        Cast(fn.SUM(each), "bigint") for each in (KeyUsage.served, KeyUsage.refused)
+    ]
+    rows = KeyUsage.select(KeyUsage.day, *sums).join(Key)
+    is_shown = (Key.project == project_id) & (KeyUsage.day > today - days)
+    figures: Any = rows.where(is_shown).group_by(KeyUsage.day).tuples()
+    by_day = {day: Day(day, served, refused) for day, served, refused in figures}
+    shown = range(today - days + 1, today + 1)
+    return [by_day.get(day) or Day(day, 0, 0) for day in shown]
+
+
 @dataclass(slots=True)
 class Note:
     """What a key was used for on a day, as far as it is not written yet."""

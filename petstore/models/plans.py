@@ -2,16 +2,24 @@
 
 from typing import NamedTuple, Self
 
-from limits import parse_many
-
-from petstore.clock import MS_PER_DAY, MS_PER_MINUTE, MS_PER_SECOND
+from limits import (
+    RateLimitItem,
+    RateLimitItemPerDay,
+    RateLimitItemPerMinute,
+    parse_many,
+)
 
 
 class Quota(NamedTuple):
     """How many requests are allowed in a UTC minute, and how many in a UTC day."""
 
-    per_minute: int
-    per_day: int
+    minute: RateLimitItem
+    day: RateLimitItem
+
+    @classmethod
+    def of(cls, per_minute: int, per_day: int) -> Self:
+        """Return the quota with these limits."""
+        return cls(RateLimitItemPerMinute(per_minute), RateLimitItemPerDay(per_day))
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -20,17 +28,27 @@ class Quota(NamedTuple):
         Raises `ValueError` for other windows, and for a limit of 0.
         """
         limits = parse_many(text)
-        lengths = [limit.get_expiry() * MS_PER_SECOND for limit in limits]
-        if lengths != [MS_PER_MINUTE, MS_PER_DAY] or not all(n.amount for n in limits):
+        quota = cls.of(limits[0].amount, limits[-1].amount)
+        if tuple(limits) != quota or not all(limit.amount for limit in limits):
             raise ValueError(
                 "A quota is a limit a minute and one a day, of 1 request at least, as "
                 f"in 60/minute;1000/day, and not {text!r}."
             )
-        return cls(*(limit.amount for limit in limits))
+        return quota
+
+    @property
+    def per_minute(self) -> int:
+        """The requests allowed in a minute."""
+        return self.minute.amount
+
+    @property
+    def per_day(self) -> int:
+        """The requests allowed in a day."""
+        return self.day.amount
 
     def times(self, factor: int) -> "Quota":
         """Return the quota that allows so many times as much."""
-        return Quota(self.per_minute * factor, self.per_day * factor)
+        return Quota.of(self.per_minute * factor, self.per_day * factor)
 
 
 class Terms(NamedTuple):
@@ -59,4 +77,4 @@ def quota_of(
     plan: str, per_minute: int | None = None, per_day: int | None = None
 ) -> Quota:
     """Return the quota of a plan, or these limits if it leaves them to its projects."""
-    return PLANS[plan].quota or Quota(per_minute or 0, per_day or 0)
+    return PLANS[plan].quota or Quota.of(per_minute or 0, per_day or 0)

@@ -22,7 +22,7 @@ def warm_up(app: Flask) -> None:
     """Connect to the stores, before requests have to wait for that."""
     with suppress(peewee.DatabaseError):
         db.execute_sql(PROBE).fetchone()
-    limiter_of(app).warm_up()
+    limiter_of(app).store_answers()
 
 
 @bp.get("/healthz")

@@ -10,39 +10,11 @@ from petstore.clock import (
     whole_seconds_until,
 )
 from petstore.models.plans import Quota
-from petstore.quotas.subjects import Subject
+from petstore.quotas.strategy import Counts, window_end_ms
 
 # The names of windows in headers.
 WINDOWS = ("minute", "day")
 KEY_WINDOWS = ("key-minute", "key-day")
-
-
-class Hit(NamedTuple):
-    """A request that is to be counted in the minute and in the day of its subject."""
-
-    subject: Subject
-    quota: Quota
-    key_id: int | None = None
-    banned_until_ms: int = 0
-    is_refused: bool = False  # whatever is left
-
-
-class Counts(NamedTuple):
-    """The reply of the counter store to a hit, by its own clock."""
-
-    is_granted: bool
-    minute_served: int
-    day_served: int
-    now_ms: int
-    strikes: int = 0  # refusals that count towards a ban; 0 if this one does not
-
-
-class Day(NamedTuple):
-    """The requests of a subject on one UTC day, counted from 1970-01-01."""
-
-    day: int
-    served: int
-    refused: int
 
 
 class Window(NamedTuple):
@@ -60,7 +32,7 @@ class Window(NamedTuple):
         cls, now_ms: int, name: str, length_ms: int, limit: int, served: int
     ) -> "Window":
         """Return the window that contains the moment."""
-        resets_ms = (now_ms // length_ms + 1) * length_ms
+        resets_ms = window_end_ms(now_ms, length_ms)
         remaining = max(0, limit - served)
         seconds = whole_seconds_until(resets_ms, now_ms)
         return cls(name, limit, served, remaining, resets_ms, seconds)
@@ -98,25 +70,26 @@ class Decision(NamedTuple):
         quota: Quota,
         counts: Counts,
         banned_until_ms: int = 0,
-        key: "Decision | None" = None,
+        *,
+        hit: int = 0,
         names: tuple[str, str] = WINDOWS,
     ) -> "Decision":
-        """Compare the figures of the store with the limits of the quota."""
-        now_ms, (per_minute, per_day) = counts.now_ms, quota
+        """Compare what is used of the windows of a hit with the limits of its quota."""
+        now_ms, place = counts.now_ms, len(WINDOWS) * hit
+        per_minute, per_day = counts.used[place : place + len(WINDOWS)]
         minute = Window.at(
-            now_ms, names[0], MS_PER_MINUTE, per_minute, counts.minute_served
+            now_ms, names[0], MS_PER_MINUTE, quota.per_minute, per_minute
         )
-        day = Window.at(now_ms, names[1], MS_PER_DAY, per_day, counts.day_served)
-        return cls(counts.is_granted, quota, minute, day, now_ms, banned_until_ms, key)
+        day = Window.at(now_ms, names[1], MS_PER_DAY, quota.per_day, per_day)
+        return cls(counts.is_granted, quota, minute, day, now_ms, banned_until_ms)
 
     def joined(self, other: "Decision") -> "Decision":
-        """Return the figures of the tighter decision, granted only if both are.
+        """Return the tighter of two decisions about one request.
 
         Of two that are used up, the one that lasts longer is the tighter.
         """
         both = (self, other)
-        tighter = min(both, key=lambda d: (d.tightest.remaining, -d.retry_at_ms))
-        return tighter._replace(is_granted=self.is_granted and other.is_granted)
+        return min(both, key=lambda d: (d.tightest.remaining, -d.retry_at_ms))
 
     @property
     def is_banned(self) -> bool:

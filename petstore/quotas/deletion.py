@@ -19,7 +19,7 @@ from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
-from petstore.quotas.stores.database import Strike, Usage
+from petstore.quotas.storages.database import Counter, Strike
 from petstore.quotas.subjects import key_subject, project_subject
 from petstore.storage import db
 
@@ -66,10 +66,10 @@ def _delete_rows(project_id: int) -> None:
     keys = [key.id for key in Key.select(Key.id).where(Key.project == project_id)]
     for some in chunked(keys, timeouts.LIMITS.deleted_rows):
         Strike.delete().where(Strike.key_id.in_(some)).execute()
-        names = [key_subject(key).name for key in some]
-        Usage.delete().where(Usage.subject.in_(names)).execute()
-    subject = project_subject(project_id).name
-    Usage.delete().where(Usage.subject == subject).execute()
+        names = [key_subject(project_id, key) for key in some]
+        Counter.delete().where(Counter.subject.in_(names)).execute()
+    subject = project_subject(project_id)
+    Counter.delete().where(Counter.subject == subject).execute()
     for key in keys:
         _delete_in_batches((Session.key, Session.digest), key)
         _delete_in_batches((KeyUsage.key, KeyUsage.day), key)

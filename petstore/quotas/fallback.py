@@ -1,29 +1,28 @@
-"""Counts in this process while the counter store is away.
+"""Counts in this process while the counter storage is away.
 
-An outage is logged once, and the store is used again as soon as it is back.
+An outage is logged once by each worker. From time to time one request tries the storage
+again, and it is used as soon as it answers.
 """
 
-import asyncio
-import mmap
-from collections.abc import Callable
-from contextlib import suppress
-from typing import TypeVar
+import threading
+from collections.abc import Sequence
+from functools import cached_property
 
-from petstore import timeouts
+import peewee
+from limits.storage import Storage
+from redis.exceptions import RedisClusterException, RedisError
+
+from petstore import clock, timeouts
 from petstore.events import emit
 from petstore.models import RuleError
-from petstore.quotas.decisions import Counts, Day, Hit
-from petstore.quotas.stores import CounterStorage
-from petstore.quotas.stores.memory import MemoryCounters
-from petstore.quotas.subjects import Subject
-from petstore.storage import Busy
-from petstore.waiting import await_result, start_in_background
+from petstore.models.secrets import Secret
+from petstore.quotas.storages.database import DatabaseStorage
+from petstore.quotas.storages.memory import ShareStorage
+from petstore.quotas.storages.redis import redis_storage
+from petstore.quotas.strategy import AlignedWindowRateLimiter, Counts, Crowded, Hit
+from petstore.storage import Busy, counters, db
 
-# 1 after an outage was logged, until its end is logged. gunicorn.conf.py imports this
-# module in the master, so that the workers of a host share the byte.
-outage_logged = mmap.mmap(-1, 1)
-
-Result = TypeVar("Result")
+ID_LENGTH = 12  # of 64 different characters
 
 
 class CountersLocked(RuleError):
@@ -33,90 +32,95 @@ class CountersLocked(RuleError):
     text = "The request could not be counted; please try again."
 
 
-class FallbackCounters:
-    """The counter store, replaced by counters of this process during an outage."""
+class Counters:
+    """The counter storage, replaced by counters of this process during an outage."""
 
-    def __init__(self, store: CounterStorage, workers: int) -> None:
-        self._store = store
-        self._memory = MemoryCounters(workers)
-        self._is_closed = False
-        self.is_down = False  # whether the store is away
+    def __init__(self, redis_url: str | None, workers: int) -> None:
+        self._redis_url = redis_url
+        self._workers = workers
+        self._lock = threading.Lock()
+        self._shared: AlignedWindowRateLimiter | None = None
+        self.is_down = False  # whether the storage is away
+        self._retry_at = 0.0
 
-    def count(self, hit: Hit) -> Counts:
-        """Count a request in both windows, or in neither; raises `CountersLocked`."""
-        counts = self._use_store(hit.subject, self._store.count, hit)
-        return counts or self._memory.count(hit)
+    def count(
+        self,
+        hits: Sequence[Hit],
+        cost: int = 1,
+        banned_until_ms: int = 0,
+        key_id: int | None = None,
+    ) -> Counts:
+        """Count a request in all windows of all hits, or in none.
 
-    def peek(self, hit: Hit) -> Counts:
-        """Return the figures without counting."""
-        with suppress(CountersLocked):
-            if counts := self._use_store(hit.subject, self._store.peek, hit.subject):
-                return counts
-        return self._memory.peek(hit)
-
-    def history(self, subject: Subject, days: range) -> list[Day]:
-        """Return the figures of the days that are known, in any order."""
-        with suppress(CountersLocked):
-            return self._use_store(subject, self._store.history, subject, days) or []
-        return []
-
-    def log_recovery(self) -> None:
-        """Log the end of an outage, unless another worker has.
-
-        To be called when the store has answered.
+        Raises `CountersLocked`.
         """
-        if outage_logged[0]:
-            outage_logged[0] = 0
-            emit("counters_restored")
-
-    def close(self) -> None:
-        """Stop probing, and close the connections of the store."""
-        self._is_closed = True
-        self._store.close()
-
-    def _use_store(
-        self, subject: Subject, call: Callable[..., Result], *arguments: object
-    ) -> Result | None:
-        """Return what the call returns; None while the store is away."""
-        if self.is_down:
-            return None
+        request = (hits, cost, banned_until_ms, key_id)
+        if self.is_down and not self._is_due():
+            return self._own.count(*request)
         try:
-            return call(*arguments)
+            counts = (self._shared or self._open()).count(*request)
+        except (Busy, Crowded) as error:
+            raise CountersLocked from error
         except Exception as error:
-            if self._store.is_away(error):
-                self._begin_outage(subject, error)
-                return None
-            if isinstance(error, Busy):
-                raise CountersLocked from error
-            raise
+            if not _is_outage(error):
+                raise
+            self._begin_outage(error)
+            return self._own.count(*request)
+        if self.is_down:
+            self.is_down = False
+            emit("counters_restored")
+        return counts
 
-    def _begin_outage(self, subject: Subject, reason: Exception) -> None:
+    def peek(self, hits: Sequence[Hit]) -> Counts:
+        """Return the figures without counting."""
+        try:
+            return self.count(hits, cost=0)
+        except CountersLocked:
+            return self._own.count(hits, cost=0)
+
+    def _is_due(self) -> bool:
+        """Return whether this request is the one that tries the storage again."""
+        now = clock.monotonic()
+        is_due = now >= self._retry_at
+        if is_due:
+            self._retry_at = now + timeouts.LIMITS.retry_store_seconds
+        return is_due
+
+    def _begin_outage(self, reason: Exception) -> None:
+        # What was known of servers and connections may be wrong by now.
+        self._shared = None
         if self.is_down:  # another request was faster
             return
         self.is_down = True
-        if not outage_logged[0]:
-            outage_logged[0] = 1
-            emit("counters_lost", reason=str(reason))
-        start_in_background(self._probe_until_up, subject)
+        self._retry_at = clock.monotonic() + timeouts.LIMITS.retry_store_seconds
+        emit("counters_lost", reason=str(reason))
 
-    def _probe_until_up(self, subject: Subject) -> None:
-        """Probe until the store counts again what it could not count."""
-        successes = 0
-        try:
-            while successes < timeouts.LIMITS.probes:
-                await_result(asyncio.sleep(timeouts.LIMITS.probe_seconds))
-                if self._is_closed:
-                    return
-                successes = successes + 1 if self._answers(subject) else 0
-        finally:
-            self.is_down = False
-        await_result(asyncio.sleep(timeouts.LIMITS.settled_seconds))
-        if not (self._is_closed or self.is_down):
-            self.log_recovery()
+    def _open(self) -> AlignedWindowRateLimiter:
+        with self._lock:
+            if self._shared is None:
+                self._shared = AlignedWindowRateLimiter(self._open_storage())
+            return self._shared
 
-    def _answers(self, subject: Subject) -> bool:
-        try:
-            self._store.probe(subject)
-        except Exception as error:  # noqa: BLE001 (a request raises it again)
-            return not self._store.is_away(error)
-        return True
+    def _open_storage(self) -> Storage:
+        """Return the storage: a cluster is asked, and names in Redis need the database.
+
+        Several installations may share a Redis, so the database of each has an id. It
+        is empty in databases from before there were ids.
+        """
+        if self._redis_url is None:
+            return DatabaseStorage()
+        installation = Secret.shared("installation")[:ID_LENGTH]
+        return redis_storage(self._redis_url, f"petstore:{installation}".rstrip(":"))
+
+    @cached_property
+    def _own(self) -> AlignedWindowRateLimiter:
+        # limits starts a thread with it.
+        return AlignedWindowRateLimiter(ShareStorage(self._workers))
+
+
+def _is_outage(error: Exception) -> bool:
+    if isinstance(error, peewee.PeeweeException):
+        for database in (db, counters):
+            database.recover(error)
+        return bool(counters.is_outage(error))
+    return isinstance(error, (RedisError, RedisClusterException))

@@ -1,52 +1,47 @@
-"""Subjects of quotas: a project over all its keys, one key, an address of a client."""
+"""Subjects of quotas: a project over all its keys, one key, an address of a client.
+
+What a request counts for together shares the part before the slash.
+"""
 
 import ipaddress
-from typing import NamedTuple
 
 from petstore.models.callers import Caller
 
 IPV6_NETWORK_BITS = 64
 IPV6_SITE_BITS = 48
-USAGE_KEPT_DAYS = 31
-COUNTS_KEPT_DAYS = 1
 
 
-class Subject(NamedTuple):
-    """A name in the counter store, and for how many days its counts are kept."""
-
-    name: str
-    kept_days: int
-
-
-def project_subject(project_id: int) -> Subject:
+def project_subject(project_id: int) -> str:
     """Return the subject for a project."""
-    return Subject(f"project:{project_id}", USAGE_KEPT_DAYS)
+    return f"project:{project_id}"
 
 
-def key_subject(key_id: int) -> Subject:
+def key_subject(project_id: int, key_id: int) -> str:
     """Return the subject for the limits of one key."""
-    return Subject(f"key:{key_id}", COUNTS_KEPT_DAYS)
+    return f"project:{project_id}/key:{key_id}"
 
 
-def address_subjects(what: str, address: str | None) -> list[Subject]:
+def address_subjects(what: str, address: str | None) -> list[str]:
     """Return the subjects for what comes from an address: for IPv6 its /64 and /48."""
-    networks = _networks(address or "")
-    return [Subject(f"{what}:{network}", COUNTS_KEPT_DAYS) for network in networks]
+    network, *site = _networks(address or "")
+    if not site:
+        return [f"{what}:{network}"]
+    return [f"{what}:{site[0]}/{network}", f"{what}:{site[0]}"]
 
 
-def sign_in_subject(caller: Caller) -> Subject:
+def sign_in_subject(caller: Caller) -> str:
     """Return the subject for sign-ins to the project of a caller."""
-    return Subject(f"sign-ins:{caller.project_id}", COUNTS_KEPT_DAYS)
+    return f"sign-ins:{caller.project_id}"
 
 
-def pages_subject(caller: Caller) -> Subject:
+def pages_subject(caller: Caller) -> str:
     """Return the subject for the pages that the project of a caller opens."""
-    return Subject(f"pages:{caller.project_id}", COUNTS_KEPT_DAYS)
+    return f"pages:{caller.project_id}"
 
 
-def reserve_subject(caller: Caller) -> Subject:
+def reserve_subject(caller: Caller) -> str:
     """Return the subject for the reserve of a caller's key."""
-    return Subject(f"reserve:{caller.key_id}", COUNTS_KEPT_DAYS)
+    return f"reserve:{caller.key_id}"
 
 
 def _networks(address: str) -> list[str]:

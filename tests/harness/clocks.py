@@ -7,7 +7,7 @@ import redis
 from peewee import SQL
 
 from petstore import clock
-from petstore.quotas.stores.redis import RedisStorage
+from petstore.quotas.storages.redis import SingleStorage
 from petstore.storage.postgresql import Postgresql
 
 # Each test begins at 12:00:10 UTC, ten seconds into a minute.
@@ -40,7 +40,7 @@ end}
 def make_stores_movable() -> None:
     """Make the stores read the time from the table or the key that a `Clock` sets."""
     Postgresql.now_ms = SQL("test_now_ms()")
-    RedisStorage.count_script = LUA_CLOCK + RedisStorage.count_script
+    SingleStorage.SCRIPT_COUNT = LUA_CLOCK.encode() + SingleStorage.SCRIPT_COUNT
 
 
 class Clock:

@@ -13,9 +13,8 @@ DAY = 86_400.0
 PATIENT = replace(
     timeouts.LIMITS,
     request_seconds=SECONDS,
-    hit_seconds=SECONDS,
     busy_hit_seconds=SECONDS,
-    redis_server_seconds=SECONDS,
+    redis_seconds=SECONDS,
     lock_seconds=SECONDS,
     short_lock_seconds=SECONDS,
     server_statement_seconds=SECONDS,

@@ -113,7 +113,6 @@ def test_scrape_reads_again_when_a_file_has_got_a_new_name(
     monkeypatch.setattr(glob, "glob", renamed_afterwards)
     assert app.test_client().get("/metrics").status_code == 200
     assert [path.name for path in directory.glob("*.db")] == [f"counter_{getpid()}.db"]
-    app.extensions["limiter"].close()
 
 
 def test_scrape_reads_again_while_a_worker_makes_its_file(
@@ -133,7 +132,6 @@ def test_scrape_reads_again_while_a_worker_makes_its_file(
     monkeypatch.setattr(glob, "glob", filled_later)
     assert app.test_client().get("/metrics").status_code == 200
     assert len(looks) == 3
-    app.extensions["limiter"].close()
 
 
 def test_given_directory_may_be_named_almost_like_one_of_a_master(

@@ -18,10 +18,7 @@ from tests.harness.wire import Wire
 
 PLENTY = Plan("enterprise", 10**6, 10**6)
 # They may not be longer than other limits, and hardly any of these services uses Redis.
-SHORT_HITS = {
-    "redis_server_seconds": Limits().redis_server_seconds,
-    "hit_seconds": Limits().hit_seconds,
-}
+SHORT_HITS = {"redis_seconds": Limits().redis_seconds}
 
 Serve = Callable[..., servers.Gunicorn]
 APP = "tests.server.large_file:app"

@@ -129,7 +129,7 @@ def test_worker_that_is_still_starting_stops(serve: Callable[..., Gunicorn]):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         url = f"redis://127.0.0.1:{port}"
-        service = serve(limits={"hit_seconds": 3.0}, REDIS_URL=url)
+        service = serve(limits={"redis_seconds": 3.0}, REDIS_URL=url)
         [old] = service.wait_for_workers(1)
         service.master.send_signal(signal.SIGTTIN)
         [starting] = set(service.wait_for_workers(2)) - {old}

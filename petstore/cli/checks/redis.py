@@ -1,17 +1,18 @@
 """Checks of Redis: whether it answers, and whether it keeps the counters."""
 
-import asyncio
 import ssl
+
+from redis.exceptions import RedisClusterException, RedisError, TimeoutError
 
 from petstore.cli.checks.results import Result
 from petstore.cli.checks.settings import url_text
-from petstore.quotas.stores.redis_clients import UNAVAILABLE, ServerInfo, client_at
+from petstore.quotas.storages.redis import ServerInfo, redis_storage
 from petstore.settings import Settings
-from petstore.waiting import await_result
 
 OLDEST_REDIS = 6
 REQUIRED_POLICY = "noeviction"
 ANSWER_SECONDS = 3.0
+UNAVAILABLE = (RedisError, RedisClusterException)
 
 
 def check_redis(settings: Settings) -> Result:
@@ -20,7 +21,7 @@ def check_redis(settings: Settings) -> Result:
         return "ok", "no REDIS_URL: the database counts the requests"
     text = url_text(settings.redis_url)
     try:
-        servers = await_result(_server_info(settings.redis_url))
+        servers = _servers(settings.redis_url)
     except TimeoutError:
         return "wrong", f"{text} gave no answer in {ANSWER_SECONDS:g} s"
     except UNAVAILABLE as error:
@@ -37,11 +38,15 @@ def refused_certificate(url: str) -> str | None:
     if not url.startswith("rediss:"):
         return None
     try:
-        # Not in a thread: gunicorn forks afterwards.
-        asyncio.run(_server_info(url))
+        _servers(url)
     except UNAVAILABLE as error:
         return _certificate_fault(error)
     return None
+
+
+def _servers(url: str) -> list[ServerInfo]:
+    # Connecting may be tried twice.
+    return redis_storage(url, seconds=ANSWER_SECONDS / 2).servers()
 
 
 def _certificate_fault(error: BaseException | None) -> str | None:
@@ -56,15 +61,6 @@ def _certificate_fault(error: BaseException | None) -> str | None:
             )
         error = error.__cause__ or error.__context__
     return None
-
-
-async def _server_info(url: str) -> list[ServerInfo]:
-    client = client_at(url)
-    try:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            return await client.info()
-    finally:
-        await client.close()
 
 
 def _fault(server: ServerInfo) -> str | None:

@@ -1,0 +1,189 @@
+"""The storages of limits for Redis, which count all windows of a request in one trip.
+
+Connections are redis-py's and are kept in a list: its pool and its client would cost
+two to three times as many instructions as a hit.
+"""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import unquote, urlsplit
+
+from limits.storage import (
+    RedisClusterStorage,
+    RedisSentinelStorage,
+    RedisStorage,
+    storage_from_string,
+)
+from redis.backoff import NoBackoff
+from redis.connection import AbstractConnection
+from redis.exceptions import (
+    ConnectionError,
+    NoScriptError,
+    RedisClusterException,
+    RedisError,
+    TimeoutError,
+)
+from redis.retry import Retry
+
+from petstore import timeouts
+from petstore.quotas.storages import STRIKE_PAUSE_MS
+from petstore.quotas.strategy import AlignedWindowSupport, Counts, Crowded, Hit
+
+ServerInfo = dict[str, Any]
+Arguments = Sequence[int | str]
+
+
+class SingleStorage(RedisStorage, AlignedWindowSupport):
+    """Counts exactly over all hosts: Redis runs one script at a time."""
+
+    STORAGE_SCHEME = RedisStorage.STORAGE_SCHEME
+    SCRIPT_COUNT = (Path(__file__).parent / "count.lua").read_bytes()
+
+    def initialize_storage(self, uri: str) -> None:
+        """Prepare the scripts and the list of connections; limits calls it."""
+        super().initialize_storage(uri)
+        self._script = self.get_connection().register_script(self.SCRIPT_COUNT)
+        self._turns = threading.BoundedSemaphore(timeouts.LIMITS.redis_connections)
+        self._failures = 0
+        self._idle: list[AbstractConnection] = []
+
+    @property
+    def base_exceptions(self) -> tuple[type[Exception], ...]:
+        """What is raised while Redis is away."""
+        return RedisError, RedisClusterException
+
+    def count(
+        self,
+        hits: Sequence[Hit],
+        cost: int = 1,
+        banned_until_ms: int = 0,
+        key_id: int | None = None,
+    ) -> Counts:
+        """Count a request in all windows of all hits, or in none; cost 0 only looks."""
+        keys = [self._key(hit.subject) for hit in hits]
+        arguments = [cost, banned_until_ms, 0]
+        if key_id is not None:
+            shared = hits[0].subject.partition("/")[0]
+            keys.append(self._key(f"{shared}/refusals:{key_id}"))
+            arguments[2] = STRIKE_PAUSE_MS
+        for number, hit in enumerate(hits, start=1):
+            for item in hit.limits:
+                arguments += number, item.get_expiry(), item.amount
+        is_granted, now_ms, strikes, *used = self._take_turn(keys, arguments)
+        return Counts(bool(is_granted), used, now_ms, strikes)
+
+    def clear(self, key: str) -> None:
+        """Forget what was counted for a subject."""
+        self.get_connection().delete(self._key(key))
+
+    def servers(self) -> list[ServerInfo]:
+        """Return what each server that counts tells about itself."""
+        return [self.storage.info()]
+
+    def _key(self, subject: str) -> str:
+        shared, slash, rest = subject.partition("/")
+        return self.prefixed_key(f"{{{shared}}}{slash}{rest}")
+
+    def _take_turn(self, keys: Sequence[str], arguments: Arguments) -> Any:
+        """Run the script as soon as fewer than all connections are in use."""
+        failures = self._failures
+        if not self._turns.acquire(timeout=timeouts.LIMITS.stores_seconds):
+            raise Crowded("all connections are in use")
+        try:
+            if self._failures != failures:
+                raise ConnectionError("Redis did not answer others")
+            return self._run(keys, arguments)
+        except self.base_exceptions:
+            self._failures += 1
+            raise
+        finally:
+            self._turns.release()
+
+    def _run(self, keys: Sequence[str], arguments: Arguments) -> Any:
+        if self._idle:
+            try:
+                return self._run_on(self._idle.pop(), keys, arguments)
+            except ConnectionError:
+                # Redis may have closed it long ago, and the other ones, too.
+                self._idle.clear()
+        pool = self.storage.connection_pool
+        connection = pool.connection_class(**pool.connection_kwargs)
+        connection.connect()
+        return self._run_on(connection, keys, arguments)
+
+    def _run_on(
+        self, connection: AbstractConnection, keys: Sequence[str], arguments: Arguments
+    ) -> Any:
+        rest = (len(keys), *keys, *arguments)
+        try:
+            reply = _call(connection, "EVALSHA", self._script.sha, *rest)
+        except NoScriptError:
+            reply = _call(connection, "EVAL", self._script.script, *rest)
+        self._idle.append(connection)
+        return reply
+
+
+class SentinelStorage(SingleStorage, RedisSentinelStorage):
+    """Counts in the master that sentinels name."""
+
+    STORAGE_SCHEME = RedisSentinelStorage.STORAGE_SCHEME
+
+
+class ClusterStorage(SingleStorage, RedisClusterStorage):
+    """Counts in a Redis Cluster, whose nodes redis-py finds."""
+
+    STORAGE_SCHEME = RedisClusterStorage.STORAGE_SCHEME
+
+    def servers(self) -> list[ServerInfo]:
+        """Return what each master tells about itself."""
+        masters = self.storage.get_primaries()
+        return [self.storage.info(target_nodes=master) for master in masters]
+
+    def _run(self, keys: Sequence[str], arguments: Arguments) -> Any:
+        return self._script(keys, arguments)
+
+
+def redis_storage(
+    url: str, key_prefix: str = "petstore", seconds: float | None = None
+) -> SingleStorage:
+    """Return the storage at a URL that the settings have checked.
+
+    Each step of a connection may take that long. A cluster is asked at once; raises
+    what `base_exceptions` names.
+    """
+    seconds = seconds or timeouts.LIMITS.redis_seconds
+    options: dict[str, Any] = {
+        "socket_timeout": seconds,
+        "socket_connect_timeout": seconds,
+        "protocol": 2,
+        "driver_info": None,  # or it would be sent in two trips
+        # Connecting is tried again where this process itself was late; a hit never is.
+        "retry": Retry(NoBackoff(), 1, (TimeoutError,)),
+    }
+    parts = urlsplit(url)
+    is_cluster, is_sentinel = (
+        parts.scheme == f"redis+{kind}" for kind in ("cluster", "sentinel")
+    )
+    if is_cluster or is_sentinel:  # limits does not decode their credentials
+        names = ("username", "password")
+        options |= {
+            name: unquote(text) for name in names if (text := getattr(parts, name))
+        }
+    if is_cluster:
+        options["retry"] = Retry(NoBackoff(), 0)
+    if is_sentinel:
+        options["sentinel_kwargs"] = options.copy()
+    storage = storage_from_string(url, key_prefix=key_prefix, **options)
+    return cast(SingleStorage, storage)
+
+
+def _call(connection: AbstractConnection, *command: Any) -> Any:
+    connection.send_command(*command)
+    try:
+        return connection.read_response(disconnect_on_error=False)
+    except TimeoutError:
+        # The reply may have come while this process was late itself.
+        seconds = timeouts.LIMITS.redis_seconds
+        return connection.read_response(timeout=seconds)
