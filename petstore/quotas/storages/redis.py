@@ -4,7 +4,7 @@ Connections are redis-py's and are kept in a list: its pool and its client would
 two to three times as many instructions as a hit.
 """
 
-import threading
+import queue
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -45,7 +45,10 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
         """Prepare the scripts and the list of connections; limits calls it."""
         super().initialize_storage(uri)
         self._script = self.get_connection().register_script(self.SCRIPT_COUNT)
-        self._turns = threading.BoundedSemaphore(timeouts.LIMITS.redis_connections)
+        # One for each connection that may be in use; cheaper than a semaphore.
+        self._turns: queue.SimpleQueue[None] = queue.SimpleQueue()
+        for _ in range(timeouts.LIMITS.redis_connections):
+            self._turns.put(None)
         self._failures = 0
         self._idle: list[AbstractConnection] = []
 
@@ -89,8 +92,10 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
     def _take_turn(self, keys: Sequence[str], arguments: Arguments) -> Any:
         """Run the script as soon as fewer than all connections are in use."""
         failures = self._failures
-        if not self._turns.acquire(timeout=timeouts.LIMITS.stores_seconds):
-            raise Crowded("all connections are in use")
+        try:
+            self._turns.get(timeout=timeouts.LIMITS.stores_seconds)
+        except queue.Empty:
+            raise Crowded("all connections are in use") from None
         try:
             if self._failures != failures:
                 raise ConnectionError("Redis did not answer others")
@@ -99,7 +104,7 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
             self._failures += 1
             raise
         finally:
-            self._turns.release()
+            self._turns.put(None)
 
     def _run(self, keys: Sequence[str], arguments: Arguments) -> Any:
         if self._idle:
