@@ -109,7 +109,6 @@ def test_scrape_reads_again_while_a_worker_makes_its_file(
     monkeypatch.setattr(glob, "glob", filled_later)
     assert app.test_client().get("/metrics").status_code == 200
     assert len(looks) == 3
-    app.extensions["limiter"].close()
 
 
 def test_given_directory_may_be_named_almost_like_one_of_a_master(

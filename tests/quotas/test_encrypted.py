@@ -11,14 +11,13 @@ import pytest
 import trustme
 
 from petstore.quotas.allowances import STRANGERS
-from petstore.quotas.decisions import Hit
-from petstore.quotas.stores.redis import RedisStorage
-from petstore.quotas.subjects import Subject
+from petstore.quotas.storages.redis import redis_storage
+from petstore.quotas.strategy import Hit
 from tests.harness import servers
 from tests.harness.listening import listening
 from tests.harness.proxies import Proxy
 
-HIT = Hit(Subject("somebody", 1), STRANGERS)
+HITS = [Hit("somebody", STRANGERS)]
 
 
 class Encrypted(Proxy):
@@ -46,20 +45,14 @@ def port(tmp_path: Path) -> Iterator[int]:
             yield network.port
 
 
-@pytest.fixture
-def store(port: int) -> Iterator[RedisStorage]:
-    store = RedisStorage(f"rediss://:p@127.0.0.1:{port}/3?ssl_cert_reqs=none")
-    yield store
-    store.close()
-
-
-def test_each_hit_is_counted(store: RedisStorage):
-    assert [store.count(HIT).day_served for _ in range(20)] == list(range(1, 21))
+def test_each_hit_is_counted(port: int):
+    storage = redis_storage(f"rediss://:p@127.0.0.1:{port}/3?ssl_cert_reqs=none")
+    counted = [storage.count(HITS).used[1] for _ in range(20)]
+    assert counted == list(range(1, 21))
 
 
 def test_untrusted_certificate_is_refused(port: int):
-    store = RedisStorage(f"rediss://:p@127.0.0.1:{port}/3")
-    with pytest.raises(ssl.SSLCertVerificationError) as refusal:
-        store.count(HIT)
-    assert store.is_away(refusal.value)
-    store.close()
+    storage = redis_storage(f"rediss://:p@127.0.0.1:{port}/3")
+    with pytest.raises(storage.base_exceptions) as refusal:
+        storage.count(HITS)
+    assert isinstance(refusal.value.__context__, ssl.SSLCertVerificationError)

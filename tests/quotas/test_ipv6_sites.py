@@ -13,7 +13,7 @@ from tests.harness.clocks import Clock
 from tests.harness.statements import recorded
 from tests.quotas.requests import PETS, on_one_store, remaining
 
-PER_MINUTE, PER_DAY = STRANGERS
+PER_MINUTE, PER_DAY = STRANGERS.per_minute, STRANGERS.per_day
 SITE_PER_MINUTE = 600
 
 
@@ -112,4 +112,5 @@ def test_ipv4_costs_one_count_and_ipv6_two(limiter: Limiter, client: str, counts
     limiter.count(None, client)
     with recorded() as statements:
         limiter.count(None, client)
-    assert [statement.gist for statement in statements] == ["INSERT usage"] * counts
+    gists = [statement.gist for statement in statements]
+    assert gists.count("INSERT counter") == counts

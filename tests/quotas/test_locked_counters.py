@@ -18,9 +18,9 @@ def test_locked_counter_refuses_its_requests_and_is_no_outage(
     set_limits: Callable[..., None],
 ):
     send(client)
-    set_limits(short_lock_seconds=0.1, replay_lock_seconds=0.1, lock_seconds=0.1)
+    set_limits(replay_lock_seconds=0.1, lock_seconds=0.1)
     with psycopg.connect(postgresql_url) as other:
-        other.execute('SELECT * FROM "usage" FOR UPDATE')
+        other.execute('SELECT * FROM "counter" FOR UPDATE')
         answer = client.get(PETS)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
     assert answer.json["message"] == (

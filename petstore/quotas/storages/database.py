@@ -223,10 +223,10 @@ def _look(row: Row) -> Found:
 
 @statement(counters)
 def _upsert_counter() -> Query:
-    now, cost = counters.now_ms, _number("cost")
-    short_ms, long_ms = _number("short_ms"), _number("long_ms")
-    short_limit, long_limit = _number("short_limit"), _number("long_limit")
-    banned_until = _number("banned_until")
+    now, cost = counters.now_ms, slot("cost")
+    short_ms, long_ms = slot("short_ms"), slot("long_ms")
+    short_limit, long_limit = slot("short_limit"), slot("long_limit")
+    banned_until = slot("banned_until")
     # The row may already be in the next window, if the hit has waited for the row or
     # the clock was set back. The hit then counts in that window, so that none is
     # counted twice.
@@ -286,13 +286,8 @@ def _end(moment: Any, length_ms: Any) -> Any:
     return (moment / length_ms + 1) * length_ms
 
 
-def _number(name: str) -> Cast:
-    # PostgreSQL would deduce several types of it.
-    return Cast(slot(name), "bigint")
-
-
 def _one_if(condition: Expression) -> Cast:
-    return Cast(Cast(condition, "int"), "bigint")
+    return Cast(condition, "int")
 
 
 @statement(counters)

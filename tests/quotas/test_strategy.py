@@ -1,0 +1,93 @@
+"""The strategy of limits, used as the documentation of limits says."""
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
+from limits.storage import MemoryStorage, Storage
+from limits.strategies import FixedWindowRateLimiter
+
+from petstore.quotas.storages.database import DatabaseStorage
+from petstore.quotas.storages.memory import ShareStorage
+from petstore.quotas.storages.redis import redis_storage
+from petstore.quotas.strategy import AlignedWindowRateLimiter, Hit
+from tests.harness.clocks import START_MS, Clock
+
+MINUTE = RateLimitItemPerMinute(3)
+HOUR = RateLimitItemPerHour(4)
+CALLER = ("project:7", "key:9")
+
+pytestmark = pytest.mark.parametrize(
+    "store", ["sqlite", "postgresql", "redis", "memory"], indirect=True
+)
+
+
+@pytest.fixture
+def storage(app: Flask, store: str, request: pytest.FixtureRequest) -> Iterator:
+    """A storage of each kind, on an empty store with a clock that stands still."""
+    if store == "redis":
+        return redis_storage(request.getfixturevalue("redis_url"))
+    return ShareStorage(workers=1) if store == "memory" else DatabaseStorage()
+
+
+@pytest.fixture
+def limiter(storage: Storage) -> AlignedWindowRateLimiter:
+    return AlignedWindowRateLimiter(storage)
+
+
+def hits(limiter: AlignedWindowRateLimiter, item: RateLimitItem, n: int) -> list[bool]:
+    return [limiter.hit(item, *CALLER) for _ in range(n)]
+
+
+def test_hits_are_granted_up_to_the_limit_of_the_window(
+    limiter: AlignedWindowRateLimiter, clock: Clock
+):
+    assert hits(limiter, MINUTE, 4) == [True, True, True, False]
+    assert not limiter.test(MINUTE, *CALLER)
+    assert limiter.test(MINUTE, "project:8")
+    clock.move(seconds=50)
+    assert hits(limiter, MINUTE, 1) == [True]
+
+
+def test_windows_are_aligned_to_utc(limiter: AlignedWindowRateLimiter):
+    limiter.hit(HOUR, *CALLER)
+    assert limiter.get_window_stats(MINUTE, *CALLER) == (START_MS / 1000 + 50, 3)
+    assert limiter.get_window_stats(HOUR, *CALLER) == (START_MS / 1000 + 3590, 3)
+
+
+def test_a_hit_that_costs_more_than_is_left_takes_nothing(
+    limiter: AlignedWindowRateLimiter,
+):
+    assert limiter.hit(HOUR, *CALLER, cost=3)
+    assert not limiter.hit(HOUR, *CALLER, cost=2)
+    assert limiter.hit(HOUR, *CALLER)
+
+
+def test_windows_of_several_subjects_are_decided_together(
+    limiter: AlignedWindowRateLimiter,
+):
+    both = [Hit("project:7/key:9", [HOUR, MINUTE]), Hit("project:7", [MINUTE])]
+    for _ in range(3):
+        limiter.hit(MINUTE, "project:7")
+    assert not limiter.count(both).is_granted
+    assert limiter.count(both, cost=0).used == [0, 0, 3]
+
+
+def test_what_is_cleared_begins_anew(limiter: AlignedWindowRateLimiter, store: str):
+    if store == "memory":
+        pytest.skip("a share is forgotten with the outage")
+    hits(limiter, MINUTE, 3)
+    limiter.clear(MINUTE, *CALLER)
+    assert hits(limiter, MINUTE, 1) == [True]
+
+
+def test_strategies_of_limits_take_each_storage_too(storage: Storage):
+    limiter = FixedWindowRateLimiter(storage)
+    assert [limiter.hit(HOUR, "a") for _ in range(5)] == [True] * 4 + [False]
+
+
+def test_storage_that_cannot_count_together_is_refused(storage: Storage):
+    assert AlignedWindowRateLimiter(storage)
+    with pytest.raises(NotImplementedError, match="MemoryStorage"):
+        AlignedWindowRateLimiter(MemoryStorage())
