@@ -10,8 +10,7 @@ from benchmarks import cost
 from petstore import clock
 from petstore.models.categories import CategoryTable
 from petstore.models.credentials import digest_of
-from petstore.models.domains import MAX_DOMAINS
-from petstore.models.domains.checks import CHECK_AFTER_MS
+from petstore.models.domains import CHECK_AFTER_MS, MAX_DOMAINS
 from petstore.models.keys import MAX_KEYS_PER_HOUR, MAX_WORKING_KEYS, Key
 from petstore.models.pets import PetTable
 from petstore.models.plans import PLANS, Terms

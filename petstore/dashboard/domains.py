@@ -10,8 +10,7 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.hosting.names import normalised, readable
 from petstore.hosting.verifier import AlreadyVerifying, Verifier, verifier_of
-from petstore.models.domains import Domain, DomainNotAllowed
-from petstore.models.domains.checks import TooManyNewDomains
+from petstore.models.domains import Domain, DomainNotAllowed, TooManyNewDomains
 from petstore.models.roles import FULL
 
 bp = pages_blueprint("domains", __name__, "/settings/domains", takes=FULL)
@@ -64,12 +63,12 @@ def verify_domain(domain_id: int) -> ResponseReturnValue:
     if not current_project().has_domains:
         return _back_to(domain, NO_DOMAINS, "bad")
     try:
-        is_proved = verifier.verify(domain)
+        is_verified = verifier.verify(domain)
     except (AlreadyVerifying, TooManyNewDomains) as error:
         return _back_to(domain, str(error), "bad")
-    if is_proved is None:
+    if is_verified is None:
         return _back_to(domain, UNANSWERED, "note")
-    if not is_proved:
+    if not is_verified:
         return _back_to(domain, "DNS does not point here. See below why.", "bad")
     return _back_to(domain, f"DNS is right: {domain.name} is yours.")
 

@@ -5,31 +5,27 @@ connects to no address but the proxy's, which the operator sets; the domain is o
 server name in the handshake.
 """
 
-import asyncio
+import socket
 import ssl
-from dataclasses import dataclass
 from typing import Any
 
 from petstore import timeouts
 from petstore.clock import MS_PER_SECOND
+from petstore.concurrency import call_in_thread
+from petstore.models.domains import Certificate
 from petstore.settings.addresses import Address
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """The issuer and the expiry of a certificate, or why there is none."""
-
-    issuer: str | None = None
-    expires_ms: int | None = None
-    fault: str | None = None
-    detail: str | None = None  # of the fault, with addresses: for the operator alone
-
-
-async def fetch_certificate(proxy: Address, domain: str) -> Certificate:
+def fetch_certificate(proxy: Address, domain: str) -> Certificate:
     """Return the proxy's certificate for the domain, verified as clients do."""
     try:
-        async with asyncio.timeout(timeouts.LIMITS.handshake_seconds):
-            return await _fetch(proxy, domain)
+        # Reading the trusted authorities takes long.
+        context = call_in_thread(ssl.create_default_context)
+        with (
+            socket.create_connection(proxy, timeouts.LIMITS.handshake_seconds) as plain,
+            context.wrap_socket(plain, server_hostname=domain) as connection,
+        ):
+            return _read(connection.getpeercert() or {})
     # The second is a name that cannot be encoded.
     except (OSError, UnicodeError) as error:
         detail = f"{proxy}: {error or type(error).__name__}"
@@ -46,21 +42,6 @@ def _fault_of(error: Exception) -> str:
     if isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError):
         return "The proxy has no certificate for this domain yet."
     return "The proxy cannot be reached."
-
-
-async def _fetch(proxy: Address, domain: str) -> Certificate:
-    # Reading the trusted authorities takes long.
-    context = await asyncio.to_thread(ssl.create_default_context)
-    _, writer = await asyncio.open_connection(
-        *proxy,
-        ssl=context,
-        server_hostname=domain,
-        ssl_handshake_timeout=timeouts.LIMITS.handshake_seconds,
-    )
-    try:
-        return _read(writer.get_extra_info("peercert"))
-    finally:
-        writer.transport.abort()
 
 
 def _read(certificate: dict[str, Any]) -> Certificate:

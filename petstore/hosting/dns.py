@@ -1,11 +1,11 @@
 """The DNS records of a domain: which are required, and what a check has found."""
 
 import ipaddress
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from petstore.hosting.lookup import Lookup, NotPublic, Unanswered
 from petstore.hosting.names import is_apex, is_public, proof_name, registered
-from petstore.hosting.resolver import NoSuchName, NotPublic, Resolver, Unanswered
+from petstore.models.domains import DnsResult
 from petstore.settings.addresses import Address
 
 TTL_SECONDS = 3600  # specification section 1
@@ -32,8 +32,7 @@ class Record(NamedTuple):
         return "@" if self.name == zone else self.name.removesuffix(f".{zone}")
 
 
-@dataclass(frozen=True, slots=True)
-class RequiredRecords:
+class RequiredRecords(NamedTuple):
     """What DNS has to contain before a domain is verified."""
 
     name: str
@@ -50,148 +49,83 @@ class RequiredRecords:
             Record("TXT", proof_name(self.name), self.token),
         )
 
-
-class DnsResult(NamedTuple):
-    """Whether DNS proves the domain, and a sentence for its owner."""
-
-    is_proved: bool | None  # None if DNS has not answered, which says nothing
-    text: str
-
-
-class _Unproved(Exception):
-    """DNS does not contain what is required; the text is for the domain's owner."""
+    @property
+    def advice(self) -> str:
+        """What to do where the domain leads nowhere."""
+        return (
+            f"Create the {self.records[0].kind} record that points it at {self.target}"
+        )
 
 
-class _TargetUnknown(Exception):
-    """DNS does not know the target itself, which is no fault of the domain's owner."""
-
-
-async def check_dns(
-    required: RequiredRecords, servers: tuple[Address, ...]
-) -> DnsResult:
+def check_dns(required: RequiredRecords, servers: tuple[Address, ...]) -> DnsResult:
     """Check a domain in DNS, within `timeouts.LIMITS.dns_seconds`."""
     try:
-        return DnsResult(True, await _Check(required, Resolver(servers)).proof())
-    except _Unproved as reason:
-        return DnsResult(False, str(reason))
+        return _check(required, Lookup(servers))
     except Unanswered as reason:
         advice = "check its DNS servers, or try again later"
         return DnsResult(None, f"{reason}; {advice}.")
     except NotPublic as name:
         return DnsResult(False, f"{name} is an alias of {INTERNAL_NAME}.")
-    except _TargetUnknown as reason:
-        return DnsResult(None, str(reason))
 
 
-@dataclass(frozen=True, slots=True)
-class _Check:
-    """One check of a domain.
-
-    Its methods raise `_Unproved`, `_TargetUnknown` and `Unanswered`.
-    """
-
-    required: RequiredRecords
-    resolver: Resolver
-
-    async def proof(self) -> str:
-        name, target = self.required.name, self.required.target
-        chain = await self._chain()
-        if chain[-1] == target:
-            return f"{_arrows(chain)}: the CNAME record is right."
-        if len(chain) > 1:
-            raise _Unproved(
-                f"Found {_arrows(chain)}. Change the CNAME record of {name} "
-                f"so that it points at {target}."
-            )
-        addresses = await self.resolver.addresses(name)
-        if not is_apex(name):
-            raise _Unproved(self._missing_cname(addresses))
-        right = await self.resolver.addresses(target, may_be_internal=True)
-        self._require(addresses, right)
-        await self._require_token()
-        return f"{name} has the addresses of {target}, and the TXT record."
-
-    async def _chain(self) -> list[str]:
-        """Return the names that the CNAME records lead through, the domain first."""
-        name, target = self.required.name, self.required.target
-        chain = [name]
-        while chain[-1] != target:
-            cname = await self._cname(chain)
-            if cname is None:
-                break
-            if cname != target and not is_public(cname):
-                raise _Unproved(
-                    f"Found {_arrows([*chain, INTERNAL_NAME])}. "
-                    f"Point {name} at {target}."
-                )
-            if cname in chain or len(chain) > MAX_CNAMES:
-                fault = "runs in a circle" if cname in chain else "is too long"
-                raise _Unproved(
-                    f"The CNAME chain {fault}: {_arrows([*chain, cname])}. "
-                    f"Point {name} at {target} directly."
-                )
-            chain.append(cname)
-        return chain
-
-    async def _cname(self, chain: list[str]) -> str | None:
-        try:
-            return await self.resolver.cname(chain[-1])
-        except NoSuchName:
-            if len(chain) == 1:
-                raise _Unproved(
-                    f"DNS does not know {chain[0]} yet. {self._advice()}; "
-                    "a new record may take an hour to be seen everywhere."
-                ) from None
-            raise _Unproved(
-                f"Found {_arrows(chain)}, which does not exist. "
-                f"Point {chain[0]} at {self.required.target}."
-            ) from None
-
-    def _missing_cname(self, addresses: set[str]) -> str:
-        name = self.required.name
-        if not addresses:
-            return f"{name} has no CNAME record. {self._advice()}."
-        return (
-            f"{name} has no CNAME record, only {_some(addresses)}. "
-            f"{self._advice()} instead."
+def _check(required: RequiredRecords, lookup: Lookup) -> DnsResult:
+    name, target, token = required
+    chain = _chain(required, lookup)
+    if not chain:
+        return DnsResult(
+            False,
+            f"DNS does not know {name} yet. {required.advice}; "
+            "a new record may take an hour to be seen everywhere.",
         )
+    shown = " → ".join(chain)
+    if chain[-1] == target:
+        return DnsResult(True, f"{shown}: the CNAME record is right.")
+    if len(chain) > 1:
+        advice = f"Change the CNAME record of {name} so that it points at {target}."
+        return DnsResult(False, f"Found {shown}. {advice}")
+    found = lookup.addresses(name)
+    if not is_apex(name):
+        only = f", only {_some(found)}" if found else ""
+        text = f"{name} has no CNAME record{only}. {required.advice}."
+        return DnsResult(False, text)
+    right = lookup.addresses(target, may_be_internal=True)
+    if not right:  # which is no fault of the domain's owner
+        advice = "this is for the operators of the service to put right"
+        return DnsResult(None, f"{target} itself has no address in DNS; {advice}.")
+    if not found:
+        return DnsResult(False, f"{name} has no address. {required.advice}.")
+    if not found <= right:
+        return DnsResult(
+            False,
+            f"{name} has {_some(found)}, but {target} has {_some(right)}. "
+            f"{required.advice} in place of what is there.",
+        )
+    texts = lookup.find(proof_name(name), "TXT") or []
+    if token in texts:
+        return DnsResult(
+            True, f"{name} has the addresses of {target}, and the TXT record."
+        )
+    holds = f", but the TXT record holds {_quoted(texts[0])}" if texts else ""
+    advice = f"Create a TXT record at {proof_name(name)} that holds {token}"
+    return DnsResult(False, f"The addresses are right{holds}. {advice}.")
 
-    def _require(self, found: set[str], right: set[str]) -> None:
-        """Require that the domain has no other addresses than its target."""
-        name, target = self.required.name, self.required.target
-        if not right:
-            raise _TargetUnknown(
-                f"{target} itself has no address in DNS; "
-                "this is for the operators of the service to put right."
-            )
+
+def _chain(required: RequiredRecords, lookup: Lookup) -> list[str]:
+    """Return the names that CNAME records lead through; none if DNS knows no such name.
+
+    The chain ends where it leads back to itself, or to a name that is not public.
+    """
+    chain = [required.name]
+    while len(chain) <= MAX_CNAMES and chain[-1] not in (required.target, *chain[:-1]):
+        found = lookup.find(chain[-1], "CNAME")
+        if found is None and len(chain) == 1:
+            return []
         if not found:
-            raise _Unproved(f"{name} has no address. {self._advice()}.")
-        if not found <= right:
-            raise _Unproved(
-                f"{name} has {_some(found)}, "
-                f"but {target} has {_some(right)}. "
-                f"{self._advice()} in place of what is there."
-            )
-
-    async def _require_token(self) -> None:
-        name, token = proof_name(self.required.name), self.required.token
-        advice = f"Create a TXT record at {name} that holds {token}"
-        texts = await self.resolver.texts(name)
-        if not texts:
-            raise _Unproved(f"The addresses are right. {advice}.")
-        if token not in texts:
-            raise _Unproved(
-                "The addresses are right, but the TXT record holds "
-                f"{_shown(texts[0])}. {advice}."
-            )
-
-    def _advice(self) -> str:
-        kind = self.required.records[0].kind
-        return f"Create the {kind} record that points it at {self.required.target}"
-
-
-def _arrows(chain: list[str]) -> str:
-    return " → ".join(chain)
+            break
+        if found[0] != required.target and not is_public(found[0]):
+            return [*chain, INTERNAL_NAME]
+        chain.append(found[0])
+    return chain
 
 
 def _some(addresses: set[str]) -> str:
@@ -208,6 +142,6 @@ def _is_public_address(text: str) -> bool:
     return (getattr(address, "ipv4_mapped", None) or address).is_global
 
 
-def _shown(text: str) -> str:
+def _quoted(text: str) -> str:
     short = text[:SHOWN_LENGTH]
     return "“" + "".join(c if c.isprintable() else "�" for c in short) + "”"

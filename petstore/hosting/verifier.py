@@ -1,40 +1,35 @@
 """Checks of domains: when their owner asks, and from time to time."""
 
-import asyncio
+import threading
+import time
 from contextlib import suppress
 
 import peewee
 from flask import Flask
 
 from petstore import timeouts
-from petstore.events.activity import ITSELF
+from petstore.concurrency import start
 from petstore.hosting.certificates import fetch_certificate
-from petstore.hosting.dns import DnsResult, RequiredRecords, check_dns
+from petstore.hosting.dns import RequiredRecords, check_dns
 from petstore.models import RuleError
-from petstore.models.domains import Domain, DomainToken
-from petstore.models.domains.checks import (
+from petstore.models.domains import (
+    DnsResult,
+    Domain,
+    DomainToken,
     TooManyNewDomains,
-    claim_due,
-    due_projects,
-    prove,
-    record_certificate,
-    record_finding,
-    record_handshake,
 )
 from petstore.models.projects import Project
 from petstore.settings.addresses import Address
-from petstore.waiting import await_result, start_in_background
+from petstore.storage import db, end_deadline
 
-# Of one worker.
-MAX_HANDSHAKES = 64
-MAX_HANDSHAKES_PER_PROJECT = 4
-MAX_RECHECKED_PROJECTS = 1000  # at a time; a later round starts the others
+MAX_HANDSHAKES = 64  # of a worker
+MAX_HANDSHAKES_OF_PROJECT = 4
 # The database is unavailable, or the domain was removed meanwhile.
 GONE = (peewee.DatabaseError, peewee.DoesNotExist)
 
 
 class AlreadyVerifying(RuleError):
-    """Another domain of the project is being verified."""
+    """Another domain of the project is being verified, or many of other projects."""
 
     text = "DNS is still being asked about another domain. Try again in a moment."
 
@@ -54,10 +49,11 @@ class Verifier:
         self._dns_servers = dns_servers
         self._new_domains_per_day = new_domains_per_day
         self._has_begun = self._is_closed = False
-        # The projects of the handshakes, and of the checks from time to time.
-        self._handshakes: list[int] = []
-        self._rechecks: set[int] = set()
-        self._turns = asyncio.Semaphore(timeouts.LIMITS.rechecks)
+        # The projects that something is being done for in this worker.
+        self._verifying: list[int] = []
+        self._rechecking: list[int] = []
+        self._shaking_hands: list[int] = []
+        self._lock = threading.Lock()
 
     def address(self, project: Project) -> str:
         """Return the generated subdomain of a project."""
@@ -71,125 +67,110 @@ class Verifier:
         )
 
     def verify(self, domain: Domain) -> bool | None:
-        """Query DNS now; return whether it proves the domain, None without an answer.
+        """Query DNS now; return whether it verifies the domain, None without an answer.
 
-        A domain that is proved gets its certificate afterwards. Raises
+        A domain that is verified gets its certificate afterwards. Raises
         `AlreadyVerifying`, `TooManyNewDomains` and `NoSuchDomain`.
         """
-        # A project waits for DNS once at a time, so however slow its DNS is, it takes
-        # few of the threads of a server that has threads.
-        lock = DomainToken.acquire_lock(domain.project_id)
-        if lock is None:
+        if not self._enter(self._verifying, domain, timeouts.LIMITS.dns_checks):
             raise AlreadyVerifying
         try:
-            return self._verify(domain)
+            result = self._check(domain)
         finally:
-            DomainToken.release_lock(domain.project_id, lock)
+            self._verifying.remove(domain.project_id)
+        end_deadline()  # of the request: DNS has had a limit of its own
+        try:
+            domain.record(result, most_new=self._new_domains_per_day)
+        except TooManyNewDomains as error:
+            domain.record(DnsResult(False, str(error)))
+            raise
+        if result.is_verified:
+            self._start_handshake(domain)
+        return result.is_verified
 
     def begin(self) -> None:
         """Check all domains from time to time, from the first request of a process."""
         if not self._has_begun:
             self._has_begun = True
-            start_in_background(self._recheck_from_time_to_time)
+            start(self._recheck_from_time_to_time)
 
     def close(self) -> None:
         """End the checks from time to time."""
         self._is_closed = True
 
-    def recheck_due(self) -> None:
-        """Start to check the domains that are due, of each project one at a time.
-
-        The projects take turns, so one with many or slow domains holds up no other.
-        """
-        room = MAX_RECHECKED_PROJECTS - len(self._rechecks)
-        for project_id in due_projects(besides=self._rechecks, limit=room):
-            self._rechecks.add(project_id)
-            start_in_background(self._recheck_project, project_id)
-
     @property
     def is_idle(self) -> bool:
         """Whether nothing is being checked in the background."""
-        return not (self._handshakes or self._rechecks)
+        return not (self._shaking_hands or self._rechecking)
+
+    def recheck_due(self) -> None:
+        """Start to check the domains that are due, of each project one at a time.
+
+        Projects take turns, so one with many or slow domains holds up no other.
+        """
+        with suppress(*GONE):
+            while domain := self._next_due():
+                start(self._recheck, domain)
 
     def _recheck_from_time_to_time(self) -> None:
         while not self._is_closed:
-            await_result(asyncio.sleep(timeouts.LIMITS.recheck_seconds))
-            # Whatever fails, the next round follows.
-            start_in_background(self._start_round)
+            time.sleep(timeouts.LIMITS.recheck_seconds)
+            self.recheck_due()
 
-    def _start_round(self) -> None:
-        if not self._is_closed:
-            with suppress(*GONE):
-                self.recheck_due()
-
-    def _verify(self, domain: Domain) -> bool | None:
-        result = self._check_dns(domain)
-        if not result.is_proved:
-            record_finding(domain, result.text, is_proved=result.is_proved)
-            return result.is_proved
-        try:
-            prove(domain, result.text, most_new=self._new_domains_per_day)
-        except TooManyNewDomains as error:
-            record_finding(domain, str(error), is_proved=False)
-            raise
-        record_handshake(domain)
-        self._start_handshake(domain)
-        return True
-
-    def _recheck_project(self, project_id: int) -> None:
-        try:
-            with suppress(*GONE):
-                while self._recheck_next(project_id):
-                    pass
-        finally:
-            self._rechecks.discard(project_id)
-
-    def _recheck_next(self, project_id: int) -> bool:
-        """Check a domain of the project when it is its turn; return if one was due."""
-        await_result(self._turns.acquire())
-        try:
-            domain = claim_due(project_id)
+    def _next_due(self) -> Domain | None:
+        with self._lock, db.connection_context():
+            if self._is_closed or len(self._rechecking) >= timeouts.LIMITS.dns_checks:
+                return None
+            domain = Domain.claim_due(besides=self._rechecking)
             if domain:
-                self._check(domain)
-            return domain is not None
+                self._rechecking.append(domain.project_id)
+            return domain
+
+    def _recheck(self, domain: Domain) -> None:
+        try:
+            with suppress(*GONE):
+                result = self._check(domain)
+                with db.connection_context():
+                    domain.record(result)
+                if result.is_verified:
+                    self._request_certificate(domain)
         finally:
-            self._turns.release()
+            self._rechecking.remove(domain.project_id)
+        self.recheck_due()
 
-    def _check(self, domain: Domain) -> None:
-        result = self._check_dns(domain)
-        record_finding(domain, result.text, is_proved=result.is_proved)
-        if result.is_proved:
-            record_handshake(domain)
-            self._request_certificate(domain)
-        elif domain.has_expired:
-            domain.emit("domain_expired", by=ITSELF)
-
-    def _check_dns(self, domain: Domain) -> DnsResult:
+    def _check(self, domain: Domain) -> DnsResult:
         required = self.required_records(domain)
-        return await_result(check_dns(required, self._dns_servers))
-
-    def _request_certificate(self, domain: Domain) -> None:
-        seen = await_result(fetch_certificate(self._tls_address, domain.name))
-        record_certificate(
-            domain, seen.issuer, seen.expires_ms, seen.fault, seen.detail
-        )
+        db.close()  # others can have the connection meanwhile
+        return check_dns(required, self._dns_servers)
 
     def _start_handshake(self, domain: Domain) -> None:
         """Request the certificate unless too many are; it is due again later."""
-        of_project = self._handshakes.count(domain.project_id)
-        if (
-            len(self._handshakes) < MAX_HANDSHAKES
-            and of_project < MAX_HANDSHAKES_PER_PROJECT
-        ):
-            self._handshakes.append(domain.project_id)
-            start_in_background(self._shake_hands, domain)
+        most, of_project = MAX_HANDSHAKES, MAX_HANDSHAKES_OF_PROJECT
+        if self._enter(self._shaking_hands, domain, most, of_project=of_project):
+            start(self._shake_hands, domain)
 
     def _shake_hands(self, domain: Domain) -> None:
         try:
             with suppress(*GONE):
                 self._request_certificate(domain)
         finally:
-            self._handshakes.remove(domain.project_id)
+            self._shaking_hands.remove(domain.project_id)
+
+    def _request_certificate(self, domain: Domain) -> None:
+        certificate = fetch_certificate(self._tls_address, domain.name)
+        with db.connection_context():
+            domain.record_certificate(certificate)
+
+    def _enter(
+        self, places: list[int], domain: Domain, most: int, *, of_project: int = 1
+    ) -> bool:
+        """Take one of a number of places; return False if none is free."""
+        with self._lock:
+            taken = places.count(domain.project_id)
+            is_free = len(places) < most and taken < of_project
+            if is_free:
+                places.append(domain.project_id)
+            return is_free
 
 
 def verifier_of(app: Flask) -> Verifier | None:

@@ -27,7 +27,7 @@ from petstore import clock
 from petstore.clock import MS_PER_SECOND
 from petstore.hosting.verifier import verifier_of
 from petstore.models.callers import Caller
-from petstore.models.domains.checks import certificate_summary
+from petstore.models.domains import certificate_summary
 from petstore.quotas.decisions import Decision
 from petstore.settings import version
 from petstore.waiting import await_result

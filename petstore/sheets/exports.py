@@ -1,8 +1,8 @@
 """Animals and orders of a project as CSV, in parts that are read along an index."""
 
-import asyncio
 import csv
 import io
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -12,7 +12,7 @@ from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.sheets.cells import defused
-from petstore.waiting import await_result
+from petstore.storage import db
 
 ANIMALS = ("id", "name", "categoryId", "category", "status")
 ORDERS = ("id", "petId", "pet", "status", "reference", "createdAt", "updatedAt")
@@ -56,8 +56,8 @@ def _sheet(
     while rows := read(project_id, after=after, limit=limit, status=None):
         yield _text(lines(rows))
         after = rows[-1].id
-        # Nothing is kept open, and the requests that wait have their turn.
-        await_result(asyncio.sleep(timeouts.LIMITS.export_pause_seconds))
+        db.close()  # nothing is kept open, and the requests that wait have their turn
+        time.sleep(timeouts.LIMITS.export_pause_seconds)
 
 
 def _text(lines: Iterable[Sequence[object]]) -> bytes:

@@ -1,8 +1,8 @@
 """Animals in a CSV file: each line is checked, then all are added or none is."""
 
-import asyncio
 import csv
 import io
+import time
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -19,7 +19,6 @@ from petstore.models.row_limits import row_limits
 from petstore.schemas.loading import load
 from petstore.schemas.pets import NamedPetSchema, NumberedPetSchema
 from petstore.sheets.cells import restored
-from petstore.waiting import await_result
 
 HEADS = ("name", "categoryId", "category", "status")
 TEXTS = ("name", "category")
@@ -92,7 +91,7 @@ class Sheet:
             part = [pet for line in some if (pet := self._load(line))]
             self.animals += len(part)
             self.parts.append(imports.part_of(part))
-            await_result(asyncio.sleep(0))  # the requests that wait have their turn
+            time.sleep(0)  # the requests that wait have their turn
         self._faults += self.categories.end()
         if self._faults:
             raise LinesAtFault(self._faults)

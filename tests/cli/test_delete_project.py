@@ -14,8 +14,7 @@ from flask.testing import FlaskClient
 from petstore.models.activity import Activity
 from petstore.models.categories import CategoryTable
 from petstore.models.credentials import prefix_of
-from petstore.models.domains import Domain
-from petstore.models.domains.hosts import Host
+from petstore.models.domains import Domain, Host
 from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.pets import Pet, PetTable

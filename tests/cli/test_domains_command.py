@@ -3,8 +3,7 @@
 import json
 from collections.abc import Callable
 
-from petstore.models.domains import Domain
-from petstore.models.domains.checks import record_certificate
+from petstore.models.domains import Certificate, Domain
 from petstore.models.projects import Plan, Project
 from tests.cli.outputs import refusal, table, text_of
 
@@ -14,7 +13,7 @@ def test_domains_are_listed_with_their_states(
 ):
     shop = own(project, "shop.example.org")
     Domain.add(project, "new.example.org")
-    record_certificate(shop, "Authority", 1_900_000_000_000, None)
+    shop.record_certificate(Certificate("Authority", 1_900_000_000_000, None))
     rows = table(flask("domains", "list"))
     assert [tuple(row.values()) for row in rows] == [
         ("new.example.org", "shelter", "not verified", "-", "-"),

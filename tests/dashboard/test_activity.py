@@ -7,8 +7,7 @@ from flask.testing import FlaskClient
 
 from petstore.events import emit_after_commit
 from petstore.models.activity import Activity
-from petstore.models.domains import Domain
-from petstore.models.domains.checks import record_certificate
+from petstore.models.domains import Certificate, Domain
 from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
@@ -74,7 +73,9 @@ def test_failed_certificate_has_its_reason(
     browser: Browser, project: Project, own: Own
 ):
     domain: Domain = own(project, NAME)
-    record_certificate(domain, None, None, "It is late.", "10.0.0.7:443: late")
+    domain.record_certificate(
+        Certificate(None, None, "It is late.", "10.0.0.7:443: late")
+    )
     shown = browser.read(ACTIVITY)
     assert f"Certificate failed {NAME} It is late. It is tried again once" in shown
     assert "10.0.0.7" not in shown

@@ -6,8 +6,7 @@ import pytest
 from flask import Flask
 
 from petstore.hosting.verifier import Verifier
-from petstore.models.domains import Domain, DomainToken
-from petstore.models.domains.checks import record_finding
+from petstore.models.domains import DnsResult, Domain, DomainToken
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from tests.harness.background import finish_background
@@ -229,7 +228,7 @@ def test_dns_pointing_elsewhere_is_shown_with_what_follows_and_when(
     badges: str,
     told: str,
 ):
-    record_finding(shop, "gone", is_proved=False)
+    shop.record(DnsResult(False, "gone"))
     clock.move(days=days)
     browser.sign_in(Key.issue(project))  # the session may have expired by now
     assert f"{NAME} {badges}" in browser.read(DOMAINS)
@@ -242,7 +241,7 @@ def test_domain_that_points_elsewhere_for_a_week_cannot_become_primary(
     browser: Browser, project: Project, shop: Domain, own: Own, clock: Clock
 ):
     other = own(project, "other.example.org")
-    record_finding(other, "gone", is_proved=False)
+    other.record(DnsResult(False, "gone"))
     clock.move(days=7)
     browser.sign_in(Key.issue(project))
     assert "Make primary" not in browser.read(page_of(other))
@@ -254,7 +253,7 @@ def test_domain_that_was_never_verified_does_not_point_elsewhere(
     browser: Browser, project: Project, clock: Clock
 ):
     domain = Domain.add(project, NAME)
-    record_finding(domain, "not there yet", is_proved=False)
+    domain.record(DnsResult(False, "not there yet"))
     clock.move(days=8)
     browser.sign_in(Key.issue(project))
     page = browser.read(page_of(domain))

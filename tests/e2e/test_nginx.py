@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from petstore.models.domains import Domain
-from petstore.models.domains.checks import prove
+from petstore.models.domains import DnsResult, Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
@@ -99,7 +98,7 @@ def test_tls_begins_with_1_2_and_ciphers_with_forward_secrecy(
 def test_custom_domain_has_its_own_certificate(world: World, front: Nginx):
     open_databases(read_settings(world.instances[0].environ))
     project = Project.add("Nginx", None, Plan("pro"))
-    prove(Domain.add(project, SHOP), "as it should be", most_new=1)
+    Domain.add(project, SHOP).record(DnsResult(True, "as it should be"), most_new=1)
     key = Key.issue(project)
     databases.close()
     with pytest.raises(ssl.SSLError):

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.domains import Domain
-from petstore.models.domains.checks import record_certificate
+from petstore.models.domains import Certificate, Domain
 from petstore.models.projects import Plan, Project
 from tests.harness.host_fixtures import Own
 from tests.harness.samples import Samples
@@ -28,7 +27,7 @@ def test_earliest_expiry_is_reported(
     assert EXPIRES not in stranger.get("/metrics").text
     for number in (3, 2):
         domain = own(project, f"shop-{number}.example.org")
-        record_certificate(domain, "Authority", number * 1_000_000, None)
+        domain.record_certificate(Certificate("Authority", number * 1_000_000, None))
     assert total(EXPIRES) == 2000
 
 
@@ -38,7 +37,7 @@ def test_failures_are_counted_for_served_domains_only(
     assert total(FAILED) == 0
     for number in (1, 2):
         domain = own(project, f"shop-{number}.example.org")
-        record_certificate(domain, None, None, "refused")
+        domain.record_certificate(Certificate(None, None, "refused"))
     Domain.add(project, "unverified.example.org")
     assert total(FAILED) == 2
     project.change_plan(Plan("free"))

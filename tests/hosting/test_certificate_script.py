@@ -14,8 +14,7 @@ import pytest
 from click.testing import Result
 from flask import Flask
 
-from petstore.models.domains import Domain
-from petstore.models.domains.checks import record_finding
+from petstore.models.domains import DnsResult, Domain
 from petstore.models.projects import Plan, Project
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine
@@ -181,7 +180,7 @@ def test_certificate_of_a_misdirected_domain_is_kept_until_it_expires(
     done: Done, shop: Domain, clock: Clock
 ):
     done()
-    record_finding(shop, "elsewhere", is_proved=False)
+    shop.record(DnsResult(False, "elsewhere"))
     clock.move(days=29)
     assert done() == []
     clock.move(days=1)
@@ -191,7 +190,7 @@ def test_certificate_of_a_misdirected_domain_is_kept_until_it_expires(
 def test_no_certificate_is_asked_for_while_dns_points_elsewhere(
     done: Done, shop: Domain
 ):
-    record_finding(shop, "elsewhere", is_proved=False)
+    shop.record(DnsResult(False, "elsewhere"))
     assert done() == []
 
 

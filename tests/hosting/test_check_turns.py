@@ -8,7 +8,6 @@ import pytest
 
 from petstore.hosting.verifier import Verifier
 from petstore.models.domains import Domain
-from petstore.models.domains.checks import claim_due
 from petstore.models.projects import Plan, Project
 from tests.harness.background import finish_background
 from tests.harness.clocks import Clock

@@ -7,8 +7,7 @@ from click.testing import Result
 from flask.testing import FlaskClient
 
 from petstore.hosting.verifier import Verifier
-from petstore.models.domains import Domain
-from petstore.models.domains.checks import record_finding
+from petstore.models.domains import DnsResult, Domain
 from petstore.models.projects import Project
 from tests.harness.background import finish_background
 from tests.harness.clocks import Clock
@@ -55,20 +54,20 @@ def test_misdirected_domain_is_the_target_of_redirects_for_a_week(
     client: FlaskClient, shop: Domain, other: Domain, clock: Clock
 ):
     shop.choose()
-    record_finding(shop, "elsewhere", is_proved=False)
+    shop.record(DnsResult(False, "elsewhere"))
     clock.move(days=6.99)
     assert location(client, OTHER) == f"http://{NAME}/v1/pets"
     clock.move(days=0.01)
     assert location(client, OTHER) is None
     assert location(client, NAME) == f"http://{OTHER}/v1/pets"
-    record_finding(shop, "back", is_proved=True)
+    shop.record(DnsResult(True, "back"))
     assert location(client, OTHER) == f"http://{NAME}/v1/pets"
 
 
 def test_misdirected_domain_without_another_redirects_nowhere(
     client: FlaskClient, shop: Domain, clock: Clock
 ):
-    record_finding(shop, "elsewhere", is_proved=False)
+    shop.record(DnsResult(False, "elsewhere"))
     clock.move(days=8)
     assert status(client) == 200
 
@@ -76,9 +75,9 @@ def test_misdirected_domain_without_another_redirects_nowhere(
 def test_misdirected_domain_is_served_for_thirty_days(
     client: FlaskClient, shop: Domain, clock: Clock
 ):
-    record_finding(shop, "elsewhere", is_proved=False)
+    shop.record(DnsResult(False, "elsewhere"))
     clock.move(days=29.99)
-    record_finding(shop, "elsewhere", is_proved=False)
+    shop.record(DnsResult(False, "elsewhere"))
     assert (status(client), allowed(client)) == (200, 200)
     clock.move(days=0.01)
     assert (status(client), allowed(client)) == (421, 404)
@@ -92,7 +91,7 @@ def test_expired_domain_is_served_once_it_is_verified_again(
     clock: Clock,
     capfd: pytest.CaptureFixture,
 ):
-    record_finding(shop, "elsewhere", is_proved=False)
+    shop.record(DnsResult(False, "elsewhere"))
     clock.move(days=30)
     nameserver.put(NAME, "CNAME", f"shelter.{BASE}")
     capfd.readouterr()
@@ -170,6 +169,6 @@ def test_list_of_domains_shows_the_state(
     flask: Callable[..., Result], shop: Domain, clock: Clock
 ):
     for days, state in ((0, "points elsewhere"), (30, "expired")):
-        record_finding(shop, "elsewhere", is_proved=False)
+        shop.record(DnsResult(False, "elsewhere"))
         clock.move(days=days)
         assert state in flask("domains", "list").output

@@ -8,7 +8,7 @@ import dns.message
 import pytest
 
 from petstore.hosting.verifier import AlreadyVerifying, Verifier
-from petstore.models.domains import LOCK_MS, Domain, DomainToken
+from petstore.models.domains import Domain, DomainToken
 from petstore.models.projects import Plan, Project
 from tests.harness.clocks import Clock
 from tests.harness.crowds import at_once

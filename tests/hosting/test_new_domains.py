@@ -5,8 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from petstore.models.domains import Domain, NoSuchDomain
-from petstore.models.domains.checks import TooManyNewDomains, prove
+from petstore.models.domains import DnsResult, Domain, NoSuchDomain, TooManyNewDomains
 from petstore.models.projects import Project
 from petstore.quotas.deletion import delete_project
 from tests.harness.browser import Browser
@@ -30,7 +29,7 @@ def prove_new(project: Project) -> Prove:
 
     def prove_new(name: str) -> Domain:
         domain = Domain.add(project, f"{name}.example.org")
-        prove(domain, "as it should be", most_new=MOST)
+        domain.record(DnsResult(True, "as it should be"), most_new=MOST)
         return domain
 
     return prove_new
@@ -65,11 +64,11 @@ def test_regaining_a_domain_counts_for_nothing(
     prove_new: Prove, project: Project, rival: Project, clock: Clock
 ):
     first = prove_new("first")
-    prove(Domain.add(rival, first.name), "mine", most_new=1)
+    Domain.add(rival, first.name).record(DnsResult(True, "mine"), most_new=1)
     clock.move(days=1)
     for number in range(MOST):
         prove_new(f"n{number}")
-    prove(first, "mine again", most_new=MOST)
+    first.record(DnsResult(True, "mine again"), most_new=MOST)
     assert Domain.find(project, first.id).verified_ms
 
 
@@ -77,13 +76,13 @@ def test_proof_ends_when_the_project_was_deleted_meanwhile(project: Project):
     domain = Domain.add(project, "late.example.org")
     delete_project(project)
     with pytest.raises(NoSuchDomain):
-        prove(domain, "as it should be", most_new=MOST)
+        domain.record(DnsResult(True, "as it should be"), most_new=MOST)
 
 
 def test_refused_proof_takes_nothing_over(prove_new: Prove, rival: Project):
     owned = prove_new("owned")
     with pytest.raises(TooManyNewDomains):
-        prove(Domain.add(rival, owned.name), "mine", most_new=0)
+        Domain.add(rival, owned.name).record(DnsResult(True, "mine"), most_new=0)
     assert Domain.get_by_id(owned.id).verified_ms
 
 
@@ -92,7 +91,7 @@ def test_concurrent_proofs_stay_within_the_limit(project: Project):
 
     def prove_it(domain: Domain) -> None:
         with suppress(TooManyNewDomains):
-            prove(domain, "as it should be", most_new=MOST)
+            domain.record(DnsResult(True, "as it should be"), most_new=MOST)
 
     at_once(prove_it, domains)
     assert Domain.select().where(Domain.verified_ms.is_null(False)).count() == MOST

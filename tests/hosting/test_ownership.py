@@ -2,9 +2,14 @@
 
 import pytest
 
-from petstore.models.domains import Domain, DomainNotAllowed, DomainToken, NoSuchDomain
-from petstore.models.domains.checks import prove, record_finding
-from petstore.models.domains.hosts import Host
+from petstore.models.domains import (
+    DnsResult,
+    Domain,
+    DomainNotAllowed,
+    DomainToken,
+    Host,
+    NoSuchDomain,
+)
 from petstore.models.projects import Plan, Project
 from tests.harness.crowds import at_once
 from tests.harness.host_fixtures import NAME, Own
@@ -47,7 +52,7 @@ def test_project_that_proves_the_domain_owns_it(project: Project, rival: Project
     Domain.add(project, NAME)
     Domain.add(rival, NAME)
     assert owner() is None
-    prove(Domain.page(rival)[0], "as it should be", most_new=1)
+    Domain.page(rival)[0].record(DnsResult(True, "as it should be"), most_new=1)
     assert owner() == rival.id
 
 
@@ -65,7 +70,7 @@ def test_proof_by_another_project_takes_the_domain_over(
 
 def test_former_owner_can_take_the_domain_back(shop: Domain, rival: Project, own: Own):
     own(rival, NAME)
-    prove(shop, "again", most_new=100)
+    shop.record(DnsResult(True, "again"), most_new=100)
     assert owner() == shop.project_id
     assert Domain.find(shop.project, shop.id).lost_ms is None
 
@@ -74,7 +79,7 @@ def test_proving_a_removed_domain_keeps_the_owner(shop: Domain, rival: Project):
     domain = Domain.add(rival, NAME)
     domain.remove()
     with pytest.raises(NoSuchDomain):
-        prove(domain, "too late", most_new=100)
+        domain.record(DnsResult(True, "too late"), most_new=100)
     assert owner() == shop.project_id
 
 
@@ -101,14 +106,14 @@ def test_late_check_does_not_restore_the_former_owner(
     shop: Domain, rival: Project, own: Own
 ):
     own(rival, NAME)
-    record_finding(shop, "as it was", is_proved=True)
+    shop.record(DnsResult(True, "as it was"))
     assert owner() == rival.id
 
 
 def test_concurrent_proofs_leave_one_owner(app: object):
     projects = [Project.add(f"P{n}", None, Plan("pro")) for n in range(6)]
     added = [Domain.add(project, NAME) for project in projects]
-    at_once(lambda domain: prove(domain, "me", most_new=100), added)
+    at_once(lambda domain: domain.record(DnsResult(True, "me"), most_new=100), added)
     assert Domain.select().where(Domain.verified_ms.is_null(False)).count() == 1
     assert Domain.select().where(Domain.lost_ms.is_null(False)).count() == 5
 

@@ -13,8 +13,7 @@ import petstore
 from petstore import events
 from petstore.events.activity import KEPT, KINDS
 from petstore.models.activity import Activity, Event
-from petstore.models.domains import Domain
-from petstore.models.domains.checks import prove, record_certificate
+from petstore.models.domains import Certificate, DnsResult, Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.storage.database import db
@@ -105,7 +104,7 @@ def test_failed_certificate_tells_the_reason_and_only_the_log_the_address(
     shop: Domain, capfd: pytest.CaptureFixture
 ):
     reason, detail = "The proxy cannot be reached.", "10.0.0.7:443: refused"
-    record_certificate(shop, None, None, reason, detail)
+    shop.record_certificate(Certificate(None, None, reason, detail))
     assert told(shop.project)[0] == ("Certificate failed", "service", NAME, reason)
     assert f'"detail":"{detail}"' in capfd.readouterr().out
 
@@ -113,7 +112,7 @@ def test_failed_certificate_tells_the_reason_and_only_the_log_the_address(
 def test_certificate_that_fails_again_for_the_same_reason_is_no_event(shop: Domain):
     for fault in ("late", "late", "away", None, "away"):
         domain = Domain.find(shop.project, shop.id)
-        record_certificate(domain, None if fault else "CA", None, fault)
+        domain.record_certificate(Certificate(None if fault else "CA", None, fault))
     assert [row[3:] for row in told(shop.project)[:3]] == [
         ("away",),
         ("away",),
@@ -123,7 +122,7 @@ def test_certificate_that_fails_again_for_the_same_reason_is_no_event(shop: Doma
 
 def test_another_proof_of_the_same_domain_is_no_event(shop: Domain):
     before = told(shop.project)
-    prove(shop, "again", most_new=1)
+    shop.record(DnsResult(True, "again"), most_new=1)
     assert told(shop.project) == before
 
 

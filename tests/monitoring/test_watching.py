@@ -6,8 +6,7 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.domains import Domain
-from petstore.models.domains.checks import record_certificate
+from petstore.models.domains import Certificate, Domain
 from tests.harness.servers import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -27,7 +26,7 @@ def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str,
 @pytest.fixture
 def metrics(stranger: FlaskClient, shop: Domain) -> str:
     """The text of /metrics when every metric has a value."""
-    record_certificate(shop, "Authority", 10**12, None)
+    shop.record_certificate(Certificate("Authority", 10**12, None))
     stranger.get("/v1/pets")
     return stranger.get("/metrics").text
 

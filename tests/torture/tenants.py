@@ -6,8 +6,7 @@ from typing import Any
 import requests
 
 from petstore.models.categories import Category, CategoryTable
-from petstore.models.domains import Domain, DomainToken
-from petstore.models.domains.checks import prove
+from petstore.models.domains import DnsResult, Domain, DomainToken
 from petstore.models.keys import Key
 from petstore.models.orders import Order, OrderTable
 from petstore.models.pets import Pet, PetTable
@@ -51,7 +50,7 @@ class Victim:
         orders = [Order.place(project.id, pet).id for pet in pets[: ROWS // 2]]
         Category.rename(project.id, 1, f"{SECRET} dogs")
         domain = Domain.add(project, DOMAIN)
-        prove(domain, "as it should be", most_new=100)
+        domain.record(DnsResult(True, "as it should be"), most_new=100)
         with db.atomic():
             attempt = Attempt(project.id, "/v1/pets", "key-1", b"x")
             StoredResponse.keep(attempt, 201, None, b"{}")

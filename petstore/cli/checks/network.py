@@ -1,12 +1,11 @@
 """Checks of the network: trusted proxies, and the base domain in DNS."""
 
-import asyncio
 import socket
 from collections.abc import Iterable
 
 from petstore import randomness
 from petstore.cli.checks.results import Result
-from petstore.hosting.resolver import Resolver, Unanswered
+from petstore.hosting.lookup import Lookup, Unanswered
 from petstore.settings import Settings
 
 # A Unix socket has a path, an inherited socket a number.
@@ -84,7 +83,9 @@ def check_hosts(settings: Settings) -> Result:
     # Nobody has created a record for this name, so only a wildcard answers.
     some_project = f"check-{randomness.source.randbytes(4).hex()}.{base}"
     try:
-        own, below = asyncio.run(_addresses(settings, base, some_project))
+        lookup = Lookup(settings.dns_servers)
+        own = lookup.addresses(base, may_be_internal=True)
+        below = lookup.addresses(some_project, may_be_internal=True)
     except Unanswered as reason:
         return "wrong", f"{reason}; look at its DNS servers"
     return _compare_addresses(base, own, below)
@@ -101,11 +102,6 @@ def _compare_addresses(base: str, own: set[str], below: set[str]) -> Result:
             "both must lead to the TLS proxy"
         )
     return "ok", f"{base} and *.{base} lead to {_list(own)}"
-
-
-async def _addresses(settings: Settings, *names: str) -> list[set[str]]:
-    resolver = Resolver(settings.dns_servers)
-    return [await resolver.addresses(name, may_be_internal=True) for name in names]
 
 
 def _list(addresses: set[str]) -> str:

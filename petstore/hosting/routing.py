@@ -1,17 +1,23 @@
-"""Host routing: which project serves a request; needs PETSTORE_BASE_DOMAIN."""
+"""Host routing: which project serves a request; needs PETSTORE_BASE_DOMAIN.
+
+A TLS proxy asks at /internal/tls-allowed for which hosts it may get a certificate.
+"""
 
 import re
 import string
 from urllib.parse import quote
 
-from flask import Flask, Response, request
+from flask import Blueprint, Flask, Response, abort, current_app, request
 
 from petstore.errors import ErrorResponse
 from petstore.hosting.names import suffixes
-from petstore.hosting.verifier import Verifier
-from petstore.models.domains.hosts import Host
+from petstore.hosting.verifier import Verifier, verifier_of
+from petstore.models.domains import Host
 from petstore.settings import Settings
 from petstore.web.application import current_request
+from petstore.web.proxies import require_direct_client
+
+bp = Blueprint("tls", __name__, url_prefix="/internal")
 
 EVERY_PROJECT = Host(project_id=None)
 # These and everything below them are served without a look-up of the host. They end
@@ -32,7 +38,8 @@ _ORIGIN = re.compile(r"^[a-z]+://[^/?]*", re.IGNORECASE)
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Check the host of each request, before its key."""
+    """Let the host of each request select its project, before its key."""
+    app.register_blueprint(bp)
     if not (settings.base_domain and settings.tls_address):
         return
     suffixes()  # reads the list now, so that no request waits for it
@@ -57,6 +64,17 @@ def init_app(app: Flask, settings: Settings) -> None:
         if host.project_id is not None and path.startswith("/dashboard/"):
             return _redirect(verifier.base_domain, 303)
         return _redirect(host.moved_to, 301) if host.moved_to else None
+
+
+@bp.get("/tls-allowed")
+def tls_allowed() -> dict[str, str]:
+    """Answer 200 for a host that is served, else 404."""
+    require_direct_client()
+    name = request.args.get("domain", "")
+    verifier = verifier_of(current_app)
+    if not (verifier and find_host(name, verifier.base_domain)):
+        abort(404)
+    return {"domain": name}
 
 
 def find_host(name: str, base_domain: str) -> Host | None:

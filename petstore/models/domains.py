@@ -1,0 +1,502 @@
+"""Domains of projects: added, verified, checked again, chosen, removed."""
+
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Any, NamedTuple, Self
+
+from peewee import (
+    SQL,
+    BigAutoField,
+    BigIntegerField,
+    BooleanField,
+    ColumnBase,
+    Expression,
+    ForeignKeyField,
+    IntegrityError,
+    ModelAlias,
+    ModelSelect,
+    Query,
+    TextField,
+    fn,
+)
+
+from petstore import clock, randomness
+from petstore.events import emit_after_commit
+from petstore.events.activity import ITSELF
+from petstore.models import RuleError
+from petstore.models.limited_actions import LimitedAction
+from petstore.models.plans import PLANS_WITH_DOMAINS
+from petstore.models.projects import Project
+from petstore.storage import BaseModel, db, slot, statement
+
+MAX_DOMAINS = 100  # of one project
+# What DNS proved is believed for a while after it points elsewhere: the name may belong
+# to somebody else by then.
+REDIRECTS_END_AFTER_MS = 7 * clock.MS_PER_DAY
+EXPIRES_AFTER_MS = 30 * clock.MS_PER_DAY
+# A failed certificate is tried again as seldom: authorities limit the failures an hour.
+CHECK_AFTER_MS = 60 * clock.MS_PER_MINUTE
+# A handshake without a result for this long belonged to a process that has ended.
+GIVE_UP_AFTER_MS = 3 * clock.MS_PER_MINUTE
+TOKEN_BYTES = 20
+
+
+class NoSuchDomain(RuleError):
+    """The project has no domain with that id."""
+
+    code = "not_found"
+    text = "There is no such domain."
+
+
+class DomainNotAllowed(RuleError):
+    """The domain cannot be added."""
+
+    text = "{}"
+
+
+class TooManyNewDomains(RuleError):
+    """The project has verified as many new domains as it may in a day."""
+
+    text = (
+        "The project has verified {} new domains today, which is the limit. "
+        "The next day begins at 00:00 UTC."
+    )
+
+
+class DnsResult(NamedTuple):
+    """Whether DNS verifies a domain, and a sentence for its owner."""
+
+    is_verified: bool | None  # None if DNS has not answered, which says nothing
+    text: str
+
+
+class Certificate(NamedTuple):
+    """The issuer and the expiry of a certificate, or why there is none."""
+
+    issuer: str | None = None
+    expires_ms: int | None = None
+    fault: str | None = None
+    detail: str | None = None  # of the fault, with addresses: for the operator alone
+
+
+class CertificateSummary(NamedTuple):
+    """How many certificates have failed, and when the first of the others expires."""
+
+    failed: int
+    expires_ms: int | None
+
+
+class DomainToken(BaseModel):
+    """The token of a project, made when it adds its first domain."""
+
+    project = ForeignKeyField(Project, primary_key=True)
+    token = TextField()
+    turn_ends_ms = BigIntegerField(null=True)  # of release 1.1.0, which may run beside
+
+    @classmethod
+    def ensure(cls, project: Project) -> None:
+        """Make a token unless the project has one."""
+        insert = cls.insert(
+            project=project, token=randomness.source.randbytes(TOKEN_BYTES).hex()
+        )
+        insert.on_conflict_ignore().execute()
+
+    @classmethod
+    def of(cls, project: Project) -> str:
+        """Return the token of a project that has added a domain."""
+        return cls.get_by_id(project.id).token
+
+
+class Domain(BaseModel):
+    """A host name that a project has added, and owns once it is verified."""
+
+    id = BigAutoField()
+    project = ForeignKeyField(Project, index=False)
+    project_id: int
+    name = TextField()
+    created_ms = BigIntegerField()
+    verified_ms = BigIntegerField(null=True)
+    is_chosen = BooleanField(default=False)  # as the primary one
+    lost_ms = BigIntegerField(null=True)  # when another project proved it
+    # Some columns have the names that release 1.0.0, which may run beside, gave them.
+    # When DNS was last queried, and the result of that query, as a sentence:
+    checked_ms = BigIntegerField(null=True, index=True, column_name="looked_ms")
+    finding = TextField(null=True)
+    # Since when DNS has pointed elsewhere:
+    misdirected_since_ms = BigIntegerField(null=True, column_name="astray_ms")
+    certificate_requested_ms = BigIntegerField(
+        null=True, column_name="certificate_asked_ms"
+    )
+    certificate_issuer = TextField(null=True)
+    certificate_expires_ms = BigIntegerField(null=True)
+    certificate_fault = TextField(null=True)
+    primary: str | None  # selected along with the columns: see `_primary_name`
+
+    class Meta:
+        indexes = ((("project", "name"), True),)
+
+    @classmethod
+    def add(cls, project: Project, name: str) -> Self:
+        """Add a domain that is not verified yet; several projects may add the same one.
+
+        Raises `DomainNotAllowed`.
+        """
+        if not project.has_domains:
+            raise DomainNotAllowed("A domain of your own needs the plan Pro or above.")
+        try:
+            with db.atomic():
+                db.lock_until_commit(project.id)
+                if cls.select().where(cls.project == project).count() >= MAX_DOMAINS:
+                    most = f"A project can have at most {MAX_DOMAINS} domains."
+                    raise DomainNotAllowed(most)
+                DomainToken.ensure(project)
+                now = clock.now_ms()
+                domain = cls.create(project=project, name=name, created_ms=now)
+                emit_after_commit("domain_added", project=project.slug, domain=name)
+        except IntegrityError:
+            raise DomainNotAllowed(f"{name} is already one of your domains.") from None
+        return cls.find(project, domain.id)
+
+    @classmethod
+    def find(cls, project: Project, domain_id: int) -> Self:
+        """Return one domain of the project; raises `NoSuchDomain`."""
+        for domain in cls._select(cls.project == project, cls.id == domain_id):
+            return domain
+        raise NoSuchDomain
+
+    @classmethod
+    def page(cls, project: Project) -> list[Self]:
+        """Return the domains of the project, oldest first."""
+        return list(cls._select(cls.project == project).order_by(cls.id))
+
+    @classmethod
+    def all_by_name(cls, project: Project | None) -> list[Self]:
+        """Return the domains of a project, or of all projects, by name."""
+        is_shown = cls.id > 0 if project is None else cls.project == project
+        return list(cls._select(is_shown).order_by(cls.name, cls.id))
+
+    @classmethod
+    def claim_due(cls, besides: Collection[int] = ()) -> Self | None:
+        """Claim the domain that has been due for a check for longest.
+
+        Of the workers that ask at the same time, one gets it. Those of some projects
+        are left out.
+        """
+        now = clock.now_ms()
+        is_due = _is_due(now) & cls.project.not_in(list(besides))
+        first = cls.select(cls.id).where(is_due).order_by(cls.checked_ms, cls.id)
+        claim = cls.update(checked_ms=now).where(cls.id.in_(first.limit(1)), is_due)
+        claimed = [row.id for row in claim.returning(cls.id)]
+        return next(iter(cls._select(cls.id.in_(claimed))), None) if claimed else None
+
+    @classmethod
+    def _select(cls, *conditions: Expression) -> "ModelSelect[Self]":
+        oldest_ms = clock.now_ms() - REDIRECTS_END_AFTER_MS
+        columns = (cls, Project, _primary_name(oldest_ms).alias("primary"))
+        return cls.select(*columns).join(Project).where(*conditions)
+
+    @property
+    def is_primary(self) -> bool:
+        """Whether the project's other domains redirect to this one."""
+        return self.primary == self.name
+
+    @property
+    def is_misdirected(self) -> bool:
+        """Whether the domain is verified, but DNS points elsewhere now."""
+        return None not in (self.verified_ms, self.misdirected_since_ms)
+
+    @property
+    def redirects_end_ms(self) -> int:
+        """When a misdirected domain is no longer the target of redirects."""
+        return (self.misdirected_since_ms or 0) + REDIRECTS_END_AFTER_MS
+
+    @property
+    def expires_ms(self) -> int:
+        """When a misdirected domain is no longer served."""
+        return (self.misdirected_since_ms or 0) + EXPIRES_AFTER_MS
+
+    @property
+    def can_be_primary(self) -> bool:
+        """Whether the project's other domains may redirect to this one."""
+        if not self.is_misdirected:
+            return self.verified_ms is not None
+        return clock.now_ms() < self.redirects_end_ms
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether DNS has pointed elsewhere until the domain was served no longer."""
+        return self.is_misdirected and clock.now_ms() >= self.expires_ms
+
+    @property
+    def state(self) -> str:
+        """The state of the domain in a few words."""
+        if self.verified_ms is None:
+            return "taken over" if self.lost_ms else "not verified"
+        if not self.project.has_domains:
+            return "stopped by the plan"
+        if self.has_expired:
+            return "expired"
+        return "points elsewhere" if self.is_misdirected else "verified"
+
+    @property
+    def certificate(self) -> str:
+        """The state of the certificate: pending, issuing, active or failed."""
+        if self.certificate_fault:
+            return "failed"
+        if self.certificate_issuer:
+            return "active"
+        return "issuing" if self.certificate_requested_ms else "pending"
+
+    def choose(self) -> bool:
+        """Make it the project's primary domain; return whether it can be."""
+        with db.atomic():
+            db.lock_until_commit(self.project_id)
+            was_primary = any(
+                domain.is_primary for domain in Domain._select(Domain.id == self.id)
+            )
+            points_here = _points_here_since(clock.now_ms() - REDIRECTS_END_AFTER_MS)
+            is_verified = Domain.verified_ms.is_null(False)
+            if not self._change(is_verified, points_here, is_chosen=True):
+                return False
+            Domain.update(is_chosen=False).where(
+                Domain.project == self.project_id, Domain.id != self.id
+            ).execute()
+            if not was_primary:
+                self._emit("domain_primary_changed")
+        return True
+
+    def remove(self) -> bool:
+        """Stop serving the domain on its very next request; return if it was served.
+
+        A project that never verified it, or lost it to another project, merely
+        withdraws it.
+        """
+        delete = Domain.delete().where(Domain.id == self.id)
+        with db.atomic():
+            rows = list(delete.returning(Domain.verified_ms))
+            for row in rows:
+                self._emit("domain_removed" if row.verified_ms else "domain_withdrawn")
+        return any(row.verified_ms for row in rows)
+
+    def record(self, result: DnsResult, *, most_new: int | None = None) -> None:
+        """Store what DNS says now, and what follows from it.
+
+        What does not point here any more stays with its project for a while. With
+        `most_new` it is the owner who has asked, and what is verified belongs to the
+        project from now on: see `_verify`.
+        """
+        if result.is_verified and most_new is not None:
+            self._verify(result.text, most_new)
+            return
+        now = clock.now_ms()
+        columns: dict[str, Any] = {"checked_ms": now, "finding": result.text}
+        if result.is_verified:
+            columns |= self._verified_columns(now)
+        elif result.is_verified is not None:  # DNS that does not answer says nothing
+            columns["misdirected_since_ms"] = fn.COALESCE(
+                Domain.misdirected_since_ms, now
+            )
+        with db.atomic():
+            self._change(**columns)
+            if most_new is None and not result.is_verified and self.has_expired:
+                self._emit("domain_expired", by=ITSELF)
+
+    def record_certificate(self, certificate: Certificate) -> None:
+        """Store the certificate that the proxy presents, or why there is none.
+
+        The same fault again is no event.
+        """
+        issuer, expires_ms, fault, detail = certificate
+        with db.atomic():
+            is_recorded = self._change(
+                Domain.verified_ms.is_null(False),
+                certificate_issuer=issuer,
+                certificate_expires_ms=expires_ms,
+                certificate_fault=fault,
+            )
+            if is_recorded and fault and fault != self.certificate_fault:
+                self._emit("certificate_failed", by=ITSELF, reason=fault, detail=detail)
+
+    def _verify(self, finding: str, most_new: int) -> None:
+        """Give the domain to its project, and take it from the project that had it.
+
+        A project verifies at most `most_new` names for the first time in a UTC day.
+        Raises `TooManyNewDomains`, and `NoSuchDomain` when it was removed meanwhile.
+        """
+        while True:  # until no other project verifies it at the same time
+            with suppress(IntegrityError), db.atomic():
+                db.lock_until_commit(self.project_id)
+                current = Domain.get_or_none(Domain.id == self.id)
+                if current is None:
+                    raise NoSuchDomain
+                if not (current.verified_ms or current.lost_ms):
+                    self._count_as_new(most_new)
+                self._take_over()
+                now = clock.now_ms()
+                columns = self._verified_columns(now)
+                if current.verified_ms is None or current.has_expired:
+                    columns |= {"verified_ms": now, "lost_ms": None}
+                    self._emit("domain_verified")
+                # If the row is gone now, what was taken is given back.
+                if not self._change(checked_ms=now, finding=finding, **columns):
+                    raise NoSuchDomain
+                return
+
+    def _verified_columns(self, now: int) -> dict[str, Any]:
+        # The proxy is about to be asked for the certificate.
+        return {
+            "misdirected_since_ms": None,
+            "certificate_requested_ms": now,
+            "certificate_fault": None,
+        }
+
+    def _count_as_new(self, most: int) -> None:
+        today_ms = clock.now_ms() // clock.MS_PER_DAY * clock.MS_PER_DAY
+        if not LimitedAction.record(
+            self.project_id, "prove_domain", self.name, since_ms=today_ms, most=most
+        ):
+            raise TooManyNewDomains(most)
+
+    def _take_over(self) -> None:
+        """Take the domain from the project that has it."""
+        update = Domain.update(
+            verified_ms=None,
+            is_chosen=False,
+            lost_ms=clock.now_ms(),
+            certificate_requested_ms=None,
+            certificate_issuer=None,
+            certificate_expires_ms=None,
+            certificate_fault=None,
+        ).where(
+            Domain.name == self.name,
+            Domain.project != self.project_id,
+            Domain.verified_ms.is_null(False),
+        )
+        for row in list(update.returning(Domain.project)):
+            loser = Project.get_by_id(row.project_id).slug
+            self._emit("domain_taken_over", loser=loser)
+            emit_after_commit("domain_lost", by=ITSELF, project=loser, domain=self.name)
+
+    def _change(self, *conditions: Expression, **columns: Any) -> bool:
+        """Update the row if the conditions hold; return whether it was there."""
+        update = Domain.update(**columns).where(Domain.id == self.id, *conditions)
+        return bool(update.execute())
+
+    def _emit(self, event: str, **facts: str | None) -> None:
+        """Emit an event of the domain after the current transaction."""
+        slug = self.project.slug
+        emit_after_commit(event, project=slug, domain=self.name, **facts)
+
+
+# Several projects may add a domain; one of them owns it.
+Domain.add_index(Domain.name, unique=True, where=Domain.verified_ms.is_null(False))
+
+
+class Host(NamedTuple):
+    """The project that a host serves, and the host to redirect its clients to."""
+
+    project_id: int | None  # None: every project; the key decides
+    moved_to: str | None = None
+
+    @classmethod
+    def of_slug(cls, slug: str) -> Self | None:
+        """Return the generated subdomain of a project, which never redirects."""
+        rows = _select_by_slug(slug=slug)
+        return cls(*rows[0]) if rows else None
+
+    @classmethod
+    def of_domain(cls, name: str) -> Self | None:
+        """Return the host of a verified domain, if its project's plan has domains.
+
+        DNS must point there, or must have until a while ago.
+        """
+        now = clock.now_ms()
+        rows = _select_by_name(
+            name=name,
+            oldest_served_ms=now - EXPIRES_AFTER_MS,
+            oldest_primary_ms=now - REDIRECTS_END_AFTER_MS,
+        )
+        for project_id, primary in rows:
+            return cls(project_id, primary if primary != name else None)
+        return None
+
+
+def certificate_summary() -> CertificateSummary:
+    """Summarise the certificates of all domains that are served."""
+    is_served = _is_entitled() & _points_here_since(clock.now_ms() - EXPIRES_AFTER_MS)
+    query = Domain.select(
+        fn.COUNT(Domain.certificate_fault),  # where it is not null
+        fn.MIN(Domain.certificate_expires_ms),
+    )
+    return CertificateSummary(*query.where(is_served).scalar(as_tuple=True))
+
+
+@statement(db)
+def _select_by_slug() -> Query:
+    is_slug = Project.slug == slot("slug")
+    return Project.select(Project.id).where(is_slug, Project.deleted_ms.is_null())
+
+
+@statement(db)
+def _select_by_name() -> Query:
+    return (
+        Domain.select(Domain.project, _primary_name(slot("oldest_primary_ms")))
+        .join(Project)
+        .where(
+            Domain.name == slot("name"),
+            Domain.verified_ms.is_null(False),
+            _points_here_since(slot("oldest_served_ms")),
+            Project.plan.in_(PLANS_WITH_DOMAINS),
+        )
+    )
+
+
+def _is_due(now: int) -> Expression:
+    is_issuing = (
+        Domain.misdirected_since_ms.is_null()
+        & Domain.certificate_fault.is_null()
+        & Domain.certificate_issuer.is_null()
+    )
+    # Once it has expired, a domain is checked one last time.
+    since = Domain.misdirected_since_ms
+    was_served = since.is_null() | (Domain.checked_ms < since + EXPIRES_AFTER_MS)
+    is_due: Expression = (_is_entitled() & was_served) & (
+        (Domain.checked_ms < now - CHECK_AFTER_MS)
+        | (is_issuing & (Domain.checked_ms < now - GIVE_UP_AFTER_MS))
+    )
+    return is_due
+
+
+def _is_entitled() -> Expression:
+    # SQLite would read all projects for `IN`, even for the domains of one.
+    entitled = Project.select(SQL("1")).where(
+        Project.id == Domain.project, Project.plan.in_(PLANS_WITH_DOMAINS)
+    )
+    return Domain.verified_ms.is_null(False) & fn.EXISTS(entitled)
+
+
+def _points_here_since(
+    oldest_ms: int | ColumnBase, domain: "type[Domain] | ModelAlias[Domain]" = Domain
+) -> Expression:
+    """Return the condition that DNS points here, or has until after that instant."""
+    since = domain.misdirected_since_ms
+    is_here: Expression = since.is_null() | (since > oldest_ms)
+    return is_here
+
+
+def _primary_name(oldest_ms: int | ColumnBase) -> "ModelSelect[Domain]":
+    """Return a subquery for the primary domain: the chosen one, else the oldest.
+
+    A domain that DNS has pointed elsewhere since `oldest_ms` is none.
+    """
+    primary = Domain.alias()
+    return (
+        primary.select(primary.name)
+        .where(
+            primary.project == Domain.project,
+            primary.verified_ms.is_null(False),
+            _points_here_since(oldest_ms, primary),
+        )
+        .order_by(primary.is_chosen.desc(), primary.verified_ms, primary.id)
+        .limit(1)
+    )
