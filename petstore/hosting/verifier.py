@@ -53,7 +53,7 @@ class Verifier:
         self._verifying: list[int] = []
         self._rechecking: list[int] = []
         self._shaking_hands: list[int] = []
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def address(self, project: Project) -> str:
         """Return the generated subdomain of a project."""
@@ -101,7 +101,8 @@ class Verifier:
     @property
     def is_idle(self) -> bool:
         """Whether nothing is being checked in the background."""
-        return not (self._shaking_hands or self._rechecking)
+        with self._lock:
+            return not (self._shaking_hands or self._rechecking)
 
     def recheck_due(self) -> None:
         """Start to check the domains that are due, of each project one at a time.
@@ -135,8 +136,9 @@ class Verifier:
                 if result.is_verified:
                     self._request_certificate(domain)
         finally:
-            self._rechecking.remove(domain.project_id)
-        self.recheck_due()
+            with self._lock:
+                self._rechecking.remove(domain.project_id)
+                self.recheck_due()
 
     def _check(self, domain: Domain) -> DnsResult:
         required = self.required_records(domain)

@@ -12,7 +12,7 @@ from petstore.models.projects import Plan, Project
 from tests.harness.background import finish_background
 from tests.harness.clocks import Clock
 from tests.harness.dns_server import DnsServer
-from tests.harness.host_fixtures import NAME, Own
+from tests.harness.host_fixtures import Own
 from tests.harness.statements import recorded
 from tests.harness.waiting import wait_until
 
@@ -29,7 +29,7 @@ def environ(
 ) -> dict[str, str]:
     """Let the service check as many domains at a time as the test asks for."""
     seconds = {"dns_seconds": PATIENT_SECONDS, "dns_server_seconds": PATIENT_SECONDS}
-    set_limits(rechecks=request.param, **seconds)
+    set_limits(dns_checks=request.param, **seconds)
     return environ
 
 
@@ -41,37 +41,6 @@ def many(rival: Project, own: Own) -> list[str]:
 
 def asked(nameserver: DnsServer) -> list[str]:
     return [name for name, kind in nameserver.queries if kind == "CNAME"]
-
-
-@pytest.mark.parametrize("environ", [1], indirect=True)
-def test_domain_of_another_project_does_not_wait_for_all_of_the_first(
-    many: list[str],
-    shop: Domain,
-    verifier: Verifier,
-    nameserver: DnsServer,
-    clock: Clock,
-):
-    clock.move(days=1)
-    verifier.recheck_due()
-    finish_background(verifier)
-    assert asked(nameserver) == [many[0], NAME, *many[1:]]
-
-
-@pytest.mark.parametrize("environ", [1], indirect=True)
-def test_few_projects_wait_for_their_turn(
-    many: list[str],
-    shop: Domain,
-    verifier: Verifier,
-    nameserver: DnsServer,
-    clock: Clock,
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr("petstore.hosting.verifier.MAX_RECHECKED_PROJECTS", 1)
-    clock.move(days=1)
-    for checked in (many, [*many, NAME]):
-        verifier.recheck_due()
-        finish_background(verifier)
-        assert asked(nameserver) == checked
 
 
 @pytest.mark.parametrize("environ", [2], indirect=True)
@@ -126,7 +95,7 @@ def test_worker_checks_only_so_many_domains_at_a_time(
 @pytest.mark.parametrize("environ", [2], indirect=True)
 def test_looking_for_a_due_domain_costs_the_same_among_many_projects(shop: Domain):
     with recorded() as seen:
-        claim_due(shop.project_id)
+        Domain.claim_due()
     [search] = seen
     before = search.cost()
     for number in range(50):

@@ -1,6 +1,6 @@
 """Verification in DNS: by a CNAME record, or by the addresses and a TXT record."""
 
-import asyncio
+import itertools
 import time
 from collections.abc import Callable
 
@@ -8,6 +8,7 @@ import dns.flags
 import dns.message
 import dns.rcode
 import dns.rdatatype
+import dns.rrset
 import pytest
 
 from petstore.hosting.dns import DnsResult, Record, RequiredRecords, check_dns
@@ -20,13 +21,13 @@ APEX = RequiredRecords("example.org", TARGET, "token-1")
 
 
 def check(server: DnsServer, required: RequiredRecords = SHOP) -> DnsResult:
-    return asyncio.run(check_dns(required, (server.address,)))
+    return check_dns(required, (server.address,))
 
 
 def fault(server: DnsServer, required: RequiredRecords = SHOP) -> str:
     """Return why the domain is not proved."""
     result = check(server, required)
-    assert not result.is_proved
+    assert not result.is_verified
     return result.text
 
 
@@ -44,7 +45,7 @@ def test_apex_requires_alias_and_txt_records():
 def test_a_cname_to_the_target_proves_the_domain(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", TARGET)
     nameserver.put(TARGET, "CNAME", "proxy.example.net")
-    assert check(nameserver).is_proved
+    assert check(nameserver).is_verified
 
 
 def test_cname_chain_to_the_target_proves_the_domain(nameserver: DnsServer):
@@ -52,7 +53,7 @@ def test_cname_chain_to_the_target_proves_the_domain(nameserver: DnsServer):
     nameserver.put("a.example.org", "CNAME", "B.example.org")
     nameserver.put("b.example.org", "CNAME", TARGET.upper())
     result = check(nameserver)
-    assert result.is_proved
+    assert result.is_verified
     assert f"a.example.org → b.example.org → {TARGET}" in result.text
 
 
@@ -72,7 +73,7 @@ def test_cname_to_another_target_proves_nothing(nameserver: DnsServer):
 
 def test_cname_to_an_unknown_name_proves_nothing(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", "typo.example.net")
-    assert "typo.example.net, which does not exist" in fault(nameserver)
+    assert "shop.example.org → typo.example.net. Change" in fault(nameserver)
 
 
 def test_addresses_instead_of_a_cname_prove_nothing(nameserver: DnsServer):
@@ -99,7 +100,7 @@ def test_internal_names_are_neither_followed_nor_shown(
     nameserver.put("shop.example.org", "CNAME", internal)
     nameserver.put(internal, "CNAME", "secret.internal")
     text = fault(nameserver)
-    assert "shop.example.org → a name that is not public. Point" in text
+    assert "shop.example.org → a name that is not public. Change" in text
     assert internal not in text.split()
     assert nameserver.queries == [("shop.example.org", "CNAME")]
 
@@ -133,7 +134,7 @@ def test_the_target_may_lead_to_an_internal_name(apex_server: DnsServer):
     apex_server.put(TARGET, "CNAME", "proxy.internal")
     apex_server.put("proxy.internal", "A", "9.9.9.1", "9.9.9.2")
     apex_server.put("proxy.internal", "AAAA", "2620:fe::9")
-    assert check(apex_server, APEX).is_proved
+    assert check(apex_server, APEX).is_verified
 
 
 def test_of_many_addresses_some_are_shown(nameserver: DnsServer):
@@ -148,19 +149,20 @@ def test_missing_cname_is_reported(nameserver: DnsServer):
 
 
 @pytest.mark.parametrize("length", [1, 2, 5])
-def test_cname_loop_is_reported(nameserver: DnsServer, length: int):
+def test_cname_loop_is_followed_once(nameserver: DnsServer, length: int):
     names = ["shop.example.org", *(f"n{i}.example.org" for i in range(1, length))]
     for name, following in zip(names, [*names[1:], names[0]], strict=True):
         nameserver.put(name, "CNAME", following)
-    assert "runs in a circle" in fault(nameserver)
+    assert "→ shop.example.org. Change" in fault(nameserver)
+    assert len(nameserver.queries) == length
 
 
 def test_long_cname_chain_is_not_followed_to_its_end(nameserver: DnsServer):
     nameserver.put("shop.example.org", "CNAME", "n0.example.org")
     for i in range(100):
         nameserver.put(f"n{i}.example.org", "CNAME", f"n{i + 1}.example.org")
-    assert "is too long" in fault(nameserver)
-    assert len(nameserver.queries) < 12
+    assert "→ n7.example.org. Change" in fault(nameserver)
+    assert len(nameserver.queries) == 8
 
 
 @pytest.fixture
@@ -176,14 +178,14 @@ def apex_server(nameserver: DnsServer) -> DnsServer:
 
 
 def test_target_addresses_and_token_prove_the_apex(apex_server: DnsServer):
-    assert check(apex_server, APEX).is_proved
+    assert check(apex_server, APEX).is_verified
     del apex_server.records["example.org"]["AAAA"]  # one kind of address is enough
-    assert check(apex_server, APEX).is_proved
+    assert check(apex_server, APEX).is_verified
 
 
 def test_cname_at_the_apex_is_sufficient(apex_server: DnsServer):
     apex_server.records = {"example.org": {"CNAME": [TARGET]}}
-    assert check(apex_server, APEX).is_proved
+    assert check(apex_server, APEX).is_verified
 
 
 def test_addresses_without_txt_prove_nothing(apex_server: DnsServer):
@@ -253,13 +255,13 @@ def test_truncated_answer_is_retried_over_tcp(nameserver: DnsServer):
             answer.answer.clear()
 
     nameserver.twist = truncate
-    assert check(nameserver).is_proved
+    assert check(nameserver).is_verified
     assert len(nameserver.queries) == 2
 
 
 def test_unreachable_server_proves_nothing(set_limits: Callable[..., None]):
     set_limits(dns_seconds=0.2)
-    assert not asyncio.run(check_dns(SHOP, (Address("127.0.0.1", 9),))).is_proved
+    assert not check_dns(SHOP, (Address("127.0.0.1", 9),)).is_verified
 
 
 NOWHERE = Address("dns.invalid", 53)
@@ -272,12 +274,12 @@ def test_server_whose_name_does_not_resolve_keeps_no_other_from_being_asked(
     nameserver.put("shop.example.org", "CNAME", TARGET)
     known = nameserver.address
     servers = (NOWHERE, known) if is_first else (known, NOWHERE)
-    assert asyncio.run(check_dns(SHOP, servers)).is_proved
+    assert check_dns(SHOP, servers).is_verified
 
 
 def test_servers_whose_names_do_not_resolve_prove_nothing():
-    result = asyncio.run(check_dns(SHOP, (NOWHERE,)))
-    assert not result.is_proved
+    result = check_dns(SHOP, (NOWHERE,))
+    assert not result.is_verified
     assert "shop.example.org has DNS servers that answer with an error" in result.text
 
 
@@ -286,23 +288,50 @@ LIES = {
         rrset("other.example.org", "CNAME", TARGET)
     ),
     "with another number": lambda answer: setattr(answer, "id", answer.id ^ 1),
-    "to another question": lambda answer: answer.question.__setitem__(
-        slice(None), [rrset("other.example.org", "CNAME")]
-    ),
     "in the additional section": lambda answer: answer.additional.append(
         rrset("shop.example.org", "CNAME", TARGET)
-    ),
-    "as a question": lambda answer: setattr(
-        answer, "flags", answer.flags & ~dns.flags.QR
     ),
 }
 
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-def test_forged_answer_proves_nothing(
-    nameserver: DnsServer, set_limits: Callable[..., None], lie: object
-):
-    set_limits(dns_seconds=0.2)
+def test_forged_answer_proves_nothing(nameserver: DnsServer, lie: object):
     nameserver.put("shop.example.org", "TXT", '"x"')
     nameserver.twist = lambda answer, _: lie(answer)
-    assert not check(nameserver).is_proved
+    assert not check(nameserver).is_verified
+
+
+DEEP = "a." * 20 + "example.org"
+# Answers with little in them that take long to parse, or that no check needs.
+COSTLY = {
+    "many records": rrset("x.org", "A", *(f"192.0.2.{n}" for n in range(33))),
+    "a name of many labels": rrset(DEEP, "A", "192.0.2.1"),
+    "an alias of many labels": rrset("x.org", "CNAME", DEEP),
+    "a kind that was not asked for": rrset("x.org", "LOC", "52 22 23 N 4 53 32 E 0m"),
+    "many bytes": rrset("x.org", "TXT", *(f'"{n}{"x" * 200}"' for n in range(10))),
+}
+
+
+@pytest.mark.parametrize("is_tcp", [False, True])
+@pytest.mark.parametrize("costly", COSTLY.values(), ids=COSTLY)
+def test_answer_that_is_costly_to_parse_is_refused(
+    nameserver: DnsServer, costly: dns.rrset.RRset, is_tcp: bool
+):
+    def twist(answer: dns.message.Message, over_tcp: bool) -> None:
+        if over_tcp == is_tcp:
+            answer.answer.append(costly)
+        else:
+            answer.flags |= dns.flags.TC
+
+    nameserver.put("shop.example.org", "CNAME", TARGET)
+    nameserver.twist = twist
+    assert "or with too much" in fault(nameserver)
+
+
+def test_longest_legal_chain_is_followed(nameserver: DnsServer):
+    long = "x" * 40
+    middle = [f"{long}-{n}.{long}.example.org" for n in range(7)]
+    names = ["shop.example.org", *middle, TARGET]
+    for name, following in itertools.pairwise(names):
+        nameserver.put(name, "CNAME", following)
+    assert check(nameserver).is_verified

@@ -8,15 +8,14 @@ import dns.message
 import pytest
 
 from petstore.hosting.verifier import AlreadyVerifying, Verifier
-from petstore.models.domains import Domain, DomainToken
+from petstore.models.domains import Domain
 from petstore.models.projects import Plan, Project
-from tests.harness.clocks import Clock
 from tests.harness.crowds import at_once
 from tests.harness.dns_server import DnsServer
 from tests.harness.host_fixtures import NAME
 from tests.harness.waiting import wait_until
 
-SILENT = 20
+SILENT = 10
 PATIENT_SECONDS = 60  # no silent server may time out on a busy machine
 
 
@@ -52,8 +51,9 @@ def verifying(verifier: Verifier, domains: list[Domain]) -> Iterator[list[bool]]
         args=(lambda domain: found.append(verifier.verify(domain)), domains),
     )
     thread.start()
-    locked = DomainToken.select().where(DomainToken.locked_until_ms.is_null(False))
-    wait_until(lambda: locked.count() == len(domains), "not all are being verified")
+    wait_until(
+        lambda: len(verifier._verifying) == len(domains), "not all are being verified"
+    )
     yield found
     thread.join()
 
@@ -80,29 +80,25 @@ def test_project_verifies_one_domain_at_a_time(
         silent.set()
 
 
-def test_concurrent_attempts_get_one_lock(domain: Domain):
-    locks = []
-    at_once(
-        lambda n: locks.append(DomainToken.acquire_lock(n)), [domain.project_id] * 8
-    )
-    assert len(list(filter(None, locks))) == 1
-
-
-def test_unexpected_error_releases_the_lock(
-    verifier: Verifier, domain: Domain, monkeypatch: pytest.MonkeyPatch
+def test_worker_verifies_only_so_many_domains_at_a_time(
+    verifier: Verifier,
+    domain: Domain,
+    silent: threading.Event,
+    set_limits: Callable[..., None],
 ):
-    with monkeypatch.context() as broken:
-        broken.setattr(verifier, "_check_dns", lambda _: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
+    set_limits(dns_checks=2)
+    with verifying(verifier, [silent_domain(number) for number in range(2)]):
+        with pytest.raises(AlreadyVerifying):
             verifier.verify(domain)
+        silent.set()
     assert verifier.verify(domain)
 
 
-def test_lock_expires_and_its_late_release_keeps_the_next_one(
-    domain: Domain, clock: Clock
+def test_unexpected_error_does_not_keep_the_place(
+    verifier: Verifier, domain: Domain, monkeypatch: pytest.MonkeyPatch
 ):
-    late = DomainToken.acquire_lock(domain.project_id)
-    clock.move(seconds=LOCK_MS / 1000)
-    assert DomainToken.acquire_lock(domain.project_id)
-    DomainToken.release_lock(domain.project_id, late)
-    assert DomainToken.acquire_lock(domain.project_id) is None
+    with monkeypatch.context() as broken:
+        broken.setattr(verifier, "_check", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            verifier.verify(domain)
+    assert verifier.verify(domain)

@@ -93,7 +93,6 @@ def test_abandoned_handshake_is_retried(
     recheck: Callable, domain: Domain, proxy: TlsProxy, clock: Clock
 ):
     domain.record(DnsResult(True, "as it should be"), most_new=1)
-    record_handshake(domain)
     assert now(domain).certificate == "issuing"
     proxy.issue(NAME)
     clock.move(seconds=181)
