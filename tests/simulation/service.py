@@ -12,8 +12,8 @@ from gunicorn.config import Config
 
 from petstore import clock, create_app, randomness, timeouts, waiting
 from petstore.events import streams
-from petstore.models.failed_requests import failure_queue
-from petstore.models.key_usage import key_notes
+from petstore.models.failed_requests import failures
+from petstore.models.key_usage import uses
 from petstore.models.row_limits import row_limits
 from petstore.monitoring import health
 from petstore.quotas import fallback
@@ -125,8 +125,8 @@ class Service:
             self.world.note("worker", "has stopped")
             db.dispose()
             waiting._main.loop = EndedLoop()
-            failure_queue.flush()
-            key_notes.flush()
+            failures.flush()
+            uses.flush()
         except Killed:
             self.world.note("worker", "was killed")
         finally:
@@ -190,8 +190,8 @@ def be_in(world: World) -> None:
 
 def _forget_process() -> None:
     """Forget what a process knows besides its application."""
-    key_notes.__init__()
-    failure_queue.__init__()
+    uses.__init__()
+    failures.__init__()
     row_limits.forget()
     row_limits.__dict__["_is_counting"] = False
     waiting.background_tasks.clear()
