@@ -37,10 +37,9 @@ class Kept(NamedTuple):
         key = database.row_id(model)
         oldest = model.select(*key).order_by(self.along or self.age)
         few = database.skip_locked(oldest.limit(timeouts.LIMITS.tidied_rows))
-        outdated = model.delete().where(
-            Tuple(*key).in_(few), self.age < now - self.kept
-        )
-        return outdated.returning(*key)
+        is_outdated = Tuple(*key).in_(few) & (self.age < now - self.kept)
+        deletion: Query = model.delete().where(is_outdated).returning(*key)
+        return deletion
 
 
 TABLES = (

@@ -5,7 +5,6 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from os import getpid
 from pathlib import Path
 from subprocess import Popen
 from tempfile import gettempdir, mkdtemp
@@ -14,7 +13,6 @@ import psutil
 import pytest
 
 from petstore import create_app
-from petstore.monitoring.metrics import take_over_files
 from petstore.server import leftovers
 from petstore.settings import read_settings
 from tests.harness import servers
@@ -95,24 +93,6 @@ def test_new_workers_go_on_in_the_files_of_those_that_have_ended(
         kill_all(service)
         wait_until(has_two_files_for_each_of_two_workers)
         assert counted(service) == 4 * number
-
-
-def test_scrape_reads_again_when_a_file_has_got_a_new_name(
-    sqlite_url: str, directory: Path, monkeypatch: pytest.MonkeyPatch
-):
-    app = create_app(read_settings({"DATABASE_URL": sqlite_url}))
-    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(directory))
-    (directory / f"counter_{2**30}.db").write_bytes(bytes(8))
-    find = glob.glob
-
-    def renamed_afterwards(pattern: str) -> list[str]:
-        found = find(pattern)
-        take_over_files(2**30)
-        return found
-
-    monkeypatch.setattr(glob, "glob", renamed_afterwards)
-    assert app.test_client().get("/metrics").status_code == 200
-    assert [path.name for path in directory.glob("*.db")] == [f"counter_{getpid()}.db"]
 
 
 def test_scrape_reads_again_while_a_worker_makes_its_file(

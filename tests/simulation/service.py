@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from gunicorn.config import Config
+from petstore.storage.engines.group_commit import GroupCommit
 
 from petstore import clock, create_app, randomness, timeouts, waiting
 from petstore.events import streams
@@ -21,7 +22,6 @@ from petstore.server import balancing
 from petstore.server.worker import EventLoopWorker
 from petstore.settings import read_settings
 from petstore.storage import db
-from petstore.storage.engines.group_commit import GroupCommit
 from tests.simulation.disk import Disk, writer_on
 from tests.simulation.loop import Killed, Loop
 from tests.simulation.network import Listener, Network
