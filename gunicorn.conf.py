@@ -49,13 +49,12 @@ control_socket_disable = True
 
 # Gunicorn's own lines look like those of the service.
 logconfig_dict = {
-    "handlers": {"lines": {"class": "petstore.events.lines.LineHandler"}},
+    "handlers": {"lines": {"class": "petstore.log.LineHandler"}},
     "loggers": {"gunicorn.error": {"handlers": ["lines"], "propagate": False}},
     "root": {"handlers": ["lines"], "level": "WARNING"},
 }
 
 on_starting = gunicorn_hooks.on_starting
-pre_fork = gunicorn_hooks.pre_fork
 post_worker_init = gunicorn_hooks.post_worker_init
 worker_exit = gunicorn_hooks.worker_exit
 on_exit = gunicorn_hooks.on_exit

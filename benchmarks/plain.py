@@ -127,10 +127,10 @@ def _balancing() -> None:
 
 def _own_pool() -> None:
     import asyncpg
+    from petstore.storage.engines.connection import PostgresConnection
 
     from petstore import timeouts
     from petstore.storage.engines import postgresql
-    from petstore.storage.engines.connection import PostgresConnection
 
     class Pool:
         """The pool of asyncpg, without its reset, which is one more round trip."""

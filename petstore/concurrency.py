@@ -9,16 +9,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
-_monkey = sys.modules.get("gevent.monkey")
-# Whether gevent has replaced the blocking calls of this process.
-USES_GREENLETS = _monkey is not None and _monkey.is_module_patched("threading")
 
-if USES_GREENLETS:
-    import gevent
+def uses_greenlets() -> bool:
+    """Return whether gevent has replaced the blocking calls of this process.
+
+    It may do so after this module was imported.
+    """
+    monkey = sys.modules.get("gevent.monkey")
+    return monkey is not None and monkey.is_module_patched("threading")
 
 
 def call_in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
@@ -26,10 +29,21 @@ def call_in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
 
     Other greenlets go on meanwhile. A thread calls it itself, and waits.
     """
-    if USES_GREENLETS:
-        result: Result = gevent.get_hub().threadpool.apply(function, arguments)
+    if uses_greenlets():
+        pool = sys.modules["gevent"].get_hub().threadpool
+        result: Result = pool.apply(function, arguments)
         return result
     return function(*arguments)
+
+
+def original(module: str, name: str) -> Any:
+    """Return what gevent has replaced in a module, as the standard library has it.
+
+    It is for real threads, which must not use what gevent has put in its place.
+    """
+    if uses_greenlets():
+        return sys.modules["gevent.monkey"].get_original(module, name)
+    return getattr(import_module(module), name)
 
 
 def start(function: Callable[..., None], *arguments: Any) -> None:

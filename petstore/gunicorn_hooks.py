@@ -43,8 +43,8 @@ def on_starting(server: Arbiter) -> None:
     from prometheus_client import values
 
     values.ValueClass = values.MultiProcessValue(_name_of_metric_files)
+    from petstore import log
     from petstore.cli.checks import startup_warnings
-    from petstore.events import streams
     from petstore.monitoring import metrics
     from petstore.settings import read_settings
     from petstore.storage import migrator, open_databases, opened_databases
@@ -53,7 +53,7 @@ def on_starting(server: Arbiter) -> None:
         metrics.make_directory()
     if not os.access(METRICS, os.W_OK | os.X_OK):
         _refuse(f"{metrics.DIRECTORY}: {METRICS} must be a directory to write to")
-    waiting = streams.never_wait(partial(metrics.count_event, "log_line_dropped"))
+    log.capture_prints()
     settings = read_settings()
     open_databases(settings)
     try:
@@ -62,8 +62,6 @@ def on_starting(server: Arbiter) -> None:
             _require_free(server.cfg.address)
         for warning in startup_warnings(settings, server.cfg.address):
             server.log.warning(warning)
-        for name in waiting:
-            server.log.warning(f"{name}: the service stops while its reader pauses")
     except (migrator.NotMigrated, OSError) as error:
         _refuse(error)
     finally:
@@ -96,11 +94,11 @@ def post_worker_init(worker: Worker) -> None:
 
 def worker_exit(server: Arbiter, worker: Worker) -> None:
     """Write what requests have noted and the worker has not written yet."""
-    from petstore.models.failed_requests import failure_queue
-    from petstore.models.key_usage import key_notes
+    from petstore.models.failed_requests import failures
+    from petstore.models.key_usage import uses
 
-    failure_queue.flush()
-    key_notes.flush()
+    failures.flush()
+    uses.flush()
 
 
 def on_exit(server: Arbiter) -> None:

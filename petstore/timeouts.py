@@ -25,7 +25,8 @@ class Limits:
     accepts: int = 8  # before others go on; a burst is shared by the workers
     accept_pause_seconds: float = 0.05  # when a connection cannot be accepted
     spare_descriptors: int = 96  # for files and for connections to the stores
-    log_bytes: int = 1024 * 1024  # that a pipe keeps until its reader comes, if it may
+    log_lines: int = 5_000  # that wait to be written to stdout, or to stderr
+    log_seconds: float = 0.5  # to write the last of them when a process ends
 
     # Counting a request.
     # Each step of a connection to Redis. Connecting and a reply are waited for twice as
@@ -81,9 +82,13 @@ class Limits:
     # What requests note is written in the background.
     failed_seconds: float = 1.0  # after the first failed request that is not written
     usage_seconds: float = 5.0  # after the first use of a key that is not written
-    tidy_seconds: float = 30.0  # before rows that are not kept are deleted
-    failed_requests: int = 1_000  # of a process that wait to be written
+    notes: int = 20_000  # of each kind, of a process, that wait to be written
     failed_per_second: int = 20  # of one project, that a process writes
+
+    # Deleting what is outdated.
+    tidy_seconds: float = 60.0  # after the first request since the last time
+    tidied_rows: int = 200  # of a table at a time
+    tidy_pause_seconds: float = 0.02  # about as long as that takes on SQLite
 
     # Deleting a project. Others write between two batches.
     deleted_rows: int = 500  # in one batch

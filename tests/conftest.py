@@ -17,9 +17,9 @@ from flask.testing import FlaskClient
 from redis import Redis
 
 from petstore import clock as service_clock
-from petstore import create_app, timeouts
-from petstore.models.failed_requests import failure_queue
-from petstore.models.key_usage import key_notes
+from petstore import create_app, log, timeouts
+from petstore.models.failed_requests import failures
+from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import row_limits
@@ -38,6 +38,7 @@ be_patient()
 make_stores_movable()
 databases.forget_power_cuts()
 compile_once()
+log.Stream.put = log.Stream._write  # so that a test can read what it has caused
 # Examples may take arbitrarily long on a busy machine.
 hypothesis.settings.register_profile(
     "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
@@ -225,9 +226,8 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     if "verifier" in app.extensions:
         app.extensions["verifier"].close()
         finish_background(app.extensions["verifier"])
-    failure_queue.flush()
-    failure_queue.__init__()  # it remembers what came in a second of the frozen clock
-    key_notes.flush()
+    failures.flush()
+    uses.flush()
     row_limits.forget()
     databases.close()
 

@@ -42,8 +42,6 @@ def idempotent(operation: Operation) -> Callable[..., Response]:
             if stored := StoredResponse.find(attempt):
                 return _replay(stored, attempt)
             raise
-        # This comes first, so that nothing can fail the request after it has written.
-        StoredResponse.sweep()
         seconds = timeouts.LIMITS.replay_lock_seconds
         with db.atomic(lock_seconds=seconds):
             if stored := StoredResponse.find_locked(attempt):

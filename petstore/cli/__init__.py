@@ -3,7 +3,6 @@
 from flask import Flask
 
 from petstore.cli.commands import CommandLine
-from petstore.events import lines
 from petstore.settings import Settings, read_settings
 from petstore.storage import open_databases
 
@@ -21,7 +20,6 @@ def create_app() -> Flask:
     """
     settings = read_settings()
     app = Flask(__name__, static_folder=None)
-    lines.write_events(lines.LineHandler())
     open_databases(settings)
     init_app(app, settings)
     return app

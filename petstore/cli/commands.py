@@ -13,6 +13,7 @@ import click
 import peewee
 from flask.cli import AppGroup, FlaskGroup
 
+from petstore import log
 from petstore.events import acting_as
 from petstore.events.activity import OPERATOR
 from petstore.models import RuleError
@@ -45,7 +46,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _errors_in_one_line():
+        with _errors_in_one_line(), log.of_command():
             return super().invoke(ctx)
 
 

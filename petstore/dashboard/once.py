@@ -51,7 +51,6 @@ def do_once(deed: Callable[[], Outcome]) -> ResponseReturnValue:
     fields = orjson.dumps(sorted(sent_fields().items()))
     key = f"{token}.{sha256(fields).hexdigest()}"
     attempt = Attempt(current_project().id, request.path, key, b"")
-    StoredResponse.sweep()
     seconds = timeouts.LIMITS.replay_lock_seconds
     with db.atomic(lock_seconds=seconds):
         if stored := StoredResponse.find_locked(attempt):

@@ -7,7 +7,7 @@ which emit events.
 import json
 from typing import Any, NamedTuple
 
-from peewee import Query, Select, Table
+from peewee import Query, Table
 
 from petstore import clock
 from petstore.storage import db, slot, statement
@@ -50,17 +50,15 @@ KINDS = {
 
 
 def add(slug: str, name: str, actor: str, facts: dict[str, Any]) -> None:
-    """Add an event to the project with that slug, and delete a few that are too old.
+    """Add an event to the project with that slug, and delete what is too much.
 
     No lock is taken: transactions that end together may leave too many until the next
     event.
     """
-    now_ms = clock.now_ms()
     shown = {fact: facts[fact] for fact in KINDS[name].facts if fact in facts}
     values = {"name": name, "actor": actor, "facts": json.dumps(shown)}
-    for (project,) in _insert(slug=slug, **values, now_ms=now_ms):
+    for (project,) in _insert(slug=slug, **values, now_ms=clock.now_ms()):
         _delete_surplus(project=project)
-        _delete_outdated(now_ms=now_ms)
 
 
 _TEXTS = ("name", "actor", "facts")
@@ -86,16 +84,5 @@ def _delete_surplus() -> Query:
     newest = newest.order_by(*(key.desc() for key in keys))
     is_surplus = _activity.c.id <= newest.offset(KEPT).limit(1)
     surplus = ids.where(db.along_index(equal, _activity.c.id >= 0, is_surplus))
-    return _delete(surplus.order_by(*keys))
-
-
-@statement(db)
-def _delete_outdated() -> Query:
-    is_outdated = _activity.c.at_ms < db.now_ms - KEPT_MS
-    outdated = _activity.select(_activity.c.id).where(is_outdated)
-    return _delete(outdated.order_by(_activity.c.at_ms))
-
-
-def _delete(rows: Select) -> Query:
-    few = db.skip_locked(rows.limit(DELETED_AT_ONCE))
+    few = db.skip_locked(surplus.order_by(*keys).limit(DELETED_AT_ONCE))
     return _activity.delete().where(_activity.c.id.in_(few))

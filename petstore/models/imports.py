@@ -84,7 +84,6 @@ def accept(project: Project, digest: bytes, parts: Iterable[str], count: int) ->
     Each process that calls `finish_regularly` adds them too if this one cannot.
     """
     attempt = _attempt(project.id, digest)
-    StoredResponse.sweep()
     with db.atomic():
         if StoredResponse.find_locked(attempt):
             is_new = False

@@ -1,15 +1,12 @@
 """What keys are used for: how many requests each sends, and when it was last used.
 
-Requests note it, and the notes are written in the background. What is not written yet
-is lost if the process is killed.
+Requests note it. What is not written yet is lost if the process is killed.
 """
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import islice
 from typing import Any, NamedTuple
 
-import peewee
 from peewee import (
     EXCLUDED,
     BigIntegerField,
@@ -23,15 +20,13 @@ from peewee import (
 )
 
 from petstore import clock, timeouts
-from petstore.concurrency import Delayed
-from petstore.models.callers import Caller
 from petstore.models.keys import Key
-from petstore.storage import BaseModel, Sweep, db, slot, statement
+from petstore.models.notes import Notes
+from petstore.storage import BaseModel, db, slot, statement
 
 SHOWN_DAYS = 30
 # The time of last use of a key is written once in this time at most.
 STEP_MS = 10 * clock.MS_PER_MINUTE
-WRITTEN_AT_ONCE = 100
 KEYS_AT_ONCE = 500
 
 
@@ -93,80 +88,40 @@ def history(project_id: int, days: int) -> list[Day]:
     return [by_day.get(day) or Day(day, 0, 0) for day in shown]
 
 
-@dataclass(slots=True)
-class Note:
-    """What a key was used for on a day, as far as it is not written yet."""
+class Use(NamedTuple):
+    """A request with a key that was counted."""
 
-    written_ms: int  # the last use, as the table had it
-    used_ms: int = 0
-    served: int = 0
-    refused: int = 0
+    key_id: int
+    at_ms: int  # by the clock of the counter store
+    is_served: bool
 
 
-class KeyNotes:
-    """Collects the notes of a process and writes them together."""
-
-    def __init__(self) -> None:
-        self._notes: dict[tuple[int, int], Note] = {}  # by key and day
-        self._flushing = Delayed(self.flush)
-
-    def add(self, caller: Caller, now_ms: int, *, is_served: bool) -> None:
-        """Note a request that was counted, at the time of the counter store."""
-        place = caller.key_id, now_ms // clock.MS_PER_DAY
-        note = self._notes.get(place) or self._begin(place, caller.last_used_ms or 0)
-        note.used_ms = now_ms
-        if is_served:
-            note.served += 1
-        else:
-            note.refused += 1
-
-    def flush(self) -> None:
-        """Write all notes; those that cannot be written are kept."""
-        notes, self._notes = self._notes, {}
-        try:
-            while notes:
-                some = dict(islice(notes.items(), WRITTEN_AT_ONCE))
-                _write(some)
-                for place in some:
-                    del notes[place]
-        except peewee.DatabaseError:
-            self._take_back(notes)
-
-    def _begin(self, place: tuple[int, int], written_ms: int) -> Note:
-        note = self._notes[place] = Note(written_ms)
-        self._flushing.start(timeouts.LIMITS.usage_seconds)
-        return note
-
-    def _take_back(self, notes: dict[tuple[int, int], Note]) -> None:
-        for place, note in notes.items():
-            later = self._notes.get(place) or self._begin(place, note.written_ms)
-            later.used_ms = max(later.used_ms, note.used_ms)
-            later.served += note.served
-            later.refused += note.refused
-
-
-def _write(notes: dict[tuple[int, int], Note]) -> None:
+def _write(uses: list[Use]) -> None:
+    served: Counter[tuple[int, int]] = Counter()  # by key and day
+    refused: Counter[tuple[int, int]] = Counter()
+    used: dict[int, int] = {}
+    for key_id, at_ms, is_served in uses:
+        counts = served if is_served else refused
+        counts[key_id, at_ms // clock.MS_PER_DAY] += 1
+        used[key_id] = at_ms
     # All processes write in the same order, so that none waits for one that waits.
-    rows = sorted(notes.items())
-    used = [
-        {"key": key_id, "used_ms": note.used_ms}
-        for (key_id, _), note in rows
-        if note.used_ms - note.written_ms >= STEP_MS
-    ]
-    with db.atomic():
-        _mark_used.run_many(used)
-        _add_counts.run_many(
-            {"key": key_id, "day": day, "served": note.served, "refused": note.refused}
-            for (key_id, day), note in rows
-        )
-    today = clock.now_ms() // clock.MS_PER_DAY
-    while _sweep(first_day=today - SHOWN_DAYS + 1):
-        pass
+    _mark_used.run_many(
+        {"key": key_id, "used_ms": at_ms} for key_id, at_ms in sorted(used.items())
+    )
+    _add_counts.run_many(
+        {"key": key_id, "day": day, "served": served[place], "refused": refused[place]}
+        for place in sorted(served.keys() | refused.keys())
+        for key_id, day in [place]
+    )
 
 
 @statement(db)
 def _mark_used() -> Query:
-    return Key.update(last_used_ms=slot("used_ms")).where(Key.id == slot("key"))
+    is_due = Key.last_used_ms.is_null() | (
+        Key.last_used_ms + STEP_MS <= slot("used_ms")
+    )
+    marked = Key.update(last_used_ms=slot("used_ms"))
+    return marked.where(Key.id == slot("key"), is_due)
 
 
 @statement(db)
@@ -184,6 +139,4 @@ def _add_counts() -> Query:
     )
 
 
-_sweep = Sweep(KeyUsage, KeyUsage.day, lambda: KeyUsage.day < slot("first_day"))
-
-key_notes = KeyNotes()
+uses = Notes(_write, lambda: timeouts.LIMITS.usage_seconds)

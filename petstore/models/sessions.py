@@ -21,7 +21,7 @@ from petstore.models import RuleError
 from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
 from petstore.models.keys import Key
-from petstore.storage import BaseModel, Sweep, db, slot, statement
+from petstore.storage import BaseModel, db, slot, statement
 
 IDLE_MS = 60 * clock.MS_PER_MINUTE  # without a request
 LASTS_MS = 12 * IDLE_MS  # in any case
@@ -54,7 +54,6 @@ class Session(BaseModel):
         """Begin a session for the caller and return its token."""
         token = randomness.token(TOKEN_BYTES)
         _insert(digest=digest_of(token).hex(), key=caller.key_id, now_ms=clock.now_ms())
-        _sweep(now_ms=clock.now_ms())
         return token
 
     @classmethod
@@ -209,6 +208,3 @@ def _end_some(project_id: int, few: Select) -> bool:
     with db.atomic():
         db.lock_until_commit(project_id)
         return bool(Session.delete().where(Session.digest.in_(few)).execute())
-
-
-_sweep = Sweep(Session, Session.ends_ms, lambda: Session.ends_ms <= db.now_ms)

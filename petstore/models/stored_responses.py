@@ -17,7 +17,7 @@ from peewee import (
 from petstore import clock
 from petstore.models import RuleError
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, Busy, Sweep, db, slot, statement
+from petstore.storage import BaseModel, Busy, db, slot, statement
 
 KEPT_MS = clock.MS_PER_DAY
 
@@ -90,11 +90,6 @@ class StoredResponse(BaseModel):
         if not _insert(**attempt._asdict(), **response, now_ms=clock.now_ms()):
             raise StillRunning
 
-    @classmethod
-    def sweep(cls) -> None:
-        """Delete a few outdated responses."""
-        _sweep(now_ms=clock.now_ms())
-
 
 _KEY = ("project", "path", "key")
 _RESPONSE = ("fingerprint", "status", "location", "body")
@@ -126,6 +121,3 @@ def _insert() -> Query:
         where=_is_outdated(),
     )
     return insert.returning(StoredResponse.key)
-
-
-_sweep = Sweep(StoredResponse, StoredResponse.created_ms, _is_outdated)

@@ -4,9 +4,7 @@ import re
 
 from flask import Flask, Response, has_request_context
 
-from petstore import clock, randomness
-from petstore.events import lines
-from petstore.events.streams import STDOUT
+from petstore import clock, log, randomness
 from petstore.models.credentials import contains_key, masked
 from petstore.web.application import current_request
 from petstore.web.state import RequestState
@@ -23,7 +21,7 @@ _SHOWN_PATH_LENGTH = 256
 
 def init_app(app: Flask) -> None:
     """Give each request an id, and log its response after every other hook."""
-    lines.write_events(_EventHandler())
+    log.handle_events(_EventHandler())
     app.before_request(_begin)
     app.after_request(_end)
 
@@ -58,11 +56,11 @@ def _end(response: Response) -> Response:
     traceparent = request.environ.get("HTTP_TRACEPARENT")
     if traceparent and (trace := _TRACEPARENT.fullmatch(traceparent)):
         line["trace"] = trace[1]
-    lines.write(STDOUT, line)
+    log.write(line)
     return response
 
 
-class _EventHandler(lines.LineHandler):
+class _EventHandler(log.LineHandler):
     def facts(self) -> dict[str, str]:
         """Return the id of the current request, its project and the key that acts."""
         if not has_request_context():

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-import peewee
 from flask import Blueprint, Flask, Response, current_app
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -23,11 +22,8 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from petstore import clock
-from petstore.clock import MS_PER_SECOND
-from petstore.hosting.verifier import verifier_of
+from petstore import clock, log
 from petstore.models.callers import Caller
-from petstore.models.domains import certificate_summary
 from petstore.quotas.decisions import Decision
 from petstore.settings import version
 from petstore.web.application import current_request
@@ -59,8 +55,8 @@ REFUSALS = Counter(
 )
 DEPRECATED = Counter(
     "petstore_deprecated_requests",
-    "Calls of deprecated operations, by project.",
-    ["operation", "project"],
+    "Calls of deprecated operations.",
+    ["operation"],
 )
 EVENTS = {
     "key_banned": ("petstore_bans", "Keys that were banned."),
@@ -68,13 +64,9 @@ EVENTS = {
         "petstore_database_errors",
         "Requests that failed because the database did not answer.",
     ),
-    "failed_request_dropped": (
-        "petstore_failed_requests_dropped",
-        "Failed requests that the dashboard does not show: the queue was full.",
-    ),
     "log_line_dropped": (
         "petstore_log_lines_dropped",
-        "Lines of the log that could not be written at once.",
+        "Lines of the log that were not written.",
     ),
 }
 
@@ -107,12 +99,6 @@ def open_files() -> None:
     _child(DURATION, "unknown")
 
 
-def count_event(name: str, times: int = 1) -> None:
-    """Count one of `EVENTS`."""
-    with suppress(OSError):  # as in `_count`
-        _counter_of(name).inc(times)
-
-
 @bp.get("/metrics")
 def metrics() -> Response:
     """Return all metrics; 404 to a request that came through a proxy."""
@@ -130,8 +116,7 @@ def metrics() -> Response:
 
 def _text(registry: CollectorRegistry) -> bytes:
     for _ in range(READS - 1):
-        # A new worker has just taken a file over, or made one that is still empty.
-        with suppress(FileNotFoundError, struct.error):
+        with suppress(struct.error):  # a new worker has a file that is still empty
             return generate_latest(registry)
         time.sleep(PAUSE_SECONDS)
     return generate_latest(registry)
@@ -151,26 +136,6 @@ class _Gauges(Collector):
             "1 while the counter store answers.",
             value=limiter_of(self._app).store_answers(),
         )
-        if verifier_of(self._app):
-            yield from _certificates()
-
-
-def _certificates() -> Iterator[Metric]:
-    try:
-        summary = certificate_summary()
-    except peewee.DatabaseError:
-        return  # no figures are better than old ones
-    yield GaugeMetricFamily(
-        "petstore_certificates_failed",
-        "Domains in use whose certificate has failed.",
-        value=summary.failed,
-    )
-    if summary.expires_ms is not None:
-        yield GaugeMetricFamily(
-            "petstore_certificate_expires_timestamp_seconds",
-            "When the first of the other certificates expires.",
-            value=summary.expires_ms // MS_PER_SECOND,
-        )
 
 
 def _count(response: Response) -> Response:
@@ -181,12 +146,14 @@ def _count(response: Response) -> Response:
         return response
     # Requests go on without metrics if the files cannot be opened.
     with suppress(OSError):
+        if dropped := log.take_dropped():
+            _counter_of("log_line_dropped").inc(dropped)
         _child(REQUESTS, operation, response.status_code).inc()
         _child(DURATION, operation).observe(clock.monotonic() - state.started)
         if state.decision:
             _count_quota(state.decision, state.caller)
             if state.caller and state.is_deprecated:
-                _child(DEPRECATED, operation, state.caller.slug).inc()
+                _child(DEPRECATED, operation).inc()
     return response
 
 
@@ -212,4 +179,5 @@ class _EventHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         name = record.getMessage()
         if name in EVENTS:
-            count_event(name)
+            with suppress(OSError):  # as in `_count`
+                _counter_of(name).inc()

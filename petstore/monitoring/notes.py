@@ -9,9 +9,9 @@ from petstore import clock
 from petstore.errors import printable
 from petstore.models.callers import Caller
 from petstore.models.credentials import masked
-from petstore.models.failed_requests import Failure, failure_queue
-from petstore.models.key_usage import key_notes
-from petstore.monitoring import metrics
+from petstore.models.failed_requests import Failure, failures
+from petstore.models.key_usage import Use, uses
+from petstore.quotas import housekeeping
 from petstore.web.application import (
     ApplicationRequest,
     camel,
@@ -28,9 +28,6 @@ MAX_OPERATION_LENGTH = 100
 
 def init_app(app: Flask) -> None:
     """Note each request with a key when its response is known."""
-    failure_queue.on_drop = functools.partial(
-        metrics.count_event, "failed_request_dropped"
-    )
     app.after_request(_note)
 
 
@@ -39,37 +36,30 @@ def _note(response: Response) -> Response:
     state, status = request.state, response.status_code
     if caller := state.caller:
         if decision := state.decision:
-            key_notes.add(caller, decision.now_ms, is_served=status not in REFUSED)
-        if status >= FIRST_ERROR and is_api_path(request.path):
-            _note_failure(request, caller, response)
+            uses.add(Use(caller.key_id, decision.now_ms, status not in REFUSED))
+        if (
+            status >= FIRST_ERROR
+            and is_api_path(request.path)
+            and isinstance(response, JsonResponse)
+        ):
+            failures.add(_failure(request, caller, response))
+    housekeeping.start()
     return response
 
 
-def _note_failure(
-    request: ApplicationRequest, caller: Caller, response: Response
-) -> None:
-    now = clock.now_ms()
-    if isinstance(response, JsonResponse) and failure_queue.has_room(
-        caller.project_id, now
-    ):
-        operation, request_id = _operation(request), request.state.request_id
-        facts = (caller, now, operation, response.status_code, request_id)
-        failure_queue.add(functools.partial(_failure, *facts, response.body))
-
-
 def _failure(
-    caller: Caller, now: int, operation: str, status: int, request_id: str, body: bytes
+    request: ApplicationRequest, caller: Caller, response: JsonResponse
 ) -> Failure:
-    error = orjson.loads(body)
+    error = orjson.loads(response.body)
     return Failure(
         caller.project_id,
-        now,
-        operation,
-        status,
+        clock.now_ms(),
+        _operation(request),
+        response.status_code,
         error["code"],
         printable(masked(error["message"]), MAX_MESSAGE_LENGTH),
         caller.prefix,
-        request_id,
+        request.state.request_id,
     )
 
 

@@ -21,14 +21,12 @@ from petstore.storage.engine import (
 )
 from petstore.storage.paging import count_statement, page_statement
 from petstore.storage.queries import Statement, slot, statement
-from petstore.storage.sweeping import Sweep
 
 __all__ = [
     "BaseModel",
     "Busy",
     "CounterModel",
     "Statement",
-    "Sweep",
     "backup",
     "begin_deadline",
     "close_connections",

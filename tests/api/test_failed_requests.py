@@ -1,25 +1,24 @@
 """Failed requests of a project are noted, and written a moment later."""
 
 from collections.abc import Callable
-from functools import partial
 
+import peewee
 import pytest
 from flask.testing import FlaskClient
 
 from petstore import clock
 from petstore.models import failed_requests
 from petstore.models.failed_requests import (
-    DELETED_AT_ONCE,
     KEPT,
-    KEPT_MS,
     FailedRequest,
     Failure,
-    FailureQueue,
-    failure_queue,
+    failures,
     listed,
 )
 from petstore.models.keys import Key
+from petstore.models.notes import Notes
 from petstore.models.projects import Plan, Project
+from petstore.quotas import housekeeping
 from petstore.storage.lists import Part
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.statements import recorded
@@ -30,33 +29,20 @@ EVERYTHING = Part(limit=KEPT + 1)
 
 def found(project: Project, request_id: str | None = None) -> list[Failure]:
     """Write what is waiting, and return the failures that the project sees."""
-    failure_queue.flush()
+    failures.flush()
     return listed(project.id, EVERYTHING, request_id=request_id).rows
 
 
-def failure(project: Project, number: int = 0, at_ms: int = START_MS) -> Failure:
-    of_key = "pet_AAAAAAAAAAAA"
-    return Failure(project.id, at_ms, "x", 404, "not_found", "x", of_key, f"{number}")
-
-
-@pytest.fixture(autouse=True)
-def by_hand(set_limits: Callable) -> None:
-    """Write when the test says so, and count no failure of another test."""
-    set_limits(failed_seconds=NEVER)
-    failure_queue.has_room(0, START_MS - clock.MS_PER_SECOND)
+def failure(project: Project, number: int = 0, second: int = 0) -> Failure:
+    at_ms = START_MS + second * clock.MS_PER_SECOND
+    facts = ("x", 404, "not_found", "x", "pet_AAAAAAAAAAAA", f"{number}")
+    return Failure(project.id, at_ms, *facts)
 
 
 @pytest.fixture
-def dropped() -> list[int]:
-    return []
-
-
-@pytest.fixture
-def queue(dropped: list[int]) -> FailureQueue:
-    """A queue that counts what it drops."""
-    queue = FailureQueue()
-    queue.on_drop = dropped.append
-    return queue
+def notes() -> Notes:
+    """Failures that only the test writes."""
+    return Notes(failed_requests._write, lambda: NEVER)
 
 
 def test_failure_is_found_by_its_id_with_what_was_answered(
@@ -149,7 +135,7 @@ def test_the_newest_are_first_and_older_ones_than_a_day_are_not_seen(
     assert [row.request_id for row in found(project)] == ["2", "1", "0"]
     clock.move(days=1, seconds=-150)
     assert [row.request_id for row in found(project)] == ["2", "1"]
-    failure_queue.tidy()
+    housekeeping.tidy()
     assert FailedRequest.select().count() == 2
 
 
@@ -173,74 +159,27 @@ def test_twenty_in_a_second_are_kept_of_each_project(
 
 
 def test_two_hundred_rows_are_left_of_any_number(
-    project: Project, rival: Project, queue: FailureQueue
+    project: Project, rival: Project, notes: Notes
 ):
-    queue.add(partial(failure, rival))
-    for number in range(KEPT + DELETED_AT_ONCE + 30):
-        queue.add(partial(failure, project, number))
-    queue.flush()
+    notes.add(failure(rival))
+    for second in range(30):
+        for number in range(20):
+            notes.add(failure(project, second * 20 + number, second))
+        if second % 10 == 9:
+            notes.flush()
     assert len(found(project)) == KEPT
-    queue.tidy()
-    rows = FailedRequest.select().where(FailedRequest.project == project)
-    assert rows.count() == KEPT
-    assert found(project)[-1].request_id == str(DELETED_AT_ONCE + 30)
-    assert len(found(rival)) == 1
+    assert FailedRequest.select().count() == KEPT + 1
+    assert found(project)[-1].request_id == str(30 * 20 - KEPT)
 
 
-def test_project_that_grows_while_it_is_tidied_is_tidied_again(
-    project: Project, queue: FailureQueue, monkeypatch: pytest.MonkeyPatch
+def test_too_many_notes_push_the_oldest_out(
+    project: Project, notes: Notes, set_limits: Callable
 ):
-    def delete_and_grow(project_id: int) -> None:
-        delete_surplus(project_id)
-        queue.add(partial(failure, project))
-        queue.flush()
-
-    delete_surplus = failed_requests._delete_surplus
-    monkeypatch.setattr(failed_requests, "_delete_surplus", delete_and_grow)
-    for _ in range(KEPT):
-        queue.add(partial(failure, project))
-    queue.flush()
-    queue.tidy()
-    monkeypatch.undo()
-    queue.tidy()
-    assert FailedRequest.select().count() == KEPT
-
-
-def test_all_that_is_older_than_a_day_is_deleted(project: Project, queue: FailureQueue):
-    for number in range(DELETED_AT_ONCE + 1):
-        queue.add(partial(failure, project, number, START_MS - KEPT_MS - 1))
-    queue.add(partial(failure, project))
-    queue.flush()
-    queue.tidy()
-    assert [row.at_ms for row in FailedRequest.select()] == [START_MS]
-
-
-def test_what_cannot_be_tidied_is_tidied_later(
-    locked_data: Callable, project: Project, queue: FailureQueue
-):
-    for number in range(KEPT + 1):
-        queue.add(partial(failure, project, number))
-    queue.flush()
-    with locked_data("failed_request"):
-        queue.tidy()
-    queue.tidy()
-    assert FailedRequest.select().count() == KEPT
-
-
-def test_full_queue_drops_and_counts(
-    project: Project,
-    rival: Project,
-    queue: FailureQueue,
-    dropped: list[int],
-    set_limits: Callable,
-):
-    set_limits(failed_requests=3)
+    set_limits(notes=3)
     for number in range(5):
-        if queue.has_room(project.id, START_MS):
-            queue.add(partial(failure, project, number))
-    queue.flush()
-    assert [row.request_id for row in found(project)] == ["2", "1", "0"]
-    assert dropped == [1, 1]
+        notes.add(failure(project, number))
+    notes.flush()
+    assert [row.request_id for row in found(project)] == ["4", "3", "2"]
 
 
 def test_nothing_waits_for_a_locked_database_and_nothing_is_lost(
@@ -248,28 +187,27 @@ def test_nothing_waits_for_a_locked_database_and_nothing_is_lost(
 ):
     with locked_data("failed_request"):
         assert client.get("/v1/pets/9").status_code == 404
-        failure_queue.flush()
+        failures.flush()
         assert found(project) == []
     assert len(found(project)) == 1
 
 
 def test_failure_of_a_deleted_project_is_no_obstacle(
-    project: Project, rival: Project, queue: FailureQueue, dropped: list[int]
+    project: Project, rival: Project, notes: Notes
 ):
     rival.mark_deleted()
     for each in (rival, project):
-        queue.add(partial(failure, each))
-    queue.flush()
+        notes.add(failure(each))
+    notes.flush()
     assert FailedRequest.select().count() == 1
-    assert not dropped
 
 
-def test_what_the_database_refuses_for_good_is_dropped(
-    project: Project, queue: FailureQueue, dropped: list[int]
+def test_what_the_database_refuses_for_good_is_a_bug_that_stops_nothing(
+    project: Project, notes: Notes
 ):
-    queue.add(lambda: failure(project)._replace(status=None))
-    queue.flush()
-    queue.add(partial(failure, project))
-    queue.flush()
+    notes.add(failure(project)._replace(status=None))
+    with pytest.raises(peewee.IntegrityError):
+        notes.flush()
+    notes.add(failure(project))
+    notes.flush()
     assert FailedRequest.select().count() == 1
-    assert dropped == [1]

@@ -6,17 +6,19 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.callers import Caller
-from petstore.models.key_usage import STEP_MS, KeyNotes, KeyUsage, key_notes, totals_of
+from petstore.models import key_usage
+from petstore.models.key_usage import STEP_MS, Use, totals_of, uses
 from petstore.models.keys import Key
+from petstore.models.notes import Notes
 from petstore.models.projects import Plan, Project
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
-from petstore.storage.sweeping import SWEPT_AT_ONCE
 from tests.harness import databases
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.services import serving
 from tests.harness.statements import recorded
+
+NEVER = 3600.0
 
 
 def last_used_ms(key: str) -> int | None:
@@ -29,12 +31,17 @@ def totals(key: str) -> tuple[int, ...]:
     return totals_of([found])[found.id]
 
 
-def use(notes: KeyNotes, key: str, clock: Clock, *, is_served: bool = True) -> None:
-    notes.add(Caller.of(key), clock.now_ms, is_served=is_served)
+def use(notes: Notes, key: str, clock: Clock, *, is_served: bool = True) -> None:
+    notes.add(Use(Key.by_prefix(key[:16]).id, clock.now_ms, is_served))
 
 
-def test_notes_of_a_moment_are_written_together(key: str, clock: Clock):
-    notes = KeyNotes()
+@pytest.fixture
+def notes() -> Notes:
+    """Uses that only the test writes."""
+    return Notes(key_usage._write, lambda: NEVER)
+
+
+def test_notes_of_a_moment_are_written_together(key: str, clock: Clock, notes: Notes):
     use(notes, key, clock)
     clock.move(seconds=0.5)
     use(notes, key, clock, is_served=False)
@@ -44,9 +51,10 @@ def test_notes_of_a_moment_are_written_together(key: str, clock: Clock):
     assert totals(key) == (1, 1, 1, 1)
 
 
-def test_use_of_a_key_is_no_use_of_another(key: str, project: Project, clock: Clock):
+def test_use_of_a_key_is_no_use_of_another(
+    key: str, project: Project, clock: Clock, notes: Notes
+):
     another = Key.issue(project)
-    notes = KeyNotes()
     use(notes, key, clock)
     notes.flush()
     assert last_used_ms(another) is None
@@ -60,42 +68,29 @@ def test_requests_are_counted_as_the_quota_counts_them(
     client = client_of(key)
     for path in ("/v1/pets", "/v1/pets/9", "/v1/nowhere", "/v1/pets", "/v1/pets"):
         client.get(path)
-    key_notes.flush()
+    uses.flush()
     assert totals(key) == (3, 2, 3, 2)
 
 
 def test_days_are_counted_apart_and_thirty_are_shown(key: str, clock: Clock):
     for days in (0, 29, 1):
         clock.move(days=days)
-        use(key_notes, key, clock)
-        key_notes.flush()
+        use(uses, key, clock)
+        uses.flush()
     assert totals(key) == (1, 0, 2, 0)
-    assert KeyUsage.select().count() == 2
-
-
-def test_all_days_that_are_not_shown_any_more_are_deleted(key: str, clock: Clock):
-    notes = KeyNotes()
-    for _ in range(SWEPT_AT_ONCE + 1):
-        use(notes, key, clock)
-        clock.move(days=1)
-    clock.move(days=30)
-    use(notes, key, clock)
-    notes.flush()
-    assert [row.served for row in KeyUsage.select()] == [1]
 
 
 def test_last_use_is_written_once_in_ten_minutes(key: str, clock: Clock):
     for seconds in (0, STEP_MS / 1000 - 1, 1):
         clock.move(seconds=seconds)
-        use(key_notes, key, clock)
-        key_notes.flush()
+        use(uses, key, clock)
+        uses.flush()
     assert last_used_ms(key) == START_MS + STEP_MS
 
 
 def test_what_cannot_be_written_is_written_later(
-    locked_data: Callable, key: str, clock: Clock
+    locked_data: Callable, key: str, clock: Clock, notes: Notes
 ):
-    notes = KeyNotes()
     use(notes, key, clock)
     with locked_data("key_usage"):
         notes.flush()
@@ -106,8 +101,10 @@ def test_what_cannot_be_written_is_written_later(
     assert last_used_ms(key) == START_MS
 
 
-def test_deleted_key_is_no_obstacle(key: str, project: Project, clock: Clock):
-    gone, notes = Key.issue(project), KeyNotes()
+def test_deleted_key_is_no_obstacle(
+    key: str, project: Project, clock: Clock, notes: Notes
+):
+    gone = Key.issue(project)
     for each in (gone, key):
         use(notes, each, clock)
     Key.delete().where(Key.prefix == gone[:16]).execute()

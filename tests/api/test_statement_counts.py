@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.credentials import new_key
-from petstore.models.key_usage import key_notes
+from petstore.models.key_usage import uses
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from petstore.storage.postgresql import Connection
@@ -28,7 +28,7 @@ def settled(client: FlaskClient, stranger: FlaskClient, project: Project) -> Non
     PetTable.insert_many([row] * 30).execute()
     client.post("/v1/pets", json=REX)
     stranger.get("/v1/pets")
-    key_notes.flush()
+    uses.flush()
 
 
 def cost_of(client: FlaskClient, method: str, path: str, **sent: object) -> int:

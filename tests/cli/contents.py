@@ -4,9 +4,9 @@ from flask.testing import FlaskClient
 
 from petstore.models.callers import Caller
 from petstore.models.domains import Domain
-from petstore.models.failed_requests import failure_queue
+from petstore.models.failed_requests import failures
 from petstore.models.imports import ImportedPart
-from petstore.models.key_usage import key_notes
+from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.sessions import Session
@@ -28,8 +28,8 @@ def fill(client: FlaskClient, project: Project, clock: Clock) -> None:
     for _ in range(3):
         client.get("/v1/pets")
         clock.move(seconds=2)
-    failure_queue.flush()  # or it would be written while rows are compared
-    key_notes.flush()
+    failures.flush()  # or it would be written while rows are compared
+    uses.flush()
 
 
 def contents(databases: Databases | None = None) -> dict[str, list[tuple]]:

@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
+from petstore.quotas.stores.database import Strike, Usage
 
 from petstore.models.activity import Activity
 from petstore.models.categories import CategoryTable
@@ -20,7 +21,6 @@ from petstore.models.keys import Key
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
 from petstore.quotas import deletion
-from petstore.quotas.stores.database import Strike, Usage
 from petstore.storage.database import counters, db
 from tests.cli.contents import contents, fill
 from tests.cli.outputs import failure, printed, refusal, table, text_of

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.models.key_usage import key_notes
+from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from tests.cli.outputs import printed, refusal, table, text_of
@@ -125,7 +125,7 @@ def test_list_shows_what_each_key_was_served_and_refused(
         clock.move(days=days)
         for _ in range(3):
             client_of(key).get("/v1/pets/9")
-        key_notes.flush()
+        uses.flush()
     names = ("SERVED TODAY", "REFUSED TODAY", "SERVED 30 DAYS", "REFUSED 30 DAYS")
     row = row_of(flask, key)
     assert [row[name] for name in names] == ["2", "1", "4", "2"]
@@ -138,7 +138,7 @@ def test_last_use_is_updated_at_most_every_ten_minutes(
     for seconds in (0, 599, 1):
         clock.move(seconds=seconds)
         client.get("/v1/pets")
-        key_notes.flush()
+        uses.flush()
         seen.append(row_of(flask, key)["LAST USED"])
     assert seen == ["2027-03-17T12:00:10Z"] * 2 + ["2027-03-17T12:10:10Z"]
 

@@ -8,9 +8,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.errors import ERRORS
-from petstore.models.failed_requests import KEPT, failure_queue
+from petstore.models.failed_requests import KEPT, failures
 from petstore.models.grants import Grant
-from petstore.models.key_usage import key_notes
+from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from tests.harness.browser import Browser
@@ -26,7 +26,7 @@ def fail(client: FlaskClient) -> Callable[[str], None]:
 
     def fail(request_id: str) -> None:
         client.get("/v1/pets/42", headers={"X-Request-ID": request_id})
-        failure_queue.flush()
+        failures.flush()
 
     return fail
 
@@ -91,7 +91,7 @@ def test_key_page_and_list_show_what_was_served_and_refused(
     for _ in range(2):
         client.get("/v1/pets/42")
     client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})  # a 403
-    key_notes.flush()
+    uses.flush()
     assert "2 and 1 refused 2 and 1 refused" in browser.read("/dashboard/keys")
     text = browser.read(f"/dashboard/keys/{reader[:16]}")
     assert "Requests today 2 and 1 refused In 30 days 2 and 1 refused" in text

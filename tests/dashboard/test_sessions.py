@@ -9,12 +9,10 @@ from flask import Flask
 
 from petstore import clock as service_clock
 from petstore.clock import MS_PER_DAY
-from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.sessions import Session
 from petstore.storage.database import db
-from petstore.storage.sweeping import SWEPT_AT_ONCE
 from tests.harness.browser import SIGN_IN, Browser
 from tests.harness.clocks import Clock
 from tests.harness.databases import locked, of_both_engines
@@ -243,17 +241,6 @@ def test_cookie_signature_expires_after_twelve_hours(
     now = signer.get_timestamp(None)
     monkeypatch.setattr(signer, "get_timestamp", lambda _self: now + later)
     assert browser.get("/dashboard").status_code == 303
-
-
-@of_both_engines
-def test_expired_sessions_are_deleted_in_small_batches(key: str, clock: Clock):
-    for _ in range(SWEPT_AT_ONCE + 5):
-        Session.begin(Caller.of(key))
-    clock.move(seconds=12 * 3600)
-    Session.begin(Caller.of(key))
-    assert Session.select().count() == 5 + 1
-    Session.begin(Caller.of(key))
-    assert Session.select().count() == 2
 
 
 def test_page_queries_the_session_once(browser: Browser):

@@ -16,9 +16,9 @@ import asyncpg
 import peewee
 import psycopg
 import pytest
-
 from petstore.storage.engines.connection import PostgresConnection
 from petstore.storage.engines.postgresql import Postgresql
+
 from petstore.timeouts import LIMITS, Limits
 from tests.harness import servers
 from tests.harness.crowds import going_on

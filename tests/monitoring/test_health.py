@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
-
 from petstore.quotas.stores.database import Usage
+
 from petstore.storage.database import db
 from tests.harness import servers
 from tests.harness.clocks import Clock

@@ -138,17 +138,18 @@ def test_build_is_described(scrape: Callable):
     assert scrape().total("petstore_build_info", **labels) == 1
 
 
-def test_deprecated_requests_are_counted_by_project(
-    client: FlaskClient, rival_client: FlaskClient, grown: Callable
-):
+def test_deprecated_requests_are_counted(client: FlaskClient, grown: Callable):
     pet_id = client.post("/v1/pets", json=REX).json["id"]
     for _ in range(2):
         client.get(f"/v1/pets/{pet_id}")
-    rival_client.get(f"/v1/pets/{pet_id}")
-    deprecated = "petstore_deprecated_requests_total"
-    assert grown(deprecated, operation="get_pet", project="shelter") == 2
-    assert grown(deprecated, operation="get_pet", project="rival") == 1
-    assert grown(deprecated) == 3
+    assert grown("petstore_deprecated_requests_total", operation="get_pet") == 2
+
+
+def test_no_name_of_a_tenant_is_a_label(
+    client: FlaskClient, project: Project, stranger: FlaskClient
+):
+    client.get("/v1/pets/9")
+    assert project.slug not in stranger.get("/metrics").text
 
 
 def test_metrics_contain_no_secrets(

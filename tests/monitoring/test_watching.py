@@ -6,7 +6,6 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.domains import Certificate, Domain
 from tests.harness.servers import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -18,17 +17,10 @@ DOCUMENTED = set(re.findall(f"^\\| `({METRIC.pattern})` \\|", OPERATING, re.MULT
 
 
 @pytest.fixture
-def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str, str]:
-    """Settings with host routing, without which there are no certificates."""
-    return environ | host_settings
-
-
-@pytest.fixture
-def metrics(stranger: FlaskClient, shop: Domain) -> str:
+def metrics(client: FlaskClient) -> str:
     """The text of /metrics when every metric has a value."""
-    shop.record_certificate(Certificate("Authority", 10**12, None))
-    stranger.get("/v1/pets")
-    return stranger.get("/metrics").text
+    client.get("/v1/pets/9")
+    return client.get("/metrics").text
 
 
 @pytest.fixture

@@ -9,11 +9,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from gunicorn.config import Config
+from petstore.storage.engines.group_commit import GroupCommit
 
 from petstore import clock, create_app, randomness, timeouts, waiting
 from petstore.events import streams
-from petstore.models.failed_requests import failure_queue
-from petstore.models.key_usage import key_notes
+from petstore.models.failed_requests import failures
+from petstore.models.key_usage import uses
 from petstore.models.row_limits import row_limits
 from petstore.monitoring import health
 from petstore.quotas import fallback
@@ -21,7 +22,6 @@ from petstore.server import balancing
 from petstore.server.worker import EventLoopWorker
 from petstore.settings import read_settings
 from petstore.storage import db
-from petstore.storage.engines.group_commit import GroupCommit
 from tests.simulation.disk import Disk, writer_on
 from tests.simulation.loop import Killed, Loop
 from tests.simulation.network import Listener, Network
@@ -125,8 +125,8 @@ class Service:
             self.world.note("worker", "has stopped")
             db.dispose()
             waiting._main.loop = EndedLoop()
-            failure_queue.flush()
-            key_notes.flush()
+            failures.flush()
+            uses.flush()
         except Killed:
             self.world.note("worker", "was killed")
         finally:
@@ -190,8 +190,8 @@ def be_in(world: World) -> None:
 
 def _forget_process() -> None:
     """Forget what a process knows besides its application."""
-    key_notes.__init__()
-    failure_queue.__init__()
+    uses.__init__()
+    failures.__init__()
     row_limits.forget()
     row_limits.__dict__["_is_counting"] = False
     waiting.background_tasks.clear()

@@ -14,20 +14,21 @@ from typing import Any
 import psycopg
 import pytest
 from flask import Flask, request, request_started
+from petstore.quotas.stores.database import DatabaseStorage, Usage
 from werkzeug.test import TestResponse
 
 from petstore.models import imports
 from petstore.models.activity import Activity
 from petstore.models.domains import Domain
-from petstore.models.failed_requests import FailedRequest, failure_queue
+from petstore.models.failed_requests import FailedRequest, failures
 from petstore.models.imports import ImportedPart
-from petstore.models.key_usage import KeyUsage, key_notes
+from petstore.models.key_usage import KeyUsage, uses
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import row_limits
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
-from petstore.quotas.stores.database import DatabaseStorage, Usage
+from petstore.quotas import housekeeping
 from petstore.quotas.subjects import project_subject
 from petstore.storage import lists
 from petstore.storage.database import db
@@ -293,9 +294,9 @@ class Stage:
         self._submit(f"{domains}/{domain.id}/remove", on=domains, key=self.key)
 
     def _work_in_the_background(self) -> None:
-        key_notes.flush()
-        failure_queue.flush()
-        failure_queue.tidy()
+        uses.flush()
+        failures.flush()
+        housekeeping.tidy()
         row_limits.count_soon(self.project.id)
         row_limits.count()
         DatabaseStorage().probe(project_subject(self.project.id))

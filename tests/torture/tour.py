@@ -16,10 +16,11 @@ from werkzeug.test import TestResponse
 
 from petstore import create_app
 from petstore.models.domains import Domain
-from petstore.models.failed_requests import failure_queue
-from petstore.models.key_usage import key_notes
+from petstore.models.failed_requests import failures
+from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.projects import Project
+from petstore.quotas import housekeeping
 from petstore.settings import read_settings
 from petstore.storage import lists
 from tests.harness.browser import Browser
@@ -87,10 +88,10 @@ def deeds(app: Flask, key: str, number: int) -> Iterator[tuple[str, Deed]]:
     stranger = {"environ_base": {"REMOTE_ADDR": f"192.0.2.{number}"}}
     yield "GET of a stranger", partial(app.test_client().get, PETS, **stranger)
     yield "sign out", partial(browser.submit, "/dashboard/sign-out", on="/dashboard")
-    yield "notes of used keys", key_notes.flush
+    yield "notes of used keys", uses.flush
     client.get(f"{PETS}/{2**62}")
-    yield "a failed request", failure_queue.flush
-    yield "rows of failed requests", failure_queue.tidy
+    yield "a failed request", failures.flush
+    yield "outdated rows", housekeeping.tidy
     yield "claim of a due domain", Domain.claim_due
 
 

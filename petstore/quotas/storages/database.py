@@ -22,7 +22,7 @@ from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE, MS_PER_SECOND
 from petstore.quotas.storages import STRIKE_PAUSE_MS
 from petstore.quotas.strategy import AlignedWindowSupport, Counts, Hit, window_end_ms
-from petstore.storage import CounterModel, Sweep, counters, slot, statement
+from petstore.storage import CounterModel, counters, slot, statement
 
 USUAL_MS = (MS_PER_MINUTE, MS_PER_DAY)
 UNLIMITED = 2**62
@@ -76,10 +76,7 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
             return _counts(hits, {row.subject: _look(row) for row in rows})
         found = _take(rows, cost, banned_until_ms)
         counts = _counts(hits, found)
-        if counts.is_granted:
-            if any(row.long_used == cost for row in found.values()):
-                _sweep(yesterday=counts.now_ms - MS_PER_DAY)
-        elif key_id is not None:
+        if not counts.is_granted and key_id is not None:
             strikes = _strikes(key_id, counts.now_ms, banned_until_ms)
             return counts._replace(strikes=strikes)
         return counts
@@ -301,11 +298,6 @@ def _select_counter() -> Query:
     )
     rows = Counter.select(counters.now_ms, *map(fn.MAX, columns))
     return rows.where(Counter.subject == slot("subject"))
-
-
-_sweep = Sweep(
-    Counter, Counter.long_ends_ms, lambda: Counter.long_ends_ms < slot("yesterday")
-)
 
 
 def _strikes(key_id: int, now_ms: int, banned_until_ms: int) -> int:

@@ -1,0 +1,210 @@
+"""One line of JSON for each event and each request.
+
+Requests and events go to stdout, what gunicorn and other libraries log to stderr. Each
+line is put into a queue, and a thread writes it: no reader of the log can stop the
+service. A line that finds the queue full is dropped and counted.
+"""
+
+import atexit
+import io
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from queue import Empty
+from select import PIPE_BUF
+from typing import Any
+
+import orjson
+
+from petstore import clock, timeouts
+from petstore.concurrency import original
+
+_FLUSH = b""  # in place of a line: say when all lines before it are written
+
+
+class Stream:
+    """A stream of the process, to which a thread writes what is put into a queue."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: after a fork, the thread and the queue are the parent's."""
+        self._lines: Any = None
+        self._flushed: Any = None
+        self.dropped = 0
+
+    def put(self, line: bytes) -> None:
+        """Have a line written soon, or drop it."""
+        lines = self._lines or self._begin()
+        if lines.qsize() < timeouts.LIMITS.log_lines:
+            lines.put(line)
+        else:
+            self.dropped += 1
+
+    def flush(self, seconds: float) -> None:
+        """Wait until all lines are written, but no longer than that."""
+        if self._lines:
+            self._lines.put(_FLUSH)
+            with suppress(Empty):
+                self._flushed.get(timeout=seconds)
+
+    def _begin(self) -> Any:
+        make_queue = original("queue", "SimpleQueue")
+        self._lines, self._flushed = queues = make_queue(), make_queue()
+        original("_thread", "start_new_thread")(self._write_lines, queues)
+        return queues[0]
+
+    def _write_lines(self, lines: Any, flushed: Any) -> None:
+        """Write lines for ever, in a real thread, which must use nothing of gevent."""
+        batch = b""
+        while True:
+            line = lines.get()
+            # A pipe takes so much whole, so that processes do not mix their lines.
+            if len(batch) + len(line) > PIPE_BUF:
+                self._write(batch)
+                batch = b""
+            batch += line
+            if lines.empty() or line == _FLUSH:
+                self._write(batch)
+                batch = b""
+            if line == _FLUSH:
+                flushed.put(None)
+
+    def _write(self, batch: bytes) -> None:
+        try:
+            while batch:
+                batch = batch[os.write(self.descriptor, batch) :]
+        except OSError:
+            self.dropped += batch.count(b"\n")
+
+
+STDOUT, STDERR = Stream(1), Stream(2)
+
+
+def write(line: dict[str, Any]) -> None:
+    """Have a line of these members, and the time, written to stdout."""
+    STDOUT.put(_json(line))
+
+
+def take_dropped() -> int:
+    """Return how many lines were dropped since the last call."""
+    dropped = STDOUT.dropped + STDERR.dropped
+    STDOUT.dropped = STDERR.dropped = 0
+    return dropped
+
+
+def flush() -> None:
+    """Write what is waiting, as long as there are readers; the process ends."""
+    end = clock.monotonic() + timeouts.LIMITS.log_seconds
+    for stream in (STDOUT, STDERR):
+        stream.flush(max(0.0, end - clock.monotonic()))
+
+
+atexit.register(flush)
+
+
+def _forget() -> None:
+    for stream in (STDOUT, STDERR):
+        stream.forget()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+class LineHandler(logging.Handler):
+    """Logs a record as one line: events of the service, and what libraries log."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Put the record into the queue."""
+        stream = STDOUT if _is_own(record) else STDERR
+        stream.put(self.line(record))
+
+    def line(self, record: logging.LogRecord) -> bytes:
+        """Return the line for a record."""
+        line = {"event": record.getMessage(), "level": record.levelname}
+        if _is_own(record):
+            line |= self.facts() | getattr(record, "facts", {})
+        else:
+            line |= {"event": record.name.partition(".")[0], "message": line["event"]}
+        if record.exc_info:
+            line["exception"] = logging.Formatter().formatException(record.exc_info)
+        return _json(line)
+
+    def facts(self) -> dict[str, str]:
+        """Return what is known about the request that has caused an event."""
+        return {}
+
+
+class CommandHandler(LineHandler):
+    """Logs a record on stderr, and waits for its reader, as a command may."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record; on a terminal, people do not want to see it."""
+        if not os.isatty(STDERR.descriptor):
+            with suppress(OSError):
+                os.write(STDERR.descriptor, self.line(record))
+
+
+def handle_events(handler: logging.Handler) -> None:
+    """Have the handler log the events of the service."""
+    logger = logging.getLogger("petstore")
+    logger.handlers = [handler]
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+
+
+@contextmanager
+def of_command() -> Iterator[None]:
+    """Log the events of the block on stderr: stdout belongs to whoever has called."""
+    handlers = logging.getLogger("petstore").handlers
+    handle_events(CommandHandler())
+    try:
+        yield
+    finally:
+        logging.getLogger("petstore").handlers = handlers
+
+
+def capture_prints() -> None:
+    """Let what this process and its children print wait for no reader either."""
+    sys.stdout, sys.stderr = _Printed(STDOUT), _Printed(STDERR)
+
+
+class _Printed(io.TextIOBase):
+    """What is printed: tracebacks of threads, warnings, a few lines of gunicorn."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    def fileno(self) -> int:
+        """Return the descriptor, which gunicorn asks for."""
+        return self._stream.descriptor
+
+    def isatty(self) -> bool:
+        """Return whether a terminal shows it, which gunicorn asks for."""
+        return os.isatty(self._stream.descriptor)
+
+    def write(self, text: str) -> int:
+        """Put the text into the queue, or drop it; nothing is left to write."""
+        self._stream.put(text.encode(errors="backslashreplace"))
+        return len(text)
+
+
+def _is_own(record: logging.LogRecord) -> bool:
+    return record.name.startswith("petstore")
+
+
+def _json(members: dict[str, Any]) -> bytes:
+    """Return a line in ASCII, since other characters may control a terminal."""
+    line = {"time": clock.rfc3339(clock.now_ms())} | members
+    try:
+        text = orjson.dumps(line, default=str, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # a lone surrogate, perhaps in the text of an error
+        text = b""
+    if text and text.isascii() and b"\x7f" not in text:
+        return text
+    return json.dumps(line, default=str, separators=(",", ":")).encode() + b"\n"

@@ -1,0 +1,79 @@
+"""Deletes the rows that are not needed any more, of all projects."""
+
+import time
+from contextlib import suppress
+from typing import NamedTuple
+
+import peewee
+from peewee import Field, Query, Tuple
+
+from petstore import clock, timeouts
+from petstore.concurrency import Delayed
+from petstore.events import activity
+from petstore.models import failed_requests, key_usage, stored_responses
+from petstore.models.activity import Activity
+from petstore.models.failed_requests import FailedRequest
+from petstore.models.key_usage import KeyUsage
+from petstore.models.sessions import Session
+from petstore.models.stored_responses import StoredResponse
+from petstore.quotas.storages.database import Counter
+from petstore.storage import Statement, counters, db
+
+
+class Kept(NamedTuple):
+    """How long the rows of a table are kept."""
+
+    age: Field  # a time or a day, in `unit_ms`
+    kept: int = 0  # units after that
+    unit_ms: int = 1
+    along: Field | None = None  # an index that is in the same order, or nearly
+
+    def delete_some(self) -> Query:
+        """Delete outdated rows among the oldest, except those that others lock."""
+        model = self.age.model
+        database = model._meta.database
+        # All hosts have the clock of the database, so none deletes too early.
+        now = database.now_ms / self.unit_ms
+        key = database.row_id(model)
+        oldest = model.select(*key).order_by(self.along or self.age)
+        few = database.skip_locked(oldest.limit(timeouts.LIMITS.tidied_rows))
+        is_outdated = Tuple(*key).in_(few) & (self.age < now - self.kept)
+        deletion: Query = model.delete().where(is_outdated).returning(*key)
+        return deletion
+
+
+TABLES = (
+    Kept(Session.ends_ms),
+    Kept(StoredResponse.created_ms, stored_responses.KEPT_MS),
+    Kept(Activity.at_ms, activity.KEPT_MS),
+    Kept(FailedRequest.at_ms, failed_requests.KEPT_MS, along=FailedRequest.id),
+    Kept(KeyUsage.day, key_usage.SHOWN_DAYS - 1, unit_ms=clock.MS_PER_DAY),
+    Kept(Counter.long_ends_ms, clock.MS_PER_DAY),
+)
+_statements = [
+    Statement(each.age.model._meta.database, each.delete_some) for each in TABLES
+]
+
+
+def start() -> None:
+    """Have outdated rows deleted in a minute, in the background.
+
+    Each request calls it, in any number of processes.
+    """
+    _tidying.start(timeouts.LIMITS.tidy_seconds)
+
+
+def tidy() -> None:
+    """Delete all rows that are outdated now."""
+    with db.connection_context(), counters.connection_context():
+        for delete_some in _statements:
+            # What cannot be deleted now is deleted next time.
+            with suppress(peewee.DatabaseError):
+                while (
+                    len(delete_some(now_ms=clock.now_ms()))
+                    == timeouts.LIMITS.tidied_rows
+                ):
+                    time.sleep(timeouts.LIMITS.tidy_pause_seconds)
+
+
+_tidying = Delayed(tidy)

@@ -1,0 +1,128 @@
+"""Outdated rows are deleted in the background, a few at a time."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+from flask.testing import FlaskClient
+from peewee import Model
+from petstore.quotas.stores.database import Usage
+
+from petstore import timeouts
+from petstore.clock import MS_PER_DAY
+from petstore.models.activity import Activity
+from petstore.models.failed_requests import FailedRequest
+from petstore.models.key_usage import KeyUsage
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from petstore.models.sessions import Session
+from petstore.models.stored_responses import StoredResponse
+from petstore.quotas import housekeeping
+from petstore.storage.database import counters
+from tests.harness.clocks import START_MS, Clock
+from tests.harness.costs import measured
+from tests.harness.waiting import wait_until
+
+TODAY = START_MS // MS_PER_DAY
+MANY = 450  # rows, which take three batches
+THREADS = 4
+USAGE = {"served": 1, "refused": 0, "minute": 0, "minute_served": 1, "hit_ms": 0}
+USAGE |= {"day": TODAY - 2, "is_granted": True}
+FAILURE = dict.fromkeys(("operation", "code", "message", "key_prefix"), "x")
+FAILURE |= {"status": 404, "request_id": "x"}
+
+
+def response(project: Project, name: str, created_ms: int) -> None:
+    row = {"project": project, "path": "/", "fingerprint": b""}
+    StoredResponse.create(**row, key=name, created_ms=created_ms)
+
+
+def usages(last_day: int, first: int, last: int) -> None:
+    row = USAGE | {"last_day": last_day}
+    rows = [row | {"subject": f"{number}"} for number in range(first, last)]
+    with counters.atomic():
+        Usage.insert_many(rows).execute()
+
+
+@pytest.fixture
+def kept(project: Project, key: str) -> dict[type[Model], int]:
+    """A row of each table that is outdated, and one or more that is not."""
+    used = Key.by_prefix(key[:16])
+    for day, ms in ((TODAY - 29, 0), (TODAY - 30, 1)):
+        KeyUsage.create(key=used, day=day, served=1, refused=1)
+        response(project, f"{ms}", START_MS - MS_PER_DAY - ms)
+        Session.create(digest=f"{ms}", key=used, ends_ms=START_MS - ms)
+        at_ms = START_MS - MS_PER_DAY - ms
+        FailedRequest.create(project=project, at_ms=at_ms, **FAILURE)
+        facts = {"name": "x", "actor": "operator", "facts": "{}"}
+        Activity.create(project=project, at_ms=START_MS - 90 * MS_PER_DAY - ms, **facts)
+        usages(TODAY - ms, ms, ms + 1)
+    tables = (KeyUsage, StoredResponse, Session, FailedRequest, Activity, Usage)
+    return {table: table.select().count() - 1 for table in tables}
+
+
+def test_rows_are_kept_for_as_long_as_they_are_needed(kept: dict[type[Model], int]):
+    housekeeping.tidy()
+    housekeeping.tidy()
+    assert {table: table.select().count() for table in kept} == kept
+
+
+def test_requests_start_it(client: FlaskClient, set_limits, project: Project):
+    response(project, "old", 1)
+    set_limits(tidy_seconds=0)
+    housekeeping._tidying.__init__(housekeeping.tidy)
+    client.get("/healthz")
+    wait_until(lambda: not StoredResponse.select().exists())
+
+
+def test_any_number_of_rows_is_deleted_by_any_number_of_processes(project: Project):
+    usages(TODAY - 1, 0, MANY)
+    usages(TODAY, MANY, MANY + 1)
+    with ThreadPoolExecutor(THREADS) as pool:
+        done = [pool.submit(housekeeping.tidy) for _ in range(THREADS)]
+    assert not [each.exception() for each in done if each.exception()]
+    assert [row.subject for row in Usage.select()] == [str(MANY)]
+
+
+def test_rows_that_are_kept_make_it_no_dearer(project: Project):
+    def tidy() -> int:
+        usages(TODAY - 1, 0, 1)
+        with measured() as costs:
+            housekeeping.tidy()
+        return sum(cost.examined for cost in costs)
+
+    usages(TODAY, 1, 2 * timeouts.LIMITS.tidied_rows)
+    before = tidy()
+    usages(TODAY, 1_000, 3_000)
+    assert tidy() < 2 * before
+
+
+def test_what_is_locked_is_deleted_later(locked_data, project: Project):
+    response(project, "old", 1)
+    with locked_data("reply"):
+        housekeeping.tidy()
+    assert StoredResponse.select().exists()
+    housekeeping.tidy()
+    assert not StoredResponse.select().exists()
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_row_that_others_have_locked_is_left_for_later(
+    project: Project, postgresql: psycopg.Connection
+):
+    for name in ("first", "second", "third"):
+        response(project, name, 1)
+    with postgresql.transaction():
+        postgresql.execute("SELECT 1 FROM reply WHERE key = 'second' FOR UPDATE")
+        housekeeping.tidy()
+    assert [stored.key for stored in StoredResponse.select()] == ["second"]
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_clock_of_the_database_counts(
+    project: Project, clock: Clock, monkeypatch: pytest.MonkeyPatch
+):
+    response(project, "new", START_MS)
+    monkeypatch.setattr("petstore.clock.now_ms", lambda: START_MS + 9 * MS_PER_DAY)
+    housekeeping.tidy()
+    assert StoredResponse.select().exists()
