@@ -19,7 +19,7 @@ from petstore.models.secrets import Secret
 from petstore.quotas.storages.database import DatabaseStorage
 from petstore.quotas.storages.memory import ShareStorage
 from petstore.quotas.storages.redis import redis_storage
-from petstore.quotas.strategy import AlignedWindowRateLimiter, Counts, Crowded, Hit
+from petstore.quotas.strategy import AlignedWindowRateLimiter, Counts, Hit
 from petstore.storage import Busy, counters, db
 
 ID_LENGTH = 12  # of 64 different characters
@@ -59,7 +59,7 @@ class Counters:
             return self._own.count(*request)
         try:
             counts = (self._shared or self._open()).count(*request)
-        except (Busy, Crowded) as error:
+        except Busy as error:
             raise CountersLocked from error
         except Exception as error:
             if not _is_outage(error):

@@ -33,10 +33,6 @@ class Counts(NamedTuple):
     strikes: int = 0  # refusals that count towards a ban; 0 if this one does not
 
 
-class Crowded(Exception):
-    """Too many requests wait to be counted."""
-
-
 class AlignedWindowSupport(ABC):
     """What a storage offers to `AlignedWindowRateLimiter`."""
 

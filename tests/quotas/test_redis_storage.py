@@ -10,7 +10,8 @@ import redis
 
 from petstore.quotas.allowances import STRANGERS
 from petstore.quotas.storages.redis import SingleStorage, redis_storage
-from petstore.quotas.strategy import Crowded, Hit
+from petstore.quotas.strategy import Hit
+from petstore.storage import Busy
 from petstore.timeouts import Limits
 from tests.harness.clusters import Server
 
@@ -106,10 +107,10 @@ def test_process_that_is_late_itself_reads_the_reply_that_has_come(
 def test_hits_wait_for_a_connection_and_are_no_outage(
     redis_url: str, set_limits: Callable[..., None]
 ):
-    set_limits(redis_connections=1, stores_seconds=0.1)
+    set_limits(redis_connections=1, check_seconds=0.05, queue_seconds=0.1)
     storage = redis_storage(redis_url)
     storage._turns.get()
-    with pytest.raises(Crowded):
+    with pytest.raises(Busy):
         storage.count(HITS)
     threading.Timer(0.05, storage._turns.put, [None]).start()
     assert storage.count(HITS).is_granted

@@ -29,7 +29,8 @@ from redis.retry import Retry
 
 from petstore import timeouts
 from petstore.quotas.storages import STRIKE_PAUSE_MS
-from petstore.quotas.strategy import AlignedWindowSupport, Counts, Crowded, Hit
+from petstore.quotas.strategy import AlignedWindowSupport, Counts, Hit
+from petstore.storage import Busy, seconds_left
 
 ServerInfo = dict[str, Any]
 Arguments = Sequence[int | str]
@@ -93,9 +94,9 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
         """Run the script as soon as fewer than all connections are in use."""
         failures = self._failures
         try:
-            self._turns.get(timeout=timeouts.LIMITS.stores_seconds)
+            self._turns.get(timeout=seconds_left(timeouts.LIMITS.queue_seconds))
         except queue.Empty:
-            raise Crowded("all connections are in use") from None
+            raise Busy("all connections to Redis are in use") from None
         try:
             if self._failures != failures:
                 raise ConnectionError("Redis did not answer others")
