@@ -141,8 +141,8 @@ class Verifier:
                 self.recheck_due()
 
     def _check(self, domain: Domain) -> DnsResult:
-        required = self.required_records(domain)
-        db.close()  # others can have the connection meanwhile
+        with db.connection_context():  # which others can have while DNS is queried
+            required = self.required_records(domain)
         return check_dns(required, self._dns_servers)
 
     def _start_handshake(self, domain: Domain) -> None:
