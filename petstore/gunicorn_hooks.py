@@ -23,7 +23,7 @@ from gunicorn.workers.base import Worker
 
 TRIES, PAUSE_SECONDS = 50, 0.1  # a service that ends may take a moment
 # systemd or an earlier master hands over sockets that listen already.
-HANDED_OVER = ("LISTEN_FDS", "GUNICORN_FD")
+HANDED_OVER = {"LISTEN_FDS", "GUNICORN_FD"}
 
 MASTER = os.getpid()
 METRICS = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
@@ -58,8 +58,11 @@ def on_starting(server: Arbiter) -> None:
     open_databases(settings)
     try:
         migrator.require_migrated()
-        if not server.cfg.reuse_port:  # then others may listen there, too
-            _require_free(server.cfg.address)
+        # With `reuse_port`, others may listen there, too.
+        if not server.cfg.reuse_port and not HANDED_OVER & os.environ.keys():
+            for address in server.cfg.address:
+                if isinstance(address, tuple):
+                    _require_free(*address)
         for warning in startup_warnings(settings, server.cfg.address):
             server.log.warning(warning)
     except (migrator.NotMigrated, OSError) as error:
@@ -112,20 +115,12 @@ def _refuse(error: Exception | str) -> NoReturn:
     sys.exit(f"Error: {error}")
 
 
-def _require_free(addresses: list[tuple[str, int] | str | int]) -> None:
-    """Raise `OSError` if something else listens on one of the addresses.
+def _require_free(host: str, port: int) -> None:
+    """Raise `OSError` if something else listens there.
 
-    Gunicorn itself tries each five times, and logs two lines for each try.
+    Gunicorn itself tries five times, and logs two lines for each try.
     """
-    if not any(name in os.environ for name in HANDED_OVER):
-        for address in addresses:
-            if isinstance(address, tuple):
-                _bind(*address)
-
-
-def _bind(host: str, port: int) -> None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as own:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as own:
         own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         for _ in range(TRIES):
             try:

@@ -3,8 +3,7 @@
 import socket
 import sys
 from contextlib import closing, suppress
-from typing import Any, Protocol
-from wsgiref.types import WSGIApplication
+from typing import Any
 
 from petstore import clock, timeouts
 from petstore.errors import UNREADABLE, ErrorResponse
@@ -15,22 +14,8 @@ CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 PEEK_BYTES = 512
 
 
-class ConnectionWorker(Protocol):
-    """What a connection needs of the worker that has accepted it."""
-
-    wsgi: WSGIApplication
-    alive: bool  # False while the worker finishes its requests
-    cfg: Any  # of gunicorn, which is not annotated
-    log: Any
-
-    def count_request(self) -> None:
-        """Count a request."""
-
-    def add_waiting(self, connection: "Connection") -> None:
-        """Note that a connection waits for its client."""
-
-    def remove_waiting(self, connection: "Connection") -> None:
-        """Note that a connection does not wait for its client any more."""
+# All connections share it: what is received is copied out of it at once.
+_buffer = memoryview(bytearray(timeouts.LIMITS.read_bytes))
 
 
 class ClientGone(Exception):
@@ -40,10 +25,8 @@ class ClientGone(Exception):
 class Connection:
     """Reads the requests of a client and sends the responses, within time limits."""
 
-    def __init__(
-        self, worker: ConnectionWorker, client: socket.socket, address: Any
-    ) -> None:
-        self._worker = worker
+    def __init__(self, worker: Any, client: socket.socket, address: Any) -> None:
+        self._worker = worker  # a Worker, whose module imports this one
         self._client = client
         self._base_environ = _base_environ(address, client.getsockname())
         self._reader = RequestReader(self._base_environ)
@@ -172,7 +155,7 @@ class Connection:
             for limit in (max(seconds, 0), 0):
                 self._client.settimeout(limit)
                 with suppress(TimeoutError):
-                    return self._client.recv(timeouts.LIMITS.read_bytes)
+                    return bytes(_buffer[: self._client.recv_into(_buffer)])
         except OSError:
             pass  # it is gone as well
         raise ClientGone

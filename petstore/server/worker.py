@@ -143,13 +143,10 @@ class Worker(GeventWorker):
 
 def _room_for(connections: int) -> int:
     """Return how many connections may be open, if the system limits files to fewer."""
-    spare = timeouts.LIMITS.spare_descriptors
-    needed, unlimited = connections + spare, resource.RLIM_INFINITY
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != unlimited and soft < needed:
-        wanted = needed if hard == unlimited else min(needed, hard)
-        # Some systems refuse a limit that they name themselves.
-        with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return connections if soft == unlimited else max(1, min(needed, soft) - spare)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):  # some systems refuse the limit that they name
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        return connections
+    return max(1, min(connections, limit - timeouts.LIMITS.spare_descriptors))
