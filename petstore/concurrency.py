@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextvars import Context
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -22,6 +23,13 @@ def uses_greenlets() -> bool:
     """
     monkey = sys.modules.get("gevent.monkey")
     return monkey is not None and monkey.is_module_patched("threading")
+
+
+def semaphore(count: int) -> Any:
+    """Return a bounded semaphore; gevent's own takes a tenth of the threading one."""
+    if uses_greenlets():
+        return import_module("gevent.lock").BoundedSemaphore(count)
+    return threading.BoundedSemaphore(count)
 
 
 def call_in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
@@ -48,7 +56,9 @@ def original(module: str, name: str) -> Any:
 
 def start(function: Callable[..., None], *arguments: Any) -> None:
     """Call a function in the background, in a greenlet or thread of its own."""
-    threading.Thread(target=function, args=arguments, daemon=True).start()
+    # Without the context of the caller, whose deadline it would have.
+    run = Context().run
+    threading.Thread(target=run, args=(function, *arguments), daemon=True).start()
 
 
 class Delayed:

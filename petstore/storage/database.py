@@ -79,7 +79,8 @@ def databases_at(url: str, *, prepares_statements: bool) -> Databases:
 def close_connections() -> None:
     """Give back what the request, or the background task, has used."""
     for database in opened_databases():
-        database.close()
+        if not database.is_closed():
+            database.close()
 
 
 def _forget_connections() -> None:

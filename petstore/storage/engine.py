@@ -1,7 +1,6 @@
 """What both engines share: a connection for each request, deadlines and safe writes."""
 
 import math
-import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
 from contextvars import ContextVar
@@ -12,6 +11,7 @@ import peewee
 from peewee import ColumnBase, Database, Model, Select
 
 from petstore import clock, timeouts
+from petstore.concurrency import semaphore
 
 # A context manager that turns errors of a driver into Peewee's. It is not public; see
 # docs/architecture.md.
@@ -133,7 +133,7 @@ class Engine(Database):
         return keys
 
     def _make_pool(self) -> None:
-        self._room = threading.BoundedSemaphore(timeouts.LIMITS.connections)
+        self._room = semaphore(timeouts.LIMITS.connections)
         self._idle: list[Any] = []
 
     def _connect(self) -> Any:

@@ -225,8 +225,15 @@ class Sqlite(Engine, peewee.SqliteDatabase):
             return False
 
     def _fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
-        self._require_transaction()
-        return self._try(self._fetch_once, self.connection(), written, values)
+        if not self.is_closed():
+            self._require_transaction()
+            return self._try(self._fetch_once, self.connection(), written, values)
+        # Only this statement needs a connection: no place in the pool is taken for it.
+        connection = self._connect()
+        try:
+            return self._try(self._fetch_once, connection, written, values)
+        finally:
+            self._idle.append(connection)
 
     @staticmethod
     def _fetch_once(
