@@ -64,7 +64,7 @@ def look_at_rest(stage: "Stage") -> None:
     worker, engine = stage.service.worker, db.obj
     kept = {
         "connections of clients": len(worker._connections),
-        "connections that wait": len(worker._waiting),
+        "idle connections": len(worker._idle) + len(worker._slow),
         "sockets": stage.network.open_sockets(),
         "transactions": engine._writer.locked(),
         "connections in use": timeouts.LIMITS.connections - engine._room._value,

@@ -54,7 +54,6 @@ class Template:
         migrator.migrate()
         self.tenants = list(self._add_tenants())
         self._rehearse(app)
-        app.extensions["limiter"].close()
         opened_databases().close()
 
     def _rehearse(self, app: Flask) -> None:
