@@ -33,7 +33,8 @@ WITH_KEYS = ("createPet", "createOrder", "updateOrder", "reuse", "updatePet")
 PAGES = ("page", "open page", "ended page")
 KEYLESS = ("stranger", "options", *PAGES)  # no key of the tenant is sent
 ROLE_REFUSED = 403
-COUNTERS = ("redis", "disk", "counters", "locked")  # faults that they feel
+LOCKED = ("locked", "counters locked")
+COUNTERS = ("redis", "disk", *LOCKED)  # faults that they feel
 AWAY = ("redis down", "redis silent", "redis full", "redis loading")
 RESTARTS = ("kill", "stop")
 
@@ -435,10 +436,10 @@ def most_workers(stage: "Stage", start: float = 0, end: float = inf) -> int:
 
 @rule("503 within 0.3 s, 2.5 s where it hangs; a quarter of a second for counters")
 def answers_come_in_time(stage: "Stage") -> Iterator[str]:
-    database = windows(stage, "disk", "locked", after=RECOVERY_SECONDS)
-    hanging = windows(stage, "disk stalled", "locked", after=STALLED[1])
+    database = windows(stage, "disk", *LOCKED, after=RECOVERY_SECONDS)
+    hanging = windows(stage, "disk stalled", *LOCKED, after=STALLED[1])
     stalled = windows(stage, "disk stalled", after=STALLED[1])
-    counters = windows(stage, "redis", "counters", after=RECOVERY_SECONDS)
+    counters = windows(stage, "redis", after=RECOVERY_SECONDS)
     everything = stage.history.entries
     writes = [each for each in everything if each.method not in ("GET", "HEAD")]
     for entry in everything:
@@ -480,7 +481,7 @@ def nobody_starves(stage: "Stage") -> Iterator[str]:
 
 @rule("503 while the database is away, and recovery without a restart")
 def failures_have_a_reason(stage: "Stage") -> Iterator[str]:
-    away = windows(stage, "disk", "locked", after=RECOVERY_SECONDS)
+    away = windows(stage, "disk", *LOCKED, after=RECOVERY_SECONDS)
     for entry in stage.history.entries:
         if entry.status >= 500 and (entry.status != 503 or not overlaps(entry, away)):
             yield f"{entry} {entry.json}"

@@ -7,11 +7,12 @@ import sqlite3
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from types import BuiltinFunctionType
 from typing import Any
 
 import gevent
+import peewee
 from greenlet import greenlet
 from gunicorn.config import Config
 
@@ -151,7 +152,8 @@ class Service:
             environ["REDIS_URL"] = "redis://redis"
         app = create_app(read_settings(environ))
         pages = self.world.dice(f"cache {self._incarnation}").choice(CACHES)
-        db.pragma("cache_size", pages, permanent=True)
+        with suppress(peewee.DatabaseError):  # the disk may fail already
+            db.pragma("cache_size", pages, permanent=True)
         db.close()
         config = Config()
         config.set("keepalive", 75)
