@@ -16,10 +16,11 @@ import peewee
 from greenlet import greenlet
 from gunicorn.config import Config
 
-from petstore import create_app, randomness, timeouts
-from petstore.events import streams
-from petstore.models.failed_requests import failure_queue
-from petstore.models.key_usage import key_notes
+from petstore import create_app, log, randomness, timeouts
+from petstore.concurrency import Delayed
+from petstore.models.failed_requests import failures
+from petstore.models.key_usage import uses
+from petstore.models.notes import Notes
 from petstore.models.row_limits import row_limits
 from petstore.monitoring import health
 from petstore.server.worker import Worker
@@ -53,7 +54,7 @@ class Log:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def put(self, _stream: object, line: bytes) -> None:
+    def put(self, line: bytes) -> None:
         """Take a line in the place of the queue of a stream."""
         for event in EVENTS:
             self._world.counts[event.decode()] += event in line
@@ -128,20 +129,29 @@ class Service:
             self.worker.run()
             self.world.note("worker", "has stopped")
             self.is_serving = False
-            failure_queue.flush()
-            key_notes.flush()
+            failures.flush()
+            uses.flush()
             self._loop.kill()  # its other greenlets end with the process
             gevent.sleep(1)
         except Killed:
             self.world.note("worker", "has ended")
         self.is_serving = False
-        # What is collected would run the `finally` of what was killed.
+        self._end_process()
+
+    def _end_process(self) -> None:
+        """Forget what a process knows, but collect nothing: that would run code."""
         gc.unfreeze()
-        there = gc.get_objects()
-        self._remains += [each for each in there if isinstance(each, greenlet)]
+        for each in gc.get_objects():
+            if isinstance(each, greenlet):
+                self._remains.append(each)
+            elif isinstance(each, Delayed):
+                each._is_started = False
+            elif isinstance(each, Notes):
+                each._notes.clear()
+        row_limits.forget()
+        row_limits.__dict__["_is_counting"] = False
         self._remains += [db.obj, self.worker]
         self.network.close_all()
-        _forget_process()
 
     def _new_worker(self) -> Worker:
         environ = {
@@ -168,7 +178,8 @@ class Service:
     def _replace_sources(self) -> None:
         """Let the service take time, chance and its log from the world."""
         _be_in(self.world)
-        streams.write = self._log.put
+        for stream in (log.STDOUT, log.STDERR):
+            stream.put = self._log.put
         threading.excepthook = lambda it: self.world.faults.append(
             f"no traceback: {it.exc_value!r}"
         )
@@ -186,14 +197,6 @@ def _be_in(world: World) -> None:
     randomness.source = world.dice("the service")
     random.seed(world.seed)
     os.urandom = world.dice("libraries").randbytes
-
-
-def _forget_process() -> None:
-    """Forget what a process knows besides its application."""
-    key_notes.__init__()
-    failure_queue.__init__()
-    row_limits.forget()
-    row_limits.__dict__["_is_counting"] = False
 
 
 def at_once(file: str, sql: str, *values: Any) -> bool:
