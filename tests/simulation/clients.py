@@ -5,16 +5,16 @@ import re
 from typing import Any
 from urllib.parse import urlencode
 
-from petstore.models.credentials import CHECKSUM_LENGTH, PREFIX_LENGTH, checksum
+from petstore.models.credentials import PREFIX_LENGTH
 from tests.simulation.history import Entry, History, Reader
 from tests.simulation.network import End, Link, Network
-from tests.simulation.plan import PAGE_KEY, PAGE_LIMITS, WRITE_KEY, Client, Deed
+from tests.simulation.plan import PAGE_KEY, PAGE_LIMITS, Client, Deed
 from tests.simulation.world import World
 
 PATIENCE_SECONDS = 30.0
+CATEGORIES = range(5)
 LONG_NAME = 190  # characters of four bytes, so that a page exceeds all buffers
 KEY = re.compile(rb"pet_[0-9A-Za-z]{48}")
-IDLE_SECONDS = 4_000.0  # after which a session has ended
 GRACE_SECONDS = 90
 MOST_REFUSALS = 80  # until a key is banned
 BAN_SECONDS = 300 + 60  # until it is served again, even if the clock steps
@@ -187,7 +187,7 @@ class ApiClient(Visitor):
             return
         # The same key must mean the same animal, whoever adds others meanwhile.
         body: dict[str, Any] = {"petId": self._picked(self.tenant.pets, deed)}
-        if deed.pick % 2:
+        if deed.choose("has a reference", (True, False)):
             body["reference"] = deed.key or f"{self.plan.name}.{number}"
         entry = await self._try("createOrder", "POST", "/v1/store/orders", deed, body)
         self._learn(entry, self.tenant.orders)
@@ -206,12 +206,15 @@ class ApiClient(Visitor):
         await self._try("updateOrder", "PATCH", path, deed, {"status": status})
 
     async def list_pets(self, _number: int, deed: Deed) -> None:
-        path = f"/v1/pets?limit={1 + deed.pick % 100}"
-        if deed.pick % 3 == 0:
-            path += "&status=available"
-        if deed.pick % 4 == 0:
-            path += f"&categoryId={deed.pick % 5}"
-        await self.send("listPets", "GET", path, deed.way)
+        among = {
+            "limit": (None, 1, 2, 5, 20, 100),
+            "status": (None, None, "available", "pending", "sold"),
+            "categoryId": (None, None, *CATEGORIES),
+            "after": (None, *self.tenant.pets[-8:]),
+        }
+        chosen = {name: deed.choose(name, values) for name, values in among.items()}
+        given = {name: value for name, value in chosen.items() if value is not None}
+        await self.send("listPets", "GET", f"/v1/pets?{urlencode(given)}", deed.way)
 
     async def list_orders(self, _number: int, deed: Deed) -> None:
         await self.send("listOrders", "GET", "/v1/store/orders?limit=100", deed.way)
@@ -220,8 +223,8 @@ class ApiClient(Visitor):
         path = f"/v1/pets/{self._picked(self.tenant.pets, deed)}"
         name = f"{self.plan.name}.{number} corrected"
         body: dict[str, Any] = {"name": _perhaps_long(name, deed)}
-        if deed.pick % 2:
-            body["categoryId"] = deed.pick % 5
+        if deed.choose("has a category", (True, False)):
+            body["categoryId"] = deed.choose("categoryId", CATEGORIES)
         await self._try("updatePet", "PATCH", path, deed, body)
 
     async def withdraw(self, _number: int, deed: Deed) -> None:
@@ -230,9 +233,8 @@ class ApiClient(Visitor):
 
     async def get(self, _number: int, deed: Deed) -> None:
         path = f"/v1/pets/{self._picked(self.tenant.pets, deed)}"
-        await self.send(
-            "getPet", "HEAD" if deed.pick % 5 == 0 else "GET", path, deed.way
-        )
+        method = deed.choose("method", ("GET", "GET", "GET", "HEAD"))
+        await self.send("getPet", method, path, deed.way)
 
     async def get_order(self, _number: int, deed: Deed) -> None:
         path = f"/v1/store/orders/{self._picked(self.tenant.orders, deed)}"
@@ -240,7 +242,7 @@ class ApiClient(Visitor):
 
     async def name_category(self, number: int, deed: Deed) -> None:
         body = {"name": f"{self.plan.name}.{number}"}
-        path = f"/v1/categories/{deed.pick % 5}"
+        path = f"/v1/categories/{deed.choose('categoryId', CATEGORIES)}"
         await self.send("putCategory", "PUT", path, deed.way, body=body)
 
     async def list_categories(self, _number: int, deed: Deed) -> None:
@@ -255,7 +257,7 @@ class ApiClient(Visitor):
     async def elsewhere(self, _number: int, deed: Deed) -> None:
         """Ask for what another project has."""
         names = [name for name in self.history.tenants if name != self.tenant.name]
-        other = self.history.tenants[names[deed.pick % len(names)]]
+        other = self.history.tenants[deed.choose("tenant", names)]
         if other.pets:
             path = f"/v1/pets/{self._picked(other.pets, deed)}"
             await self.send("elsewhere", "GET", path, deed.way)
@@ -265,10 +267,13 @@ class ApiClient(Visitor):
 
     def _pet(self, number: int, deed: Deed) -> dict[str, Any]:
         name = deed.key or f"{self.plan.name}.{number}"
-        return {"name": _perhaps_long(name, deed), "categoryId": deed.pick % 5}
+        return {
+            "name": _perhaps_long(name, deed),
+            "categoryId": deed.choose("categoryId", CATEGORIES),
+        }
 
     def _picked(self, ids: list[int], deed: Deed) -> int:
-        return ids[deed.pick % len(ids)] if ids else 1
+        return deed.choose("id", ids) if ids else 1
 
     def _learn(self, entry: Entry, ids: list[int]) -> None:
         if entry.status == 201 and not entry.is_replay:
@@ -285,6 +290,12 @@ class ApiClient(Visitor):
             )
             if entry.status not in RETRIED:
                 break
+        if entry.is_carried_out and deed.key and deed.choose("again", (True, False)):
+            # As if the answer were lost on its way.
+            await self.world.sleep(self.dice.uniform(0, 1))
+            await self.send(
+                operation, method, path, deed.way, body=body, idempotency_key=deed.key
+            )
         return entry
 
 
@@ -351,10 +362,6 @@ class Member(Person):
             await self.world.sleep(5)
         self.leave()
 
-    async def _sign_out(self, cookie: dict[str, str]) -> None:
-        if (await self._submit("/sign-out", cookie)).status == 303:
-            await self._open("/dashboard", cookie, operation="ended page")
-
     async def _revoke(self, cookie: dict[str, str]) -> None:
         """Revoke the key of this session."""
         key = self.plan.key
@@ -379,7 +386,7 @@ class Member(Person):
         await self._open("/dashboard", cookie, operation="open page")
         await self.world.sleep(self.dice.uniform(0, 200))
         refused = await self._list_pets("banned")
-        if self.plan.deeds[0].pick:
+        if self.plan.deeds[0].pick % 2:
             await self._submit_for_key(self.plan.key, "unban", cookie)
             await self.world.sleep(60)
             refused = await self._list_pets("freed")
@@ -388,16 +395,6 @@ class Member(Person):
             await self.world.sleep(min(seconds, BAN_SECONDS))
             refused = await self._list_pets()
         refused.operation = "freed"
-
-    async def _come_back_late(self, cookie: dict[str, str]) -> None:
-        await self.world.sleep(IDLE_SECONDS)
-        await self._open("/dashboard", cookie, operation="ended page")
-
-    async def _end_others(self, cookie: dict[str, str]) -> None:
-        own = await self._sign_in(0)
-        if own and (await self._submit("/sessions/end-others", own)).status == 303:
-            await self._open("/dashboard", cookie, operation="ended page")
-            await self._open("/dashboard", own, operation="open page")
 
     async def _rotate(
         self, cookie: dict[str, str], grace: int = 0, least: int = 0, most: int = 0
@@ -422,19 +419,6 @@ class Member(Person):
     async def _rotate_with_a_grace(self, cookie: dict[str, str]) -> None:
         """Replace the key of a web page, which works on; the clock may step."""
         await self._rotate(cookie, GRACE_SECONDS, 20, GRACE_SECONDS + 90)
-
-    async def _forge(self, cookie: dict[str, str]) -> None:
-        """Send what another site would, and guess the secret of a key."""
-        await self._open("/dashboard/sign-out", cookie, {"a": "b"}, "forged form")
-        secret = self.tenant.keys[self.plan.key][PREFIX_LENGTH:-CHECKSUM_LENGTH]
-        body = self.tenant.keys[0][:PREFIX_LENGTH] + secret
-        forged = body + checksum(body)
-        await self.send("forged", "GET", "/v1/pets", bearer=forged)
-
-    async def _pry(self, _cookie: dict[str, str]) -> None:
-        """Look for keys in a session of a key that may only write."""
-        if cookie := await self._sign_in(WRITE_KEY):
-            await self._open("/dashboard/keys", cookie, operation="closed page")
 
     async def _list_pets(self, operation: str = "listPets", **more: Any) -> Entry:
         return await self.send(operation, "GET", "/v1/pets", **more)
@@ -476,7 +460,8 @@ def _bytes_of(
 
 
 def _perhaps_long(name: str, deed: Deed) -> str:
-    return f"{name}{'🐕' * LONG_NAME}"[:200] if deed.pick % 3 == 0 else name
+    is_long = deed.choose("has a long name", (True, False, False))
+    return f"{name}{'🐕' * LONG_NAME}"[:200] if is_long else name
 
 
 def _cookie(entry: Entry) -> dict[str, str]:

@@ -1,13 +1,15 @@
 """A simulated disk below SQLite: its syncs take their time, and any call may fail."""
 
-import asyncio
 import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import gevent
+from gevent.event import AsyncResult
 
 from tests.harness.file_system import SYNC, TRANSFER, Methods, Shim
-from tests.simulation.loop import Loop
 from tests.simulation.world import World
 
 # What a disk does to SQLite: the calls that fail, and the code that each gets.
@@ -19,8 +21,8 @@ FAILURES = {
     "unreadable": {"read": READ},
     "gone": {"read": READ, "write": sqlite3.SQLITE_IOERR_WRITE},
 }
-USUAL_SECONDS = (0.0005, 0.02)  # of a COMMIT
-STALLED_SECONDS = (0.2, 1.5)
+USUAL = (0.0005, 0.02)  # seconds of a COMMIT
+STALLED = (0.2, 1.5)
 
 
 class FailingFiles(Shim):
@@ -87,70 +89,45 @@ class Disk:
 
     def commit_seconds(self) -> float:
         """Return how long the next COMMIT takes."""
-        return self._dice.uniform(
-            *STALLED_SECONDS if self.is_stalled else USUAL_SECONDS
-        )
+        return self._dice.uniform(*STALLED if self.is_stalled else USUAL)
 
 
-def writer_on(disk: Disk) -> type:
-    """Return a class of writers whose COMMIT takes virtual time instead of a thread."""
-    return type("Writer", (SimulatedWriter,), {"disk": disk})
+class Threads:
+    """Takes the place of gevent's thread pool, which runs only COMMITs.
 
+    The COMMIT happens at some moment, and the greenlet goes on at a later one. If it is
+    killed or times out meanwhile, the COMMIT happens all the same, as in a thread.
+    """
 
-class SimulatedWriter:
-    """A connection that commits after a while; it stands in for a `Writer`."""
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._dice = disk.world.dice("commits")
 
-    disk: Disk
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
-        self.is_closed = False
-        self._loop = asyncio.get_running_loop()
-        assert isinstance(self._loop, Loop)
-        self._kept = self._undone = 0  # requests of the transaction
-        # Of a large database few pages are cached: then statements read, and write.
-        pages = self.disk.world.dice("cache").choice((1, 2000))
-        connection.execute(f"PRAGMA cache_size = {pages}")
-        connection.set_trace_callback(self._count)
-
-    def commit(self, callback: Callable[[sqlite3.Error | None], None]) -> None:
-        """Commit at some moment, and call back at a later one."""
-        world, seconds = self.disk.world, self.disk.commit_seconds()
-        moment = seconds * world.dice(f"commit {world.now}").random()
-        world.after(moment, self._commit, callback, seconds - moment)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self.is_closed = True
-        self.connection.close()
+    def apply(self, execute: Callable[..., Any], args: tuple[str]) -> Any:
+        """Execute a statement, while other greenlets go on."""
+        seconds, done = self._disk.commit_seconds(), AsyncResult()
+        moment = seconds * self._dice.random()
+        rest, loop = seconds - moment, gevent.get_hub().loop
+        self._disk.world.after(moment, self._commit, loop, execute, args, done, rest)
+        return done.get()
 
     def _commit(
-        self, callback: Callable[[sqlite3.Error | None], None], seconds: float
+        self, loop: Any, execute: Any, args: Any, done: AsyncResult, seconds: float
     ) -> None:
-        if self._loop.selector.is_killed:
+        if loop.is_killed:
             return
-        world, failure = self.disk.world, None
+        world, tell = self._disk.world, done.set
         try:
-            self.connection.execute("COMMIT")
+            result: Any = execute(*args)
         except sqlite3.Error as error:
-            failure = error
+            tell, result = done.set_exception, error
             world.counts["failed commits"] += 1
-        world.counts["shared commits"] += self._kept >= 2
-        world.counts["rollbacks beside a commit"] += self._undone > 0 and not failure
-        world.note("disk", f"COMMIT of {self._kept + 1}: {failure or 'done'}")
-        self._kept = self._undone = 0
-        world.after(seconds, self._call_back, callback, failure)
+        world.note("disk", f"{args[0]}: {result if tell != done.set else 'done'}")
+        world.after(seconds, self._go_on, loop, tell, result)
 
-    def _call_back(
-        self,
-        callback: Callable[[sqlite3.Error | None], None],
-        failure: sqlite3.Error | None,
-    ) -> None:
-        if not (self._loop.is_closed() or self._loop.selector.is_killed):
-            self._loop.call_soon_threadsafe(callback, failure)
+    def _go_on(self, loop: Any, tell: Callable[..., None], result: Any) -> None:
+        if not loop.is_killed:
+            loop.run_callback(tell, result)
 
-    def _count(self, sql: str) -> None:
-        self._kept += sql == "RELEASE request"
-        if sql == "ROLLBACK TO request":
-            self._undone += 1
-            self._kept -= 1  # its RELEASE follows
+    def kill(self) -> None:
+        """End, as the hub does."""

@@ -1,6 +1,6 @@
 """A network between simulated clients, the worker's sockets and simulated servers."""
 
-import asyncio
+import errno
 import itertools
 import random
 import selectors
@@ -10,12 +10,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import gevent
+import gevent._socket3
+from gevent._socketcommon import SocketMixin
+
 from tests.simulation.world import Bell, World
 
 BACKLOG = 128
 SYN_SECONDS = 1.0  # before a client that found a full listen queue tries again
 WINDOW_BYTES = 64 * 1024
 FIRST_DESCRIPTOR = 1_000_000  # no real file has such a number
+READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE  # gevent's are the same
 
 
 @dataclass(frozen=True)
@@ -147,19 +152,15 @@ class End:
             direction.on_room()
 
 
-class Socket:
-    """The end that the worker holds, with the methods of a non-blocking socket."""
+class Descriptor:
+    """What has a number, like a socket of the worker."""
 
     family, type, proto = socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
 
-    def __init__(self, network: "Network", end: End, peer: tuple[str, int]) -> None:
+    def __init__(self, network: "Network") -> None:
         self._network = network
-        self._end = end
-        self._peer = peer
-        self._has_finished = self.is_closed = False
         self._number = network.add(self)
-        self._incoming, self._outgoing = end.outgoing, end.incoming
-        self._incoming.on_arrival = self._outgoing.on_room = self._notify
+        self.is_closed = False
 
     def fileno(self) -> int:
         return -1 if self.is_closed else self._number
@@ -167,69 +168,114 @@ class Socket:
     def getsockname(self) -> tuple[str, int]:
         return "10.0.0.1", 8000
 
-    def getpeername(self) -> tuple[str, int]:
-        return self._peer
-
-    def setblocking(self, _flag: bool) -> None:
-        pass
-
     def setsockopt(self, *_: Any) -> None:
         pass
 
+    def close(self) -> None:
+        self.is_closed = True
+        self._network.remove(self._number)
+
+    def ready_events(self) -> int:
+        """Return what it is ready for."""
+        raise NotImplementedError
+
+
+class Socket(Descriptor):
+    """The end that the worker holds, with the methods of a non-blocking socket."""
+
+    def __init__(
+        self, network: "Network", end: End | None, peer: tuple[str, int] | None = None
+    ) -> None:
+        super().__init__(network)
+        self._peer = peer
+        self._has_finished = self._has_stopped_reading = False
+        self.is_accepted = end is not None
+        self.error = 0
+        self._end: End | None = None
+        if end:
+            self.join(end)
+
+    def join(self, end: End) -> None:
+        """Be the other end of that one."""
+        self._end = end
+        self._incoming, self._outgoing = end.outgoing, end.incoming
+        self._incoming.on_arrival = self._outgoing.on_room = self._notify
+        self._notify()
+
+    def connect_ex(self, address: tuple[str, int]) -> int:
+        """Begin to connect to a server, or tell that it has happened."""
+        if self._peer is None:
+            self._peer = address
+            self._network.connect_to_server(address[0], self)
+        return 0 if self._end else errno.EINPROGRESS
+
+    def getpeername(self) -> tuple[str, int] | None:
+        return self._peer
+
+    def getsockopt(self, _level: int, option: int) -> int:
+        error, self.error = self.error, 0
+        return error if option == socket.SO_ERROR else WINDOW_BYTES
+
     def ready_events(self) -> int:
         """Return what the socket is ready for."""
-        incoming, is_reset = self._incoming, self._incoming.is_broken
-        events = 0
-        if incoming.arrived or incoming.has_ended or is_reset:
-            events |= selectors.EVENT_READ
-        if self._outgoing.room > 0 or is_reset:
-            events |= selectors.EVENT_WRITE
-        return events
+        if self._end is None:
+            return WRITE if self.error else 0
+        is_reset = self._incoming.is_broken
+        can_read = self._incoming.arrived or self._is_at_end() or is_reset
+        can_write = self._outgoing.room > 0 or is_reset
+        return READ * bool(can_read) | WRITE * can_write
 
-    def recv(self, size: int) -> bytes:
+    def recv(self, size: int, flags: int = 0) -> bytes:
         if self._incoming.is_broken:
-            raise ConnectionResetError("reset by the client")
+            raise ConnectionResetError(errno.ECONNRESET, "reset by the client")
+        if self._incoming.arrived and flags & socket.MSG_PEEK:
+            return bytes(self._incoming.arrived[:size])
         if self._incoming.arrived:
             return self._incoming.take(size)
-        if self._incoming.has_ended:
+        if self._is_at_end():
             return b""
-        raise BlockingIOError
+        raise BlockingIOError(errno.EAGAIN, "nothing has arrived")
 
-    def recv_into(self, buffer: Any) -> int:
+    def recv_into(self, buffer: Any, *_: int) -> int:
         received = self.recv(len(buffer))
         buffer[: len(received)] = received
         return len(received)
 
-    def send(self, content: Any) -> int:
-        if self._incoming.is_broken:
-            raise BrokenPipeError("reset by the client")
+    def send(self, content: Any, _flags: int = 0) -> int:
+        if self._incoming.is_broken or self._has_finished:
+            raise BrokenPipeError(errno.EPIPE, "it cannot be sent")
         if self._outgoing.room <= 0:
-            raise BlockingIOError
+            raise BlockingIOError(errno.EAGAIN, "no room")
         if self._end.answered_at < self._incoming.arrived_at:
             self._end.answered_at = self._network.world.now
         sent = self._outgoing.send(bytes(content))
         self._network.world.counts["unread responses"] += sent < len(content)
         return sent
 
-    def sendmsg(self, buffers: Iterable[Any]) -> int:
-        return self.send(b"".join(buffers))
-
-    def shutdown(self, _how: int) -> None:
-        self._finish()
+    def shutdown(self, how: int) -> None:
+        if how != socket.SHUT_WR:
+            self._has_stopped_reading = True
+            self._notify()
+        if how != socket.SHUT_RD:
+            self._finish()
 
     def close(self) -> None:
         """Close the socket; the client gets a reset if there is unread content."""
         if self.is_closed:
             return
-        self.is_closed = True
-        self._network.remove(self._number)
+        super().close()
+        if not self._end:
+            return
         if self._incoming.arrived and not self._incoming.is_broken:
             self._network.world.after(0, self._end.reset)
         self._finish()
         self._incoming.on_arrival = self._outgoing.on_room = self._answer_with_reset
 
+    def _is_at_end(self) -> bool:
+        return self._incoming.has_ended or self._has_stopped_reading
+
     def _finish(self) -> None:
-        if not self._has_finished:
+        if self._end and not self._has_finished:
             self._has_finished = True
             self._outgoing.finish()
 
@@ -241,28 +287,20 @@ class Socket:
         self._network.on_ready(self._number)
 
 
-class Listener:
+class Listener(Descriptor):
     """The listening socket of a worker; the queue outlives it, as the master's does."""
 
-    def __init__(self, network: "Network") -> None:
-        self._network = network
-        self._number = network.add(self)
-
-    def fileno(self) -> int:
-        return self._number
-
     def ready_events(self) -> int:
-        return selectors.EVENT_READ if self._network.queue else 0
+        """Return whether a client waits."""
+        return READ if self._network.queue else 0
 
-    def accept(self) -> tuple[Socket, Any]:
+    def _accept(self) -> tuple[int, tuple[str, int]]:
+        """Accept a connection: gevent's sockets call this name of Python's."""
         if not self._network.queue:
-            raise BlockingIOError
+            raise BlockingIOError(errno.EAGAIN, "nobody waits")
         end, peer = self._network.queue.popleft()
         end.accepted_at = self._network.world.now
-        return Socket(self._network, end, peer), peer
-
-    def close(self) -> None:
-        self._network.remove(self._number)
+        return Socket(self._network, end, peer).fileno(), peer
 
 
 class Server(Protocol):
@@ -282,11 +320,17 @@ class Network:
         self.queue: deque[tuple[End, tuple[str, int]]] = deque()
         self.servers: dict[str, Server] = {}
         self.on_ready: Callable[[int], None] = lambda _number: None
-        self._sockets: dict[int, Socket | Listener] = {}
+        self._sockets: dict[int, Descriptor] = {}
         self._numbers = itertools.count(FIRST_DESCRIPTOR)
         self._connections: Counter[str] = Counter()  # by who has made them
+        GeventSocket.network = self
+        socket.socket = gevent._socket3.socket = GeventSocket
 
-    def add(self, each: Socket | Listener) -> int:
+    def listener(self) -> Any:
+        """Return a socket of gevent that listens."""
+        return GeventSocket(fileno=Listener(self).fileno())
+
+    def add(self, each: Descriptor) -> int:
         """Give a socket its number."""
         number = next(self._numbers)
         self._sockets[number] = each
@@ -296,14 +340,19 @@ class Network:
         """Forget a socket."""
         self._sockets.pop(number, None)
 
+    def at(self, number: int) -> Descriptor:
+        """Return a socket."""
+        return self._sockets[number]
+
     def ready_events(self, number: int) -> int:
         """Return what a socket is ready for; a real one never is."""
         each = self._sockets.get(number)
         return each.ready_events() if each else 0
 
     def open_sockets(self) -> int:
-        """Return how many connections the worker has."""
-        return sum(isinstance(each, Socket) for each in self._sockets.values())
+        """Return how many connections of clients the worker has."""
+        sockets = self._sockets.values()
+        return sum(isinstance(each, Socket) and each.is_accepted for each in sockets)
 
     def close_all(self) -> None:
         """Close what a killed worker had open, as the kernel does."""
@@ -324,26 +373,21 @@ class Network:
                 self.on_ready(number)
         return end
 
-    def connect_to_server(self, host: str, connected: asyncio.Future[Socket]) -> None:
+    def connect_to_server(self, host: str, connecting: Socket) -> None:
         """Connect the worker to a server, which may refuse or be silent."""
-        server = self.servers[host]
-        if server.state != "silent":
-            self.world.after(0.0005, self._end_connecting, server, host, connected)
+        if self.servers[host].state != "silent":
+            self.world.after(0.0005, self._end_connecting, host, connecting)
 
-    def _end_connecting(
-        self, server: Server, host: str, connected: asyncio.Future[Socket]
-    ) -> None:
-        loop = connected.get_loop()
-        if connected.done() or loop.is_closed():
+    def _end_connecting(self, host: str, connecting: Socket) -> None:
+        if connecting.is_closed:
             return
-        if server.state == "down":
-            refused = ConnectionRefusedError(f"{host} refuses connections")
-            loop.call_soon_threadsafe(_fail, connected, refused)
+        if self.servers[host].state == "down":
+            connecting.error = errno.ECONNREFUSED
+            self.on_ready(connecting.fileno())
             return
         end = self._pair(host, Link())
-        server.accept(end)
-        socket = Socket(self, end, (host, 6379))
-        loop.call_soon_threadsafe(_succeed, connected, socket)
+        self.servers[host].accept(end)
+        connecting.join(end)
 
     def _pair(self, who: str, link: Link) -> End:
         self._connections[who] += 1
@@ -353,13 +397,16 @@ class Network:
         return End(self.world, to_client, to_worker)
 
 
-def _fail(connected: asyncio.Future[Any], error: Exception) -> None:
-    if not connected.done():
-        connected.set_exception(error)
+class GeventSocket(gevent._socket3.socket):
+    """gevent's socket around a simulated one."""
 
+    network: Network
 
-def _succeed(connected: asyncio.Future[Any], socket: Socket) -> None:
-    if connected.done():
-        socket.close()
-    else:
-        connected.set_result(socket)
+    def __init__(self, *_: Any, fileno: int | None = None) -> None:
+        SocketMixin.__init__(self)
+        network = self.network
+        self._sock = Socket(network, None) if fileno is None else network.at(fileno)
+        self._closed, self._io_refs, self.timeout = False, 0, None
+        self.hub = gevent.get_hub()
+        self._read_event = self.hub.loop.io(self._sock.fileno(), READ)
+        self._write_event = self.hub.loop.io(self._sock.fileno(), WRITE)

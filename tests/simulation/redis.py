@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import hiredis
-from lupa.lua51 import LuaError, LuaRuntime, lua_type
+from lupa.lua51 import LuaRuntime, lua_type
 
 from tests.simulation.network import End
 from tests.simulation.world import World
 
-PATIENCE_SECONDS = 3600.0
+PATIENCE_SECONDS = 10_000.0
 STEP_SECONDS = 0.0003  # between a command and its reply
 
 
@@ -71,28 +71,21 @@ class Redis:
         if self.state in self.ERRORS:
             return self.ERRORS[self.state]
         name, *arguments = [word.decode("latin-1") for word in command]
-        try:
-            return _encoded(self._run(name.upper(), arguments))
-        except LuaError as error:
-            return f"-ERR {error}\r\n".replace("\n", " ").encode() + b"\r\n"
+        return _encoded(self._run(name, arguments))
 
     def _run(self, name: str, arguments: list[str]) -> Any:
-        if name == "SCRIPT":
-            digest = hashlib.sha1(arguments[1].encode()).hexdigest()
-            names = "KEYS, ARGV"
-            code = f"return function({names}) {arguments[1]}\nend"
-            self._scripts[digest] = self._lua.execute(code)
-            return digest
-        if name == "EVALSHA":
-            digest, _count, key, *values = arguments
-            if digest not in self._scripts:
-                return ValueError("NOSCRIPT No matching script.")
-            table = self._lua.table_from
-            self._world.counts["hits on redis"] += 1
-            return self._scripts[digest](table([key]), table(values))
-        if name in ("AUTH", "SELECT"):
-            return b"OK"
-        return self._call(name, arguments)
+        if name not in ("EVAL", "EVALSHA"):
+            return self._call(name, arguments)
+        script, count, *rest = arguments
+        if name == "EVAL":
+            code = f"return function(KEYS, ARGV) {script}\nend"
+            script = hashlib.sha1(script.encode()).hexdigest()
+            self._scripts[script] = self._lua.execute(code)
+        if script not in self._scripts:
+            return ValueError("NOSCRIPT No matching script.")
+        table, keys = self._lua.table_from, int(count)
+        self._world.counts["hits on redis"] += 1
+        return self._scripts[script](table(rest[:keys]), table(rest[keys:]))
 
     def _call_from_lua(self, name: str, *arguments: Any) -> Any:
         reply = self._call(name, [_text(each) for each in arguments])
@@ -105,20 +98,17 @@ class Redis:
         if name == "TIME":
             seconds, ms = divmod(self._world.true_ms(), 1000)
             return [str(seconds), str(ms * 1000)]
-        if name == "PEXPIRE":
+        if name in ("PEXPIRE", "PTTL"):
             return 1  # nothing expires within minutes
         key, *more = arguments
         found = self._hashes.setdefault(key, {})
-        match name:
-            case "HMGET":
-                return [found.get(field) for field in more]
-            case "HSET":
-                found |= zip(more[::2], more[1::2], strict=True)
-                return len(more) // 2
-            case "HINCRBY":
-                found[more[0]] = str(int(found.get(more[0], "0")) + int(more[1]))
-                return int(found[more[0]])
-        raise LuaError(f"unknown command {name}")
+        if name == "HMGET":
+            return [found.get(field) for field in more]
+        if name == "HSET":
+            found |= zip(more[::2], more[1::2], strict=True)
+            return len(more) // 2
+        self._world.faults.append(f"Redis is not simulated: {name}")
+        return ValueError("ERR unknown command")
 
 
 def _text(value: Any) -> str:

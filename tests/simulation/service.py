@@ -1,36 +1,51 @@
 """The service in the simulated world: its real worker, killed and started again."""
 
-import asyncio
+import gc
 import os
+import random
 import sqlite3
+import sys
+import threading
 import time
-from contextlib import closing
-from functools import partial
-from typing import Any, NamedTuple
+from contextlib import closing, suppress
+from types import BuiltinFunctionType
+from typing import Any
 
+import gevent
+import peewee
+from greenlet import greenlet
 from gunicorn.config import Config
-from petstore.storage.engines.group_commit import GroupCommit
 
-from petstore import clock, create_app, randomness, timeouts, waiting
-from petstore.events import streams
+from petstore import create_app, log, randomness, timeouts
+from petstore.concurrency import Delayed
 from petstore.models.failed_requests import failures
 from petstore.models.key_usage import uses
+from petstore.models.notes import Notes
 from petstore.models.row_limits import row_limits
 from petstore.monitoring import health
-from petstore.quotas import fallback
-from petstore.server import balancing
-from petstore.server.worker import EventLoopWorker
+from petstore.server.worker import Worker
 from petstore.settings import read_settings
 from petstore.storage import db
-from tests.simulation.disk import Disk, writer_on
-from tests.simulation.loop import Killed, Loop
-from tests.simulation.network import Listener, Network
+from tests.simulation.disk import Disk, Threads
+from tests.simulation.loop import Hub, Killed
+from tests.simulation.network import Network
 from tests.simulation.redis import Redis
 from tests.simulation.world import World
 
 WORKERS = 2  # that share the limits during an outage; one of them is simulated
 START_SECONDS = 0.3  # until a new worker runs
-TRACEBACK = b'"exception"'
+TRACEBACKS = (b'"exception"', b'"internal_error"')
+EVENTS = (b"counters_lost", b"counters_restored", b"key_banned")
+CACHES = (1, 2000)  # pages; of a large database few are cached, and each is read
+
+_worlds: list[World] = []  # the last one is that of this process
+CLOCKS = {
+    time.time: lambda: _worlds[-1].now_ms() / 1000,
+    time.time_ns: lambda: _worlds[-1].now_ms() * 1_000_000,
+    time.monotonic: lambda: _worlds[-1].now,
+    time.monotonic_ns: lambda: int(_worlds[-1].now * 1e9),
+    time.perf_counter: lambda: _worlds[-1].now,
+}
 
 
 class Log:
@@ -39,37 +54,23 @@ class Log:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def write(self, _descriptor: int, line: bytes) -> None:
-        """Take a line in the place of `streams.write`."""
-        for event in (b"counters_lost", b"counters_restored", b"key_banned"):
+    def put(self, line: bytes) -> None:
+        """Take a line in the place of the queue of a stream."""
+        for event in EVENTS:
             self._world.counts[event.decode()] += event in line
-        if TRACEBACK in line or b'"internal_error"' in line:
+        if any(each in line for each in TRACEBACKS):
             self.exception(line.decode())
 
     def exception(self, line: str, *_: Any) -> None:
         """Take a traceback, which is always a fault."""
-        self._world.faults.append(f"no traceback: {line[-1500:]}")
+        error = sys.exc_info()[1]
+        self._world.faults.append(f"no traceback: {line[-1500:]} {error!r}")
 
-    def reopen_files(self) -> None:
-        """Do nothing: there is no file."""
+    def info(self, line: str, *_: Any) -> None:
+        """Take a line of gunicorn."""
+        self._world.note("gunicorn", line)
 
-
-class Part(NamedTuple):
-    """What of a worker's process must not be collected after its kill."""
-
-    worker: EventLoopWorker
-    tasks: set[asyncio.Task[Any]]
-    loop: Loop
-
-
-class EndedLoop:
-    """Stands for the loop of a process that ends: what would begin later never does."""
-
-    def is_closed(self) -> bool:
-        return False
-
-    def call_soon_threadsafe(self, *_: Any) -> None:
-        pass
+    warning = info
 
 
 class Service:
@@ -86,56 +87,73 @@ class Service:
         self.world, self.network, self.disk, self.redis = world, network, disk, redis
         self._options = options
         self._log = Log(world)
-        self._remains: list[Part] = []
+        self._remains: list[Any] = []  # what must not be collected after a kill
         self._incarnation = 0
-        self.worker: EventLoopWorker | None = None
-        self.loop: Loop | None = None
-        self.is_over = False
-        self.is_starting = True
+        self.worker: Worker | None = None
+        self.is_over = self.is_serving = False
         self._replace_sources()
+        self._loop = self._new_loop()
 
     def run(self) -> None:
         """Run workers until it is over."""
         while not self.is_over:
-            self.is_starting = True
             self.world.advance(self.world.now + START_SECONDS)
             self._run_worker()
             self.disk.outlive()
 
     def kill(self) -> None:
         """Kill the worker at once."""
-        if self.loop and not self.loop.selector.is_killed:
-            self.world.counts["kills under load"] += bool(self._under_way())
-            self.loop.selector.kill()
+        if not self._loop.is_killed:
+            self.world.counts["kills under load"] += bool(self.network.open_sockets())
+            self._loop.kill()
 
     def stop(self) -> None:
         """Have the worker stop gracefully."""
-        if self.loop and self.loop.handlers and not self.loop.selector.is_killed:
-            self.world.counts["graceful stops under load"] += bool(self._under_way())
-            self.loop.terminate()
+        if self.is_serving and not self._loop.is_killed:
+            is_loaded = bool(self.network.open_sockets())
+            self.world.counts["graceful stops under load"] += is_loaded
+            self.worker.handle_exit(None, None)
 
-    def _under_way(self) -> int:
-        return self.network.open_sockets() - bool(self.redis)
+    def _new_loop(self) -> Any:
+        name = f"loop {self._incarnation}"
+        return Hub(self.world, self.network, Threads(self.disk), name).loop
 
     def _run_worker(self) -> None:
         self._incarnation += 1
-        worker = self.worker = self._new_worker()
+        self._loop = self._new_loop()
         try:
-            worker.run()
+            self.worker = self._new_worker()
+            health.warm_up(self.worker.wsgi)
+            self.is_serving = True
+            self.world.note("worker", f"{self._incarnation} serves")
+            self.worker.run()
             self.world.note("worker", "has stopped")
-            db.dispose()
-            waiting._main.loop = EndedLoop()
+            self.is_serving = False
             failures.flush()
             uses.flush()
+            self._loop.kill()  # its other greenlets end with the process
+            gevent.sleep(1)
         except Killed:
-            self.world.note("worker", "was killed")
-        finally:
-            self.loop = None
-        balancing.clear(worker.age)
-        self.network.close_all()
-        _forget_process()
+            self.world.note("worker", "has ended")
+        self.is_serving = False
+        self._end_process()
 
-    def _new_worker(self) -> EventLoopWorker:
+    def _end_process(self) -> None:
+        """Forget what a process knows, but collect nothing: that would run code."""
+        gc.unfreeze()
+        for each in gc.get_objects():
+            if isinstance(each, greenlet):
+                self._remains.append(each)
+            elif isinstance(each, Delayed):
+                each._is_started = False
+            elif isinstance(each, Notes):
+                each._notes.clear()
+        row_limits.forget()
+        row_limits.__dict__["_is_counting"] = False
+        self._remains += [db.obj, self.worker]
+        self.network.close_all()
+
+    def _new_worker(self) -> Worker:
         environ = {
             "DATABASE_URL": f"sqlite:///{self.disk.file}",
             "WEB_CONCURRENCY": str(WORKERS),
@@ -143,59 +161,42 @@ class Service:
         if self.redis:
             environ["REDIS_URL"] = "redis://redis"
         app = create_app(read_settings(environ))
+        pages = self.world.dice(f"cache {self._incarnation}").choice(CACHES)
+        with suppress(peewee.DatabaseError):  # the disk may fail already
+            db.pragma("cache_size", pages, permanent=True)
+        db.close()
         config = Config()
         config.set("keepalive", 75)
         config.set("worker_connections", self._options.get("connections", 1000))
-        listeners = [Listener(self.network)]
-        master = os.getppid()
-        worker = EventLoopWorker(
-            self._incarnation, master, listeners, None, 30, config, self._log
-        )
-        worker._master_pid = os.getppid()  # it has not been forked from here
+        config.set("max_requests", self._options.get("max_requests", 0))
+        sockets = [self.network.listener()]
+        parent = os.getppid()
+        worker = Worker(self._incarnation, parent, sockets, None, 30, config, self._log)
         worker.wsgi = app
-        worker.max_requests = self._options.get("max_requests", worker.max_requests)
-        worker.warm_up = partial(self._warm_up, worker)
-        worker.new_event_loop = self._new_loop
-        worker.notify = lambda: None
         return worker
 
-    def _new_loop(self) -> Loop:
-        self.loop = Loop(self.world, self.network, f"loop {self._incarnation}")
-        return self.loop
-
-    def _warm_up(self, worker: EventLoopWorker) -> None:
-        self._remains.append(Part(worker, asyncio.all_tasks(), self.loop))
-        health.warm_up(worker.wsgi)
-        self.is_starting = False
-        self.world.note("worker", f"{self._incarnation} serves")
-
     def _replace_sources(self) -> None:
-        """Let the service take time, chance, commits and its log from the world."""
-        be_in(self.world)
-        streams.write = self._log.write
-        GroupCommit.new_writer = writer_on(self.disk)
-        fallback.outage_logged[0] = 0
+        """Let the service take time, chance and its log from the world."""
+        _be_in(self.world)
+        for stream in (log.STDOUT, log.STDERR):
+            stream.put = self._log.put
+        threading.excepthook = lambda it: self.world.faults.append(
+            f"no traceback: {it.exc_value!r}"
+        )
 
 
-def be_in(world: World) -> None:
+def _be_in(world: World) -> None:
     """Let this process take time and chance from the world, and no patience."""
+    _worlds[:] = [world]
     timeouts.LIMITS = timeouts.Limits()
-    clock.now_ms = world.now_ms
-    clock.monotonic = lambda: world.now
-    # Of a worker that has ended, and waits for a locked file.
-    time.sleep = lambda seconds: world.advance(world.now + seconds)
+    # Many modules have clocks by names of their own.
+    for module in list(sys.modules.values()):
+        for name, value in list(vars(module).items()):
+            if isinstance(value, BuiltinFunctionType) and value in CLOCKS:
+                setattr(module, name, CLOCKS[value])
     randomness.source = world.dice("the service")
+    random.seed(world.seed)
     os.urandom = world.dice("libraries").randbytes
-
-
-def _forget_process() -> None:
-    """Forget what a process knows besides its application."""
-    uses.__init__()
-    failures.__init__()
-    row_limits.forget()
-    row_limits.__dict__["_is_counting"] = False
-    waiting.background_tasks.clear()
-    waiting._places.clear()
 
 
 def at_once(file: str, sql: str, *values: Any) -> bool:

@@ -5,12 +5,11 @@ import sqlite3
 import warnings
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from flask import Flask
 
-from petstore import create_app, waiting
+from petstore import create_app
 from petstore.models.grants import FULL_GRANT, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan as Terms
@@ -19,12 +18,12 @@ from petstore.settings import read_settings
 from petstore.storage import migrator, opened_databases
 from petstore.storage.queries import Statement
 from tests.harness.routes import compile_once
-from tests.simulation import pool, rules
+from tests.simulation import rules
 from tests.simulation.clients import KINDS, Visitor
 from tests.simulation.disk import Disk, FailingFiles
 from tests.simulation.history import History, Tenant
 from tests.simulation.network import Network
-from tests.simulation.plan import KEYS, PAGE_LIMITS, Client, Fault, Plan
+from tests.simulation.plan import KEYS, PAGE_LIMITS, Client, Fault, Outcome, Plan
 from tests.simulation.redis import Redis
 from tests.simulation.service import Service, at_once
 from tests.simulation.world import START_MS, Stuck, World
@@ -35,19 +34,6 @@ LIMITS = {"shelter": (1000, 100_000), "kennel": (20, 900), "rival": (300, 10_000
 PAGE_GRANT, WRITE_GRANT = Grant("read", *PAGE_LIMITS), Grant("write")
 PAGES = ("base", "macros", "sign_in", "overview", "pets", "keys", "key", "new_key")
 REVOKE = "UPDATE api_key SET revoked_ms = ? WHERE prefix = ? AND revoked_ms IS NULL"
-
-
-@dataclass
-class Outcome:
-    """What became of a plan."""
-
-    plan: Plan
-    faults: list[str]  # broken promises
-    digest: str
-    seconds: float  # of virtual time
-    requests: int
-    counts: dict[str, int]
-    notes: list[tuple[float, str, str]] = field(default_factory=list)
 
 
 class Template:
@@ -68,9 +54,7 @@ class Template:
         migrator.migrate()
         self.tenants = list(self._add_tenants())
         self._rehearse(app)
-        app.extensions["limiter"].close()
         opened_databases().close()
-        waiting.stop_event_loop()
 
     def _rehearse(self, app: Flask) -> None:
         """Import, compile and cache what each run would have to by itself."""
@@ -96,14 +80,7 @@ class Template:
     def play(self, plan: Plan) -> Outcome:
         """Play a plan, once in each process."""
         gc.disable()  # what is collected must not depend on the process
-        world = World(plan.seed)
-        faults, notes, digest = pool.play(plan.seed)
-        outcome = Stage(self, world, plan).play()
-        outcome.digest += digest
-        if faults:
-            outcome.faults = [f"the pool: {fault}" for fault in faults]
-            outcome.notes = notes
-        return outcome
+        return Stage(self, World(plan.seed), plan).play()
 
 
 class Stage:
@@ -138,18 +115,14 @@ class Stage:
         faults = self.world.faults + list(rules.judge(self))
         entries, counts = self.history.entries, self.world.counts
         counts["replays"] = sum(each.is_replay for each in entries)
-        ended = [
-            each.operation == "ended page" and each.status == 303 for each in entries
-        ]
-        counts["ended sessions"] = sum(ended)
         counts["refusals by role"] = sum(each.status == 403 for each in entries)
         return Outcome(
             self.plan,
             faults,
             self.world.digest.hexdigest(),
             self.world.now - 1000,
-            len(self.history.entries),
-            dict(self.world.counts),
+            len(entries),
+            dict(counts),
             self.world.notes,
         )
 
@@ -163,7 +136,7 @@ class Stage:
         self.last_fault_at = max(self._fault_ends(), default=0.0)
         await self.world.sleep(RECOVERY_SECONDS)
         await self._probe()
-        while self.network.open_sockets() > bool(self.redis):
+        while self.network.open_sockets():
             await self.world.sleep(1.0)
             if self.world.now > self.probed_at + SETTLED_SECONDS:
                 break
