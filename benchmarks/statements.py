@@ -14,12 +14,23 @@ PATH = "/statements"
 _seen = 0
 
 
-def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    if environ["PATH_INFO"] != PATH:
-        return _counted(environ, start_response)
-    body = str(_seen).encode()
-    start_response("200 OK", [("Content-Length", str(len(body)))])
-    return [body]
+class Counted:
+    """The application, to which the hooks of gunicorn look as well."""
+
+    def __init__(self, counted: Callable[..., Iterable[bytes]]) -> None:
+        self._counted = counted
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._counted, name)
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        if environ["PATH_INFO"] != PATH:
+            return self._counted(environ, start_response)
+        body = str(_seen).encode()
+        start_response("200 OK", [("Content-Length", str(len(body)))])
+        return [body]
 
 
 def _connect(*arguments: Any, **options: Any) -> sqlite3.Connection:
@@ -36,4 +47,4 @@ def _count(statement: str) -> None:
 if "COUNTED" in os.environ:
     _real_connect = sqlite3.connect
     sqlite3.connect = sqlite3.dbapi2.connect = _connect
-    _counted = importlib.import_module(os.environ["COUNTED"]).app
+    app = Counted(importlib.import_module(os.environ["COUNTED"]).app)
