@@ -1,18 +1,17 @@
-"""What is counted, and how: each meter starts a program and counts in it."""
+"""What is counted, and how: each meter starts a program and counts in its worker."""
 
 import contextlib
 import itertools
-import json
 import os
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import psutil
 
@@ -20,15 +19,15 @@ from benchmarks import callgrind, strace
 from benchmarks.relay import Relay, relay
 from benchmarks.requests import Request
 from benchmarks.stage import BASELINE, Stage
+from benchmarks.statements import PATH
 from tests.harness import servers
 
-AT_ONCE = 8
 STARTED_WITHIN_SECONDS = 120
-QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
 STEADY = {"PYTHONHASHSEED": "0", "WEB_CONCURRENCY": "1"}  # the same at each start
 
-SERVICE, BY_HAND = "wsgi", "benchmarks.yardsticks.baseline"
+SERVICE = ("--config", "benchmarks/steady.py")
+# Valgrind does not know the instructions of the parser in C.
+BY_GUNICORN = ("--config", os.devnull, "--no-control-socket", "--http-parser", "python")
 
 Figures = dict[str, float]  # by column
 # Returns what the second requests cost, after the first ones as a warm-up.
@@ -36,133 +35,92 @@ Measure = Callable[[list[Request], list[Request]], Figures]
 
 
 class Program(NamedTuple):
-    """An application on the stores; its profiles are kept in the directory."""
+    """An application on a server; profiles are kept in the directory."""
 
     place: Stage
-    app: str  # the module
     directory: Path
-    without: str = ""  # a mechanism that plain.py replaces
+    app: str = "wsgi"  # the module
+    server: tuple[str, ...] = SERVICE  # the options of gunicorn
 
-    def command(self, module: str) -> list[str]:
-        """Return the arguments that make Python run a module."""
-        if self.without:
-            return ["-m", "benchmarks.plain", self.without, module]
-        return ["-m", module]
+    @classmethod
+    def by_hand(cls, place: Stage, directory: Path, *server: str) -> "Program":
+        """Return the baseline on a server."""
+        return cls(place, directory, BASELINE, server)
+
+    def command(self) -> list[str]:
+        """Return the arguments with which Python runs it."""
+        return ["-m", "gunicorn", *self.server, f"{self.app}:app"]
 
 
 @contextlib.contextmanager
-def _worker(program: Program) -> Iterator[Measure]:
-    with _counted_worker(program) as (port, counter):
+def _instructions(program: Program) -> Iterator[Measure]:
+    """Count in thousands."""
+    command = callgrind.command(program.directory, *program.command())
+    with _started(program, command) as (port, pid):
+        counter = callgrind.Counter(pid, program.directory)
 
         def measure(warm_up: list[Request], counted: list[Request]) -> Figures:
             _send(port, warm_up)
             counter.start()
-            statuses = _send(port, counted)
-            instructions = counter.stop()
-            _check(counted, statuses)
-            return {"worker": instructions / len(counted) / 1000}
+            _send(port, counted)
+            return {"instructions": counter.stop() / len(counted) / 1000}
 
         yield measure
 
 
 @contextlib.contextmanager
 def _calls(program: Program) -> Iterator[Measure]:
-    command = [sys.executable, *_with_server(program)]
-    with _started_worker(program, command) as worker:
+    with _started(program, [sys.executable, *program.command()]) as (port, pid):
 
         def measure(warm_up: list[Request], counted: list[Request]) -> Figures:
-            counter = strace.Counter(worker.pid, program.directory)
-            _send(worker.port, warm_up)
-            counter.start()
-            statuses = _send(worker.port, counted)
-            calls = counter.stop()
-            _check(counted, statuses)
-            return {"calls": calls / len(counted)}
-
-        yield measure
-
-
-@contextlib.contextmanager
-def _crowded(program: Program) -> Iterator[Measure]:
-    with (
-        _counted_worker(program) as (port, counter),
-        ThreadPoolExecutor(AT_ONCE) as pool,
-    ):
-
-        def measure(warm_up: list[Request], counted: list[Request]) -> Figures:
-            shares = [counted[number::AT_ONCE] for number in range(AT_ONCE)]
+            counter = strace.Counter(pid, program.directory)
             _send(port, warm_up)
             counter.start()
-            statuses = list(pool.map(_send, [port] * AT_ONCE, shares))
-            instructions = counter.stop()
-            for share, answers in zip(shares, statuses, strict=True):
-                _check(share, answers)
-            return {"crowded": instructions / len(counted) / 1000}
+            _send(port, counted)
+            return {"calls": counter.stop() / len(counted)}
 
         yield measure
 
 
 @contextlib.contextmanager
-def _alone(program: Program) -> Iterator[Measure]:
-    command = callgrind.command(program.directory, *_without_server(program))
-    with _started(command, program.place.environ, **PIPES) as process:
-        counter = callgrind.Counter(process.pid, program.directory)
-
-        def measure(warm_up: list[Request], counted: list[Request]) -> Figures:
-            _call(process, warm_up)
-            statuses = _call(process, counted, counter.start)
-            instructions = counter.stop()
-            _check(counted, statuses)
-            return {"alone": instructions / len(counted) / 1000}
-
-        yield measure
-
-
-@contextlib.contextmanager
-def _pieces(program: Program) -> Iterator[Measure]:
-    environ = program.place.environ
+def _statements(program: Program) -> Iterator[Measure]:
+    environ = program.place.environ | {"COUNTED": program.app}
     with contextlib.ExitStack() as stack:
         relays: dict[str, Relay] = {
             name: stack.enter_context(relay(url))
             for name, url in environ.items()
             if name.endswith("_URL") and not url.startswith("sqlite")
         }
-        environ = environ | {name: each.url for name, each in relays.items()}
-        command = [sys.executable, *_without_server(program), "pieces"]
-        process = stack.enter_context(_started(command, environ, **PIPES))
+        environ |= {name: each.url for name, each in relays.items()}
+        place = program.place._replace(environ=environ)
+        program = program._replace(place=place, app="benchmarks.statements")
+        command = [sys.executable, *program.command()]
+        port, _ = stack.enter_context(_started(program, command))
+
+        def count() -> tuple[int, int]:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}{PATH}") as answer:
+                of_sqlite = int(answer.read())
+            sent = sum(each.statements for each in relays.values())
+            return of_sqlite + sent, sum(each.round_trips for each in relays.values())
 
         def measure(warm_up: list[Request], counted: list[Request]) -> Figures:
-            _call(process, warm_up)
-            for each in relays.values():
-                each.statements = each.round_trips = 0
-            found = _call(process, counted)
-            statuses, statements, peaks = map(list, zip(*found, strict=True))
-            _check(counted, statuses)
-            sent = sum(each.statements for each in relays.values())
-            trips = sum(each.round_trips for each in relays.values())
-            return {
-                "statements": (sum(statements) + sent) / len(counted),
-                "trips": trips / len(counted),
-                "KiB": sum(peaks) / len(counted) / 1024,
-            }
+            _send(port, warm_up)
+            before = count()
+            _send(port, counted)
+            statements, trips = (
+                (after - earlier) / len(counted)
+                for after, earlier in zip(count(), before, strict=True)
+            )
+            return {"statements": statements, "trips": trips}
 
         yield measure
 
 
 METERS = {
-    "worker": _worker,
+    "instructions": _instructions,
     "calls": _calls,
-    "crowded": _crowded,
-    "alone": _alone,
-    "pieces": _pieces,
+    "statements": _statements,
 }
-
-
-@contextlib.contextmanager
-def _counted_worker(program: Program) -> Iterator[tuple[int, callgrind.Counter]]:
-    command = callgrind.command(program.directory, *_with_server(program))
-    with _started_worker(program, command) as (port, pid):
-        yield port, callgrind.Counter(pid, program.directory)
 
 
 class Worker(NamedTuple):
@@ -172,62 +130,42 @@ class Worker(NamedTuple):
     pid: int
 
 
-def _with_server(program: Program) -> list[str]:
-    arguments = program.command("gunicorn")
-    if program.app == SERVICE:
-        arguments += ["--config", "benchmarks/steady.py"]
-    else:
-        arguments += ["--config", os.devnull, "--http-parser", "python"]
-        arguments += ["--no-control-socket", *BASELINE[program.place.store]]
-    return [*arguments, f"{program.app}:app"]
-
-
 @contextlib.contextmanager
-def _started_worker(program: Program, command: list[str]) -> Iterator[Worker]:
+def _started(program: Program, command: list[str]) -> Iterator[Worker]:
     port = servers.free_port()
-    command = [*command, "--bind", f"127.0.0.1:{port}"]
-    with _started(command, program.place.environ) as process:
-        deadline = time.monotonic() + STARTED_WITHIN_SECONDS
-        while not (workers := psutil.Process(process.pid).children()):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        servers.wait_for_answer(f"http://127.0.0.1:{port}")
-        yield Worker(port, workers[0].pid)
-
-
-def _without_server(program: Program) -> list[str]:
-    return [*program.command("benchmarks.alone"), program.app]
-
-
-@contextlib.contextmanager
-def _started(
-    command: list[str], environ: dict[str, str], **options: Any
-) -> Iterator[subprocess.Popen]:
-    with tempfile.TemporaryDirectory() as metrics:
-        directory = {"PROMETHEUS_MULTIPROC_DIR": metrics}
+    with (
+        tempfile.TemporaryDirectory() as metrics,
+        (program.directory / "log").open("a") as log,
+    ):
+        steady = STEADY | {"PROMETHEUS_MULTIPROC_DIR": metrics}
         process = subprocess.Popen(
-            command,
+            [*command, "--bind", f"127.0.0.1:{port}"],
             cwd=servers.ROOT,
-            env=os.environ | environ | STEADY | directory,
-            text=True,
-            **(QUIET | options),
+            env=os.environ | program.place.environ | steady,
+            stdout=log,
+            stderr=log,
         )
         try:
-            yield process
+            yield Worker(port, _worker_of(process, port))
         finally:
             servers.stop(process)
-            for pipe in (process.stdin, process.stdout):
-                if pipe:
-                    pipe.close()
 
 
-def _send(port: int, requests: list[Request]) -> list[int]:
-    """Send requests one after the other, and return their statuses.
+def _worker_of(process: subprocess.Popen, port: int) -> int:
+    deadline = time.monotonic() + STARTED_WITHIN_SECONDS
+    while not (workers := psutil.Process(process.pid).children()):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    servers.wait_for_answer(f"http://127.0.0.1:{port}")
+    return workers[0].pid
+
+
+def _send(port: int, requests: list[Request]) -> None:
+    """Send requests one after the other, and check their statuses.
 
     There is one connection at a time, and another one for each address.
     """
-    statuses = []
     for address, group in itertools.groupby(requests, lambda request: request.address):
         with (
             socket.create_connection(
@@ -237,9 +175,9 @@ def _send(port: int, requests: list[Request]) -> list[int]:
         ):
             for request in group:
                 client.sendall(_bytes(request))
-                statuses.append(int(answers.readline().split()[1]))
-                answers.read(int(dict(_headers(answers))["content-length"]))
-    return statuses
+                status = int(answers.readline().split()[1])
+                body = answers.read(int(dict(_headers(answers))["content-length"]))
+                assert status == request.expected, body
 
 
 def _bytes(request: Request) -> bytes:
@@ -253,20 +191,3 @@ def _headers(answers: BinaryIO) -> Iterator[tuple[str, str]]:
     while line := answers.readline().decode().strip():
         name, _, value = line.partition(":")
         yield name.lower(), value
-
-
-def _call(
-    process: subprocess.Popen,
-    requests: list[Request],
-    before: Callable[[], None] = lambda: None,
-) -> list[Any]:
-    """Have an application without a server answer; see alone.py."""
-    print(json.dumps(requests), file=process.stdin, flush=True)
-    assert process.stdout.readline() == "ready\n"
-    before()
-    print(file=process.stdin, flush=True)
-    return json.loads(process.stdout.readline())
-
-
-def _check(requests: list[Request], statuses: list[int]) -> None:
-    assert statuses == [request.expected for request in requests], statuses

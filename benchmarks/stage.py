@@ -21,12 +21,7 @@ from tests.harness import servers
 
 USUAL_STORES = ("sqlite", "postgresql")  # the latter with Redis
 STORES = (*USUAL_STORES, "postgresql-alone")
-# The fastest workers for the baseline; more threads are no faster.
-BASELINE = {
-    "sqlite": ("--worker-class", "gthread", "--threads", "4"),
-    "postgresql": ("--worker-class", "gthread", "--threads", "8"),
-    "postgresql-alone": ("--worker-class", "gthread", "--threads", "8"),
-}
+BASELINE = "benchmarks.yardsticks.baseline"
 
 
 class Server(NamedTuple):
@@ -77,10 +72,9 @@ class Stage(NamedTuple):
         return self.start("service", "gunicorn", "wsgi:app")
 
     def baseline(self) -> Server:
-        """Start the baseline under gunicorn's own workers."""
-        options = ["--config", os.devnull, "--no-control-socket", *BASELINE[self.store]]
-        app = "benchmarks.yardsticks.baseline:app"
-        return self.start("baseline", "gunicorn", *options, app)
+        """Start the baseline under gunicorn's own gevent worker."""
+        options = ["--config", os.devnull, "--no-control-socket", *GEVENT]
+        return self.start("baseline", "gunicorn", *options, f"{BASELINE}:app")
 
     def start(self, name: str, *command: str, **environ: str) -> Server:
         """Start gunicorn with `python -m` and this command."""

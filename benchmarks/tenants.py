@@ -78,7 +78,6 @@ def sign_in(place: Stage, tenants: list[Tenant]) -> dict[Tenant, str]:
     try:
         return {each: f"{COOKIE}={Browser(app, each.key).cookie}" for each in tenants}
     finally:
-        app.extensions["limiter"].close()
         databases.close()
 
 

@@ -1,15 +1,14 @@
 """The service's job by hand, in one file: key, both quota windows, query, JSON.
 
 No schemas, no ORM, no layers, no metrics, no logs. It uses the database and the Redis
-server of the service, so that both are measured on the same data. stage.py defines the
-gunicorn workers that serve it fastest.
+server of the service, so that both are measured on the same data. It runs in greenlets
+and in threads; a request takes a connection from a list, and puts it back.
 """
 
 import hashlib
 import hmac
 import os
 import sqlite3
-import threading
 import time
 
 import orjson
@@ -77,45 +76,46 @@ if d == 1 then redis.call('EXPIRE', KEYS[2], 86400) end
 return {1, m, d}"""
 
 app = Flask(__name__, static_folder=None)
-local = threading.local()
+connections = []  # that no request uses
 if REDIS_URL:
     counters = redis.from_url(REDIS_URL)
     take_script = counters.register_script(TAKE_LUA)
 
 
-def connection():
-    if not hasattr(local, "connection"):
-        local.connection = _connect(URL, "full")
-        local.counters = _connect(f"{URL}.baseline", "normal") if IS_SQLITE else None
-    return local.connection
-
-
-def counts():
-    connection()
-    return local.counters or local.connection
-
-
-def _connect(url, synchronous):
+def connect():
+    """Return a connection to the database, and one to the counters."""
     if not IS_SQLITE:
-        return psycopg.connect(url, autocommit=True)
-    path = url.removeprefix("sqlite:///")
-    connection = sqlite3.connect(path, isolation_level=None, timeout=30)
+        database = psycopg.connect(URL, autocommit=True)
+        return database, database
+    return _open(URL, "full"), _open(f"{URL}.baseline", "normal")
+
+
+def _open(url, synchronous):
+    # A server of threads uses it in one after the other.
+    connection = sqlite3.connect(
+        url.removeprefix("sqlite:///"),
+        isolation_level=None,
+        timeout=30,
+        check_same_thread=False,
+    )
     connection.execute("PRAGMA journal_mode=wal")
     connection.execute(f"PRAGMA synchronous={synchronous}")
     return connection
 
 
 if not REDIS_URL:
-    counts().execute(COUNTS)
+    _, counts = connect()
+    counts.execute(COUNTS)
+    counts.close()
 
 
-def take(project, per_minute, per_day, now):
+def take(counts, project, per_minute, per_day, now):
     minute, day = now // 60, now // 86400
     if REDIS_URL:
         keys = [f"base:{{{project}}}:m{minute}", f"base:{{{project}}}:d{day}"]
         return take_script(keys=keys, args=[per_minute, per_day])
     values = (str(project), minute, day, per_minute, per_day)
-    row = counts().execute(TAKE_SQL, values).fetchone()
+    row = counts.execute(TAKE_SQL, values).fetchone()
     return (1, *row) if row else (0, per_minute, per_day)
 
 
@@ -126,7 +126,12 @@ def error(status, code, message, headers=None):
 
 def authenticated(view):
     def answer(**arguments):
-        database = connection()
+        database, counts = taken = connections.pop() if connections else connect()
+        response = respond(database, counts, **arguments)
+        connections.append(taken)  # none whose request has failed
+        return response
+
+    def respond(database, counts, **arguments):
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         row = None
         if scheme.lower() == "bearer":
@@ -141,7 +146,7 @@ def authenticated(view):
             return error(401, "invalid_api_key", "This key is not valid.")
         project, plan = row[4], row[5]
         per_minute, per_day = PLANS.get(plan) or row[6:8]
-        granted, minute_hits, day_hits = take(project, per_minute, per_day, now)
+        granted, minute_hits, day_hits = take(counts, project, per_minute, per_day, now)
         minute_left, day_left = per_minute - minute_hits, per_day - day_hits
         minute_resets, day_resets = 60 - now % 60, 86400 - now % 86400
         if minute_left < day_left:
