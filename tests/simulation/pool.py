@@ -13,12 +13,12 @@ from typing import Any
 
 import asyncpg
 import peewee
+from petstore.storage.engines import postgresql
 from petstore.storage.engines.connection import PostgresConnection
 from petstore.storage.engines.postgresql import Postgresql
 from petstore.storage.engines.waiting import ClientGone, begin_deadline
 
 from petstore import timeouts, waiting
-from petstore.storage.engines import postgresql
 from petstore.storage.queries import Written
 from tests.simulation.loop import Loop
 from tests.simulation.network import Network
