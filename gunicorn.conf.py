@@ -55,6 +55,7 @@ logconfig_dict = {
 }
 
 on_starting = gunicorn_hooks.on_starting
+pre_fork = gunicorn_hooks.pre_fork
 post_worker_init = gunicorn_hooks.post_worker_init
 worker_exit = gunicorn_hooks.worker_exit
 on_exit = gunicorn_hooks.on_exit

@@ -8,7 +8,7 @@ import peewee
 
 from petstore import timeouts
 from petstore.concurrency import Delayed
-from petstore.storage import db
+from petstore.storage import close_connections, db
 
 Note = TypeVar("Note")
 
@@ -40,10 +40,12 @@ class Notes(Generic[Note]):
         if not notes:
             return
         try:
-            with db.connection_context(), db.atomic():
+            with db.atomic():
                 self._write(notes)
         except peewee.DatabaseError as error:
             if not db.is_outage(error):
                 raise
             self._notes.extendleft(reversed(notes))
             self._flushing.start(self._seconds())
+        finally:
+            close_connections()

@@ -1,7 +1,6 @@
 """Deletes the rows that are not needed any more, of all projects."""
 
 import time
-from contextlib import suppress
 from typing import NamedTuple
 
 import peewee
@@ -17,7 +16,7 @@ from petstore.models.key_usage import KeyUsage
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.storages.database import Counter
-from petstore.storage import Statement, counters, db
+from petstore.storage import Statement, close_connections
 
 
 class Kept(NamedTuple):
@@ -65,15 +64,16 @@ def start() -> None:
 
 def tidy() -> None:
     """Delete all rows that are outdated now."""
-    with db.connection_context(), counters.connection_context():
-        for delete_some in _statements:
-            # What cannot be deleted now is deleted next time.
-            with suppress(peewee.DatabaseError):
-                while (
-                    len(delete_some(now_ms=clock.now_ms()))
-                    == timeouts.LIMITS.tidied_rows
-                ):
-                    time.sleep(timeouts.LIMITS.tidy_pause_seconds)
+    for delete_some in _statements:
+        try:
+            while (
+                len(delete_some(now_ms=clock.now_ms())) == timeouts.LIMITS.tidied_rows
+            ):
+                time.sleep(timeouts.LIMITS.tidy_pause_seconds)
+        except peewee.DatabaseError:
+            pass  # it is tried again next time
+        finally:
+            close_connections()
 
 
 _tidying = Delayed(tidy)

@@ -15,7 +15,7 @@ def locked_data(
     set_limits: Callable[..., None], database_url: str, request: pytest.FixtureRequest
 ) -> Callable[[str], AbstractContextManager[None]]:
     """A function that keeps others from writing a table; request it before `app`."""
-    names = ("busy", "short_lock", "replay_lock", "lock")
+    names = ("busy", "replay_lock", "lock")
     set_limits(**{f"{name}_seconds": 0.1 for name in names})
     if database_url.startswith("sqlite"):
         return lambda _table: locked(database_url.removeprefix("sqlite:///"))

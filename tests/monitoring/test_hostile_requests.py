@@ -42,7 +42,8 @@ def test_each_hostile_request_is_one_readable_log_line(sqlite_url: str, tmp_path
         lines = service.lines()[1:]  # the first request only waited for the service
         assert service.send().status == 200
     assert Counter(line["event"] for line in lines) == {"request": COUNT}
-    assert [(line["status"], line["id"]) for line in lines] == answers
+    # Each worker writes its own.
+    assert Counter((line["status"], line["id"]) for line in lines) == Counter(answers)
     statuses = {status for status, _ in answers}
     # Many requests reach the application, and none makes it fail.
     assert statuses >= {200, 400, 401, 404, 405}
