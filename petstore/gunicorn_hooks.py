@@ -53,7 +53,6 @@ def on_starting(server: Arbiter) -> None:
         metrics.make_directory()
     if not os.access(METRICS, os.W_OK | os.X_OK):
         _refuse(f"{metrics.DIRECTORY}: {METRICS} must be a directory to write to")
-    log.capture_prints()
     settings = read_settings()
     open_databases(settings)
     try:
@@ -69,6 +68,7 @@ def on_starting(server: Arbiter) -> None:
         _refuse(error)
     finally:
         opened_databases().close()
+    log.capture_prints()  # not before: what refuses the start is for the operator
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:
