@@ -46,7 +46,8 @@ def link(title: str) -> str:
 def _table_of_plans() -> str:
     rows = []
     for plan, terms in PLANS.items():
-        figures = [f"{limit:,}" for limit in terms.quota or ()] or ["its own"] * 2
+        limits = terms.quota or ()
+        figures = [f"{limit.amount:,}" for limit in limits] or ["its own"] * 2
         rows.append((plan.capitalize(), *figures))
     return _table(("Plan", "Requests per minute", "Requests per day"), rows)
 
