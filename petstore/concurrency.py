@@ -25,13 +25,6 @@ def uses_greenlets() -> bool:
     return monkey is not None and monkey.is_module_patched("threading")
 
 
-def semaphore(count: int) -> Any:
-    """Return a bounded semaphore; gevent's own takes a tenth of the threading one."""
-    if uses_greenlets():
-        return import_module("gevent.lock").BoundedSemaphore(count)
-    return threading.BoundedSemaphore(count)
-
-
 def call_in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
     """Call a function that blocks in C, such as a COMMIT of SQLite.
 
