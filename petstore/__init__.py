@@ -24,12 +24,14 @@ def create_app(settings: Settings | None = None) -> "Flask":
         headers,
         limiter,
         proxies,
+        turns,
     )
 
     settings = settings or read_settings()
     app = application.Application(__name__, static_folder=None)
     logs.init_app(app)
     headers.init_app(app, settings)
+    turns.init_app(app)
     proxies.init_app(app, settings)
     open_databases(settings)
     error_handlers.init_app(app)

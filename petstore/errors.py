@@ -150,7 +150,8 @@ ERRORS = {
     ),
     "service_unavailable": Kind(
         503,
-        "The database does not answer; repeat the request after Retry-After seconds.",
+        "The database does not answer, or one caller has too many requests under way; "
+        "repeat the request after Retry-After seconds.",
         "{}; please try again.",
         ("The database does not answer at the moment",),
         headers=RETRY_AFTER_A_SECOND,

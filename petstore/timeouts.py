@@ -7,6 +7,11 @@ from dataclasses import dataclass
 class Limits:
     """How long and how much."""
 
+    # Requests of one caller in a worker, an address or a key.
+    running_requests: int = 7  # at once; fewer than half as many as connections
+    waiting_requests: int = 300  # for their turn
+    turn_seconds: float = 1.0  # for all turns of one request together
+
     # A connection of a client, in seconds.
     request_seconds: float = 10.0  # to receive a whole request
     send_seconds: float = 30.0  # for the client to read a whole response

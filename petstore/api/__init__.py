@@ -1,11 +1,15 @@
 """/v1: the operations for clients, behind a key and a quota."""
 
+from typing import Any
+
 from flask import Flask, Response
 
 from petstore.api import auth, categories, cors, orders, pets, quota
 from petstore.settings import Settings
 from petstore.web.application import current_request, is_api_path
 from petstore.web.limiter import limiter_of
+from petstore.web.state import Header
+from petstore.web.turns import turns_of
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -15,6 +19,12 @@ def init_app(app: Flask, settings: Settings) -> None:
     method that the blueprint does not know.
     """
     limiter = limiter_of(app)
+
+    def headers_of_refusal(environ: dict[str, Any]) -> list[Header]:
+        figures = limiter.last_known(environ.get("REMOTE_ADDR"))
+        return figures.headers() + cors.headers(settings.cors_origins, environ)
+
+    turns_of(app).headers = headers_of_refusal
 
     @app.before_request
     def admit() -> Response | None:
@@ -35,7 +45,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         if is_api_path(request.path):
             headers = request.state.headers
             headers += quota.headers(limiter, request)
-            headers += cors.headers(settings.cors_origins, request)
+            headers += cors.headers(settings.cors_origins, request.environ)
         return response
 
     for bp in (pets.bp, orders.bp, categories.bp):

@@ -9,15 +9,20 @@ from petstore.models import roles
 from petstore.models.callers import Caller
 from petstore.models.origins import is_one_of
 from petstore.web.application import ApplicationRequest
+from petstore.web.turns import take_turn_of
 
 
 def identify(request: ApplicationRequest) -> None:
-    """Find the caller: None without a valid key, which only `require_key` refuses."""
+    """Find the caller: None without a valid key, which only `require_key` refuses.
+
+    Raises a 503 if too many requests of the key are under way.
+    """
     token = _bearer_token(request)
     caller = Caller.of(token) if token else None
     # At a project's own host, no other project's key is valid.
     if caller and request.state.host_project_id in (None, caller.project_id):
         request.state.caller = caller
+        take_turn_of(caller.key_id)
 
 
 def require_key(request: ApplicationRequest) -> None:

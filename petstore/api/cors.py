@@ -1,6 +1,8 @@
 """OPTIONS, and CORS for pages of other origins (Fetch standard, section 3.3)."""
 
-from flask import Request, Response, current_app, request
+from typing import Any
+
+from flask import Response, current_app, request
 
 from petstore.web.responses import no_content
 
@@ -13,11 +15,11 @@ ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, X-Request-ID"
 MAX_AGE_SECONDS = "7200"
 
 
-def headers(origins: tuple[str, ...], request: Request) -> list[tuple[str, str]]:
+def headers(origins: tuple[str, ...], environ: dict[str, Any]) -> list[tuple[str, str]]:
     """Let pages of these origins read a response; `*` stands for all."""
     if "*" in origins:
         return ALLOWED_TO_ALL
-    origin = request.headers.get("Origin", "")
+    origin = environ.get("HTTP_ORIGIN", "")
     return [("Vary", "Origin"), *(_allow(origin) if origin in origins else ())]
 
 

@@ -19,9 +19,13 @@ def count(limiter: Limiter, request: ApplicationRequest) -> None:
 def headers(limiter: Limiter, request: ApplicationRequest) -> list[tuple[str, str]]:
     """Return the figures of the quota for a response.
 
-    A response to a request that was not counted has those of the client address.
+    A response to a request that was not counted has those of the client address. Where
+    too many requests are under way, or a store is away, no store is asked for them.
     """
-    decision = request.state.decision or limiter.peek(None, request.remote_addr)
+    state, address = request.state, request.remote_addr
+    if state.error_code == "service_unavailable" and not state.decision:
+        return limiter.last_known(address).headers()
+    decision = state.decision or limiter.peek(None, address)
     return decision.headers()
 
 

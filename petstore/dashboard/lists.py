@@ -1,20 +1,24 @@
 """Lists of a project's rows: filtered, one page at a time, in both directions."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from flask import request, url_for
 from marshmallow import ValidationError
 
+from petstore.dashboard.sessions import current_project
 from petstore.errors import InvalidRequest
 from petstore.schemas.fields import StrictSchema
 from petstore.schemas.loading import load
 from petstore.storage.lists import Listed, Part
 from petstore.web.application import refuse_other_encodings, repeated_names
+from petstore.web.turns import compute_alone
 
 POSITIONS = ("after", "before", "last", "whole", "open")
 MAX_WHOLE = 1_000  # rows of a list that is printed
+ROWS_AT_A_TIME = 50  # of a page, which take some milliseconds
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,13 @@ class Page:
     def rows(self) -> list[Any]:
         """The rows of the page."""
         return self.listed.rows
+
+    def each_row(self) -> Iterator[Any]:
+        """Yield the rows, so that other requests go on between parts of a long list."""
+        for number, row in enumerate(self.rows, start=1):
+            yield row
+            if number % ROWS_AT_A_TIME == 0:
+                time.sleep(0)
 
     @property
     def filters(self) -> dict[str, str]:
@@ -84,6 +95,7 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
         is_last=bool(values.pop("last")),
     )
     if values.pop("whole"):
+        compute_alone(current_project().id)
         part = Part(MAX_WHOLE)
     return Page(endpoint, parameters, values, fetch(part, **values))
 

@@ -15,6 +15,7 @@ from petstore.models.row_limits import row_limits
 from petstore.quotas.decisions import Decision
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
+from petstore.web.turns import compute_alone
 
 INDEX = "overview.overview"
 WARNED_SHARE = 0.8  # of the day's requests
@@ -27,6 +28,7 @@ bp = pages_blueprint("overview", __name__, "", takes=WRITE)
 @bp.get("")
 def overview() -> str:
     """Show how much of its quota the project uses, and what other plans offer."""
+    compute_alone(current_project().id)
     row_limits.count_soon(current_project().id)
     limiter = limiter_of(current_app)
     quota = limiter.peek(current_request().state.required_caller, None)

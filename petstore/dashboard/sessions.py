@@ -25,6 +25,7 @@ from petstore.quotas.decisions import Decision
 from petstore.settings import Settings
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
+from petstore.web.turns import take_turn_of
 
 COOKIE = "petstore_session"
 SECURE_COOKIE = f"__Host-{COOKIE}"
@@ -140,8 +141,9 @@ def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | N
 def recognise(*, has_reserve: bool = False) -> bool:
     """Find the caller and the project; return whether somebody is signed in.
 
-    Raises 429 if the project has opened too many pages and this is none for the reserve
-    of the key. The page that says so has the menu, which leads to the keys.
+    Raises 503 if too many requests of the key are under way, and 429 if the project has
+    opened too many pages and this is none for the reserve of the key. The page that
+    says so has the menu, which leads to the keys.
     """
     if TOKEN not in session:
         return False
@@ -152,6 +154,7 @@ def recognise(*, has_reserve: bool = False) -> bool:
     state = current_request().state
     state.project = Project.get_by_id(caller.project_id)
     state.caller = caller
+    take_turn_of(caller.key_id)
     limiter = limiter_of(current_app)
     decision = limiter.count_page(caller, has_reserve=has_reserve)
     if not decision.is_granted:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from flask import Response, render_template, request
+from flask import Response, current_app, render_template, request
 from flask.typing import ResponseReturnValue
 
 from petstore import timeouts
@@ -17,6 +17,7 @@ from petstore.models.roles import WRITE
 from petstore.models.row_limits import ProjectFull
 from petstore.sheets import exports
 from petstore.sheets.imports import Fault, LinesAtFault, NotReadable, import_animals
+from petstore.web.turns import Turns, turns_of
 
 bp = pages_blueprint(
     "sheets", __name__, "", takes=WRITE, counts_forms=True, takes_files=True
@@ -67,8 +68,20 @@ def _refuse(fault: str) -> ResponseReturnValue:
 
 
 def _download(name: str, parts: Iterator[bytes]) -> Response:
+    parts = _computed_alone(turns_of(current_app), current_project().id, parts)
     # The first rows are read before the response begins, so that an outage is shown.
-    beginning = b"".join(islice(parts, 2))
+    beginning = b"".join(islice(parts, 3))
     disposition = f'attachment; filename="{name}-{current_project().slug}.csv"'
     headers = {"Content-Disposition": disposition}
     return Response(chain([beginning], parts), headers=headers, mimetype="text/csv")
+
+
+def _computed_alone(
+    turns: Turns, project_id: int, parts: Iterator[bytes]
+) -> Iterator[bytes]:
+    """Yield the parts, of which one of a project is computed at a time."""
+    part: bytes | None = b""
+    while part is not None:
+        yield part
+        with turns.alone(project_id):
+            part = next(parts, None)

@@ -4,9 +4,10 @@ import re
 
 from flask import Flask, Response, has_request_context
 
-from petstore import clock, log, randomness
-from petstore.models.credentials import contains_key, masked
+from petstore import clock, log
+from petstore.models.credentials import masked
 from petstore.web.application import current_request
+from petstore.web.headers import request_id_of
 from petstore.web.state import RequestState
 
 # W3C Trace Context, section 3.2: version 00 has 55 characters; later versions may have
@@ -15,7 +16,6 @@ _TRACEPARENT = re.compile(
     r"(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}"
     r"-[0-9a-f]{2}(-.*)?"
 )
-_VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _SHOWN_PATH_LENGTH = 256
 
 
@@ -29,10 +29,7 @@ def init_app(app: Flask) -> None:
 def _begin() -> None:
     started = clock.monotonic()
     request = current_request()
-    request_id = request.environ.get("HTTP_X_REQUEST_ID", "")
-    if not _VALID_ID.fullmatch(request_id) or contains_key(request_id):
-        request_id = randomness.source.randbytes(16).hex()
-    request.state = RequestState(request_id, started)
+    request.state = RequestState(request_id_of(request.environ), started)
 
 
 def _end(response: Response) -> Response:

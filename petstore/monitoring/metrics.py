@@ -7,6 +7,7 @@ import struct
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any
 
 from flask import Blueprint, Flask, Response, current_app
@@ -29,6 +30,7 @@ from petstore.settings import version
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
 from petstore.web.proxies import require_direct_client
+from petstore.web.turns import turns_of
 
 DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
@@ -76,6 +78,7 @@ bp = Blueprint("metrics", __name__)
 def init_app(app: Flask) -> None:
     """Count each request once, when its response is known."""
     app.after_request(_count)
+    turns_of(app).on_refusal = _count_refusal
     app.register_blueprint(bp)
     logging.getLogger("petstore.events").handlers = [_EventHandler()]
 
@@ -155,6 +158,11 @@ def _count(response: Response) -> Response:
             if state.caller and state.is_deprecated:
                 _child(DEPRECATED, operation).inc()
     return response
+
+
+def _count_refusal() -> None:
+    with suppress(OSError):
+        _child(REQUESTS, "refused", HTTPStatus.SERVICE_UNAVAILABLE.value).inc()
 
 
 def _count_quota(decision: Decision, caller: Caller | None) -> None:

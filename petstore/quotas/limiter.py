@@ -2,6 +2,7 @@
 
 from functools import reduce
 
+from petstore import clock
 from petstore.clock import MS_PER_SECOND
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
@@ -27,19 +28,23 @@ from petstore.quotas.subjects import (
 )
 from petstore.settings import Settings
 
+KNOWN_ADDRESSES = 1_000  # whose last figures a process keeps
+
 
 class Limiter:
     """Decides on requests, by the plans, the bans and the counter storage."""
 
     def __init__(self, settings: Settings) -> None:
         self._counters = Counters(settings.redis_url, settings.workers)
+        self._known: dict[str, Decision] = {}  # of networks
         self._ban_after = settings.ban_after
         self._ban_ms = settings.ban_seconds * MS_PER_SECOND
 
     def count(self, caller: Caller | None, address: str | None) -> Decision:
         """Count a request of the caller, or of the client address without a caller."""
         if caller is None:
-            return self._count_address("address", address, STRANGERS)
+            decision = self._count_address("address", address, STRANGERS)
+            return self._remember(address, decision)
         hits = [Hit(project_subject(caller.project_id), caller.quota)]
         has_limits = caller.key_per_minute is not None
         if has_limits:
@@ -61,10 +66,23 @@ class Limiter:
         """Return the figures of the project or the address, without counting."""
         if caller is None:
             hits = _address_hits("address", address, STRANGERS)
-            return _joined(hits, self._counters.peek(hits))
+            return self._remember(address, _joined(hits, self._counters.peek(hits)))
         hit = Hit(project_subject(caller.project_id), caller.quota)
         banned_until_ms = caller.banned_until_ms or 0
         return Decision.of(caller.quota, self._counters.peek([hit]), banned_until_ms)
+
+    def last_known(self, address: str | None) -> Decision:
+        """Return the figures of the address as this process knows them, at once.
+
+        They are those of its last request, or else of windows that have not begun.
+        """
+        network, now_ms = address_subjects("address", address)[0], clock.now_ms()
+        known = self._known.get(network)
+        if known is None:
+            return Decision.of(STRANGERS, Counts(True, [0, 0], now_ms))
+        windows = known.minute, known.day
+        used = [each.served if now_ms < each.resets_ms else 0 for each in windows]
+        return Decision.of(known.quota, Counts(True, used, now_ms))
 
     def count_form(self, caller: Caller) -> Decision:
         """Count a form of the dashboard as a request of the project's plan.
@@ -87,6 +105,12 @@ class Limiter:
         """Count a request for a page, which may be one for the reserve of the key."""
         decision = self._count(pages_subject(caller), PAGES)
         return self._or_from_reserve(decision, caller) if has_reserve else decision
+
+    def _remember(self, address: str | None, decision: Decision) -> Decision:
+        if len(self._known) >= KNOWN_ADDRESSES:
+            self._known.clear()
+        self._known[address_subjects("address", address)[0]] = decision
+        return decision
 
     def _or_from_reserve(self, decision: Decision, caller: Caller) -> Decision:
         """Count what the project's quota refuses for the key alone."""

@@ -12,6 +12,7 @@ SECONDS = 20.0
 DAY = 86_400.0
 PATIENT = replace(
     timeouts.LIMITS,
+    turn_seconds=SECONDS,
     request_seconds=SECONDS,
     redis_seconds=SECONDS,
     lock_seconds=SECONDS,

@@ -1,0 +1,219 @@
+"""How much of one caller runs at once in this worker, so that nobody stops another.
+
+A caller is an address (of IPv6 its /64) until the key of a request is known to be
+right, and then that key. A few requests of each run, some hundreds wait for their turn,
+and one more is refused before it is counted.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from wsgiref.types import StartResponse
+
+import orjson
+from flask import Flask, current_app
+from werkzeug.wsgi import ClosingIterator
+
+from petstore import clock, timeouts
+from petstore.concurrency import Delayed
+from petstore.errors import RETRY_AFTER_A_SECOND, ErrorResponse
+from petstore.events import emit
+from petstore.quotas.subjects import address_subjects
+from petstore.storage import db
+from petstore.web.application import current_request, is_api_path
+from petstore.web.headers import NOSNIFF, REQUEST_ID, request_id_of
+from petstore.web.responses import NO_STORE
+from petstore.web.state import Header
+
+PLACE = "petstore.place"  # of a request, in its environ
+OUTSIDE = ("/healthz", "/readyz", "/metrics")  # these tell how the worker fares
+LOG_SECONDS = 1.0  # between two lines of the log about refusals
+REFUSED = "Too many requests are under way"
+
+Name = str | int | tuple[str, int]  # of an address, a key, or what a project computes
+
+
+class Turns:
+    """The turns of all callers of a worker, which may serve in greenlets or threads."""
+
+    def __init__(self) -> None:
+        # Set by whoever knows: further headers of a refusal, and who counts it.
+        self.headers: Callable[[dict[str, Any]], list[Header]] = lambda _environ: []
+        self.on_refusal: Callable[[], None] = lambda: None
+        self._lock = threading.Lock()
+        self._running: dict[Name, int] = {}
+        self._waiting: dict[Name, deque[threading.Event]] = {}
+        self._refused = 0  # since the log has said so
+        self._log_soon = Delayed(self._log)
+
+    def take(
+        self, name: Name, most: int, until: float, leaves: Name | None = None
+    ) -> bool:
+        """Wait for a turn until a moment; return False if there is none.
+
+        At most so many of the name run at once, and the others come in their order. A
+        request that had another turn leaves it before it waits.
+        """
+        with self._lock:
+            if leaves is not None:
+                self._pass_on(leaves)
+            running = self._running.get(name, 0)
+            if running < most:
+                self._running[name] = running + 1
+                return True
+            waiting = self._waiting.setdefault(name, deque())
+            if len(waiting) >= timeouts.LIMITS.waiting_requests:
+                return False
+            turn = threading.Event()
+            waiting.append(turn)
+        has_come = False
+        try:
+            db.close()  # others may use the connection meanwhile
+            has_come = turn.wait(until - clock.monotonic())
+        finally:  # a greenlet may be ended while it waits
+            if not has_come:
+                self._give_up(name, turn)
+        return has_come
+
+    def leave(self, name: Name) -> None:
+        """End a turn: whoever has waited longest has the next one."""
+        with self._lock:
+            self._pass_on(name)
+
+    @contextmanager
+    def alone(self, project_id: int) -> Iterator[None]:
+        """Compute for a project what takes long, once at a time; raises a 503."""
+        name = ("project", project_id)
+        until = clock.monotonic() + timeouts.LIMITS.turn_seconds
+        if not self.take(name, 1, until):
+            raise ErrorResponse("service_unavailable", REFUSED)
+        try:
+            yield
+        finally:
+            self.leave(name)
+
+    def refuse(
+        self, environ: dict[str, Any], start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """Answer 503 before Flask: a refusal as dear as an answer protects nobody."""
+        self._refused += 1
+        self._log_soon.start(LOG_SECONDS)
+        self.on_refusal()
+        error = ErrorResponse("service_unavailable", REFUSED)
+        body, content_type = f"{error}\n".encode(), "text/plain; charset=utf-8"
+        headers = [(REQUEST_ID, request_id_of(environ)), NOSNIFF, NO_STORE]
+        if is_api_path(environ["PATH_INFO"]):
+            headers += self.headers(environ)
+            members = {"code": error.code, "message": str(error), "status": 503}
+            body, content_type = orjson.dumps(members), "application/json"
+        headers += [("Content-Type", content_type), ("Content-Length", f"{len(body)}")]
+        headers += RETRY_AFTER_A_SECOND.items()
+        start_response("503 SERVICE UNAVAILABLE", headers)
+        return () if environ["REQUEST_METHOD"] == "HEAD" else (body,)
+
+    def _pass_on(self, name: Name) -> None:
+        if waiting := self._waiting.get(name):
+            waiting.popleft().set()  # which runs in its place
+            return
+        self._waiting.pop(name, None)
+        running = self._running.pop(name)
+        if running > 1:
+            self._running[name] = running - 1
+
+    def _give_up(self, name: Name, turn: threading.Event) -> None:
+        with self._lock:
+            if turn.is_set():  # since the time was over
+                self._pass_on(name)
+            else:
+                self._waiting[name].remove(turn)
+
+    def _log(self) -> None:
+        refused, self._refused = self._refused, 0
+        emit("requests_refused", count=refused)
+
+
+class Place:
+    """The turn of a request: first of its address, then of its key."""
+
+    __slots__ = ("_turns", "_until", "name", "stack")
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self._until = clock.monotonic() + timeouts.LIMITS.turn_seconds
+        self.name: Name | None = None  # None: it has no turn
+        self.stack = ExitStack()  # for what the application does alone
+
+    def take(self, name: Name) -> bool:
+        """Wait for a turn of this name, in place of the one before."""
+        before, self.name = self.name, None
+        most = timeouts.LIMITS.running_requests
+        if not self._turns.take(name, most, self._until, leaves=before):
+            return False
+        self.name = name
+        return True
+
+    def leave(self) -> None:
+        """End the turn, if the request has one."""
+        name, self.name = self.name, None
+        if name is not None:
+            self._turns.leave(name)
+
+
+def init_app(app: Flask) -> None:
+    """Give each request a turn of its address, or refuse it."""
+    application, turns = app.wsgi_app, Turns()
+    app.extensions["turns"] = turns
+
+    def respond(
+        environ: dict[str, Any], start_response: StartResponse
+    ) -> Iterable[bytes]:
+        if environ["PATH_INFO"] in OUTSIDE:
+            return application(environ, start_response)
+        place = environ[PLACE] = Place(turns)
+        if not place.take(_network(environ.get("REMOTE_ADDR", ""))):
+            return turns.refuse(environ, start_response)
+        body: Iterable[bytes] = ()
+        try:
+            body = application(environ, start_response)
+        finally:
+            place.stack.close()
+            # What is computed while it is sent, such as an export, takes a key.
+            is_sent_later = isinstance(place.name, int) and not isinstance(body, tuple)
+            if not is_sent_later:
+                place.leave()
+        return ClosingIterator(body, place.leave) if is_sent_later else body
+
+    # Flask's documentation adds a middleware like this; mypy sees a method.
+    app.wsgi_app = respond  # type: ignore[method-assign]
+
+
+def turns_of(app: Flask) -> Turns:
+    """Return the turns of the application."""
+    turns: Turns = app.extensions["turns"]
+    return turns
+
+
+def take_turn_of(key_id: int) -> None:
+    """Wait for a turn of the key, which is known to be right; raises a 503."""
+    place: Place | None = current_request().environ.get(PLACE)
+    if place and place.name != key_id and not place.take(key_id):
+        raise ErrorResponse("service_unavailable", REFUSED)
+
+
+def compute_alone(project_id: int) -> None:
+    """Wait until nothing else that takes long is computed for the project.
+
+    It is over when the application has made the response; raises a 503.
+    """
+    place: Place | None = current_request().environ.get(PLACE)
+    if place:
+        place.stack.enter_context(turns_of(current_app).alone(project_id))
+
+
+def _network(address: str) -> str:
+    # An address of IPv4 is its own network, which is not worth parsing it.
+    if ":" not in address:
+        return address
+    return address_subjects("", address)[0]

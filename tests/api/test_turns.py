@@ -1,0 +1,230 @@
+"""How much of one caller runs at once: the turns of addresses and of keys."""
+
+import logging
+from collections.abc import Callable, Iterator
+from time import monotonic
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore.models.credentials import new_key
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from petstore.sheets import exports
+from petstore.timeouts import LIMITS
+from petstore.web.turns import Name, turns_of
+from tests.harness.browser import Browser
+from tests.harness.databases import of_one_engine
+
+MOST, HERE = LIMITS.running_requests, "127.0.0.1"
+FIGURES = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+pytestmark = of_one_engine
+
+
+def fill(app: Flask, name: Name) -> None:
+    """Take all turns of a caller."""
+    for _ in range(MOST):
+        assert turns_of(app).take(name, MOST, monotonic())
+
+
+def are_free(app: Flask, name: Name) -> bool:
+    """Return whether nobody has a turn of the caller."""
+    return name not in turns_of(app)._running
+
+
+@pytest.fixture
+def key_id(key: str) -> int:
+    """The id of the project's key."""
+    return Key.get(Key.prefix == key[:16]).id
+
+
+@pytest.fixture(autouse=True)
+def limits(set_limits: Callable[..., None]) -> None:
+    """Limits with which nobody waits for a turn, unless a test sets others."""
+    set_limits(waiting_requests=0)
+
+
+def test_crowd_of_an_address_is_refused_as_an_error(app: Flask, stranger: FlaskClient):
+    fill(app, HERE)
+    refused = stranger.get("/v1/pets", headers={"X-Request-ID": "crowd-1"})
+    assert refused.status_code == 503
+    assert refused.json == {
+        "code": "service_unavailable",
+        "message": "Too many requests are under way; please try again.",
+        "status": 503,
+    }
+    sent = {"Retry-After": "1", "X-Request-ID": "crowd-1", "Cache-Control": "no-store"}
+    sent |= {"X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "*"}
+    assert sent.items() <= dict(refused.headers).items()
+
+
+def test_refused_request_shows_what_its_address_has_left(
+    app: Flask, stranger: FlaskClient
+):
+    counted = stranger.get("/v1/pets").headers
+    fill(app, HERE)
+    for _ in range(2):  # which have counted for nothing
+        refused = stranger.get("/v1/pets").headers
+        assert [refused[name] for name in FIGURES] == [counted[n] for n in FIGURES]
+        assert refused["RateLimit"] == counted["RateLimit"]
+
+
+def test_figures_of_an_unknown_address_are_those_of_new_windows(
+    app: Flask, stranger: FlaskClient
+):
+    fill(app, "192.0.2.7")
+    address = {"REMOTE_ADDR": "192.0.2.7"}
+    refused = stranger.get("/v1/pets", environ_base=address).headers
+    assert refused["X-RateLimit-Remaining"] == refused["X-RateLimit-Limit"] == "60"
+
+
+@pytest.mark.parametrize(("method", "has_body"), [("GET", True), ("HEAD", False)])
+def test_refused_page_is_a_text(
+    app: Flask, stranger: FlaskClient, method: str, has_body: bool
+):
+    fill(app, HERE)
+    refused = stranger.open("/dashboard", method=method)
+    assert (refused.status_code, refused.mimetype) == (503, "text/plain")
+    assert bool(refused.data) is has_body
+    assert "X-RateLimit-Limit" not in refused.headers
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+def test_what_watches_the_service_stands_outside(
+    app: Flask, stranger: FlaskClient, path: str
+):
+    fill(app, HERE)
+    assert stranger.get(path).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("address", "caller"),
+    [
+        ("2001:db8::1", "2001:db8::"),
+        ("2001:db8::ffff:1", "2001:db8::"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+    ],
+)
+def test_network_of_ipv6_is_one_caller(
+    app: Flask, stranger: FlaskClient, address: str, caller: str
+):
+    fill(app, f":{caller}")
+    answer = stranger.get("/docs", environ_base={"REMOTE_ADDR": address})
+    assert answer.status_code == 503
+    other = {"REMOTE_ADDR": "2001:db8:0:1::1"}
+    assert stranger.get("/docs", environ_base=other).status_code == 200
+
+
+def test_crowd_of_a_key_is_refused_before_it_is_counted(
+    app: Flask, client: FlaskClient, rival_client: FlaskClient, key_id: int
+):
+    before = client.get("/v1/pets").headers["RateLimit"]
+    fill(app, key_id)
+    refused = client.get("/v1/pets")
+    assert (refused.status_code, refused.json["code"]) == (503, "service_unavailable")
+    assert refused.headers["Retry-After"] == "1"
+    assert are_free(app, HERE)
+    assert rival_client.get("/v1/pets").status_code == 200
+    for _ in range(MOST):
+        turns_of(app).leave(key_id)
+    left = client.get("/v1/pets").headers["RateLimit"]
+    assert (day(left), day(before)) == (day(before) - 1, day(before))
+
+
+def day(rate_limit: str) -> int:
+    return int(rate_limit.partition('"day";r=')[2].partition(";")[0])
+
+
+def test_claimed_key_uses_up_nothing_of_it(
+    app: Flask, client_of: Callable[[str], FlaskClient], key: str, key_id: int
+):
+    fill(app, key_id)
+    claimed = key[:16] + new_key()[16:]
+    assert client_of(claimed).get("/v1/pets").status_code == 401
+    fill(app, HERE)
+    assert client_of(claimed).get("/v1/pets").status_code == 503
+
+
+def test_turns_end_with_the_request(app: Flask, client: FlaskClient, key_id: int):
+    for path in ("/v1/pets", "/v1/pets/0", "/v1/nothing"):
+        client.get(path)
+        assert are_free(app, HERE)
+        assert are_free(app, key_id)
+
+
+def test_turn_ends_with_a_failed_application(app: Flask, stranger: FlaskClient):
+    app.testing = False
+    app.before_request_funcs[None].insert(0, lambda: 1 / 0)
+    with pytest.raises(AttributeError):  # even the answer to the bug fails
+        stranger.get("/v1/pets")
+    assert are_free(app, HERE)
+
+
+def test_session_counts_by_its_key(app: Flask, key: str, key_id: int):
+    browser = Browser(app)
+    browser.sign_in(key)
+    fill(app, key_id)
+    assert browser.get("/dashboard/animals").status_code == 503
+    turns_of(app).leave(key_id)
+    assert browser.get("/dashboard/animals").status_code == 200
+
+
+def test_export_has_its_turn_until_it_was_read(
+    app: Flask, key: str, key_id: int, monkeypatch: pytest.MonkeyPatch
+):
+    def parts(_project_id: int) -> Iterator[bytes]:
+        yield from (b"these are read ", b"before it begins ")
+        yield f"{are_free(app, HERE)} {are_free(app, key_id)}".encode()
+
+    monkeypatch.setattr(exports, "animals", parts)
+    browser = Browser(app)
+    browser.sign_in(key)
+    export = browser.get("/dashboard/animals.csv").data
+    assert export == b"these are read before it begins True False"
+    assert are_free(app, key_id)
+
+
+def test_client_of_a_trusted_proxy_is_the_caller(
+    environ: dict[str, str], request: pytest.FixtureRequest
+):
+    environ["PETSTORE_TRUSTED_PROXIES"] = "1"
+    app, stranger = map(request.getfixturevalue, ("app", "stranger"))
+    fill(app, "192.0.2.1")
+    for address, status in (("192.0.2.1", 503), ("192.0.2.2", 200)):
+        answer = stranger.get("/docs", headers={"X-Forwarded-For": address})
+        assert answer.status_code == status
+
+
+def test_refusals_are_counted_and_told_once(
+    app: Flask,
+    stranger: FlaskClient,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+):
+    turns, delayed = turns_of(app), []
+    monkeypatch.setattr(turns._log_soon, "start", delayed.append)
+    fill(app, HERE)
+    line = 'petstore_requests_total{operation="refused",status="503"} '
+    before = float(stranger.get("/metrics").text.partition(line)[2].split("\n")[0] or 0)
+    for _ in range(3):
+        stranger.get("/v1/pets")
+    assert f"{line}{before + 3}" in stranger.get("/metrics").text
+    caplog.set_level(logging.WARNING)
+    turns._log()
+    [record] = caplog.records
+    assert (record.message, record.facts) == ("requests_refused", {"count": 3})
+
+
+def test_what_computes_long_is_done_once_at_a_time_for_a_project(
+    app: Flask, project: Project, rival: Project, key: str
+):
+    browser = Browser(app)
+    browser.sign_in(key)
+    with turns_of(app).alone(rival.id):
+        assert browser.get("/dashboard").status_code == 200
+    with turns_of(app).alone(project.id):
+        for path in ("", "/animals?whole=1", "/orders?whole=1", "/categories?whole=1"):
+            assert browser.get(f"/dashboard{path}").status_code == 503
+        assert browser.get("/dashboard/animals").status_code == 200
+        assert browser.get("/dashboard/animals.csv").status_code == 503
