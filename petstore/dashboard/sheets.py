@@ -17,7 +17,7 @@ from petstore.models.roles import WRITE
 from petstore.models.row_limits import ProjectFull
 from petstore.sheets import exports
 from petstore.sheets.imports import Fault, LinesAtFault, NotReadable, import_animals
-from petstore.web.turns import Turns, turns_of
+from petstore.web.turns import Turns, keep_turn, turns_of
 
 bp = pages_blueprint(
     "sheets", __name__, "", takes=WRITE, counts_forms=True, takes_files=True
@@ -68,6 +68,7 @@ def _refuse(fault: str) -> ResponseReturnValue:
 
 
 def _download(name: str, parts: Iterator[bytes]) -> Response:
+    keep_turn()
     parts = _computed_alone(turns_of(current_app), current_project().id, parts)
     # The first rows are read before the response begins, so that an outage is shown.
     beginning = b"".join(islice(parts, 3))

@@ -8,12 +8,12 @@ and one more is refused before it is counted.
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 from wsgiref.types import StartResponse
 
 import orjson
-from flask import Flask, current_app
+from flask import Flask
 from werkzeug.wsgi import ClosingIterator
 
 from petstore import clock, timeouts
@@ -48,17 +48,12 @@ class Turns:
         self._refused = 0  # since the log has said so
         self._log_soon = Delayed(self._log)
 
-    def take(
-        self, name: Name, most: int, until: float, leaves: Name | None = None
-    ) -> bool:
+    def take(self, name: Name, most: int, until: float) -> bool:
         """Wait for a turn until a moment; return False if there is none.
 
-        At most so many of the name run at once, and the others come in their order. A
-        request that had another turn leaves it before it waits.
+        At most so many of the name run at once, and the others come in their order.
         """
         with self._lock:
-            if leaves is not None:
-                self._pass_on(leaves)
             running = self._running.get(name, 0)
             if running < most:
                 self._running[name] = running + 1
@@ -95,13 +90,15 @@ class Turns:
             self.leave(name)
 
     def refuse(
-        self, environ: dict[str, Any], start_response: StartResponse
+        self,
+        error: ErrorResponse,
+        environ: dict[str, Any],
+        start_response: StartResponse,
     ) -> Iterable[bytes]:
-        """Answer 503 before Flask: a refusal as dear as an answer protects nobody."""
+        """Answer before Flask: a refusal as dear as an answer protects nobody."""
         self._refused += 1
         self._log_soon.start(LOG_SECONDS)
         self.on_refusal()
-        error = ErrorResponse("service_unavailable", REFUSED)
         body, content_type = f"{error}\n".encode(), "text/plain; charset=utf-8"
         headers = [(REQUEST_ID, request_id_of(environ)), NOSNIFF, NO_STORE]
         if is_api_path(environ["PATH_INFO"]):
@@ -135,30 +132,32 @@ class Turns:
 
 
 class Place:
-    """The turn of a request: first of its address, then of its key."""
+    """The turns of a request: of its address, and then of its key."""
 
-    __slots__ = ("_turns", "_until", "name", "stack")
+    __slots__ = ("_names", "_turns", "_until", "is_kept")
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
         self._until = clock.monotonic() + timeouts.LIMITS.turn_seconds
-        self.name: Name | None = None  # None: it has no turn
-        self.stack = ExitStack()  # for what the application does alone
+        self._names: list[Name] = []
+        self.is_kept = False  # until the response was sent
 
-    def take(self, name: Name) -> bool:
-        """Wait for a turn of this name, in place of the one before."""
-        before, self.name = self.name, None
-        most = timeouts.LIMITS.running_requests
-        if not self._turns.take(name, most, self._until, leaves=before):
-            return False
-        self.name = name
-        return True
+    def take(self, name: Name, most: int) -> None:
+        """Wait for a turn; raises a 503."""
+        if not self._turns.take(name, most, self._until):
+            raise ErrorResponse("service_unavailable", REFUSED)
+        self._names.append(name)
+
+    def move(self, name: Name) -> None:
+        """Wait for a turn in place of those before; raises a 503."""
+        if name not in self._names:
+            self.leave()
+            self.take(name, timeouts.LIMITS.running_requests)
 
     def leave(self) -> None:
-        """End the turn, if the request has one."""
-        name, self.name = self.name, None
-        if name is not None:
-            self._turns.leave(name)
+        """End all turns."""
+        while self._names:
+            self._turns.leave(self._names.pop())
 
 
 def init_app(app: Flask) -> None:
@@ -172,18 +171,19 @@ def init_app(app: Flask) -> None:
         if environ["PATH_INFO"] in OUTSIDE:
             return application(environ, start_response)
         place = environ[PLACE] = Place(turns)
-        if not place.take(_network(environ.get("REMOTE_ADDR", ""))):
-            return turns.refuse(environ, start_response)
-        body: Iterable[bytes] = ()
+        try:
+            place.move(_network(environ.get("REMOTE_ADDR", "")))
+        except ErrorResponse as error:
+            return turns.refuse(error, environ, start_response)
         try:
             body = application(environ, start_response)
-        finally:
-            place.stack.close()
-            # What is computed while it is sent, such as an export, takes a key.
-            is_sent_later = isinstance(place.name, int) and not isinstance(body, tuple)
-            if not is_sent_later:
-                place.leave()
-        return ClosingIterator(body, place.leave) if is_sent_later else body
+        except BaseException:
+            place.leave()
+            raise
+        if place.is_kept:
+            return ClosingIterator(body, place.leave)
+        place.leave()
+        return body
 
     # Flask's documentation adds a middleware like this; mypy sees a method.
     app.wsgi_app = respond  # type: ignore[method-assign]
@@ -197,23 +197,30 @@ def turns_of(app: Flask) -> Turns:
 
 def take_turn_of(key_id: int) -> None:
     """Wait for a turn of the key, which is known to be right; raises a 503."""
-    place: Place | None = current_request().environ.get(PLACE)
-    if place and place.name != key_id and not place.take(key_id):
-        raise ErrorResponse("service_unavailable", REFUSED)
+    if place := _place():
+        place.move(key_id)
 
 
 def compute_alone(project_id: int) -> None:
-    """Wait until nothing else that takes long is computed for the project.
+    """Wait until nothing else that takes long is computed for a project.
 
     It is over when the application has made the response; raises a 503.
     """
+    if place := _place():
+        place.take(("project", project_id), most=1)
+
+
+def keep_turn() -> None:
+    """Keep the turn of this request until its response, a stream, was sent."""
+    if place := _place():
+        place.is_kept = True
+
+
+def _place() -> Place | None:
     place: Place | None = current_request().environ.get(PLACE)
-    if place:
-        place.stack.enter_context(turns_of(current_app).alone(project_id))
+    return place
 
 
 def _network(address: str) -> str:
     # An address of IPv4 is its own network, which is not worth parsing it.
-    if ":" not in address:
-        return address
-    return address_subjects("", address)[0]
+    return address_subjects("", address)[0] if ":" in address else address
