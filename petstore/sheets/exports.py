@@ -53,10 +53,15 @@ def _sheet(
 ) -> Iterator[bytes]:
     yield _text([heads])
     limit, after = timeouts.LIMITS.exported_rows, BEFORE_EVERY_ID
-    while rows := read(project_id, after=after, limit=limit, status=None):
-        yield _text(lines(rows))
+    while True:
+        # No connection is kept while the client reads, or when it has gone.
+        with db.connection_context():
+            rows = read(project_id, after=after, limit=limit, status=None)
+            text = _text(lines(rows))
+        if not rows:
+            return
+        yield text
         after = rows[-1].id
-        db.close()  # nothing is kept open, and the requests that wait have their turn
         time.sleep(timeouts.LIMITS.export_pause_seconds)
 
 

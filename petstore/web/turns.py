@@ -172,7 +172,7 @@ def init_app(app: Flask) -> None:
             return application(environ, start_response)
         place = environ[PLACE] = Place(turns)
         try:
-            place.move(_network(environ.get("REMOTE_ADDR", "")))
+            place.move(network_of(environ.get("REMOTE_ADDR", "")))
         except ErrorResponse as error:
             return turns.refuse(error, environ, start_response)
         try:
@@ -221,6 +221,6 @@ def _place() -> Place | None:
     return place
 
 
-def _network(address: str) -> str:
-    # An address of IPv4 is its own network, which is not worth parsing it.
+def network_of(address: str) -> str:
+    """Return the name of the caller at an address; one of IPv4 is not worth parsing."""
     return address_subjects("", address)[0] if ":" in address else address

@@ -13,7 +13,7 @@ from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.sheets import exports
 from petstore.timeouts import LIMITS
-from petstore.web.turns import Name, turns_of
+from petstore.web.turns import Name, network_of, turns_of
 from tests.harness.browser import Browser
 from tests.harness.databases import of_one_engine
 
@@ -99,21 +99,21 @@ def test_what_watches_the_service_stands_outside(
 
 
 @pytest.mark.parametrize(
-    ("address", "caller"),
+    ("address", "other"),
     [
-        ("2001:db8::1", "2001:db8::"),
-        ("2001:db8::ffff:1", "2001:db8::"),
-        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("2001:db8::1", "2001:db8::ffff:1"),
+        ("::ffff:192.0.2.1", "::ffff:c000:201"),
     ],
 )
 def test_network_of_ipv6_is_one_caller(
-    app: Flask, stranger: FlaskClient, address: str, caller: str
+    app: Flask, stranger: FlaskClient, address: str, other: str
 ):
-    fill(app, f":{caller}")
-    answer = stranger.get("/docs", environ_base={"REMOTE_ADDR": address})
+    fill(app, network_of(other))
+    page = "/dashboard/sign-in"
+    answer = stranger.get(page, environ_base={"REMOTE_ADDR": address})
     assert answer.status_code == 503
-    other = {"REMOTE_ADDR": "2001:db8:0:1::1"}
-    assert stranger.get("/docs", environ_base=other).status_code == 200
+    outside = {"REMOTE_ADDR": "2001:db8:0:1::1"}
+    assert stranger.get(page, environ_base=outside).status_code == 200
 
 
 def test_crowd_of_a_key_is_refused_before_it_is_counted(
@@ -180,8 +180,8 @@ def test_export_has_its_turn_until_it_was_read(
     monkeypatch.setattr(exports, "animals", parts)
     browser = Browser(app)
     browser.sign_in(key)
-    export = browser.get("/dashboard/animals.csv").data
-    assert export == b"these are read before it begins True False"
+    with browser.get("/dashboard/animals.csv") as export:
+        assert export.data == b"these are read before it begins True False"
     assert are_free(app, key_id)
 
 
@@ -192,7 +192,9 @@ def test_client_of_a_trusted_proxy_is_the_caller(
     app, stranger = map(request.getfixturevalue, ("app", "stranger"))
     fill(app, "192.0.2.1")
     for address, status in (("192.0.2.1", 503), ("192.0.2.2", 200)):
-        answer = stranger.get("/docs", headers={"X-Forwarded-For": address})
+        answer = stranger.get(
+            "/dashboard/sign-in", headers={"X-Forwarded-For": address}
+        )
         assert answer.status_code == status
 
 
