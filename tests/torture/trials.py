@@ -244,7 +244,8 @@ def _stage(run: Run, engine: str) -> Iterator[Stage]:
             environ = {"DATABASE_URL": database.url, "REDIS_URL": redis.url}
         else:
             migrate(environ["DATABASE_URL"])
-        environ["WEB_CONCURRENCY"] = "1"
+        room = "--worker-connections 2100"  # for the largest crowd, and others
+        environ |= {"WEB_CONCURRENCY": "1", "GUNICORN_CMD_ARGS": room}
         key, other_key = issue_key(environ), issue_key(environ)
         _fill(environ["DATABASE_URL"])
         gunicorn = PipedGunicorn(run.directory, environ)
