@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from http import HTTPStatus
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from petstore import timeouts
 from petstore.errors import ERRORS
 from petstore.storage import db
+from petstore.web.turns import turns_of
 from tests.simulation.disk import STALLED
 from tests.simulation.history import Entry
 from tests.simulation.plan import PAGE_LIMITS
@@ -68,13 +69,24 @@ def look_at_rest(stage: "Stage") -> None:
         "idle connections": len(worker._idle) + len(worker._slow),
         "sockets": stage.network.open_sockets(),
         "transactions": engine._writer.locked(),
-        "connections in use": timeouts.LIMITS.connections - engine._room._value,
+        "connections to the database": timeouts.LIMITS.connections - _free(engine),
+        "turns": len(turns_of(worker.wsgi)._running),
     }
     for what, count in kept.items():
         if count > 0:
             stage.world.faults.append(f"nothing is left over: {count} {what}")
     if not stage.service.is_serving:
         stage.world.faults.append("nothing is left over: no worker runs")
+
+
+def _free(engine: Any) -> int:
+    """Return how many connections could be taken."""
+    free = 0
+    while engine._room.acquire(blocking=False):
+        free += 1
+    for _ in range(free):
+        engine._room.release()
+    return free
 
 
 def rows(stage: "Stage", sql: str) -> list[tuple]:
