@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.simulation.bugs import BUGS, Bug
-from tests.simulation.plan import plan_of
 
 FOLDER = Path(__file__).parent
 
@@ -42,9 +41,3 @@ def test_a_seed_has_the_same_trace_in_each_process():
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_a_bug_can_still_be_planted(bug: Bug):
     assert find_spec(bug.module).loader.get_source(bug.module).count(bug.old) == 1
-
-
-def test_a_part_of_a_plan_can_be_taken_away():
-    plan = plan_of(7)
-    for kind in ("clients", "faults", "deeds"):
-        assert plan.without(kind, 0, 1).length(kind) == plan.length(kind) - 1
