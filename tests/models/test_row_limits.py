@@ -253,7 +253,7 @@ def test_nothing_runs_in_the_background_until_a_row_is_added(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ):
     started = []
-    monkeypatch.setattr(module, "start_in_background", started.append)
+    monkeypatch.setattr(module, "start", started.append)
     process = another_process()
     assert not started
     for _ in range(3):
