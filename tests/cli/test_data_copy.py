@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
-from petstore.quotas.storages.database import Counter
 
 from petstore.models.domains import Domain
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
+from petstore.quotas.storages.database import Counter
 from petstore.storage import migrator
 from petstore.storage.database import (
     BaseModel,

@@ -10,7 +10,6 @@ import pytest
 from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
-from petstore.quotas.storages.database import Counter, Strike
 
 from petstore.models.activity import Activity
 from petstore.models.categories import CategoryTable
@@ -21,6 +20,7 @@ from petstore.models.keys import Key
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
 from petstore.quotas import deletion
+from petstore.quotas.storages.database import Counter, Strike
 from petstore.storage.database import counters, db
 from tests.cli.contents import contents, fill
 from tests.cli.outputs import failure, printed, refusal, table, text_of

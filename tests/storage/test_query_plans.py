@@ -137,7 +137,7 @@ class Stage:
     def _use_pets(self) -> None:
         filters = "", "&status=sold", "&status=pending", "&categoryId=7"
         for status in (*filters, "&categoryId=7&status=sold"):
-            for after in (0, FIRST, FIRST + FEW // 2):
+            for after in (0, FIRST, FIRST + FEW // 2, 10 * FIRST + MANY // 2):
                 self.send("GET", f"/v1/pets?limit=20&after={after}{status}")
         for category in (7, 10**6 + self.number):
             pet = {"name": "Rex", "categoryId": category}
@@ -154,7 +154,7 @@ class Stage:
 
     def _use_orders(self) -> None:
         for status in ("", "&status=placed", "&status=cancelled"):
-            for after in (0, FIRST, FIRST + FEW // 2):
+            for after in (0, FIRST, FIRST + FEW // 2, 10 * FIRST + MANY // 2):
                 self.send("GET", f"/v1/store/orders?limit=20&after={after}{status}")
         for status in ("completed", "cancelled"):
             order = self._order()
