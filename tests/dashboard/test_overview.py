@@ -95,16 +95,6 @@ def test_chart_scale_fits_the_highest_day(highest: int, top: int):
     assert scale_end(highest) == top
 
 
-def test_bars_of_a_day_have_the_heights_of_its_requests(
-    client: FlaskClient, browser: Browser
-):
-    call(client, 5)
-    page = browser.get("/dashboard").text
-    assert 'viewBox="0 0 30 10"' in page
-    assert 'class="served" x="29.14" width="0.72" y="7" height="3"' in page
-    assert 'class="refused" x="29.14" width="0.72" y="5" height="2"' in page
-
-
 def test_used_up_minute_is_named_with_its_end_and_the_other_plans(
     app: Flask, client_of: Callable[[str], FlaskClient]
 ):
