@@ -107,6 +107,8 @@ class Engine(Database):
         """Run a statement; one that writes is a transaction of its own."""
         if sql.startswith(READS) or self.in_transaction():
             return super().execute_sql(sql, params)
+        if "RETURNING" in sql:  # Peewee reads its rows later, and SQLite would wait
+            raise peewee.ProgrammingError("RETURNING needs a transaction around it")
         with self.transaction():
             return super().execute_sql(sql, params)
 
@@ -134,8 +136,8 @@ class Engine(Database):
         return keys
 
     def _make_pool(self) -> None:
-        # A semaphore would take fifteen times as long; neither thread nor greenlet waits
-        # in Python for this one.
+        # A semaphore of `threading` would take fifteen times as long as this queue,
+        # which is written in C.
         self._places: queue.SimpleQueue[None] = queue.SimpleQueue()
         for _ in range(timeouts.LIMITS.connections):
             self._places.put(None)

@@ -229,7 +229,8 @@ class Sqlite(Engine, peewee.SqliteDatabase):
             self._require_transaction()
             return self._try(self._fetch_once, self.connection(), written, values)
         # Only this statement needs a connection: no place in the pool is taken for it.
-        connection = self._connect()
+        with as_peewee_errors:
+            connection = self._connect()
         try:
             return self._try(self._fetch_once, connection, written, values)
         finally:
