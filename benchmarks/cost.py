@@ -2,7 +2,7 @@
 
     python -m benchmarks.cost                                        # all (`make cost`)
     python -m benchmarks.cost --store sqlite --meter instructions get        # one cell
-    python -m benchmarks.cost --short                             # as in CI, two minutes
+    python -m benchmarks.cost --short                            # as in CI, two minutes
     python -m benchmarks.cost --write                                  # renew the table
 
 Any of these can renew its part of the table with `--write`.
@@ -42,7 +42,7 @@ from pathlib import Path
 
 from benchmarks.meters import BY_GUNICORN, METERS, SERVICE, Figures, Program
 from benchmarks.requests import CASES, DEAREST, Crowd
-from benchmarks.stage import STORES, USUAL_STORES, Stage, stage
+from benchmarks.stage import GEVENT, GTHREAD, STORES, USUAL_STORES, Stage, stage
 
 COMMITTED = Path(__file__).with_name("cost.md")
 # How many times as much as in the table each column may be.
@@ -52,8 +52,8 @@ COUNTED_CASES = [*CASES, *DEAREST]
 COMPARED_CASES = ("list", "get", "create")  # with the baseline
 # The servers of the baseline, by what follows the name of a case.
 BY_HAND = {
-    " by hand, gevent": (*BY_GUNICORN, "--worker-class", "gevent"),
-    " by hand, gthread": (*BY_GUNICORN, "--worker-class", "gthread", "--threads", "8"),
+    " by hand, gevent": (*BY_GUNICORN, *GEVENT),
+    " by hand, gthread": (*BY_GUNICORN, *GTHREAD),
     " by hand, our worker": SERVICE,
 }
 COMPARED, *_ = BY_HAND
@@ -88,7 +88,7 @@ def main() -> int:
             print(*_lines(store, found, committed), sep="\n", flush=True)
     if chosen.write:
         write(found)
-    dearer = list(_above(found, committed))
+    dearer = list(above(found, committed))
     dearer += [] if chosen.write else _dearer(found, committed)
     print(*dearer, sep="\n")
     return bool(dearer)
@@ -225,12 +225,11 @@ def write(found: Table) -> None:
     COMMITTED.write_text("\n".join([HEAD, *tables, ""]))
 
 
-def _above(found: Table, committed: Table) -> Iterator[str]:
+def above(found: Table, committed: Table) -> Iterator[str]:
+    """Yield the rows that have more instructions than they may."""
     for (store, row), figures in found.items():
-        counted, bound = (
-            figures.get("instructions", 0),
-            _bound(store, row, committed | found),
-        )
+        counted = figures.get("instructions", 0)
+        bound = _bound(store, row, committed | found)
         if counted > bound:
             yield f"{store}, {row}: {counted:,.0f} instructions, at most {bound:,.0f}"
 

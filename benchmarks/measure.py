@@ -1,16 +1,18 @@
-"""Compare the service to a baseline: requests per second, latency and CPU time.
+"""Compare the service to the same job by hand: throughput, latency and CPU time.
 
     python -m benchmarks.measure --store sqlite list create
 
 Needs wrk. The servers are started on loopback and measured in turns. The requests come
 from 50 projects and vary all the time. The main result is the ratio to the baseline
-(yardsticks/baseline.py: the same job by hand in one file), each at its least disturbed,
-with the lowest and the highest ratio of the rounds. The CPU times of a request are that
-of the service, then that of the baseline; the stores have columns of their own.
+(yardsticks/baseline.py: the same job by hand in one file) on the same server, which is
+gunicorn's gevent worker, each at its least disturbed, with the lowest and the highest
+ratio of the rounds; then comes that on gunicorn's threads. Both read requests with
+gunicorn's parser in C. The CPU times of a request are that of the service, then those
+of the baseline; the stores have columns of their own.
 """
 
 from benchmarks.rounds import interleave, options, print_heads, print_row, spread
-from benchmarks.stage import Server, Stage, send, stage
+from benchmarks.stage import GEVENT, GTHREAD, Server, Stage, send, stage
 from benchmarks.tenants import issue_keys, settle
 from benchmarks.wrk import Case, Figures, run
 
@@ -23,7 +25,8 @@ CASES = {
     "create, 64 connections": Case("create", connections=64),
     "create in one project, 64 connections": Case("create", "one tenant", 64),
 }
-HEADS = ("Ratio to baseline", "Requests/s", "p50 ms", "p99 ms", "CPU µs")
+HEADS = ("Ratio on gevent", "on threads", "Requests/s", "p50 ms", "p99 ms", "CPU µs")
+SERVICE, ON_GEVENT, ON_THREADS = "service", "gevent", "threads"
 
 
 def main() -> None:
@@ -44,7 +47,11 @@ def main() -> None:
 def _servers(place: Stage) -> dict[str, Server]:
     tenants = settle(place)
     [spent, *_] = issue_keys(place, "spent", per_day=1)
-    servers = {"service": place.service(), "baseline": place.baseline()}
+    servers = {
+        SERVICE: place.service(),
+        ON_GEVENT: place.baseline(*GEVENT),
+        ON_THREADS: place.baseline(*GTHREAD),
+    }
     for server in servers.values():
         send(server, spent)
         _check(server, tenants[0].key, spent)
@@ -65,26 +72,28 @@ def _check(server: Server, key: str, spent: str) -> None:
 
 
 def _cells(rounds: list[dict[str, Figures]]) -> list[str]:
-    service, baseline = (
-        [each[name] for each in rounds] for name in ("service", "baseline")
-    )
-    ratios = [
-        one.rate / other.rate for one, other in zip(service, baseline, strict=True)
-    ]
-    rate = max(each.rate for each in service)
+    service = [each[SERVICE] for each in rounds]
     cpu_us = [
-        "{:.0f} / {:.0f}".format(
-            *(min(each.cpu_us[name] for each in runs) for runs in (service, baseline))
+        " / ".join(
+            f"{min(each[server].cpu_us[name] for each in rounds):.0f}"
+            for server in rounds[0]
         )
         for name in service[0].cpu_us
     ]
     return [
-        spread(rate / max(each.rate for each in baseline), ratios),
-        f"{rate:,.0f}",
+        _ratio(rounds, ON_GEVENT),
+        _ratio(rounds, ON_THREADS),
+        f"{max(each.rate for each in service):,.0f}",
         f"{min(each.p50_ms for each in service):.2f}",
         f"{min(each.p99_ms for each in service):.2f}",
         *cpu_us,
     ]
+
+
+def _ratio(rounds: list[dict[str, Figures]], baseline: str) -> str:
+    rates = [(each[SERVICE].rate, each[baseline].rate) for each in rounds]
+    ours, others = zip(*rates, strict=True)
+    return spread(max(ours) / max(others), (one / other for one, other in rates))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A relay in front of a store: it counts statements and round trips, or waits.
+"""A relay in front of a store: it counts statements and round trips.
 
 It understands as much of the protocols of PostgreSQL and Redis as counting takes.
 """
@@ -7,9 +7,7 @@ import contextlib
 import re
 import socket
 import threading
-import time
 from collections.abc import Iterator
-from queue import SimpleQueue
 from urllib.parse import parse_qs, urlsplit
 
 CHUNK_BYTES = 1 << 16
@@ -22,8 +20,7 @@ COMMAND = re.compile(rb"\*\d+\r\n\$\d+\r\n")  # of Redis: an array of strings
 class Relay:
     """A relay to a store, at `url`."""
 
-    def __init__(self, url: str, delay_seconds: float = 0.0) -> None:
-        self.delay_seconds = delay_seconds
+    def __init__(self, url: str) -> None:
         self.statements = 0
         self.round_trips = 0
         self._store = urlsplit(url)
@@ -56,9 +53,9 @@ class Relay:
 
 
 @contextlib.contextmanager
-def relay(url: str, delay_seconds: float = 0.0) -> Iterator[Relay]:
+def relay(url: str) -> Iterator[Relay]:
     """Run a relay to the store at that URL for the duration of the block."""
-    running = Relay(url, delay_seconds)
+    running = Relay(url)
     try:
         yield running
     finally:
@@ -66,7 +63,7 @@ def relay(url: str, delay_seconds: float = 0.0) -> Iterator[Relay]:
 
 
 class _Connection:
-    """Three threads that copy what a client and a store send."""
+    """Two threads that copy what a client and a store send."""
 
     def __init__(
         self, relay: Relay, client: socket.socket, store: socket.socket
@@ -75,15 +72,13 @@ class _Connection:
         self._client = client
         self._store = store
         self._has_answered = True
-        # What the store has answered, and when it is due.
-        self._answers: SimpleQueue[tuple[float, bytes]] = SimpleQueue()
         self._rest = b""  # a message to PostgreSQL that has not arrived as a whole
 
     def start(self) -> None:
         for side in (self._client, self._store):
             if side.family == socket.AF_INET:
                 side.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for copy in (self._send, self._receive, self._answer):
+        for copy in (self._send, self._receive):
             threading.Thread(target=copy, daemon=True).start()
 
     def _send(self) -> None:
@@ -97,13 +92,6 @@ class _Connection:
 
     def _receive(self) -> None:
         for received in _chunks(self._store):
-            self._answers.put((time.monotonic() + self._relay.delay_seconds, received))
-        self._answers.put((0.0, b""))
-
-    def _answer(self) -> None:
-        while (answer := self._answers.get())[1]:
-            due, received = answer
-            time.sleep(max(0.0, due - time.monotonic()))
             self._has_answered = True
             with contextlib.suppress(OSError):
                 self._client.sendall(received)

@@ -69,7 +69,6 @@ local asks = {
   create = create,
   read = one_in(2, list, get),
   write = one_in(2, create, order),
-  mixed = one_in(10, create, get),
 }
 
 local function now()

@@ -15,15 +15,12 @@ def options(
     *,
     rounds: int = 15,
     seconds: int = 1,
-    flags: Iterable[str] = (),
 ) -> argparse.Namespace:
     """Parse the common options: the stores, the cases, the rounds and their length."""
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--seconds", type=int, default=seconds, help="of each run")
     parser.add_argument("--store", choices=STORES)
-    for flag in flags:
-        parser.add_argument(flag, action="store_true")
     if cases:
         parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(cases))
     chosen = parser.parse_args()

@@ -22,6 +22,9 @@ from tests.harness import servers
 USUAL_STORES = ("sqlite", "postgresql")  # the latter with Redis
 STORES = (*USUAL_STORES, "postgresql-alone")
 BASELINE = "benchmarks.yardsticks.baseline"
+# gunicorn's workers for it; more threads are no faster.
+GEVENT = ("--worker-class", "gevent")
+GTHREAD = ("--worker-class", "gthread", "--threads", "8")
 
 
 class Server(NamedTuple):
@@ -71,19 +74,20 @@ class Stage(NamedTuple):
         """Start the service as it runs in production, with one worker."""
         return self.start("service", "gunicorn", "wsgi:app")
 
-    def baseline(self) -> Server:
-        """Start the baseline under gunicorn's own gevent worker."""
-        options = ["--config", os.devnull, "--no-control-socket", *GEVENT]
-        return self.start("baseline", "gunicorn", *options, f"{BASELINE}:app")
+    def baseline(self, *worker: str) -> Server:
+        """Start the baseline under one of gunicorn's own workers, with the C parser."""
+        options = ["--config", os.devnull, "--no-control-socket", *worker]
+        options += ["--http-parser", "fast", f"{BASELINE}:app"]
+        return self.start(f"baseline {worker[1]}", "gunicorn", *options)
 
-    def start(self, name: str, *command: str, **environ: str) -> Server:
+    def start(self, name: str, *command: str) -> Server:
         """Start gunicorn with `python -m` and this command."""
         port = servers.free_port()
-        with (self.directory / f"{name or 'all'}.log").open("a") as log:
+        with (self.directory / f"{name}.log").open("a") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", *command, "--bind", f"127.0.0.1:{port}"],
                 cwd=servers.ROOT,
-                env=os.environ | self.environ | {"WEB_CONCURRENCY": "1"} | environ,
+                env=os.environ | self.environ | {"WEB_CONCURRENCY": "1"},
                 stdout=log,
                 stderr=log,
             )

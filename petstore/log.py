@@ -60,20 +60,28 @@ class Stream:
         return queues[0]
 
     def _write_lines(self, lines: Any, flushed: Any) -> None:
-        """Write lines for ever, in a real thread, which must use nothing of gevent."""
-        batch = b""
+        """Write lines for ever, in a real thread, which must use nothing of gevent.
+
+        To wake it for each line would take twice as long as to make the line.
+        """
+        pause = original("time", "sleep")
         while True:
+            pause(timeouts.LIMITS.log_pause_seconds)
+            self._write_waiting(lines, flushed)
+
+    def _write_waiting(self, lines: Any, flushed: Any) -> None:
+        batch, is_flushing = b"", False
+        while not lines.empty():
             line = lines.get()
+            is_flushing |= line == _FLUSH
             # A pipe takes so much whole, so that processes do not mix their lines.
             if len(batch) + len(line) > PIPE_BUF:
                 self._write(batch)
                 batch = b""
             batch += line
-            if lines.empty() or line == _FLUSH:
-                self._write(batch)
-                batch = b""
-            if line == _FLUSH:
-                flushed.put(None)
+        self._write(batch)
+        if is_flushing:
+            flushed.put(None)
 
     def _write(self, batch: bytes) -> None:
         try:

@@ -31,6 +31,7 @@ class Limits:
     accept_pause_seconds: float = 0.05  # when a connection cannot be accepted
     spare_descriptors: int = 96  # for files and for connections to the stores
     log_lines: int = 5_000  # that wait to be written to stdout, or to stderr
+    log_pause_seconds: float = 0.05  # between two looks for lines to write
     log_seconds: float = 0.5  # to write the last of them when a process ends
 
     # Counting a request.

@@ -18,9 +18,9 @@ CALLS = {
 MARKUP = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|Function\("
 )
-# Redis names a script by its SHA-1, and locks have numbers made with BLAKE2.
+# Locks have numbers made with BLAKE2.
 HASH = r"\b(?:hashlib\.|from hashlib import )(\w+)"
-HASHES = {"sha256", "blake2b", "sha1"}
+HASHES = {"sha256", "blake2b"}
 
 
 def used_in(path: Path) -> set[str]:
@@ -43,9 +43,8 @@ def test_service_runs_no_program_no_text_as_code_and_no_stored_object():
         for path in PACKAGE.rglob("*.py")
         for name in used_in(path) & (MODULES | CALLS)
     }
-    # The dumpers of responses are made at the start, of the names of our own fields;
-    # a function of the C library gives memory back.
-    assert found == {("schemas/dumping.py", "eval"), ("server/memory.py", "ctypes")}
+    # The dumpers of responses are made at the start, of the names of our own fields.
+    assert found == {("schemas/dumping.py", "eval")}
 
 
 def test_scripts_of_pages_make_no_markup_of_texts():
@@ -59,6 +58,3 @@ def test_cryptography_is_that_of_python_and_its_libraries():
     texts = [path.read_text() for path in PACKAGE.rglob("*.py")]
     used = {name for text in texts for name in re.findall(HASH, text)}
     assert used == HASHES
-    assert [
-        text.count("usedforsecurity=False") for text in texts if "sha1(" in text
-    ] == [1]

@@ -9,12 +9,9 @@ from tests.harness.servers import ROOT
 SAY_NOTHING = {"data", "helpers", "info", "manager", "service", "told", "utils"}
 # What others call so, and the service therefore calls so too.
 ALLOWED = {
-    "data",  # the command `flask data`, and what asyncio receives
-    "data_received",  # asyncio calls it
+    "data",  # the command `flask data`
     "form_data_parser_class",  # Werkzeug looks it up
     "_exc_info",  # of a WSGI server
-    "info",  # the command INFO of Redis, and its reply
-    "_server_info",
     "ServerInfo",
 }
 

@@ -49,7 +49,9 @@ def dearest(*cases: str) -> float:
     """Return the instructions of the dearest of these requests, on either store."""
     counted = cost.read(cost.COMMITTED)
     of_cases = [
-        counted[store, case]["worker"] for store in cost.USUAL_STORES for case in cases
+        counted[store, case]["instructions"]
+        for store in cost.USUAL_STORES
+        for case in cases
     ]
     return 1000 * max(of_cases)
 

@@ -9,9 +9,10 @@ from petstore.events import activity
 from petstore.models import failed_requests, stored_responses
 from petstore.models.domains import MAX_DOMAINS
 from petstore.models.keys import KEEP_ENDED_MS, MAX_WORKING_KEYS
+from petstore.models.plans import Quota
 from petstore.models.sessions import IDLE_MS, LASTS_MS
-from petstore.quotas.allowances import FAILED_SIGN_INS, PAGES, RESERVE, SIGN_INS, Quota
-from petstore.quotas.subjects import COUNTS_KEPT_DAYS
+from petstore.quotas.allowances import FAILED_SIGN_INS, PAGES, RESERVE, SIGN_INS
+from petstore.quotas.housekeeping import TABLES
 from petstore.settings.numbers import MIN_SECRET_LENGTH
 from tests.harness.servers import ROOT
 
@@ -32,7 +33,7 @@ def test_figures_match_the_code(page: str):
 
 @pytest.mark.parametrize("quota", [PAGES, SIGN_INS, RESERVE, FAILED_SIGN_INS])
 def test_limits_of_the_dashboard_match_the_code(quota: Quota):
-    minute, day = quota
+    minute, day = quota.per_minute, quota.per_day
     told = " ".join(OPERATING.split())
     assert re.search(f"{minute}( \\w+)? a minute and {day:,}( \\w+)? a day", told)
 
@@ -51,7 +52,7 @@ def test_data_is_kept_as_long_as_the_page_says():
         "failed requests (a day)": failed_requests.KEPT_MS,
         "activity (90 days)": activity.KEPT_MS / 90,
         "ended keys (30 days)": KEEP_ENDED_MS / 30,
-        "in the counters until the end of the next day": COUNTS_KEPT_DAYS * MS_PER_DAY,
+        "in the counters until the end of the next day": TABLES[-1].kept,
     }.items():
         assert words in told
         assert kept_ms == MS_PER_DAY, words

@@ -119,10 +119,11 @@ class Verifier:
             self.recheck_due()
 
     def _next_due(self) -> Domain | None:
-        with self._lock, db.connection_context():
+        with self._lock:
             if self._is_closed or len(self._rechecking) >= timeouts.LIMITS.dns_checks:
                 return None
-            domain = Domain.claim_due(besides=self._rechecking)
+            with db.connection_context():
+                domain = Domain.claim_due(besides=self._rechecking)
             if domain:
                 self._rechecking.append(domain.project_id)
             return domain

@@ -79,13 +79,6 @@ class Certificate(NamedTuple):
     detail: str | None = None  # of the fault, with addresses: for the operator alone
 
 
-class CertificateSummary(NamedTuple):
-    """How many certificates have failed, and when the first of the others expires."""
-
-    failed: int
-    expires_ms: int | None
-
-
 class DomainToken(BaseModel):
     """The token of a project, made when it adds its first domain."""
 
@@ -186,8 +179,10 @@ class Domain(BaseModel):
         is_due = _is_due(now) & cls.project.not_in(list(besides))
         first = cls.select(cls.id).where(is_due).order_by(cls.checked_ms, cls.id)
         claim = cls.update(checked_ms=now).where(cls.id.in_(first.limit(1)), is_due)
-        claimed = [row.id for row in claim.returning(cls.id)]
-        return next(iter(cls._select(cls.id.in_(claimed))), None) if claimed else None
+        with db.atomic():  # until the row has been read
+            for row in list(claim.returning(cls.id)):
+                return cls._select(cls.id == row.id).first()
+        return None
 
     @classmethod
     def _select(cls, *conditions: Expression) -> "ModelSelect[Self]":
@@ -419,16 +414,6 @@ class Host(NamedTuple):
         for project_id, primary in rows:
             return cls(project_id, primary if primary != name else None)
         return None
-
-
-def certificate_summary() -> CertificateSummary:
-    """Summarise the certificates of all domains that are served."""
-    is_served = _is_entitled() & _points_here_since(clock.now_ms() - EXPIRES_AFTER_MS)
-    query = Domain.select(
-        fn.COUNT(Domain.certificate_fault),  # where it is not null
-        fn.MIN(Domain.certificate_expires_ms),
-    )
-    return CertificateSummary(*query.where(is_served).scalar(as_tuple=True))
 
 
 @statement(db)

@@ -41,6 +41,7 @@ class Counters:
         self._lock = threading.Lock()
         self._shared: AlignedWindowRateLimiter | None = None
         self.is_down = False  # whether the storage is away
+        self._failed: Sequence[Hit] = ()  # what could not be counted
         self._retry_at = 0.0
 
     def count(
@@ -58,13 +59,17 @@ class Counters:
         if self.is_down and not self._is_due():
             return self._own.count(*request)
         try:
-            counts = (self._shared or self._open()).count(*request)
+            shared = self._shared or self._open()
+            if self.is_down:
+                # Of a cluster another node may be away, and this one not.
+                shared.count(self._failed, cost=0)
+            counts = shared.count(*request)
         except Busy as error:
             raise CountersLocked from error
         except Exception as error:
             if not _is_outage(error):
                 raise
-            self._begin_outage(error)
+            self._begin_outage(hits, error)
             return self._own.count(*request)
         if self.is_down:
             self.is_down = False
@@ -86,12 +91,12 @@ class Counters:
             self._retry_at = now + timeouts.LIMITS.retry_store_seconds
         return is_due
 
-    def _begin_outage(self, reason: Exception) -> None:
+    def _begin_outage(self, hits: Sequence[Hit], reason: Exception) -> None:
         # What was known of servers and connections may be wrong by now.
         self._shared = None
         if self.is_down:  # another request was faster
             return
-        self.is_down = True
+        self.is_down, self._failed = True, hits
         self._retry_at = clock.monotonic() + timeouts.LIMITS.retry_store_seconds
         emit("counters_lost", reason=str(reason))
 

@@ -148,6 +148,9 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         """Run a statement, again while another process has locked the file."""
         self.connection()  # where it fails, that is no error of the statement
         self._require_transaction()
+        if "RETURNING" in sql and not self.in_transaction():
+            # Peewee reads its rows after the COMMIT, which would wait for that.
+            raise peewee.ProgrammingError("RETURNING needs a transaction around it")
         return self._try(super().execute_sql, sql, params)
 
     def run_many(self, written: Written, many: list[dict[str, Any]]) -> None:
@@ -229,7 +232,8 @@ class Sqlite(Engine, peewee.SqliteDatabase):
             self._require_transaction()
             return self._try(self._fetch_once, self.connection(), written, values)
         # Only this statement needs a connection: no place in the pool is taken for it.
-        connection = self._connect()
+        with as_peewee_errors:
+            connection = self._connect()
         try:
             return self._try(self._fetch_once, connection, written, values)
         finally:

@@ -17,7 +17,7 @@ from flask import Flask
 from werkzeug.wsgi import ClosingIterator
 
 from petstore import clock, timeouts
-from petstore.concurrency import Delayed
+from petstore.concurrency import Delayed, original
 from petstore.errors import RETRY_AFTER_A_SECOND, ErrorResponse
 from petstore.events import emit
 from petstore.quotas.subjects import address_subjects
@@ -42,7 +42,8 @@ class Turns:
         # Set by whoever knows: further headers of a refusal, and who counts it.
         self.headers: Callable[[dict[str, Any]], list[Header]] = lambda _environ: []
         self.on_refusal: Callable[[], None] = lambda: None
-        self._lock = threading.Lock()
+        # A real lock: it is held for a moment only, and nobody waits meanwhile.
+        self._lock = original("_thread", "allocate_lock")()
         self._running: dict[Name, int] = {}
         self._waiting: dict[Name, deque[threading.Event]] = {}
         self._refused = 0  # since the log has said so

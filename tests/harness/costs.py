@@ -51,7 +51,7 @@ def watched(watch: Callable[[Any, str, Any, Callable], Any]) -> Iterator[None]:
     """Have `watch` run each statement of both databases, and return its result."""
     with pytest.MonkeyPatch.context() as patch:
         for database in {db.obj, counters.obj}:
-            fetch, execute = database._fetch_once, database._execute_cursor
+            fetch, execute = database._fetch_once, database.execute_sql
 
             def watched_fetch(
                 connection: Any, written: Any, values: Any, database=database, run=fetch
@@ -62,7 +62,7 @@ def watched(watch: Callable[[Any, str, Any, Callable], Any]) -> Iterator[None]:
                 return watch(database, written.sql, values, call)
 
             def watched_execute(
-                sql: str, params: Any, database=database, run=execute
+                sql: str, params: Any = None, database=database, run=execute
             ) -> Any:
                 return watch(database, sql, params, partial(run, sql, params))
 
@@ -71,7 +71,7 @@ def watched(watch: Callable[[Any, str, Any, Callable], Any]) -> Iterator[None]:
                     fetch(written, values)
 
             patch.setattr(database, "_fetch_once", watched_fetch)
-            patch.setattr(database, "_execute_cursor", watched_execute)
+            patch.setattr(database, "execute_sql", watched_execute)
             patch.setattr(database, "run_many", run_many)
         yield
 

@@ -11,8 +11,10 @@ import runpy
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from multiprocessing import get_context, reduction
+from types import ModuleType
 
 LIBRARIES = [
     *("apispec.ext.marshmallow", "cryptography.x509", "flask.cli", "flask_wtf"),
@@ -23,6 +25,7 @@ LIBRARIES = [
 MOST_DESCRIPTORS = 2**16
 RUN_SECONDS = 300
 
+_starting = threading.Lock()
 _context = get_context("forkserver")
 _context.set_forkserver_preload(LIBRARIES)
 
@@ -43,7 +46,20 @@ class Program(_context.Process):
         super().__init__()
         self._command, self._environ = list(command), dict(environ)
         self._directory, self._outputs = os.fspath(directory), outputs
-        self.start()
+        self._start_without_main()
+
+    def _start_without_main(self) -> None:
+        """Start without the main module of this process, which the copy would import.
+
+        It may import what gevent has to replace first.
+        """
+        with _starting:
+            main = sys.modules["__main__"]
+            sys.modules["__main__"] = ModuleType("__main__")
+            try:
+                self.start()
+            finally:
+                sys.modules["__main__"] = main
 
     def __getstate__(self) -> dict[str, object]:
         # This is how descriptors are sent to the other process.

@@ -12,8 +12,16 @@ class Visitor:
 
     def __init__(self, url: str, key: str) -> None:
         self._url = f"{url}/dashboard"
-        self._opener = build_opener(HTTPCookieProcessor())
+        self._cookies = HTTPCookieProcessor()
+        self._opener = build_opener(self._cookies)
         self.submit("/sign-in", on="/sign-in", key=key)
+
+    @property
+    def cookie(self) -> str:
+        """The header with which the browser shows that it is signed in."""
+        return "; ".join(
+            f"{each.name}={each.value}" for each in self._cookies.cookiejar
+        )
 
     def get(self, path: str) -> str:
         """Return a page of the dashboard."""

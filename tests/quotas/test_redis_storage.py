@@ -107,7 +107,7 @@ def test_process_that_is_late_itself_reads_the_reply_that_has_come(
 def test_hits_wait_for_a_connection_and_are_no_outage(
     redis_url: str, set_limits: Callable[..., None]
 ):
-    set_limits(redis_connections=1, check_seconds=0.05, queue_seconds=0.1)
+    set_limits(redis_connections=1, queue_seconds=0.1)
     storage = redis_storage(redis_url)
     storage._turns.get()
     with pytest.raises(Busy):

@@ -16,7 +16,7 @@ LARGE_FILE = "/large-file"  # more than the system buffers for a client
 @pytest.fixture(scope="module")
 def impatient(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
     """A service with short deadlines to receive a request and to send a response."""
-    deadlines = {"request_seconds": 1.0, "send_seconds": 3.0, "linger_seconds": 0.5}
+    deadlines = {"request_seconds": 1.0, "send_seconds": 5.0, "linger_seconds": 0.5}
     return serve_all(limits=deadlines)
 
 

@@ -3,7 +3,6 @@
 python -m tests.simulation 120             seeds 0 to 119
 python -m tests.simulation 500 --from 120  seeds 120 to 619
 python -m tests.simulation --seed 7        one seed, with its trace
-python -m tests.simulation --seed 7 --shrink    the smallest part of it that fails
 """
 
 import argparse
@@ -12,7 +11,7 @@ import sys
 from collections import Counter
 
 from tests.simulation.plan import Plan, plan_of
-from tests.simulation.seeds import Isolated, opened, shrunk
+from tests.simulation.seeds import Isolated, opened
 
 # What must have happened in a run of many seeds.
 EXPECTED = (
@@ -42,14 +41,12 @@ def main() -> int:
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seed", type=int)
-    parser.add_argument("--shrink", action="store_true")
     parser.add_argument("--digests", action="store_true", help="print those of seeds")
     chosen = parser.parse_args()
     with opened() as stage:
         if chosen.seed is None:
             return _play_all(stage, chosen)
-        plan = plan_of(chosen.seed)
-        return _show(stage, shrunk(stage.play, plan) if chosen.shrink else plan)
+        return _show(stage, plan_of(chosen.seed))
 
 
 def _play_all(stage: Isolated, chosen: argparse.Namespace) -> int:

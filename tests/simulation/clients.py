@@ -8,20 +8,17 @@ from urllib.parse import urlencode
 from petstore.models.credentials import PREFIX_LENGTH
 from tests.simulation.history import Entry, History, Reader
 from tests.simulation.network import End, Link, Network
-from tests.simulation.plan import PAGE_KEY, PAGE_LIMITS, Client, Deed
+from tests.simulation.plan import CATEGORIES, Client, Deed
 from tests.simulation.world import World
 
 PATIENCE_SECONDS = 30.0
-CATEGORIES = range(5)
 LONG_NAME = 190  # characters of four bytes, so that a page exceeds all buffers
-KEY = re.compile(rb"pet_[0-9A-Za-z]{48}")
-GRACE_SECONDS = 90
 MOST_REFUSALS = 80  # until a key is banned
 BAN_SECONDS = 300 + 60  # until it is served again, even if the clock steps
 TOKEN = re.compile(rb'name="csrf_token"[^>]*value="([^"]+)"')
 RETRIED = (0, 409, 429, 503)
 # Tricks after which the service closes the connection.
-HELD = ("half a head", "drip", "garbage", "huge head", "unfinished body")
+HELD = ("half a head", "drip", "garbage", "unfinished body")
 
 
 class Visitor:
@@ -316,15 +313,17 @@ class PageReader(Visitor):
             self.found.last = max([self.found.last, *ids])
 
 
-class Person(Visitor):
-    """Somebody who signs in and looks at the dashboard."""
+class Member(Visitor):
+    """Somebody with a session on the dashboard, and the key that it names."""
 
     async def run(self) -> None:
         await self.world.sleep(self.plan.start)
-        if cookie := await self._sign_in(self.plan.key):
-            for path in ("/dashboard", "/dashboard/animals", "/dashboard/keys"):
-                await self.world.sleep(self.dice.uniform(0, 5))
-                await self._open(path, cookie)
+        [deed] = self.plan.deeds
+        for _ in range(3):
+            if cookie := await self._sign_in(self.plan.key):
+                await getattr(self, f"_{deed.what.replace(' ', '_')}")(cookie)
+                break
+            await self.world.sleep(5)
         self.leave()
 
     async def _sign_in(self, key: int) -> dict[str, str]:
@@ -347,20 +346,6 @@ class Person(Visitor):
         return await self.send(
             operation, method, path, headers=headers, form=form, bearer=""
         )
-
-
-class Member(Person):
-    """Somebody who ends a session or a key, or tries what must not be done."""
-
-    async def run(self) -> None:
-        await self.world.sleep(self.plan.start)
-        [deed] = self.plan.deeds
-        for _ in range(3):
-            if cookie := await self._sign_in(self.plan.key):
-                await getattr(self, f"_{deed.what.replace(' ', '_')}")(cookie)
-                break
-            await self.world.sleep(5)
-        self.leave()
 
     async def _revoke(self, cookie: dict[str, str]) -> None:
         """Revoke the key of this session."""
@@ -395,30 +380,6 @@ class Member(Person):
             await self.world.sleep(min(seconds, BAN_SECONDS))
             refused = await self._list_pets()
         refused.operation = "freed"
-
-    async def _rotate(
-        self, cookie: dict[str, str], grace: int = 0, least: int = 0, most: int = 0
-    ) -> None:
-        """Replace the key of a web page."""
-        tenant, new = self.tenant, len(self.tenant.keys)
-        tenant.ends_from.setdefault(PAGE_KEY, self.world.now + least)
-        how = {"grace": str(grace)}
-        rotated = await self._submit_for_key(PAGE_KEY, "rotate", cookie, **how)
-        if rotated.status != 200:
-            return
-        tenant.revoked_at[PAGE_KEY] = self.world.now + most
-        tenant.keys.append(KEY.search(rotated.json)[0].decode())
-        tenant.page_keys.add(new)
-        for key in [PAGE_KEY, new] * PAGE_LIMITS[0]:
-            await self._list_pets(key=key)
-            body = {"name": f"{self.plan.name}.{key}", "categoryId": 1}
-            await self.send("createPet", "POST", "/v1/pets", body=body, key=key)
-        await self.world.sleep(most)
-        await self._list_pets(key=PAGE_KEY)
-
-    async def _rotate_with_a_grace(self, cookie: dict[str, str]) -> None:
-        """Replace the key of a web page, which works on; the clock may step."""
-        await self._rotate(cookie, GRACE_SECONDS, 20, GRACE_SECONDS + 90)
 
     async def _list_pets(self, operation: str = "listPets", **more: Any) -> Entry:
         return await self.send(operation, "GET", "/v1/pets", **more)
@@ -509,12 +470,6 @@ class Hostile(Visitor):
     async def _two_at_once(self, end: End) -> None:
         await end.send(b"GET /healthz HTTP/1.1\r\nHost: petstore\r\n\r\n" * 2)
 
-    async def _idle(self, _end: End) -> None:
-        await self.world.sleep(self.dice.uniform(1, 12))
-
-    async def _huge_head(self, end: End) -> None:
-        await end.send(b"GET / HTTP/1.1\r\nHost: petstore\r\nA: " + b"b" * 20_000)
-
     async def _unfinished_body(self, end: End) -> None:
         head = (
             b"POST /v1/pets HTTP/1.1\r\nHost: petstore\r\nContent-Length: 5000\r\n\r\n"
@@ -538,7 +493,6 @@ class Hostile(Visitor):
 KINDS = {
     "api": ApiClient,
     "reader": PageReader,
-    "person": Person,
     "member": Member,
     "hostile": Hostile,
 }

@@ -44,9 +44,10 @@ class Entry:
         code = self.json.get("code") if self.status == HTTPStatus.CONFLICT else ""
         return self.is_acknowledged or code in CONFLICTS
 
-    def is_for_page(self, history: "History") -> bool:
-        """Return whether it was sent with a key for a web page."""
-        return self.key in history.tenants[self.tenant].page_keys
+    @property
+    def is_for_page(self) -> bool:
+        """Whether it was sent with a key for a web page."""
+        return self.key == PAGE_KEY
 
     def day_served(self, per_day: int) -> int | None:
         """Return how many requests of the project were served today, if it says so."""
@@ -91,8 +92,6 @@ class Tenant:
     # By the number of the key: when its end was asked for, and when it was final.
     ends_from: dict[int, float] = field(default_factory=dict)
     revoked_at: dict[int, float] = field(default_factory=dict)
-    # The numbers of keys for web pages.
-    page_keys: set[int] = field(default_factory=lambda: {PAGE_KEY})
 
 
 @dataclass

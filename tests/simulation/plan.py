@@ -3,12 +3,13 @@
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any
 
 SECONDS = 20.0  # in which clients begin; they go on as long as it takes
 PICKS = 1_000_000
 KEYS = 4  # of each tenant, which may do everything
-PAGE_KEY, WRITE_KEY = 4, 5  # its keys that may do less
+PAGE_KEY = 4  # its key that may do less
+CATEGORIES = range(5)
 PAGE_LIMITS = (6, 60)  # of the key for a web page
 TENANTS = ("shelter", "kennel", "rival")
 
@@ -33,8 +34,8 @@ DEEDS = {  # how often each is done
 }
 WITH_KEYS = ("add", "add_again", "order", "complete", "cancel", "correct")
 CONTEST = ("order", "withdraw", "order", "correct")  # of clients for one animal
-# What members of a project do with a session, in turn by half of the seeds.
-STORIES = ("revoke", "rotate", "rotate with a grace", "be banned")
+# What a member of a project does with a session, in the first of eight seeds.
+STORIES = ("revoke", "be banned")
 WAYS = {"whole": 12, "pieces": 3, "drip": 1, "half_close": 2, "leave": 2, "new": 3}
 FAULTS = {
     "redis down": 3,
@@ -80,7 +81,7 @@ class Client:
     """Somebody who sends requests one after the other."""
 
     name: str
-    kind: str  # api, reader, person, member or hostile
+    kind: str  # api, reader, member or hostile
     start: float
     deeds: tuple[Deed, ...] = ()
     tenant: str = "shelter"
@@ -107,27 +108,6 @@ class Plan:
     clients: tuple[Client, ...]
     faults: tuple[Fault, ...]
     options: dict[str, int] = field(default_factory=dict)
-
-    def without(self, kind: str, start: int, end: int) -> Self:
-        """Return it without some of its clients, faults or deeds."""
-        if kind == "deeds":
-            rest, number = [], 0
-            for client in self.clients:
-                kept = []
-                for deed in client.deeds:
-                    if not start <= number < end:
-                        kept.append(deed)
-                    number += 1
-                rest.append(replace(client, deeds=tuple(kept)))
-            return replace(self, clients=tuple(rest))
-        parts = getattr(self, kind)
-        return replace(self, **{kind: parts[:start] + parts[end:]})
-
-    def length(self, kind: str) -> int:
-        """Return how many clients, faults or deeds it has."""
-        if kind == "deeds":
-            return sum(len(client.deeds) for client in self.clients)
-        return len(getattr(self, kind))
 
 
 @dataclass
@@ -157,8 +137,6 @@ def plan_of(seed: int) -> Plan:
     clients += [_hostile(dice, number) for number in range(dice.randint(0, 3))]
     for number in range(dice.choice((0, 1, 2, 3))):
         clients += _burst(dice, number, faults)
-    if dice.random() < 0.1:
-        clients.append(Client("person", "person", dice.uniform(0, 15), key=3))
     clients += _members(seed)
     clients += _volleys(random.Random(f"volleys {seed}"), faults)
     return Plan(seed, tuple(clients), tuple(faults), options)
@@ -206,8 +184,8 @@ def _reader(dice: random.Random, number: int) -> Client:
 
 
 def _hostile(dice: random.Random, number: int) -> Client:
-    tricks = ("half a head", "drip", "garbage", "two at once", "idle", "no reading")
-    tricks += ("huge head", "unfinished body", "cut")
+    tricks = ("half a head", "drip", "garbage", "two at once", "no reading")
+    tricks += ("unfinished body", "cut")
     deeds = [
         Deed(dice.choice(tricks), dice.uniform(0, 5), dice.randrange(PICKS))
         for _ in range(dice.randint(1, 4))
@@ -250,7 +228,7 @@ def _burst(dice: random.Random, burst: int, faults: list[Fault]) -> list[Client]
 def _members(seed: int) -> Iterator[Client]:
     """Return somebody with a session, and a web page with a key of its own."""
     dice = random.Random(f"members {seed}")
-    if story := dict(enumerate(STORIES)).get(seed % (2 * len(STORIES))):
+    if story := dict(enumerate(STORIES)).get(seed % 8):
         # Nobody else uses this key, so that it may be revoked, or banned: which takes
         # as many requests as the project may send in a minute.
         tenant = "kennel" if story == "be banned" else "rival"

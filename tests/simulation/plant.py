@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.simulation.bugs import BUGS, Bug
 
-SEEDS = 50
+SEEDS = 300
 PROCESSES = 2
 
 

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 from petstore import timeouts
 from petstore.errors import ERRORS
 from petstore.storage import db
+from petstore.web.turns import turns_of
 from tests.simulation.disk import STALLED
 from tests.simulation.history import Entry
 from tests.simulation.plan import PAGE_LIMITS
@@ -34,7 +35,7 @@ PAGES = ("page", "open page", "ended page")
 KEYLESS = ("stranger", "options", *PAGES)  # no key of the tenant is sent
 ROLE_REFUSED = 403
 LOCKED = ("locked", "counters locked")
-COUNTERS = ("redis", "disk", *LOCKED)  # faults that they feel
+COUNTERS = ("redis", "disk")  # whose outages these are
 AWAY = ("redis down", "redis silent", "redis full", "redis loading")
 RESTARTS = ("kill", "stop")
 
@@ -68,7 +69,9 @@ def look_at_rest(stage: "Stage") -> None:
         "idle connections": len(worker._idle) + len(worker._slow),
         "sockets": stage.network.open_sockets(),
         "transactions": engine._writer.locked(),
-        "connections in use": timeouts.LIMITS.connections - engine._room._value,
+        "connections to the database": timeouts.LIMITS.connections
+        - engine._places.qsize(),
+        "turns": len(turns_of(worker.wsgi)._running),
     }
     for what, count in kept.items():
         if count > 0:
@@ -336,7 +339,7 @@ def limits_of_a_key_are_exact(stage: "Stage") -> Iterator[str]:
     served: Counter[tuple[str, int, str]] = Counter()
     for entry in stage.history.entries:
         is_known = "x-ratelimit-reset" in entry.headers and entry.status != 401
-        if entry.is_for_page(stage.history) and is_known and not overlaps(entry, away):
+        if entry.is_for_page and is_known and not overlaps(entry, away):
             reset = entry.headers["x-ratelimit-reset"]
             served[entry.tenant, entry.key, reset] += entry.status != 429
     for (name, key, reset), count in served.items():
@@ -347,7 +350,7 @@ def limits_of_a_key_are_exact(stage: "Stage") -> Iterator[str]:
 @rule("A key is `read` (GET and HEAD), `write` or `full`")
 def a_key_does_what_its_role_allows(stage: "Stage") -> Iterator[str]:
     for entry in stage.history.entries:
-        may_write = not entry.is_for_page(stage.history)
+        may_write = not entry.is_for_page
         if may_write and entry.status == ROLE_REFUSED and entry.operation not in PAGES:
             yield f"{entry} {entry.json}"
         if not may_write and entry.method != "GET" and entry.is_carried_out:
@@ -369,7 +372,7 @@ def refusals_have_a_reason(stage: "Stage") -> Iterator[str]:
             continue
         tenant = stage.history.tenants[entry.tenant]
         workers = WORKERS if overlaps(entry, away) else 1
-        key_limit = PAGE_LIMITS[0] if entry.is_for_page(stage.history) else 1_000
+        key_limit = PAGE_LIMITS[0] if entry.is_for_page else 1_000
         before = [
             each
             for each in stage.history.entries
@@ -538,7 +541,7 @@ ALLOWED = {
 def answers_are_those_of_the_operation(stage: "Stage") -> Iterator[str]:
     for entry in stage.history.entries:
         allowed = ALLOWED.get(entry.operation, {200, 201}) | {0, 401, 429, 503}
-        if entry.is_for_page(stage.history):
+        if entry.is_for_page:
             allowed = allowed | {ROLE_REFUSED}
         if entry.status not in allowed:
             yield f"{entry} {entry.json}"

@@ -1,4 +1,4 @@
-"""Plays plans in processes of their own, and makes what fails small."""
+"""Plays plans in processes of their own."""
 
 import os
 import pickle
@@ -18,7 +18,6 @@ from tests.simulation.plan import Outcome, Plan, plan_of
 if TYPE_CHECKING:
     from tests.simulation.stage import Template
 
-KINDS = ("clients", "faults", "deeds")
 MOST_SECONDS = 900  # of real time, before a run counts as stuck
 
 
@@ -98,27 +97,3 @@ def first_fault(seeds: Iterable[int], rule: str) -> tuple[int | None, str]:
                     return seed, fault
                 other = other or f"seed {seed}: {fault}"
     return None, other
-
-
-def shrunk(play: Callable[[Plan], Outcome], plan: Plan) -> Plan:
-    """Take away clients, faults and deeds as long as the same rule stays broken."""
-    faults = play(plan).faults
-    if not faults:
-        raise SystemExit("nothing is broken")
-    broken = faults[0].partition(":")[0]
-
-    def still_fails(smaller: Plan) -> bool:
-        return any(fault.startswith(broken) for fault in play(smaller).faults)
-
-    for kind in KINDS * 2:
-        size = plan.length(kind)
-        while size:
-            start = 0
-            while start < plan.length(kind):
-                smaller = plan.without(kind, start, start + size)
-                if still_fails(smaller):
-                    plan = smaller
-                else:
-                    start += size
-            size //= 2
-    return plan

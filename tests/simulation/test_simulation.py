@@ -9,14 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.simulation.bugs import BUGS, Bug
-from tests.simulation.plan import Plan, plan_of
 
 FOLDER = Path(__file__).parent
-SCENARIOS = sorted((FOLDER / "scenarios").glob("*.json"))
 
 
 def simulate(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    # A process of its own: the simulation replaces clocks, dice and the event loop.
+    # A process of its own: the simulation replaces clocks, dice and gevent's loop.
     command = [sys.executable, "-m", "tests.simulation", *arguments]
     return subprocess.run(
         command,
@@ -33,12 +31,6 @@ def test_no_seed_breaks_a_promise_and_each_fault_happens():
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.stem)
-def test_what_was_found_once_is_not_there_again(file: Path):
-    run = simulate("--scenario", str(file))
-    assert run.returncode == 0, run.stdout + run.stderr
-
-
 def test_a_seed_has_the_same_trace_in_each_process():
     runs = [simulate("8", "--digests", PYTHONHASHSEED=seed) for seed in ("1", "2")]
     first, second = (run.stdout.splitlines()[:8] for run in runs)
@@ -49,14 +41,3 @@ def test_a_seed_has_the_same_trace_in_each_process():
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_a_bug_can_still_be_planted(bug: Bug):
     assert find_spec(bug.module).loader.get_source(bug.module).count(bug.old) == 1
-
-
-def test_a_plan_that_was_kept_is_the_same():
-    plan = plan_of(7)
-    assert Plan.load(plan.dump()) == plan
-
-
-def test_a_part_of_a_plan_can_be_taken_away():
-    plan = plan_of(7)
-    for kind in ("clients", "faults", "deeds"):
-        assert plan.without(kind, 0, 1).length(kind) == plan.length(kind) - 1

@@ -5,7 +5,6 @@ from tests.torture import floods, hostile_tenants, mutations
 from tests.torture.deeds import DEEDS
 from tests.torture.events import EVENTS
 from tests.torture.kills import KILLS
-from tests.torture.large_crowds import CROWDS
 from tests.torture.migrations import MIGRATIONS
 from tests.torture.months import MONTHS
 from tests.torture.outages import OUTAGES
@@ -13,6 +12,7 @@ from tests.torture.power import POWER
 from tests.torture.quotas import QUOTAS
 from tests.torture.restarts import RESTARTS
 from tests.torture.stalls import STALLS
+from tests.torture.trials import NOBODY_STOPS_ANOTHER
 from tests.torture.web_page_keys import WEB_PAGE_KEYS
 
 CAMPAIGNS: tuple[Campaign, ...] = (
@@ -25,7 +25,7 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     Campaign("hostile tenants", 20_000, 1_000, hostile_tenants.play),
     *WEB_PAGE_KEYS,
     *floods.FLOODS,
-    *CROWDS,
+    *NOBODY_STOPS_ANOTHER,
     *STALLS,
     *MONTHS,
     *QUOTAS,

@@ -1,93 +1,106 @@
-"""A crowd of clients that send a request each at once; crowds.py starts it.
+"""A crowd of clients that send at once; trials.py starts it.
 
-It runs as a process: it connects, prints a line, and sends when it receives one. Its
-members stay until they are answered, or hang up, half of them with a reset. Then it
-prints how often each status was received.
+It runs as a process of a low priority, since clients do not live on the machine of the
+service. It connects, prints a line, and begins when it receives one. At last it prints
+how often each status was received.
 """
 
 import asyncio
 import json
-import random
-import resource
-import socket
-import struct
+import os
 import sys
 from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import cycle, islice
 
-import uvloop
-
-from petstore.models.credentials import new_key
-from tests.harness.wire import get, post
-from tests.torture.strangers import HOST, TRUSTING
-
+ADDRESSES = 8  # of 127/8
 CONNECTING_AT_ONCE = 50
-SENT_SECONDS = 0.1  # until what was sent has left, before a client hangs up
-RESET = struct.pack("ii", 1, 0)  # SO_LINGER: on, for no time
-PET = b'{"name": "Rex", "categoryId": 1}'
-FORGED = "forged"  # in place of a key: one with a right checksum that nobody has issued
+BYTE_SECONDS = 0.1  # between two bytes of a slow client
+NO_ANSWER = 0
+MOST_BYTES = 1 << 20  # of a head, or of a part of a body
 
 
-class Member:
-    """A client with a connection and a request of its own."""
+@dataclass(frozen=True)
+class Crowd:
+    """What all clients of a crowd do."""
 
-    def __init__(self, place: tuple[int, bool], key: str, seed: str) -> None:
-        self._port, self._is_encrypted = place
-        self._dice = random.Random(seed)
-        key = new_key() if key == FORGED else key
-        adds = self._dice.random() < 0.5
-        sent = post(key, f"Content-Length: {len(PET)}") + PET if adds else get(key)
-        self._request = sent.replace(b"Host: x", b"Host: %s" % HOST.encode())
+    port: int
+    requests: list[str]  # of which each client has one
+    size: int
+    seconds: float = 0.0  # for which they go on; 0: each sends one request
+    slow_from: int | None = None  # the place of the first byte that is sent slowly
 
-    async def connect(self) -> None:
-        """Open the connection."""
-        tls = {"ssl": TRUSTING, "server_hostname": HOST} if self._is_encrypted else {}
-        opened = asyncio.open_connection("127.0.0.1", self._port, **tls)
-        self._reader, self._writer = await opened
+    async def connect(self, room: asyncio.Semaphore, number: int) -> "Client":
+        """Connect the client with that number."""
+        address = f"127.0.1.{1 + number % ADDRESSES}"
+        async with room:
+            streams = await asyncio.open_connection(
+                "127.0.0.1", self.port, limit=MOST_BYTES, local_addr=(address, 0)
+            )
+        return Client(*streams)
 
-    async def ask(self) -> int:
-        """Ask, and return the status of the answer; 0 if there is none."""
-        self._writer.write(self._request)
+    async def play(self, client: "Client", request: bytes) -> list[int]:
+        """Be one client, and return the statuses that it receives."""
+        statuses: list[int] = []
         try:
-            head = await self._reader.readuntil(b"\r\n\r\n")
+            async with asyncio.timeout(self.seconds or None):
+                if self.slow_from is not None:
+                    await client.send_slowly(request, self.slow_from)
+                statuses.append(await client.ask(request))
+                while self.seconds:
+                    statuses.append(await client.ask(request))
+        except TimeoutError:
+            pass  # it is the end
         except (OSError, asyncio.IncompleteReadError):
-            return 0
+            statuses.append(NO_ANSWER)
+        client.writer.close()
+        return statuses
+
+
+@dataclass(frozen=True)
+class Client:
+    """A connection."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def send_slowly(self, request: bytes, start: int) -> None:
+        """Send the rest of a request, from a place on, one byte at a time, for ever."""
+        self.writer.write(request[:start])
+        for byte in cycle(request[start:]):
+            self.writer.write(bytes([byte]))
+            await asyncio.sleep(BYTE_SECONDS)
+
+    async def ask(self, request: bytes) -> int:
+        """Send a request, read the whole response, and return its status."""
+        self.writer.write(request)
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        _, _, length = head.lower().partition(b"content-length: ")
+        if length:
+            await self.reader.readexactly(int(length.split(b"\r\n")[0]))
+        else:
+            with suppress(asyncio.LimitOverrunError):
+                await self.reader.readuntil(b"\r\n0\r\n\r\n")
         return int(head.split(maxsplit=2)[1])
 
-    async def ask_and_leave(self) -> None:
-        """Ask, and hang up before the answer can have come."""
-        self._writer.write(self._request)
-        await asyncio.sleep(SENT_SECONDS)
-        if self._dice.random() < 0.5:
-            client = self._writer.get_extra_info("socket")
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-        self._writer.transport.abort()
 
-
-async def main(sent: dict) -> None:
+async def main(crowd: Crowd) -> None:
     """Be the crowd, once."""
-    place = sent["port"], sent["is_encrypted"]
-    seeds = (f"{sent['seed']} {number}" for number in range(sent["size"]))
-    crowd = [Member(place, sent["key"], seed) for seed in seeds]
+    os.nice(19)
     room = asyncio.Semaphore(CONNECTING_AT_ONCE)
-
-    async def connect(member: Member) -> None:
-        async with room:
-            await member.connect()
-
-    await asyncio.gather(*map(connect, crowd))
+    connecting = (crowd.connect(room, number) for number in range(crowd.size))
+    clients = await asyncio.gather(*connecting)
     print("connected", flush=True)
     sys.stdin.readline()
-    if not sent["stays"]:
-        await asyncio.gather(*map(Member.ask_and_leave, crowd))
-        print("{}", flush=True)
-        return
-    asked = [asyncio.create_task(member.ask()) for member in crowd]
-    answered, waiting = await asyncio.wait(asked, timeout=sent["seconds"])
-    statuses = Counter(task.result() for task in answered)
-    print(json.dumps(statuses | {"waiting": len(waiting)}), flush=True)
+    requests = islice(cycle(crowd.requests), crowd.size)
+    playing = [
+        crowd.play(client, request.encode("latin-1"))
+        for client, request in zip(clients, requests, strict=True)
+    ]
+    statuses = await asyncio.gather(*playing)
+    print(json.dumps(Counter(status for each in statuses for status in each)))
 
 
 if __name__ == "__main__":
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    uvloop.run(main(json.loads(sys.argv[1])))
+    asyncio.run(main(Crowd(**json.loads(sys.argv[1]))))

@@ -39,7 +39,7 @@ def _write(run: Run, projects: list[Project], rounds: int, writer: str) -> None:
     """Emit an event of each project, in a transaction, again and again."""
     dice = random.Random(writer)
     for number in range(rounds):
-        with db.writing(writer):
+        with db.atomic():
             for project in dice.sample(projects, len(projects)):
                 _emit(project, writer[:16], number)
         if number % CHECKED_EACH == 0:

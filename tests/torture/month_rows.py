@@ -12,7 +12,6 @@ from petstore.models.failed_requests import KEPT
 from petstore.models.key_usage import SHOWN_DAYS
 from petstore.models.keys import MAX_KEYS_PER_HOUR
 from petstore.models.projects import Project
-from petstore.quotas.subjects import USAGE_KEPT_DAYS, project_subject
 from petstore.storage import BaseModel, CounterModel, counters, db
 
 DAYS = 30
@@ -20,7 +19,7 @@ KEPT_MS = 2 * clock.MS_PER_DAY  # of stored responses, half of which are outdate
 KEYS = 50  # of the project that work
 DOMAINS = 90  # of each project, which may have 100
 BODY = "x" * 150
-FIGURES = "served, refused, minute, minute_served, hit_ms, is_granted"
+FIGURES = "short_ends_ms, short_used, long_ends_ms, long_used, hit_ms, is_granted"
 
 
 class Filling(NamedTuple):
@@ -38,7 +37,7 @@ def fill(project: Project, rows: int) -> None:
     """Insert so many rows of the project, and as many of others between them."""
     for filling in _data(project, rows):
         _insert(db, filling)
-    for filling in _counters(project, rows):
+    for filling in _counters(rows):
         _insert(counters, filling)
     tables = [*BaseModel.__subclasses__(), *CounterModel.__subclasses__()]
     empty = [table.__name__ for table in tables if not table.select().exists()]
@@ -125,19 +124,13 @@ def _data(project: Project, rows: int) -> Iterator[Filling]:
     )
 
 
-def _counters(project: Project, rows: int) -> Iterator[Filling]:
-    now, today = clock.now_ms(), clock.now_ms() // clock.MS_PER_DAY
-    figures = f"1, 1, {now // clock.MS_PER_MINUTE}, 1, {now}, 1 = 1"
-    yield Filling(
-        USAGE_KEPT_DAYS,
-        f"usage (subject, day, last_day, {FIGURES})",
-        f"'{project_subject(project.id).name}', {today} - n,"
-        f" {today} - n + {USAGE_KEPT_DAYS}, {figures}",
-    )
+def _counters(rows: int) -> Iterator[Filling]:
+    now = clock.now_ms()
     yield Filling(
         rows // 5,
-        f"usage (subject, day, last_day, {FIGURES})",
-        f"'address:' || n, {today} - n % {DAYS}, {today} - n % {DAYS} + 1, {figures}",
+        f"counter (subject, {FIGURES})",
+        f"'address:' || n, {now}, 1, {now} - n % {DAYS} * {clock.MS_PER_DAY}, 1,"
+        f" {now}, 1 = 1",
     )
     yield Filling(
         _ended_keys(rows),

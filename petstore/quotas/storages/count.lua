@@ -1,19 +1,22 @@
 -- Counts a request in all windows of its subjects, or in none.
 --
--- KEYS     the hash of each subject; with a pause, the last one is of the refusals of
---          an API key. All share a hash tag, so they are in one slot of a cluster.
+-- KEYS     the hash of each subject. All share a hash tag, so they are in one slot of a
+--          cluster; so is the hash of an API key's refusals, which is not among them: a
+--          slot that migrates serves no script with one key that is there and one that
+--          is not.
 -- ARGV     how many times it counts, 0 to look; end of a ban in ms since 1970, or 0;
---          pause in ms after which the next refusal counts towards a ban, or 0;
---          for each window: number of its hash, its seconds, its limit
+--          API key whose refusals lead to a ban, or ''; pause in ms after which the next
+--          refusal counts; for each window: number of its hash, its seconds, its limit
 -- Returns  whether the request is granted; the time in ms; the refusals that count
 --          towards a ban, 0 if this is none of them; what is used of each window
 
-local cost, banned_until, pause = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local cost, banned_until = tonumber(ARGV[1]), tonumber(ARGV[2])
+local api_key, pause = ARGV[3], tonumber(ARGV[4])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local windows, counted_at = {}, now
-for i = 4, #ARGV, 3 do
+for i = 5, #ARGV, 3 do
   local name, ms = ARGV[i + 1], ARGV[i + 1] * 1000
   local key = KEYS[tonumber(ARGV[i])]
   local seen = redis.call('HMGET', key, name, name .. ':used')
@@ -46,8 +49,8 @@ if granted then
       redis.call('PEXPIRE', window.key, 2 * window.ms)
     end
   end
-elseif pause > 0 then
-  local key, minute = KEYS[#KEYS], math.floor(counted_at / 60000)
+elseif api_key ~= '' then
+  local key, minute = KEYS[1] .. ':refusals:' .. api_key, math.floor(counted_at / 60000)
   local last = redis.call('HMGET', key, 'minute', 'strikes', 'refused_ms')
   local strikes = tonumber(last[1]) == minute and tonumber(last[2]) or 0
   if now >= banned_until and last[3] and now - tonumber(last[3]) >= pause then

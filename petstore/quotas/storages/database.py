@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import peewee
+from limits import RateLimitItemPerSecond
 from limits.storage import Storage
 from peewee import (
     EXCLUDED,
@@ -19,12 +20,12 @@ from peewee import (
 )
 
 from petstore import clock
-from petstore.clock import MS_PER_DAY, MS_PER_MINUTE, MS_PER_SECOND
+from petstore.clock import MS_PER_MINUTE, MS_PER_SECOND
 from petstore.quotas.storages import STRIKE_PAUSE_MS
 from petstore.quotas.strategy import AlignedWindowSupport, Counts, Hit, window_end_ms
 from petstore.storage import CounterModel, counters, slot, statement
 
-USUAL_MS = (MS_PER_MINUTE, MS_PER_DAY)
+USUAL_SECONDS = (60, 86_400)
 UNLIMITED = 2**62
 
 
@@ -71,20 +72,23 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         key_id: int | None = None,
     ) -> Counts:
         """Count a request in all windows of all hits, or in none; cost 0 only looks."""
-        rows = _rows(hits)
-        if cost == 0:
-            return _counts(hits, {row.subject: _look(row) for row in rows})
-        found = _take(rows, cost, banned_until_ms)
-        counts = _counts(hits, found)
-        if not counts.is_granted and key_id is not None:
-            strikes = _strikes(key_id, counts.now_ms, banned_until_ms)
-            return counts._replace(strikes=strikes)
-        return counts
+        found = _take(hits, cost, banned_until_ms) if cost else [*map(_look, hits)]
+        used = [
+            (each.short_used, each.long_used)[item.get_expiry() != _lengths(hit)[0]]
+            for hit, each in zip(hits, found, strict=True)
+            for item in hit.limits
+        ]
+        now_ms = max(each.now_ms for each in found)
+        is_granted = all(each.is_granted for each in found)
+        if is_granted or not cost or key_id is None:
+            return Counts(is_granted, used, now_ms)
+        strikes = _strikes(key_id, now_ms, banned_until_ms)
+        return Counts(is_granted, used, now_ms, strikes)
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         """Add to a counter, whose window is aligned to multiples of its seconds."""
-        row = Row(key, (expiry * MS_PER_SECOND,) * 2, [UNLIMITED] * 2)
-        return _take([row], amount, 0)[key].short_used
+        window = RateLimitItemPerSecond(UNLIMITED, expiry)
+        return _upsert(Hit(key, [window]), amount, 0).short_used
 
     def get(self, key: str) -> int:
         """Return a counter."""
@@ -115,16 +119,8 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         Counter.delete().where(Counter.subject == key).execute()
 
 
-class Row(NamedTuple):
-    """The row of a subject, the lengths of its two windows and their limits."""
-
-    subject: str
-    lengths_ms: tuple[int, int]
-    limits: list[int]
-
-
 class Found(NamedTuple):
-    """What is used of the windows of a row, and whether the hit was granted."""
+    """What is used of the windows of a subject, and whether the hit was granted."""
 
     is_granted: bool
     short_used: int
@@ -133,68 +129,52 @@ class Found(NamedTuple):
 
 
 class _Refused(Exception):
-    """Rolls back what was counted before one of the rows has refused."""
+    """Rolls back what was counted before one of the subjects has refused."""
 
 
-def _rows(hits: Sequence[Hit]) -> list[Row]:
-    """Return the rows of hits; a window of unusual length has one of its own."""
-    rows: dict[str, Row] = {}
-    for hit in hits:
-        for item in hit.limits:
-            name, lengths_ms, place = _place(hit, item.get_expiry())
-            new = Row(name, lengths_ms, [UNLIMITED, UNLIMITED])
-            rows.setdefault(name, new).limits[place] = item.amount
-    return list(rows.values())
-
-
-def _place(hit: Hit, seconds: int) -> tuple[str, tuple[int, int], int]:
-    """Return the row of a window, the lengths of its windows, and which one it is."""
-    length_ms = seconds * MS_PER_SECOND
-    if length_ms in USUAL_MS:
-        return hit.subject, USUAL_MS, USUAL_MS.index(length_ms)
-    return f"{hit.subject}/{seconds}", (length_ms, length_ms), 0
-
-
-def _counts(hits: Sequence[Hit], found: dict[str, Found]) -> Counts:
-    used = []
-    for hit in hits:
-        for item in hit.limits:
-            name, _, place = _place(hit, item.get_expiry())
-            used.append((found[name].short_used, found[name].long_used)[place])
-    is_granted = all(row.is_granted for row in found.values())
-    return Counts(is_granted, used, max(row.now_ms for row in found.values()))
-
-
-def _take(rows: list[Row], cost: int, banned_until_ms: int) -> dict[str, Found]:
-    """Count in all rows, or in none."""
-    if len(rows) == 1:
-        return {rows[0].subject: _upsert(rows[0], cost, banned_until_ms)}
-    found: dict[str, Found] = {}
+def _take(hits: Sequence[Hit], cost: int, banned_until_ms: int) -> list[Found]:
+    """Count for all subjects, or for none."""
+    if len(hits) == 1:
+        return [_upsert(hits[0], cost, banned_until_ms)]
+    found: list[Found] = []
     try:
         with counters.atomic():
-            for row in rows:
-                found[row.subject] = _upsert(row, cost, banned_until_ms)
-                if not found[row.subject].is_granted:
+            for hit in hits:
+                found.append(_upsert(hit, cost, banned_until_ms))
+                if not found[-1].is_granted:
                     raise _Refused
     except _Refused:
-        for row in rows:
-            if row.subject not in found:
-                found[row.subject] = _look(row)
-            elif (undone := found[row.subject]).is_granted:
-                found[row.subject] = undone._replace(
-                    short_used=undone.short_used - cost,
-                    long_used=undone.long_used - cost,
-                )
+        undone = [
+            each._replace(
+                short_used=each.short_used - cost, long_used=each.long_used - cost
+            )
+            for each in found[:-1]
+        ]
+        found = [*undone, found[-1], *map(_look, hits[len(found) :])]
     return found
 
 
-def _upsert(row: Row, cost: int, banned_until_ms: int) -> Found:
+def _lengths(hit: Hit) -> tuple[int, int]:
+    """Return the lengths of both windows of a subject, in seconds.
+
+    A subject that is counted in others than a minute and a day is always counted in the
+    same ones.
+    """
+    lengths = {item.get_expiry() for item in hit.limits}
+    if lengths <= set(USUAL_SECONDS):
+        return USUAL_SECONDS
+    return min(lengths), max(lengths)
+
+
+def _upsert(hit: Hit, cost: int, banned_until_ms: int) -> Found:
+    short, long = _lengths(hit)
+    limits = {item.get_expiry(): item.amount for item in hit.limits}
     [found] = _upsert_counter.autocommit(
-        subject=row.subject,
-        short_ms=row.lengths_ms[0],
-        long_ms=row.lengths_ms[1],
-        short_limit=row.limits[0],
-        long_limit=row.limits[1],
+        subject=hit.subject,
+        short_ms=short * MS_PER_SECOND,
+        long_ms=long * MS_PER_SECOND,
+        short_limit=limits.get(short, UNLIMITED),
+        long_limit=limits.get(long, UNLIMITED),
         cost=cost,
         banned_until=banned_until_ms,
         now_ms=clock.now_ms(),
@@ -202,74 +182,53 @@ def _upsert(row: Row, cost: int, banned_until_ms: int) -> Found:
     return Found(*found)
 
 
-def _look(row: Row) -> Found:
-    values = {"subject": row.subject, "now_ms": clock.now_ms()}
+def _look(hit: Hit) -> Found:
+    values = {"subject": hit.subject, "now_ms": clock.now_ms()}
     [(now, short_ends, short_used, long_ends, long_used)] = _select_counter(**values)
     # As in `_upsert_counter`.
-    short_ms, long_ms = row.lengths_ms
+    short_ms, long_ms = (seconds * MS_PER_SECOND for seconds in _lengths(hit))
     for ends_ms, length_ms in ((long_ends, long_ms), (short_ends, short_ms)):
         if ends_ms == window_end_ms(now, length_ms) + length_ms:
             now = ends_ms - length_ms
-    return Found(
-        False,
-        short_used if short_ends == window_end_ms(now, short_ms) else 0,
-        long_used if long_ends == window_end_ms(now, long_ms) else 0,
-        now,
-    )
+    short_used *= short_ends == window_end_ms(now, short_ms)
+    long_used *= long_ends == window_end_ms(now, long_ms)
+    return Found(False, short_used, long_used, now)
 
 
 @statement(counters)
 def _upsert_counter() -> Query:
     now, cost = counters.now_ms, slot("cost")
-    short_ms, long_ms = slot("short_ms"), slot("long_ms")
-    short_limit, long_limit = slot("short_limit"), slot("long_limit")
-    banned_until = slot("banned_until")
+    short, long = slot("short_ms"), slot("long_ms")
     # The row may already be in the next window, if the hit has waited for the row or
     # the clock was set back. The hit then counts in that window, so that none is
     # counted twice.
-    at_ms = Case(
-        None,
-        [
-            (
-                Counter.short_ends_ms == EXCLUDED.short_ends_ms + short_ms,
-                EXCLUDED.short_ends_ms,
-            ),
-            (
-                Counter.long_ends_ms == EXCLUDED.long_ends_ms + long_ms,
-                EXCLUDED.long_ends_ms,
-            ),
-        ],
-        EXCLUDED.hit_ms,
-    )
-    short_ends, long_ends = _end(at_ms, short_ms), _end(at_ms, long_ms)
-    is_same = Counter.short_ends_ms == short_ends
-    short_used = Case(None, [(is_same, Counter.short_used)], 0)
-    is_same = Counter.long_ends_ms == long_ends
-    long_used = Case(None, [(is_same, Counter.long_used)], 0)
-    not_banned = EXCLUDED.hit_ms >= banned_until
-    is_granted = (
-        not_banned
-        & (short_used + cost <= short_limit)
-        & (long_used + cost <= long_limit)
-    )
-    is_first_granted = (
-        (now >= banned_until) & (cost <= short_limit) & (cost <= long_limit)
-    )
+    is_late = [
+        (ends == getattr(EXCLUDED, ends.name) + length, getattr(EXCLUDED, ends.name))
+        for ends, length in (
+            (Counter.short_ends_ms, short),
+            (Counter.long_ends_ms, long),
+        )
+    ]
+    at_ms = Case(None, is_late, EXCLUDED.hit_ms)
+    short_used = _used(Counter.short_ends_ms, Counter.short_used, at_ms, short)
+    long_used = _used(Counter.long_ends_ms, Counter.long_used, at_ms, long)
+    is_granted = _is_granted(EXCLUDED.hit_ms, short_used, long_used)
+    is_new_granted = _is_granted(now, 0, 0)
     new = Counter.insert(
         subject=counters.limiting_locks(slot("subject")),
-        short_ends_ms=_end(now, short_ms),
-        short_used=cost * _one_if(is_first_granted),
-        long_ends_ms=_end(now, long_ms),
-        long_used=cost * _one_if(is_first_granted),
+        short_ends_ms=_end(now, short),
+        short_used=cost * _one_if(is_new_granted),
+        long_ends_ms=_end(now, long),
+        long_used=cost * _one_if(is_new_granted),
         hit_ms=now,
-        is_granted=is_first_granted,
+        is_granted=is_new_granted,
     )
     return new.on_conflict(
         conflict_target=(Counter.subject,),
         update={
-            Counter.short_ends_ms: short_ends,
+            Counter.short_ends_ms: _end(at_ms, short),
             Counter.short_used: short_used + cost * _one_if(is_granted),
-            Counter.long_ends_ms: long_ends,
+            Counter.long_ends_ms: _end(at_ms, long),
             Counter.long_used: long_used + cost * _one_if(is_granted),
             Counter.hit_ms: at_ms,
             Counter.is_granted: is_granted,
@@ -281,6 +240,20 @@ def _upsert_counter() -> Query:
 
 def _end(moment: Any, length_ms: Any) -> Any:
     return (moment / length_ms + 1) * length_ms
+
+
+def _used(ends_ms: Any, used: Any, at_ms: Any, length_ms: Any) -> Case:
+    """Return what is used of a window, which may have ended by now."""
+    return Case(None, [(ends_ms == _end(at_ms, length_ms), used)], 0)
+
+
+def _is_granted(now: Any, short_used: Any, long_used: Any) -> Any:
+    cost = slot("cost")
+    return (
+        (now >= slot("banned_until"))
+        & (cost + short_used <= slot("short_limit"))
+        & (cost + long_used <= slot("long_limit"))
+    )
 
 
 def _one_if(condition: Expression) -> Cast:
@@ -296,7 +269,8 @@ def _select_counter() -> Query:
         Counter.long_ends_ms,
         Counter.long_used,
     )
-    rows = Counter.select(counters.now_ms, *map(fn.MAX, columns))
+    latest = (fn.COALESCE(fn.MAX(each), 0) for each in columns)
+    rows = Counter.select(counters.now_ms, *latest)
     return rows.where(Counter.subject == slot("subject"))
 
 

@@ -67,11 +67,8 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
     ) -> Counts:
         """Count a request in all windows of all hits, or in none; cost 0 only looks."""
         keys = [self._key(hit.subject) for hit in hits]
-        arguments = [cost, banned_until_ms, 0]
-        if key_id is not None:
-            shared = hits[0].subject.partition("/")[0]
-            keys.append(self._key(f"{shared}/refusals:{key_id}"))
-            arguments[2] = STRIKE_PAUSE_MS
+        refused = "" if key_id is None else key_id
+        arguments: list[int | str] = [cost, banned_until_ms, refused, STRIKE_PAUSE_MS]
         for number, hit in enumerate(hits, start=1):
             for item in hit.limits:
                 arguments += number, item.get_expiry(), item.amount
