@@ -79,7 +79,7 @@ def test_refusals_of_keys_that_are_no_longer_listed_go_too(
 def test_counts_of_keys_go_too(delete: Callable, client_of: Callable, project: Project):
     limited = client_of(Key.issue(project, Grant(per_minute=1, per_day=1)))
     assert limited.get("/v1/pets").status_code == 200
-    assert {row.subject.partition(":")[0] for row in Counter.select()} > {"key"}
+    assert any("/key:" in row.subject for row in Counter.select())
     delete("shelter", "--yes")
     assert not Counter.select().exists()
 

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from petstore.clock import MS_PER_DAY
 from petstore.dashboard.overview import scale_end, used_up_ms
+from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.plans import Quota
 from petstore.models.projects import Plan, Project
@@ -29,6 +30,7 @@ def project(app: Flask) -> Project:
 def call(client: FlaskClient, times: int) -> None:
     for _ in range(times):
         client.get("/v1/pets")
+    uses.flush()
 
 
 def test_overview_shows_the_plan_and_both_quotas(client: FlaskClient, browser: Browser):
@@ -140,8 +142,8 @@ def test_end_of_a_day_is_told_from_its_pace_once_80_percent_are_used(
 ):
     begins_ms = START_MS // MS_PER_DAY * MS_PER_DAY
     now_ms = begins_ms + round(hour * MS_PER_DAY / 24)
-    counts = Counts(True, 0, served, now_ms)
-    found = used_up_ms(Decision.of(Quota(limit, limit), counts))
+    counts = Counts(True, [0, served], now_ms)
+    found = used_up_ms(Decision.of(Quota.of(limit, limit), counts))
     hours = found if found is None else (found - begins_ms) / MS_PER_DAY * 24
     assert hours == (expected if expected is None else pytest.approx(expected, abs=0.1))
 
