@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import requests
-from petstore.quotas.storages.database import Counter
 
+from petstore.quotas.storages.database import Counter
 from tests.harness import servers
 from tests.harness.campaign import Bound, Run
 from tests.harness.clients import Answer

@@ -6,9 +6,9 @@ from functools import partial
 
 import psutil
 from peewee import fn
-from petstore.quotas.storages.database import Counter
 
 from petstore.models.projects import Project
+from petstore.quotas.storages.database import Counter
 from tests.harness.campaign import Campaign, Run
 from tests.harness.patience import PATIENT
 from tests.harness.services import Service
