@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
-from petstore.quotas.stores.database import Usage
 
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
