@@ -2,7 +2,7 @@
 
     python -m benchmarks.cost                                        # all (`make cost`)
     python -m benchmarks.cost --store sqlite --meter instructions get        # one cell
-    python -m benchmarks.cost --short                             # as in CI, two minutes
+    python -m benchmarks.cost --short                            # as in CI, two minutes
     python -m benchmarks.cost --write                                  # renew the table
 
 Any of these can renew its part of the table with `--write`.

@@ -107,8 +107,6 @@ class Engine(Database):
         """Run a statement; one that writes is a transaction of its own."""
         if sql.startswith(READS) or self.in_transaction():
             return super().execute_sql(sql, params)
-        if "RETURNING" in sql:  # Peewee reads its rows later, and SQLite would wait
-            raise peewee.ProgrammingError("RETURNING needs a transaction around it")
         with self.transaction():
             return super().execute_sql(sql, params)
 

@@ -148,6 +148,9 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         """Run a statement, again while another process has locked the file."""
         self.connection()  # where it fails, that is no error of the statement
         self._require_transaction()
+        if "RETURNING" in sql and not self.in_transaction():
+            # Peewee reads its rows after the COMMIT, which would wait for that.
+            raise peewee.ProgrammingError("RETURNING needs a transaction around it")
         return self._try(super().execute_sql, sql, params)
 
     def run_many(self, written: Written, many: list[dict[str, Any]]) -> None:

@@ -3,7 +3,6 @@
 from flask.testing import FlaskClient
 
 from petstore import clock as service_clock
-from petstore.models.categories import CategoryTable
 from petstore.models.pets import PetTable
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine
@@ -46,17 +45,3 @@ def test_an_id_is_never_used_twice(client: FlaskClient):
     first = client.post("/v1/pets", json=REX).json["id"]
     PetTable.delete().execute()
     assert client.post("/v1/pets", json=REX).json["id"] == first + 1
-
-
-def test_two_projects_may_use_the_same_category_id(
-    client: FlaskClient, rival_client: FlaskClient
-):
-    assert client.post("/v1/pets", json=REX).status_code == 201
-    assert rival_client.post("/v1/pets", json=REX).status_code == 201
-    assert CategoryTable.select().count() == 2
-
-
-@of_one_engine
-def test_query_parameters_are_refused(client: FlaskClient):
-    assert client.post("/v1/pets?status=sold", json=REX).status_code == 400
-    assert not PetTable.select().exists()

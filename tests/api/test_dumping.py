@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marshmallow.fields import Field, Integer, Nested, String
+from marshmallow.fields import Field, Integer, String
 
 from petstore.schemas.categories import CategorySchema
 from petstore.schemas.dumping import dumper_of
@@ -47,11 +47,3 @@ def test_dumper_matches_marshmallow(
     schema, row = kind(many=is_many), rows_of(kind())
     rows = draw.draw(st.lists(row, max_size=3) if is_many else row)
     assert json.dumps(dumper_of(schema)(rows)) == json.dumps(schema.dump(rows))
-
-
-def test_field_of_another_kind_is_refused():
-    class Nesting(StrictSchema):
-        pet = Nested(PetSchema)
-
-    with pytest.raises(TypeError, match="pet: a Nested cannot be dumped"):
-        dumper_of(Nesting())

@@ -3,7 +3,6 @@
 from flask.testing import FlaskClient
 
 from tests.harness.answers import NOT_FOUND, error_of, seen
-from tests.harness.databases import of_one_engine
 
 ORDERS = "/v1/store/orders"
 
@@ -19,10 +18,3 @@ def test_order_of_another_project_looks_like_a_missing_one(
     foreign, missing = (rival_client.get(f"{ORDERS}/{order['id'] + n}") for n in (0, 1))
     assert error_of(foreign) == NOT_FOUND
     assert seen(foreign) == seen(missing)
-
-
-@of_one_engine
-def test_query_parameters_are_refused(client: FlaskClient, order: dict):
-    answer = client.get(f"{ORDERS}/{order['id']}?status=placed")
-    assert answer.status_code == 400
-    assert answer.json["message"] == "status: is unknown"

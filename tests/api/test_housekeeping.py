@@ -8,7 +8,6 @@ import pytest
 from flask.testing import FlaskClient
 from peewee import Model
 
-from petstore import timeouts
 from petstore.clock import MS_PER_DAY
 from petstore.concurrency import Delayed
 from petstore.models.activity import Activity
@@ -20,9 +19,8 @@ from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas import housekeeping
 from petstore.quotas.storages.database import Counter
-from petstore.storage.database import counters, db
+from petstore.storage.database import counters
 from tests.harness.clocks import START_MS, Clock
-from tests.harness.costs import measured
 from tests.harness.waiting import wait_until
 
 TODAY = START_MS // MS_PER_DAY
@@ -88,21 +86,6 @@ def test_any_number_of_rows_is_deleted_by_any_number_of_processes(project: Proje
         done = [pool.submit(housekeeping.tidy) for _ in range(THREADS)]
     assert not [each.exception() for each in done if each.exception()]
     assert [row.subject for row in Counter.select()] == [str(MANY)]
-
-
-def test_rows_that_are_kept_make_it_no_dearer(project: Project):
-    def tidy() -> int:
-        counted(LONG_AGO_MS, 0, 1)
-        if not db.file:
-            db.execute_sql("ANALYZE counter")
-        with measured() as costs:
-            housekeeping.tidy()
-        return sum(cost.examined for cost in costs)
-
-    counted(START_MS, 1, 2 * timeouts.LIMITS.tidied_rows)
-    before = tidy()
-    counted(START_MS, 1_000, 3_000)
-    assert tidy() < 2 * before
 
 
 def test_what_is_locked_is_deleted_later(locked_data: Callable, project: Project):

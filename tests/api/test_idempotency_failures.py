@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import peewee
 import psycopg
 import pytest
 from flask.testing import FlaskClient
@@ -12,6 +11,7 @@ from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.stored_responses import Attempt, StoredResponse
 from petstore.storage.database import db
+from petstore.storage.engine import Busy
 from tests.harness.answers import error_of
 from tests.harness.broken_disks import unreadable
 from tests.harness.clocks import Clock
@@ -93,9 +93,7 @@ def test_pet_is_not_created_if_its_response_cannot_be_stored(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ):
     with monkeypatch.context() as patch:
-        patch.setattr(
-            StoredResponse, "keep", fail_with(peewee.OperationalError("gone"))
-        )
+        patch.setattr(StoredResponse, "keep", fail_with(Busy("locked")))
         assert post(client).status_code == 503
     assert not PetTable.select().exists()
     assert post(client).status_code == 201

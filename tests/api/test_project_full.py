@@ -88,22 +88,6 @@ def test_earlier_response_is_repeated_in_a_full_project(full: FlaskClient):
     assert PetTable.select().count() == 1
 
 
-@pytest.mark.parametrize(
-    ("path", "method"),
-    [
-        *(("/pets", "post"), ("/pets/{petId}", "patch"), ("/store/orders", "post")),
-        ("/categories/{categoryId}", "put"),
-    ],
-)
-def test_interface_description_names_the_refusal(
-    stranger: FlaskClient, path: str, method: str
-):
-    document = stranger.get("/openapi.json").json
-    responses = document["paths"][path][method]["responses"]
-    conflict = responses["409"]["content"]["application/json"]
-    assert "project_full" in conflict["examples"]
-
-
 @pytest.fixture(params=["two workers", "gthread"])
 def service(
     request: pytest.FixtureRequest,

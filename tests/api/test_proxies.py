@@ -32,11 +32,11 @@ def environ(environ: dict[str, str], request: pytest.FixtureRequest) -> dict[str
 def counted_as(client: FlaskClient, forwarded_for: str | None) -> str:
     """Return the address that a request from `PEER` is counted against."""
     sent = {} if forwarded_for is None else {"X-Forwarded-For": forwarded_for}
-    Usage.delete().execute()
+    Counter.delete().execute()
     client.get("/v1/pets", headers=sent, environ_overrides={"REMOTE_ADDR": PEER})
     # An IPv6 address is counted with others of its network as well.
-    [usage] = Usage.select().where(~Usage.subject.endswith("/48"))
-    return usage.subject.removeprefix("address:")
+    [counter] = Counter.select().where(~Counter.subject.endswith("/48"))
+    return counter.subject.removeprefix("address:")
 
 
 def link_of(client: FlaskClient, project: Project, headers: dict[str, str]) -> str:

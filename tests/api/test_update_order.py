@@ -40,31 +40,6 @@ def test_closing_an_order_changes_the_status_of_its_pet(
     assert rows_of(client, order) == (answer.json, rex | {"status": pet_status})
 
 
-def test_retry_with_an_idempotency_key_gets_the_stored_response(
-    client: FlaskClient, order: dict
-):
-    def send(status: str) -> TestResponse:
-        path, headers = f"{ORDERS}/{order['id']}", {"Idempotency-Key": "a"}
-        return client.patch(path, json={"status": status}, headers=headers)
-
-    first, second = send("completed"), send("completed")
-    assert (first.status_code, second.status_code) == (200, 200)
-    assert second.data == first.data
-    assert second.headers["Idempotent-Replayed"] == "true"
-    assert error_of(send("cancelled")) == (422, "idempotency_key_reused")
-
-
-def test_retry_gets_the_stored_conflict(client: FlaskClient, order: dict):
-    close(client, order, "completed")
-    path, headers = f"{ORDERS}/{order['id']}", {"Idempotency-Key": "a"}
-    first, second = (
-        client.patch(path, json={"status": "cancelled"}, headers=headers) for _ in "12"
-    )
-    assert error_of(first) == error_of(second) == (409, "order_closed")
-    assert "Idempotent-Replayed" not in first.headers
-    assert second.headers["Idempotent-Replayed"] == "true"
-
-
 @each_end
 def test_closing_an_order_changes_no_other_order_or_pet(
     client: FlaskClient,

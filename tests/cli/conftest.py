@@ -17,5 +17,4 @@ def flask_without_redis(sqlite_url: str) -> Iterator[Callable[..., Result]]:
     app = create_app(read_settings(environ))
     runner = app.test_cli_runner()
     yield lambda *arguments: runner.invoke(args=arguments)
-    app.extensions["limiter"].close()
     databases.close()

@@ -14,7 +14,6 @@ from flask.testing import FlaskClient
 
 from petstore.models.activity import Activity
 from petstore.models.categories import Category
-from petstore.models.imports import ImportedPart
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from tests.cli.outputs import printed, refusal, text_of
@@ -92,28 +91,6 @@ def test_export_to_a_full_disk_fails_in_one_line(database_url: str, project: Pro
         )
     assert ended.returncode == 1
     assert ended.stderr == "Error: [Errno 28] No space left on device\n"
-
-
-def test_export_has_all_rows_of_this_project_alone(
-    client: FlaskClient,
-    rival_client: FlaskClient,
-    exported: Callable,
-    project: Project,
-    set_limits: Callable,
-):
-    set_limits(exported_rows=3)
-    rival_client.post("/v1/pets", json={"name": "x", "categoryId": 1})
-    for number in range(7):
-        client.post("/v1/pets", json={"name": f"{number}", "categoryId": 1})
-    assert [row[1] for row in exported(project)[1:]] == list("0123456")
-
-
-def test_formula_is_written_as_a_text(
-    client: FlaskClient, exported: Callable, project: Project
-):
-    client.post("/v1/pets", json={"name": "=1+1", "categoryId": 1})
-    client.put("/v1/categories/1", json={"name": "@Dogs"})
-    assert exported(project)[1] == ["1", "'=1+1", "1", "'@Dogs", "available"]
 
 
 def test_animals_of_a_file_are_added(import_text: Import, project: Project):
@@ -334,25 +311,9 @@ def test_export_can_be_imported_elsewhere(
     assert animals(rival) == animals(project)
 
 
-def test_animals_keep_the_order_of_the_file_in_parts(
-    import_text: Import, project: Project, set_limits: Callable
-):
-    set_limits(imported_rows=3)
-    import_text(HEAD + "".join(f"{number},7\n" for number in range(10)))
-    assert [pet[0] for pet in animals(project)] == list("0123456789")
-    assert not ImportedPart.select().exists()
-
-
 def test_file_that_cannot_be_read_is_refused(flask: Callable, project: Project):
     told = refusal(flask("animals", "import", "/proc/self/mem"))
     assert told == "FILE: Input/output error."
-
-
-def test_project_sees_who_has_imported(import_text: Import, project: Project):
-    import_text(HEAD + "Rex,7\nTom,7\n")
-    [event] = Activity.select().where(Activity.project == project)
-    assert (event.name, event.actor) == ("animals_imported", "operator")
-    assert event.facts == '{"animals": 2}'
 
 
 def test_missing_category_is_named_as_the_file_has_it(import_text: Import):

@@ -10,7 +10,6 @@ import pytest
 
 from petstore.cli.commands import COMMANDS
 from petstore.settings import version
-from petstore.timeouts import LIMITS
 from tests.cli.outputs import refusal, text_of
 from tests.harness import servers
 from tests.harness.databases import of_one_engine
@@ -56,13 +55,6 @@ def test_refusal_is_one_line(flask: Callable, arguments: tuple, message: str):
 def test_mistyped_prefix_is_refused_with_a_suggestion(flask: Callable, key: str):
     message = refusal(flask("keys", "revoke", key[:15] + "!"))
     assert message.endswith(f"Did you mean {key[:16]!r}?")
-
-
-def test_commands_wait_as_long_as_connecting_takes(
-    flask: Callable, set_limits: Callable[..., None]
-):
-    set_limits(stalled_seconds=LIMITS.check_seconds)
-    assert text_of(flask("projects", "list", "--json")) == "[]\n"
 
 
 @of_one_engine

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
-from petstore.quotas.stores.database import Usage
 
 from petstore.models.domains import Domain
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
+from petstore.quotas.storages.database import Counter
 from petstore.storage import migrator
 from petstore.storage.database import (
     BaseModel,
@@ -90,14 +90,14 @@ def test_command_alone_copies_every_table(
 def test_more_rows_than_fit_into_a_statement_are_copied(
     flask: Callable, unmigrated_url: str, target: Databases
 ):
-    row = {"served": 1, "refused": 0, "minute": 0, "minute_served": 1, "hit_ms": 0}
-    row |= {"last_day": 0, "is_granted": True}
+    columns = ("short_ends_ms", "short_used", "long_ends_ms", "long_used", "hit_ms")
+    row = dict.fromkeys(columns, 0) | {"is_granted": True}
     for first in (0, COPIED_AT_ONCE):
-        days = range(first, first + COPIED_AT_ONCE)
-        rows = [row | {"subject": f"{day % 7}", "day": day} for day in days]
-        Usage.insert_many(rows).execute()
+        numbers = range(first, first + COPIED_AT_ONCE)
+        rows = [row | {"subject": f"{number}"} for number in numbers]
+        Counter.insert_many(rows).execute()
     text_of(flask("data", "copy", unmigrated_url))
-    assert Usage.select().count(target.counters) == 2 * COPIED_AT_ONCE
+    assert Counter.select().count(target.counters) == 2 * COPIED_AT_ONCE
 
 
 @of_sqlite

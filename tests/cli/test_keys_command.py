@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 
 from petstore.models.key_usage import uses
 from petstore.models.keys import Key
@@ -129,18 +128,6 @@ def test_list_shows_what_each_key_was_served_and_refused(
     names = ("SERVED TODAY", "REFUSED TODAY", "SERVED 30 DAYS", "REFUSED 30 DAYS")
     row = row_of(flask, key)
     assert [row[name] for name in names] == ["2", "1", "4", "2"]
-
-
-def test_last_use_is_updated_at_most_every_ten_minutes(
-    flask: Callable, client: FlaskClient, key: str, clock: Clock
-):
-    seen = []
-    for seconds in (0, 599, 1):
-        clock.move(seconds=seconds)
-        client.get("/v1/pets")
-        uses.flush()
-        seen.append(row_of(flask, key)["LAST USED"])
-    assert seen == ["2027-03-17T12:00:10Z"] * 2 + ["2027-03-17T12:10:10Z"]
 
 
 def test_revoked_key_stops_working_and_stays_revoked(

@@ -6,8 +6,9 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
+from petstore.models.key_usage import uses
 from petstore.models.projects import Plan, Project
-from tests.cli.outputs import failure, refusal, table, text_of
+from tests.cli.outputs import refusal, table, text_of
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine
 
@@ -20,6 +21,7 @@ def test_each_project_and_day_has_a_line(
     clock.move(days=1)
     for _ in range(3):
         client.get("/v1/pets")
+    uses.flush()
     mine = [("2027-03-17", "1", "0"), ("2027-03-18", "2", "1")]
     shown = table(flask("usage", "--days", "2"))
     assert [(r["DAY"], r["SERVED"], r["REFUSED"]) for r in shown[2:]] == mine
@@ -27,18 +29,11 @@ def test_each_project_and_day_has_a_line(
     assert shown[2]["PER DAY"] == "10"
 
 
-@pytest.fixture(params=["database", "redis"])
-def environ(environ: dict[str, str], request: pytest.FixtureRequest) -> dict[str, str]:
-    """The settings with each store of the counters in turn."""
-    if request.param == "redis":
-        return environ | {"REDIS_URL": request.getfixturevalue("redis_url")}
-    return environ
-
-
 def test_today_is_shown_unless_told_otherwise(
     flask: Callable, client: FlaskClient, rival: Project
 ):
     client.get("/v1/pets")
+    uses.flush()
     [row] = json.loads(text_of(flask("usage", "--project", "shelter", "--json")))
     assert row == {
         "project": "shelter",
@@ -53,10 +48,3 @@ def test_today_is_shown_unless_told_otherwise(
 @pytest.mark.parametrize("days", ["0", "32", "x", "1.5", ""])
 def test_invalid_number_of_days_is_refused(flask: Callable, days: str):
     assert "--days" in refusal(flask("usage", "--days", days))
-
-
-def test_unreachable_counters_are_an_error_of_one_line(flask_without_redis: Callable):
-    flask_without_redis("projects", "create", "Shelter")
-    assert failure(flask_without_redis("usage")) == (
-        "REDIS_URL: the counters cannot be read; run `flask check`."
-    )

@@ -85,4 +85,4 @@ def test_opening_a_page_changes_nothing(
         statuses = [browser.get(page).status_code for page in pages]
     assert statuses.count(200) > 12
     writes = {each.gist for each in statements if not each.gist.startswith("SELECT")}
-    assert writes == {"INSERT usage"}
+    assert writes == {"INSERT counter"}

@@ -72,7 +72,7 @@ def test_mistyped_key_beyond_the_limit_costs_no_statement_but_its_count(
     with recorded() as statements:
         answer = visitor.post(SIGN_IN, csrf_token=token, key=mistyped)
     assert answer.status_code == 429
-    assert [statement.gist for statement in statements] == ["INSERT usage"]
+    assert [statement.gist for statement in statements] == ["INSERT counter"]
 
 
 def test_successful_sign_ins_are_not_counted(visitor: Browser, key: str):

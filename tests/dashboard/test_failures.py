@@ -1,11 +1,11 @@
 """Errors below /dashboard are HTML pages; errors elsewhere are JSON."""
 
-import peewee
 import pytest
 from flask import Flask
 
 from petstore.models.projects import Project
 from petstore.storage.database import db
+from petstore.storage.engine import Busy
 from tests.harness.answers import error_of
 from tests.harness.browser import Browser, words
 
@@ -19,7 +19,7 @@ def outage(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """An outage of the database, until the end of the test or `undo()`."""
 
     def fail(*_: object) -> None:
-        raise peewee.OperationalError("the disk has melted")
+        raise Busy("the disk has melted")
 
     monkeypatch.setattr(db.obj, "execute_sql", fail)
     return monkeypatch

@@ -9,7 +9,6 @@ from petstore.models.orders import Order
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, add_pet
 from tests.harness.databases import of_both_engines
-from tests.harness.statements import recorded
 
 ANIMALS, ORDERS = "/dashboard/animals", "/dashboard/orders"
 CATEGORIES = "/dashboard/categories"
@@ -90,21 +89,3 @@ def test_invalid_query_gets_an_error_page(browser: Browser, path: str, query: st
     answer = browser.get(f"{path}?{query}")
     assert answer.status_code == 400
     assert "Invalid link" in answer.text
-
-
-@of_both_engines
-@pytest.mark.parametrize(
-    ("path", "count"),
-    [
-        *((f"{ANIMALS}?", 7), (f"{ANIMALS}?name=item&status=pending", 7)),
-        *((f"{ORDERS}?", 5), (f"{CATEGORIES}?", 5)),
-    ],
-)
-def test_statement_count_does_not_depend_on_page_size(
-    browser: Browser, path: str, count: int
-):
-    browser.get("/dashboard")  # the first page of a session takes more statements
-    for limit in (1, 30):
-        with recorded() as seen:
-            browser.get(f"{path}&limit={limit}")
-        assert len(seen) == count

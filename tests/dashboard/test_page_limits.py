@@ -39,7 +39,8 @@ def sign_ins(app: Flask) -> SignIns:
 
 
 def test_limits_of_a_project_and_of_the_reserve_of_a_key():
-    assert [PAGES, SIGN_INS, RESERVE] == [(120, 5_000), (60, 1_000), (20, 60)]
+    limits = [(each.per_minute, each.per_day) for each in (PAGES, SIGN_INS, RESERVE)]
+    assert limits == [(120, 5_000), (60, 1_000), (20, 60)]
 
 
 @of_both_engines

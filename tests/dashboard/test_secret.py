@@ -11,8 +11,7 @@ from petstore.models.secrets import Secret
 from petstore.models.sessions import Session
 from petstore.storage.database import db
 from tests.harness import statements
-from tests.harness.browser import COOKIE, Browser
-from tests.harness.calls import called_functions
+from tests.harness.browser import Browser
 from tests.harness.databases import of_both_engines
 from tests.harness.servers import ROOT
 
@@ -77,26 +76,3 @@ def test_secret_is_another_once_it_is_deleted_as_documented(app: Flask):
 def test_secret_is_generated_only_if_none_is_set(visitor: Browser, chosen: str | None):
     visitor.get("/dashboard/sign-in")
     assert Secret.select().count() == (0 if chosen else 1)
-
-
-@pytest.mark.parametrize("chosen", [None], indirect=True)
-def test_secret_that_cannot_be_loaded_is_tried_once_a_page(visitor: Browser):
-    db.execute_sql("ALTER TABLE secret RENAME TO hidden")
-    with statements.recorded() as seen:
-        assert visitor.get("/dashboard/sign-in").status_code == 500
-    assert [statement.gist for statement in seen] == ["SELECT secret"]
-    db.execute_sql("ALTER TABLE hidden RENAME TO secret")
-    assert visitor.get("/dashboard/sign-in").status_code == 200
-
-
-@pytest.mark.parametrize("chosen", [None], indirect=True)
-@pytest.mark.parametrize(
-    "path", ["/v1/pets", "/v1/nowhere", "/docs", "/healthz", "/dashboard/static/x"]
-)
-def test_request_that_is_no_page_opens_no_session(app: Flask, path: str):
-    client = app.test_client(use_cookies=False)
-    client.get(path)
-    with called_functions("flask/sessions.py") as called:
-        client.get(path, headers={"Cookie": f"{COOKIE}=e30.forged"})
-    assert called == ["is_null_session"]
-    assert Secret.select().count() == 0

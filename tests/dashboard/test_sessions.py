@@ -16,7 +16,6 @@ from petstore.storage.database import db
 from tests.harness.browser import SIGN_IN, Browser
 from tests.harness.clocks import Clock
 from tests.harness.databases import locked, of_both_engines
-from tests.harness.statements import recorded
 
 ENDS = {
     "revoked": lambda key, _clock: key.revoke(),
@@ -43,15 +42,6 @@ def test_session_ends_with_its_key(
     end(Key.by_prefix(key[:16]), clock)
     assert browser.get("/dashboard/keys").location.startswith(f"{SIGN_IN}?")
     assert "Your session is over" in browser.read(SIGN_IN)
-
-
-def test_cookie_of_an_ended_session_writes_nothing(
-    app: Flask, browser: Browser, key: str
-):
-    Key.by_prefix(key[:16]).revoke()
-    with recorded() as statements:
-        assert status_with(app, browser.cookie) == 303
-    assert {s.gist.split()[0] for s in statements} == {"SELECT"}
 
 
 def test_a_ban_ends_no_session_and_is_ended_there(
@@ -188,26 +178,6 @@ def test_session_expires_after_twelve_hours_despite_use(browser: Browser, clock:
     assert browser.get("/dashboard").status_code == 303
 
 
-@of_both_engines
-def test_first_page_after_signing_in_does_not_write_the_session(
-    visitor: Browser, key: str
-):
-    visitor.sign_in(key)
-    with recorded() as statements:
-        assert visitor.get("/dashboard").status_code == 200
-    assert not [s for s in statements if s.gist.startswith("UPDATE session")]
-
-
-def test_session_that_is_used_is_written_once_a_minute(browser: Browser, clock: Clock):
-    written = []
-    for _ in range(12):
-        clock.move(seconds=20)
-        with recorded() as statements:
-            assert browser.get("/dashboard").status_code == 200
-        written += [s for s in statements if s.gist.startswith("UPDATE session")]
-    assert len(written) == 4
-
-
 def test_page_opens_while_its_session_cannot_be_written(
     request: pytest.FixtureRequest, clock: Clock, set_limits: Callable[..., None]
 ):
@@ -241,15 +211,6 @@ def test_cookie_signature_expires_after_twelve_hours(
     now = signer.get_timestamp(None)
     monkeypatch.setattr(signer, "get_timestamp", lambda _self: now + later)
     assert browser.get("/dashboard").status_code == 303
-
-
-def test_page_queries_the_session_once(browser: Browser):
-    browser.get("/dashboard/keys")
-    with recorded() as statements:
-        browser.get("/dashboard/keys")
-    assert len([s for s in statements if "session" in s.gist.split()]) == 1
-    # The caller, the project, the count of pages, the keys, and their requests.
-    assert len(statements) == 5
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)

@@ -9,13 +9,8 @@ from petstore.models.callers import Caller
 from petstore.models.keys import MAX_ENDED_KEYS, Key
 from petstore.models.projects import Project
 from petstore.models.sessions import Session
-from petstore.storage.database import db
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.limits import fill_up_ended_keys
-from tests.harness.statements import Statement
-
-MANY = 40_000
-AT_ONCE = 20_000  # within the time limit of a statement
 
 
 def issue_and_revoke(project: Project, count: int = 1) -> list[str]:
@@ -107,13 +102,6 @@ def test_queries_and_states_agree_on_which_keys_work(project: Project):
         Key.delete().where(Key.prefix == prefix).execute()
 
 
-def test_key_that_another_hosts_clock_revoked_does_not_work(
-    project: Project, key: str, clock: Clock
-):
-    Key.update(revoked_ms=clock.now_ms + 5000).execute()
-    assert Caller.of(key) is None
-
-
 def test_another_projects_ended_keys_are_kept(project: Project, rival: Project):
     for each in (project, rival):
         fill_up_ended_keys(each, leave=-2)
@@ -131,55 +119,3 @@ def test_sessions_go_with_their_key(project: Project, key: str, clock: Clock):
     fill_up_ended_keys(project, leave=0)
     Key.issue(project)
     assert Session.select().count() == 0
-
-
-WORK = {
-    "list working": lambda p: Key.listed(p.id, "working"),
-    "list ended": lambda p: Key.listed(p.id, "ended"),
-    "issue": lambda p: Key.issue(p, is_limited=True),
-}
-
-
-@pytest.fixture
-def cost_of(statements: list[Statement], project: Project) -> Callable[[str], int]:
-    """A function that returns what the queries of an operation read."""
-
-    def cost_of(name: str) -> int:
-        statements.clear()
-        WORK[name](project)
-        repeatable = [s for s in statements if not s.sql.startswith("INSERT")]
-        return sum(statement.cost() for statement in repeatable)
-
-    return cost_of
-
-
-def insert_ended(owners: list[Project], first: int, count: int) -> None:
-    """Insert keys that have ended, one each millisecond."""
-    for owner in owners:
-        db.execute_sql(
-            "WITH RECURSIVE n (n) AS (SELECT"
-            f" {first} UNION ALL SELECT n + 1 FROM n WHERE n < {first + count - 1})"
-            " INSERT INTO api_key (project_id, prefix, digest, created_ms, retires_ms)"
-            f" SELECT {owner.id}, '{owner.id}-' || n, '', 1, {START_MS} - n FROM n"
-        )
-
-
-def test_history_makes_nothing_dearer(
-    project: Project,
-    rival: Project,
-    cost_of: Callable[[str], int],
-    monkeypatch: pytest.MonkeyPatch,
-):
-    # For 100 of 2,000 keys, PostgreSQL reads all once autovacuum has counted them.
-    monkeypatch.setattr("petstore.models.keys.MAX_ENDED_KEYS", 3)
-    for _ in range(10):
-        Key.issue(project)
-    insert_ended([project, rival], 1, 1000)
-    db.execute_sql("ANALYZE api_key")
-    before = {name: cost_of(name) for name in WORK}
-    for first in range(1001, MANY, AT_ONCE):
-        insert_ended([project, rival], first, AT_ONCE)
-    db.execute_sql("ANALYZE api_key")
-    after = {name: cost_of(name) for name in WORK}
-    for name in WORK:
-        assert after[name] <= 2 * before[name]

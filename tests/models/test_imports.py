@@ -73,15 +73,6 @@ def test_failure_to_accept_leaves_nothing(
     assert names(project) == []
 
 
-def test_file_is_accepted_in_one_transaction_and_each_part_added_in_one(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-):
-    begun, begin = [], db.begin
-    monkeypatch.setattr(db.obj, "begin", lambda *_: begun.append(begin(*_)))
-    imports.accept(project, DIGEST, parts(), len(ALL))
-    assert len(begun) == 1 + PARTS + 1  # which finds that no part is left
-
-
 def test_others_write_between_two_parts(project: Project, set_limits: Callable):
     set_limits(import_pause_seconds=0.0)
     pauses = []

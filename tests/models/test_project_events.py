@@ -21,7 +21,6 @@ from petstore.storage.database import db
 from petstore.storage.lists import Part
 from tests.harness.clocks import Clock
 from tests.harness.host_fixtures import NAME, Own
-from tests.harness.statements import Statement
 
 PACKAGE = Path(petstore.__file__).parent
 FOR_THE_OPERATOR = {"project_deleted", "domain_taken_over"}
@@ -153,16 +152,6 @@ def test_newest_500_events_of_each_project_are_kept(project: Project, rival: Pro
     assert len(listed(rival)) == 1
 
 
-def test_what_is_too_much_at_the_same_moment_goes_with_the_next_event(project: Project):
-    act(project, KEPT)
-    row = Activity.select().order_by(Activity.id).dicts().get() | {"id": None}
-    Activity.insert_many([{**row, "id": KEPT + n} for n in range(1, 10)]).execute()
-    assert len(listed(project)) == KEPT
-    db.continue_ids_after("activity", KEPT + 10)
-    act(project)
-    assert Activity.select().count() == KEPT
-
-
 def test_events_are_kept_for_90_days(project: Project, clock: Clock):
     act(project, 2)
     clock.move(days=90)
@@ -187,16 +176,6 @@ def test_pages_go_from_the_newest_event_to_the_oldest_that_is_kept(
     assert [event.id for event in oldest.rows] == [5, 4]
     assert oldest.next is None
     assert [event.id for event in listed(project, limit=2, is_last=True)] == [5, 4]
-
-
-def test_event_takes_two_statements_with_any_number_of_others(
-    project: Project, statements: list[Statement]
-):
-    act(project, KEPT + 1)
-    del statements[:]
-    act(project)
-    verbs = [statement.sql.split()[0] for statement in statements]
-    assert verbs == ["INSERT", "DELETE"]
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)

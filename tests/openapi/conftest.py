@@ -36,8 +36,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     """
     database = tmp_path_factory.mktemp("openapi") / "unused.db"
     app = create_app(read_settings({"DATABASE_URL": f"sqlite:///{database}"}))
-    yield app.test_client()
-    app.extensions["limiter"].close()
+    return app.test_client()
 
 
 @pytest.fixture(scope="session")

@@ -55,12 +55,6 @@ def test_each_operation_has_its_id_path_and_tags(description: dict, operations: 
     assert all(tag["description"] for tag in description["tags"])
 
 
-def test_every_operation_has_a_short_summary_of_its_own(operations: dict):
-    summaries = {operation["summary"] for operation in operations.values()}
-    assert len(summaries) == len(OPERATIONS)
-    assert all(len(summary.split()) <= 3 for summary in summaries)
-
-
 def test_every_operation_requires_a_bearer_token(description: dict, operations: dict):
     schemes = description["components"]["securitySchemes"]
     assert schemes == {"apiKey": {"type": "http", "scheme": "bearer"}}
@@ -96,26 +90,6 @@ def test_only_get_pet_is_deprecated_with_a_sunset(operations: dict):
     assert {"Deprecation", "Sunset", "Link"} <= headers.keys()
 
 
-def test_created_responses_link_to_related_operations(operations: dict):
-    links = {
-        name: operation["responses"]["201"]["links"]
-        for name, operation in operations.items()
-        if operation["method"] == "post"
-    }
-    pet, order = {"petId": "$response.body#/id"}, {"orderId": "$response.body#/id"}
-    assert links == {
-        "createPet": {
-            "GetPet": {"operationId": "getPet", "parameters": pet},
-            "UpdatePet": {"operationId": "updatePet", "parameters": pet},
-            "DeletePet": {"operationId": "deletePet", "parameters": pet},
-        },
-        "createOrder": {
-            "GetOrder": {"operationId": "getOrder", "parameters": order},
-            "UpdateOrder": {"operationId": "updateOrder", "parameters": order},
-        },
-    }
-
-
 def test_every_post_and_patch_accepts_an_idempotency_key_and_suggests_none(
     operations: dict,
 ):
@@ -125,14 +99,6 @@ def test_every_post_and_patch_accepts_an_idempotency_key_and_suggests_none(
         assert parameter["schema"]["maxLength"] == 255
         given = parameter.keys() | parameter["schema"].keys()
         assert not given & {"example", "examples", "default"}
-
-
-def test_list_limit_ranges_from_1_to_100(operations: dict):
-    limits = parameters(operations, "limit")
-    assert limits.keys() == {"listPets", "listOrders", "listCategories"}
-    for limit in limits.values():
-        schema = limit["schema"]
-        assert (schema["minimum"], schema["maximum"], schema["default"]) == (1, 100, 20)
 
 
 def test_description_and_operations_link_to_the_guide_on_the_page(
@@ -145,14 +111,6 @@ def test_description_and_operations_link_to_the_guide_on_the_page(
         link = f"/docs#{anchor}"
         assert link in about
         assert [op for op in operations.values() if link in op["description"]]
-
-
-def test_description_is_short_since_generators_copy_it_into_each_file(
-    description: dict,
-):
-    info = description["info"]
-    assert len(info["description"]) < 600
-    assert info["license"] == {"name": "MIT License", "identifier": "MIT"}
 
 
 def test_reference_states_the_limits_of_the_plans(reader: FlaskClient):

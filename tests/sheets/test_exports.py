@@ -23,7 +23,7 @@ def fill(project: Project) -> Callable[[int], None]:
             f"WITH RECURSIVE n (n) AS (SELECT {before} + 1"
             f" UNION ALL SELECT n + 1 FROM n WHERE n < {count})"
             " INSERT INTO pet (project_id, name, category_id, status)"
-            f" SELECT {project.id}, 'Animal ' || n, n % 9, 'sold' FROM n"
+            f" SELECT {project.id}, 'Animal ' || n, n - n / 9 * 9, 'sold' FROM n"
         )
 
     return fill

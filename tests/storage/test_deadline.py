@@ -106,5 +106,5 @@ def test_deadline_begins_and_ends_with_each_request(app: Flask, wall: Wall):
     for _ in range(2):
         app.test_client().get("/healthz")
         wall.now += 5.0
-    assert left == [SECONDS, SECONDS]
+    assert left == pytest.approx([SECONDS, SECONDS])
     assert seconds_left(math.inf) == math.inf
