@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
-from petstore.quotas.stores.database import Usage
 
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
+from petstore.quotas.storages.database import Counter
 from petstore.web import proxies
 from tests.harness.services import serving
 
