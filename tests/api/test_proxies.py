@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
+from petstore.quotas.storages.database import Counter
 from petstore.web import proxies
 from tests.harness.services import serving
 
