@@ -6,14 +6,10 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
-from petstore.quotas.stores.database import Usage
 
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-<<<<<<< HEAD
 from petstore.quotas.storages.database import Counter
-=======
->>>>>>> t2
 from petstore.web import proxies
 from tests.harness.services import serving
 
