@@ -9,6 +9,8 @@ class Limits:
 
     # Requests of one caller in a worker, an address or a key.
     running_requests: int = 7  # at once; fewer than half as many as connections
+    crowded_requests: int = 16  # of all; from then on one caller begins only
+    few_requests: int = 4  # so many at once
     waiting_requests: int = 300  # for their turn
     turn_seconds: float = 1.0  # for all turns of one request together
 
@@ -127,6 +129,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         """Raise `ValueError` if two limits are in the wrong order."""
+        self._check("few_requests", "running_requests", "connections")
         self._check("linger_seconds", "request_seconds", "send_seconds")
         self._check("accept_pause_seconds", "notice_seconds", "linger_seconds")
         self._check("read_bytes", "head_bytes")

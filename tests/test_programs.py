@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.harness.programs import run
 
 TELLING = """
-import json, os, sys
+import atexit, json, os, sys
 told = {
     "arguments": sys.argv[1:],
     "directory": os.getcwd(),
@@ -16,6 +16,7 @@ told = {
 }
 print(json.dumps(told))
 print("an error", file=sys.stderr)
+atexit.register(print, "the end", file=sys.stderr)
 sys.exit(3)
 """
 
@@ -34,4 +35,4 @@ def test_program_has_its_own_surroundings_and_no_module_of_the_service(tmp_path:
         "environ": {"PORT": "1"},
         "descriptors": 3,
     }
-    assert (ended.returncode, ended.stderr) == (3, "an error\n")
+    assert (ended.returncode, ended.stderr) == (3, "an error\nthe end\n")

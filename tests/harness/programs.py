@@ -6,6 +6,7 @@ does: each program imports those itself, with its own settings. Nor is a library
 waits, since gevent may have to replace what it imports.
 """
 
+import atexit
 import os
 import runpy
 import subprocess
@@ -74,12 +75,16 @@ class Program(_context.Process):
         os.environ.clear()
         os.environ.update(self._environ)
         os.chdir(self._directory)
-        if self._command[0] == "-m":
-            sys.argv = self._command[1:]
-            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-        else:
-            sys.argv = self._command
-            runpy.run_path(sys.argv[0], run_name="__main__")
+        try:
+            if self._command[0] == "-m":
+                sys.argv = self._command[1:]
+                runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+            else:
+                sys.argv = self._command
+                runpy.run_path(sys.argv[0], run_name="__main__")
+        finally:
+            # A copy, and what it forks, ends without what Python does at its end.
+            atexit._run_exitfuncs()
 
     def poll(self) -> int | None:
         """Return the exit code, or None while the program runs."""

@@ -38,7 +38,12 @@ def release_before(changelog: str) -> str:
 
 
 def commit_of(release: str) -> str:
-    """Return the first commit whose changelog has the release, or nothing."""
+    """Return the first commit whose changelog has the release, or nothing.
+
+    The archive of a release has no history.
+    """
+    if not CHANGELOG.with_name(".git").exists():
+        return ""
     search = f"-S## [{release}] - "
     return git("log", "--reverse", "--format=%H", search, "--", CHANGELOG).partition(
         "\n"

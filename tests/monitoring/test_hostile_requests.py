@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from tests.harness.mutants import mutated
 from tests.harness.services import Service, serving
+from tests.harness.waiting import wait_until
 
 COUNT = 300
 SEED = 20270317
@@ -39,6 +40,7 @@ def test_each_hostile_request_is_one_readable_log_line(sqlite_url: str, tmp_path
     with serving(tmp_path, {"DATABASE_URL": sqlite_url}) as service:
         sent = hostile_requests(service.key)
         answers = [answer_to(service, request) for request in sent]
+        wait_until(lambda: len(service.lines()) > COUNT)
         lines = service.lines()[1:]  # the first request only waited for the service
         assert service.send().status == 200
     assert Counter(line["event"] for line in lines) == {"request": COUNT}

@@ -22,7 +22,7 @@ from tests.harness.waiting import wait_until
 
 LOG_BYTES = 64 * 1024
 WAITING = 50  # lines that a queue holds
-ENOUGH = 600  # requests whose lines fill any of the logs, and the queues
+ENOUGH = 1200  # requests whose lines fill any of the logs, and the queues
 REQUESTS = 1000
 SHORT = 15  # lines that still find room, or that the test itself causes
 DROPPED = "petstore_log_lines_dropped_total"

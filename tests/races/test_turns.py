@@ -87,3 +87,14 @@ def test_wait_that_is_ended_takes_no_turn(
     with pytest.raises(SystemExit):
         turns.take("a", 1, monotonic() + LONG)
     assert not turns._running
+
+
+def test_who_has_few_is_let_in_while_many_run(set_limits: Callable[..., None]):
+    set_limits(waiting_requests=0, running_requests=4, few_requests=2)
+    set_limits(crowded_requests=5)
+    turns, now = Turns(), monotonic()
+    assert [turns.take("a", 4, now) for _ in range(5)] == [True] * 4 + [False]
+    assert [turns.take("b", 4, now) for _ in range(3)] == [True] * 2 + [False]
+    for _ in range(4):
+        turns.leave("a")
+    assert [turns.take("b", 4, now) for _ in range(3)] == [True] * 2 + [False]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import gevent
-import gevent._socket3
+import gevent._socket3 as gevent_sockets
 from gevent._socketcommon import SocketMixin
 
 from tests.simulation.world import Bell, World
@@ -324,7 +324,7 @@ class Network:
         self._numbers = itertools.count(FIRST_DESCRIPTOR)
         self._connections: Counter[str] = Counter()  # by who has made them
         GeventSocket.network = self
-        socket.socket = gevent._socket3.socket = GeventSocket
+        socket.socket = gevent_sockets.socket = GeventSocket
 
     def listener(self) -> Any:
         """Return a socket of gevent that listens."""
@@ -397,7 +397,7 @@ class Network:
         return End(self.world, to_client, to_worker)
 
 
-class GeventSocket(gevent._socket3.socket):
+class GeventSocket(gevent_sockets.socket):
     """gevent's socket around a simulated one."""
 
     network: Network

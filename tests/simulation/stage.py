@@ -2,6 +2,7 @@
 
 import gc
 import sqlite3
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import closing
@@ -110,7 +111,8 @@ class Stage:
         except Stuck as error:
             self.world.faults.append(f"nobody starves: {error}")
         except Exception as error:  # noqa: BLE001 (the worker's process ends)
-            self.world.faults.append(f"no traceback: {error!r}")
+            lines = "".join(traceback.format_exception(error))
+            self.world.faults.append(f"no traceback: {lines[-1500:]}")
         self.disk.break_down("not at all")
         faults = self.world.faults + list(rules.judge(self))
         entries, counts = self.history.entries, self.world.counts

@@ -20,7 +20,6 @@ CAMPAIGNS: tuple[Campaign, ...] = (
     *POWER,
     *OUTAGES,
     *RESTARTS,
-    Campaign("half-sent requests", 500, 100, floods.hold_half_requests),
     Campaign("mutated requests", 1_000_000, 20_000, mutations.play),
     Campaign("hostile tenants", 20_000, 1_000, hostile_tenants.play),
     *WEB_PAGE_KEYS,

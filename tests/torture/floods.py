@@ -1,19 +1,17 @@
-"""The campaigns of strangers who send much or half requests, beside one client."""
+"""The campaigns of strangers who send much, beside one client."""
 
-import socket
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 from tests.harness import servers
 from tests.harness.campaign import Bound, Campaign, Run
 from tests.harness.services import Service
-from tests.harness.stage import cpu_seconds, deployed, memory_of, require_memory_returns
-from tests.harness.wire import post
+from tests.harness.stage import cpu_seconds, memory_of, require_memory_returns
 from tests.torture.fronts import FRONTS, client_at, deployed_behind
 from tests.torture.strangers import Place
 
@@ -22,9 +20,6 @@ ROUND_SECONDS = 12  # so longer campaigns have more rounds
 WARM_UP_SECONDS = 3
 PAUSE_SECONDS = 0.005
 FLOOD_BOUND = Bound(times=3.0, noise_ms=20.0)
-HELD_FOR_A_ROUND = 100  # so more half-sent requests mean more rounds
-HELD_SECONDS = 1.5
-HELD_BOUND = Bound(times=2.0, noise_ms=3.0)
 # In CPU of the workers, which does not depend on how busy the machine is.
 MOST_READS_PER_MB = 100
 
@@ -89,44 +84,6 @@ def _flood(run: Run, service: Service, place: Place) -> None:
     run.require(is_cheap, f"a MB costs as much as {reads_per_mb:.0f} reads")
     run.figures["sent_mb"] = round(sent_mb, 1)
     run.figures["reads_per_mb"] = round(reads_per_mb)
-
-
-def hold_half_requests(run: Run) -> None:
-    """Measure the honest client without and with many half-sent requests, in turn."""
-    with deployed(run, limits=run.limits) as service:
-        place = Place(service.gunicorn.port)
-        _read(run, place, service.key, WARM_UP_SECONDS)
-
-        def read(is_held: bool) -> list[float]:
-            with _held(place, service.key, run) if is_held else nullcontext([]) as held:
-                times = _read(run, place, service.key, HELD_SECONDS)
-                are_held = all(map(_is_open, held))
-            run.require(are_held, "the half-sent requests were not held")
-            return times
-
-        rounds = max(LEAST_ROUNDS, run.trials // HELD_FOR_A_ROUND)
-        run.compare(rounds, read, HELD_BOUND)
-    run.done = run.trials
-
-
-@contextmanager
-def _held(place: Place, key: str, run: Run) -> Iterator[list[socket.socket]]:
-    """Open connections that have each sent a part of a request."""
-    body = b'{"name": "Rex", "categoryId": 5}'
-    whole = post(key, f"Content-Length: {len(body)}") + body
-    with ExitStack() as stack:
-        held = [stack.enter_context(place.connect()) for _ in range(run.trials)]
-        for client in held:
-            client.sendall(whole[: run.dice.randrange(1, len(whole))])
-        yield held
-
-
-def _is_open(client: socket.socket) -> bool:
-    client.setblocking(False)
-    with suppress(BlockingIOError):
-        client.recv(1)
-        return False
-    return True
 
 
 def _read(run: Run, place: Place, key: str, seconds: float) -> list[float]:

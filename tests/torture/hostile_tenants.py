@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import requests
-from petstore.quotas.stores.database import Usage
 
+from petstore.quotas.storages.database import Counter
 from tests.harness import servers
 from tests.harness.campaign import Bound, Run
 from tests.harness.clients import Answer
@@ -116,8 +116,7 @@ def _changes(before: Rows, after: Rows) -> list[str]:
 def _faults_of_quota(victim: Victim, answers: list[Answer]) -> list[str]:
     """Return whether the victim was refused or charged for other requests."""
     faults = [f"the victim got {a.status}" for a in answers if a.status != 200]
-    rows = Usage.select().where(Usage.subject == f"project:{victim.project_id}")
-    counted = sum(row.served + row.refused for row in rows)
+    counted = Counter.get_by_id(f"project:{victim.project_id}").long_used
     if counted != len(answers):
         faults.append(f"{counted} requests counted of the victim's {len(answers)}")
     return faults

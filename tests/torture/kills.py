@@ -6,9 +6,9 @@ from functools import partial
 
 import psutil
 from peewee import fn
-from petstore.quotas.stores.database import Usage
 
 from petstore.models.projects import Project
+from petstore.quotas.storages.database import Counter
 from tests.harness.campaign import Campaign, Run
 from tests.harness.patience import PATIENT
 from tests.harness.services import Service
@@ -55,8 +55,8 @@ def _miscounts(service: Service, ledger: Ledger) -> list[str]:
     with opened(service.gunicorn.environ["DATABASE_URL"]):
         latest = Project.select(fn.MAX(Project.id)).scalar()
         counted = (
-            Usage.select(fn.SUM(Usage.served))
-            .where(Usage.subject == f"project:{latest}")
+            Counter.select(fn.SUM(Counter.long_used))
+            .where(Counter.subject == f"project:{latest}")
             .scalar()
         )
     sent = len(ledger.statuses)

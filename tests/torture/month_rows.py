@@ -150,8 +150,10 @@ def _one_of(*texts: str) -> str:
 
 
 def _insert(database: object, filling: Filling) -> None:
-    database.execute_sql(
+    sql = (
         "WITH RECURSIVE n (n) AS (SELECT CAST(1 AS bigint)"
         f" UNION ALL SELECT n + 1 FROM n WHERE n < {filling.count})"
         f" INSERT INTO {filling.into} SELECT {filling.values} FROM n"
     )
+    # psycopg takes a percent sign for the beginning of a parameter.
+    database.execute_sql(sql if database.file else sql.replace("%", "%%"))

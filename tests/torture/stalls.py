@@ -1,17 +1,13 @@
-"""The campaign in which everything that the service writes to or asks stalls, in turn.
+"""The campaign in which what the service asks over the network stalls, in turn.
 
-What stalls neither refuses nor ends: nobody reads the log, and servers are silent.
+What stalls neither refuses nor ends. The trials judge stores and a log that stall.
 """
 
-import fcntl
-import os
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import IO, Self
 
 import dns.flags
 import dns.message
@@ -38,35 +34,9 @@ WORKERS, CLIENTS, PROJECTS = 2, 4, 4
 STALLED_SECONDS = (0.5, 2.0)
 HEALTHY_SECONDS = 0.1
 RECOVERED_SECONDS = 2.0
-PIPE_BYTES = 4096  # which a few lines fill
 FLOOD_RECORDS = 4_000  # 64 KB, the most that fits
 TRIES = 10
 PET = {"name": "Rex", "categoryId": 1}
-
-
-class PipedGunicorn(servers.Gunicorn):
-    """gunicorn that writes its log to a pipe, whose reader can pause."""
-
-    def __enter__(self) -> Self:
-        self.wait_until_it_serves()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.reads.set()
-        self.stop()
-
-    def open_output(self) -> IO[bytes]:
-        self.reads = threading.Event()
-        self.reads.set()
-        reader, writer = os.pipe()
-        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-        threading.Thread(target=self._read, args=(reader,), daemon=True).start()
-        return open(writer, "wb")
-
-    def _read(self, reader: int) -> None:
-        with open(reader, "rb", 0) as lines, self.log.open("ab", 0) as log:
-            while self.reads.wait() and (received := lines.read(PIPE_BYTES)):
-                log.write(received)
 
 
 def play(run: Run) -> None:
@@ -86,17 +56,14 @@ def play(run: Run) -> None:
             "PETSTORE_DNS_SERVERS": str(nameserver.address),
         }
         key = issue_key(environ)
-        gunicorn = enter(PipedGunicorn(run.directory, environ))
+        gunicorn = enter(servers.gunicorn(run.directory, environ))
         gunicorn.url = gunicorn.url.replace("127.0.0.1", BASE)
         service = Service(gunicorn, key)
         enter(opened(environ["DATABASE_URL"]))
         clicks = [_verification(service, number) for number in range(PROJECTS)]
         stalls = [
-            partial(_paused_log, gunicorn),
             partial(_silent_dns, nameserver, clicks),
             partial(_flooding_dns, nameserver, clicks),
-            partial(_hanging, redis),
-            partial(_hanging, primary),
             partial(_read_only, database, primary, standby),
             partial(_forgotten, database),
             partial(_forgotten, counters),
@@ -145,13 +112,6 @@ def _is_back(service: Service) -> bool:
     )
 
 
-@contextmanager
-def _paused_log(gunicorn: PipedGunicorn) -> Iterator[None]:
-    gunicorn.reads.clear()
-    yield
-    gunicorn.reads.set()
-
-
 def _verification(service: Service, number: int) -> Callable[[], str]:
     """Return a function that verifies a domain of a new project."""
     project = Project.add(f"Shelter {number}", None, Plan("pro"))
@@ -197,13 +157,6 @@ def _clicking(clicks: list[Callable]) -> Iterator[None]:
         yield
     for each in clicked:
         each.result()
-
-
-@contextmanager
-def _hanging(server: Server | Postgres) -> Iterator[None]:
-    server.hang()
-    yield
-    server.go_on()
 
 
 @contextmanager

@@ -263,7 +263,7 @@ def _fill(url: str) -> None:
                 "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL"
                 f" SELECT n + 1 FROM n WHERE n < {ANIMALS}) INSERT INTO pet"
                 " (project_id, name, category_id, status)"
-                f" SELECT {project_id}, 'Rex ' || n, n % 10, 'available' FROM n"
+                f" SELECT {project_id}, 'Rex ' || n, 1, 'available' FROM n"
             )
         if not db.file:
             db.execute_sql("ANALYZE")
