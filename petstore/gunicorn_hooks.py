@@ -21,6 +21,10 @@ from typing import NoReturn
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
+# Its locks are held for a moment only, so they need not be those of gevent, each of
+# which takes as long as the count that it protects.
+from prometheus_client import values
+
 TRIES, PAUSE_SECONDS = 50, 0.1  # a service that ends may take a moment
 # systemd or an earlier master hands over sockets that listen already.
 HANDED_OVER = {"LISTEN_FDS", "GUNICORN_FD"}
@@ -40,9 +44,6 @@ for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
 
 def on_starting(server: Arbiter) -> None:
     """Refuse to start if the database is not migrated or a port is in use; warn."""
-    from prometheus_client import values
-
-    values.ValueClass = values.MultiProcessValue(_name_of_metric_files)
     from petstore import log
     from petstore.cli.checks import startup_warnings
     from petstore.monitoring import metrics
@@ -138,6 +139,9 @@ def _require_free(host: str, port: int) -> None:
 def _name_of_metric_files() -> str:
     """Return what the names of this process's files contain."""
     return f"{MASTER}-{0 if os.getpid() == MASTER else _place}"
+
+
+values.ValueClass = values.MultiProcessValue(_name_of_metric_files)
 
 
 def _delete_metrics() -> None:

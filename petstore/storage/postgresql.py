@@ -32,7 +32,8 @@ _VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
 # Writers wait for each other instead of failing, whatever the default of the role is.
 ISOLATION = "READ COMMITTED"
 
-LOCK_NOT_AVAILABLE = "55P03"
+# The server has waited for too long: for a lock, or for the end of a statement.
+GIVEN_UP = ("55P03", "57014")
 READ_ONLY = "25006"  # what a server answers to a write
 SERIALIZATION_FAILURE = "40001"
 # What psycopg takes for errors of the program, and is a state of the server.
@@ -44,6 +45,10 @@ ROLLBACK = Written("ROLLBACK", is_read=False, has_rows=False)
 # Numbers are always sent as int8, so that a statement is prepared once.
 ADAPTERS = AdaptersMap(psycopg.adapters)
 ADAPTERS.register_dumper(int, Int8Dumper)
+
+
+class Late(psycopg.OperationalError):
+    """The server has not answered in time."""
 
 
 class Connection(psycopg.Connection[Row]):
@@ -77,8 +82,7 @@ class Connection(psycopg.Connection[Row]):
             self.is_given_up = True
             concurrency.start(self._cancel)
             if isinstance(error, psycopg.Error):
-                late = "the server took too long"
-                raise psycopg.OperationalError(late) from error
+                raise Late("the server took too long") from error
             raise
 
     def fetch(
@@ -325,8 +329,8 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         try:
             return function(*arguments)
         except peewee.OperationalError as error:
-            is_late = isinstance(error.__context__, Busy)
-            if is_late or _state_of(error) == LOCK_NOT_AVAILABLE:
+            is_late = isinstance(error.__context__, Busy | Late)
+            if is_late or _state_of(error) in GIVEN_UP:
                 raise Busy(str(error)) from error
             raise
 

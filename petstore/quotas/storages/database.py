@@ -72,11 +72,15 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         key_id: int | None = None,
     ) -> Counts:
         """Count a request in all windows of all hits, or in none; cost 0 only looks."""
-        found = _take(hits, cost, banned_until_ms) if cost else [*map(_look, hits)]
+        subjects = [_subject(hit) for hit in hits]
+        if cost:
+            found = _take(subjects, cost, banned_until_ms)
+        else:
+            found = [*map(_look, subjects)]
         used = [
-            (each.short_used, each.long_used)[item.get_expiry() != _lengths(hit)[0]]
-            for hit, each in zip(hits, found, strict=True)
-            for item in hit.limits
+            each.long_used if is_long else each.short_used
+            for subject, each in zip(subjects, found, strict=True)
+            for is_long in subject.are_long
         ]
         now_ms = max(each.now_ms for each in found)
         is_granted = all(each.is_granted for each in found)
@@ -88,7 +92,7 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         """Add to a counter, whose window is aligned to multiples of its seconds."""
         window = RateLimitItemPerSecond(UNLIMITED, expiry)
-        return _upsert(Hit(key, [window]), amount, 0).short_used
+        return _upsert(_subject(Hit(key, [window])), amount, 0).short_used
 
     def get(self, key: str) -> int:
         """Return a counter."""
@@ -119,6 +123,17 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         Counter.delete().where(Counter.subject == key).execute()
 
 
+class Subject(NamedTuple):
+    """A subject, the lengths and limits of its two windows, and which are asked for."""
+
+    name: str
+    short_ms: int
+    long_ms: int
+    short_limit: int
+    long_limit: int
+    are_long: list[bool]
+
+
 class Found(NamedTuple):
     """What is used of the windows of a subject, and whether the hit was granted."""
 
@@ -132,15 +147,15 @@ class _Refused(Exception):
     """Rolls back what was counted before one of the subjects has refused."""
 
 
-def _take(hits: Sequence[Hit], cost: int, banned_until_ms: int) -> list[Found]:
+def _take(subjects: list[Subject], cost: int, banned_until_ms: int) -> list[Found]:
     """Count for all subjects, or for none."""
-    if len(hits) == 1:
-        return [_upsert(hits[0], cost, banned_until_ms)]
+    if len(subjects) == 1:
+        return [_upsert(subjects[0], cost, banned_until_ms)]
     found: list[Found] = []
     try:
         with counters.atomic():
-            for hit in hits:
-                found.append(_upsert(hit, cost, banned_until_ms))
+            for subject in subjects:
+                found.append(_upsert(subject, cost, banned_until_ms))
                 if not found[-1].is_granted:
                     raise _Refused
     except _Refused:
@@ -150,31 +165,35 @@ def _take(hits: Sequence[Hit], cost: int, banned_until_ms: int) -> list[Found]:
             )
             for each in found[:-1]
         ]
-        found = [*undone, found[-1], *map(_look, hits[len(found) :])]
+        found = [*undone, found[-1], *map(_look, subjects[len(found) :])]
     return found
 
 
-def _lengths(hit: Hit) -> tuple[int, int]:
-    """Return the lengths of both windows of a subject, in seconds.
+def _subject(hit: Hit) -> Subject:
+    """Return what a hit asks for.
 
-    A subject that is counted in others than a minute and a day is always counted in the
-    same ones.
+    A subject that is counted in other windows than a minute and a day is always counted
+    in the same ones.
     """
-    lengths = {item.get_expiry() for item in hit.limits}
-    if lengths <= set(USUAL_SECONDS):
-        return USUAL_SECONDS
-    return min(lengths), max(lengths)
+    lengths = [item.get_expiry() for item in hit.limits]
+    short, long = USUAL_SECONDS
+    if not all(length in USUAL_SECONDS for length in lengths):
+        short, long = min(lengths), max(lengths)
+    limits = [UNLIMITED, UNLIMITED]
+    are_long = [length != short for length in lengths]
+    for is_long, item in zip(are_long, hit.limits, strict=True):
+        limits[is_long] = item.amount
+    short_ms, long_ms = short * MS_PER_SECOND, long * MS_PER_SECOND
+    return Subject(hit.subject, short_ms, long_ms, limits[0], limits[1], are_long)
 
 
-def _upsert(hit: Hit, cost: int, banned_until_ms: int) -> Found:
-    short, long = _lengths(hit)
-    limits = {item.get_expiry(): item.amount for item in hit.limits}
+def _upsert(subject: Subject, cost: int, banned_until_ms: int) -> Found:
     [found] = _upsert_counter.autocommit(
-        subject=hit.subject,
-        short_ms=short * MS_PER_SECOND,
-        long_ms=long * MS_PER_SECOND,
-        short_limit=limits.get(short, UNLIMITED),
-        long_limit=limits.get(long, UNLIMITED),
+        subject=subject.name,
+        short_ms=subject.short_ms,
+        long_ms=subject.long_ms,
+        short_limit=subject.short_limit,
+        long_limit=subject.long_limit,
         cost=cost,
         banned_until=banned_until_ms,
         now_ms=clock.now_ms(),
@@ -182,11 +201,11 @@ def _upsert(hit: Hit, cost: int, banned_until_ms: int) -> Found:
     return Found(*found)
 
 
-def _look(hit: Hit) -> Found:
-    values = {"subject": hit.subject, "now_ms": clock.now_ms()}
+def _look(subject: Subject) -> Found:
+    values = {"subject": subject.name, "now_ms": clock.now_ms()}
     [(now, short_ends, short_used, long_ends, long_used)] = _select_counter(**values)
+    short_ms, long_ms = subject.short_ms, subject.long_ms
     # As in `_upsert_counter`.
-    short_ms, long_ms = (seconds * MS_PER_SECOND for seconds in _lengths(hit))
     for ends_ms, length_ms in ((long_ends, long_ms), (short_ends, short_ms)):
         if ends_ms == window_end_ms(now, length_ms) + length_ms:
             now = ends_ms - length_ms
