@@ -1,5 +1,6 @@
 """Tests for a full disk: writes get 503, reads succeed, and no data is lost."""
 
+import re
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
