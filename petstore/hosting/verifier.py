@@ -2,7 +2,7 @@
 
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import peewee
 from flask import Flask
@@ -122,7 +122,7 @@ class Verifier:
         with self._lock:
             if self._is_closed or len(self._rechecking) >= timeouts.LIMITS.dns_checks:
                 return None
-            with db.connection_context():
+            with closing(db):
                 domain = Domain.claim_due(besides=self._rechecking)
             if domain:
                 self._rechecking.append(domain.project_id)
@@ -132,7 +132,7 @@ class Verifier:
         try:
             with suppress(*GONE):
                 result = self._check(domain)
-                with db.connection_context():
+                with closing(db):
                     domain.record(result)
                 if result.is_verified:
                     self._request_certificate(domain)
@@ -142,7 +142,7 @@ class Verifier:
                 self.recheck_due()
 
     def _check(self, domain: Domain) -> DnsResult:
-        with db.connection_context():  # which others can have while DNS is queried
+        with closing(db):  # which others can have while DNS is queried
             required = self.required_records(domain)
         return check_dns(required, self._dns_servers)
 
@@ -161,7 +161,7 @@ class Verifier:
 
     def _request_certificate(self, domain: Domain) -> None:
         certificate = fetch_certificate(self._tls_address, domain.name)
-        with db.connection_context():
+        with closing(db):
             domain.record_certificate(certificate)
 
     def _enter(

@@ -9,7 +9,7 @@ ends meanwhile, another one goes on.
 import json
 import time
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
 import peewee
@@ -129,7 +129,7 @@ def begin() -> None:
 
 def _finish_regularly() -> None:
     while True:
-        with suppress(peewee.DatabaseError), db.connection_context():
+        with suppress(peewee.DatabaseError), closing(db):
             while finish_any():
                 pass
         time.sleep(timeouts.LIMITS.import_seconds)

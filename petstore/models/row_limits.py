@@ -7,7 +7,7 @@ full.
 """
 
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import peewee
 from peewee import Field, chunked
@@ -113,7 +113,7 @@ class RowLimits:
         try:
             while self._adding or self._changed or self._full:
                 time.sleep(timeouts.LIMITS.count_seconds)
-                with db.connection_context():
+                with closing(db):
                     self.count()
         finally:
             self._is_counting = False

@@ -4,6 +4,7 @@ import csv
 import io
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 from petstore import timeouts
@@ -55,7 +56,7 @@ def _sheet(
     limit, after = timeouts.LIMITS.exported_rows, BEFORE_EVERY_ID
     while True:
         # No connection is kept while the client reads, or when it has gone.
-        with db.connection_context():
+        with closing(db):
             rows = read(project_id, after=after, limit=limit, status=None)
             text = _text(lines(rows))
         if not rows:

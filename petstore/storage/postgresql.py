@@ -350,10 +350,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             if not (connection.closed or connection.is_given_up):
                 raise
             self._distrusted_at = clock.monotonic()
-            contexts = self._state.ctx  # of Peewee's `connection_context`
             self.close()
-            self.connect()
-            self._state.ctx = contexts
             return function(*arguments)
         finally:
             connection.limit = timeouts.LIMITS.statement_seconds

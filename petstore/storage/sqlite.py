@@ -283,19 +283,14 @@ class Sqlite(Engine, peewee.SqliteDatabase):
 
     def _wait_for_writer(self, seconds: float) -> None:
         """Wait for the turn to write, without a connection: others need one to read."""
-        state = self._state
-        contexts = state.ctx
         self.close()
+        if not self._writer.acquire(timeout=seconds):
+            raise Busy("others keep the database busy")
         try:
-            if not self._writer.acquire(timeout=seconds):
-                raise Busy("others keep the database busy")
-            try:
-                self.connect()
-            except BaseException:
-                self._writer.release()
-                raise
-        finally:
-            state.ctx = contexts
+            self.connect()
+        except BaseException:
+            self._writer.release()
+            raise
 
     def _end_writing(self, connection: sqlite3.Connection) -> None:
         if connection is self._writing:

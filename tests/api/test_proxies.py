@@ -34,9 +34,9 @@ def counted_as(client: FlaskClient, forwarded_for: str | None) -> str:
     sent = {} if forwarded_for is None else {"X-Forwarded-For": forwarded_for}
     Counter.delete().execute()
     client.get("/v1/pets", headers=sent, environ_overrides={"REMOTE_ADDR": PEER})
-    # An IPv6 address is counted with others of its network as well.
+    # An IPv6 address is counted with others of its site as well, whose name is first.
     [counter] = Counter.select().where(~Counter.subject.endswith("/48"))
-    return counter.subject.removeprefix("address:")
+    return counter.subject.removeprefix("address:").rpartition("/")[2]
 
 
 def link_of(client: FlaskClient, project: Project, headers: dict[str, str]) -> str:

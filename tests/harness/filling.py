@@ -11,7 +11,6 @@ from peewee import (
 
 from petstore.clock import MS_PER_DAY
 from petstore.models.projects import Project
-from petstore.quotas.subjects import project_subject
 from petstore.storage.database import counters, db
 from petstore.storage.transfer import table_groups
 from tests.harness.clocks import START_MS
@@ -37,7 +36,7 @@ COLUMNS = {
     "activity.at_ms": f"{START_MS}",
     "activity.facts": "'{}'",
     "session.ends_ms": f"{START_MS} + 1000000000 + n",
-    "usage.last_day": "100000",
+    "counter.long_ends_ms": f"{START_MS + MS_PER_DAY} + n",
 }
 
 
@@ -47,23 +46,23 @@ def fill(project: Project, first: int, last: int) -> None:
     A column of a new table may need a line in COLUMNS.
     """
     owner = f"CASE n % 2 WHEN 0 THEN {project.id} ELSE n END"
-    subject = f"CASE n % 2 WHEN 0 THEN '{project_subject(project.id).name}'"
-    columns = COLUMNS | {"usage.subject": f"{subject} ELSE 'x' || n END"}
     for database, tables in zip((db, counters), table_groups(), strict=True):
         for table in tables:
             name, fields = table._meta.table_name, table._meta.sorted_fields
             values = {
-                field.column_name: columns.get(f"{name}.{field.name}")
+                field.column_name: COLUMNS.get(f"{name}.{field.name}")
                 or _value(field, owner)
                 for field in fields
-                if not field.null or f"{name}.{field.name}" in columns
+                if not field.null or f"{name}.{field.name}" in COLUMNS
             }
-            database.execute_sql(
+            sql = (
                 f"WITH RECURSIVE n (n) AS (SELECT {first}"
                 f" UNION ALL SELECT n + 1 FROM n WHERE n < {last})"
                 f' INSERT INTO "{name}" ({", ".join(values)})'
                 f" SELECT {', '.join(values.values())} FROM n"
             )
+            # Psycopg takes a single percent sign for a placeholder.
+            database.execute_sql(sql if database.file else sql.replace("%", "%%"))
             if isinstance(table._meta.primary_key, BigAutoField):
                 database.continue_ids_after(name, last)
 

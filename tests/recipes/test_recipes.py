@@ -12,12 +12,13 @@ from tests.harness.servers import ROOT
 from tests.recipes import recipes
 
 BEGIN = """
-    from petstore import create_app
+    from petstore import create_app, log
     from petstore.models.keys import Key
     from petstore.models.projects import Plan, Project
     from petstore.settings import read_settings
     from petstore.storage.migrator import migrate
 
+    log.STDOUT.put = lambda _line: None
     app = create_app(read_settings({"DATABASE_URL": "sqlite:///recipe.db"} | SETTINGS))
     migrate()
     project = Project.add("Shelter", None, Plan("free"))
