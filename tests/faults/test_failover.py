@@ -156,7 +156,6 @@ def test_connections_that_a_firewall_forgot_fail_no_read(
         idle_transaction_seconds=2 * READ_SECONDS,
         statement_seconds=2 * READ_SECONDS,
         lock_seconds=READ_SECONDS,
-        short_lock_seconds=READ_SECONDS,
     )
     clients = range(LIMITS.connections)
     with serving(tmp_path, service_environ, limits=hasty) as service:

@@ -1,24 +1,15 @@
 """Tests that only writers wait for SQLite's locks and syncs."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from petstore.timeouts import Limits
 from tests.harness.databases import locked
-from tests.harness.patience import PATIENT
 from tests.harness.services import Service, serving
 from tests.harness.waiting import wait_until
 
 REX = {"name": "Rex", "categoryId": 7}
-
-
-@pytest.fixture(scope="module")
-def limits() -> Limits:
-    """Limits with the usual time for a hit, and much time for a write."""
-    return replace(PATIENT, busy_hit_seconds=Limits().busy_hit_seconds)
 
 
 @pytest.fixture

@@ -41,9 +41,12 @@ class Statement(NamedTuple):
     def _steps(self) -> int:
         steps: list[None] = []
         db.connection().set_progress_handler(lambda: steps.append(None), 1)
-        db.execute_sql(self.sql, self.values).fetchall()
+        with db.atomic():  # for a statement that writes and returns rows
+            steps.clear()
+            db.execute_sql(self.sql, self.values).fetchall()
+            examined = len(steps)
         db.connection().set_progress_handler(None, 1)
-        return len(steps)
+        return examined
 
 
 @contextmanager

@@ -23,7 +23,9 @@ writes this page.
 SHORT = 40  # a longer text is the licence itself
 CLASSIFIER = "License :: OSI Approved :: "
 MIT = "Permission is hereby granted, free of charge"
-GPL = re.compile(r"GPL|General Public")
+# Not the Lesser GPL: it asks nothing of a program that uses a library as it is.
+GPL = re.compile(r"(?<!L)GPL|(?<!Lesser )General Public")
+LESSER = re.compile("LGPL|Lesser General Public")
 MPL = re.compile("MPL|Mozilla")
 
 
@@ -33,11 +35,13 @@ def mark() -> Mark:
     rows = rows_of(PRODUCTION)
     assert not [row for row in rows if GPL.search(row[2])]
     shared = [name for name, _, licence in rows if MPL.search(licence)]
+    lesser = [name for name, _, licence in rows if LESSER.search(licence)]
     return Mark(
         checked="the [licences](../tests/marks/licences.md) of all pinned packages",
         tool=f"Python {platform.python_version()}, `importlib.metadata`",
         result=f"{len(rows)} in production: none under a GPL, {len(shared)} under "
-        f"the MPL 2.0 ({', '.join(shared)}), the others under permissive licences",
+        f"the MPL 2.0 ({', '.join(shared)}), {len(lesser)} under the Lesser GPL "
+        f"({', '.join(lesser)}), the others under permissive licences",
     )
 
 

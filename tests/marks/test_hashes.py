@@ -29,20 +29,20 @@ def test_each_pin_has_the_hashes_of_its_source_and_its_wheels():
 @pytest.mark.parametrize(
     ("filename", "is_wanted"),
     [
-        ("uvloop-0.23.0.tar.gz", True),
-        ("uvloop-0.23.0-cp314-cp314-musllinux_1_2_aarch64.whl", True),
-        ("uvloop-0.23.0-cp39-abi3-manylinux_2_28_x86_64.whl", True),
-        ("uvloop-0.23.0-py2.py3-none-any.whl", True),
-        ("uvloop-0.22.0.tar.gz", False),
-        ("uvloop-0.23.0-cp314-cp314t-manylinux_2_28_x86_64.whl", False),
-        ("uvloop-0.23.0-cp310-cp310-manylinux_2_28_x86_64.whl", False),
-        ("uvloop-0.23.0-cp311-cp311-macosx_10_9_x86_64.whl", False),
+        ("hiredis-3.5.0.tar.gz", True),
+        ("hiredis-3.5.0-cp314-cp314-musllinux_1_2_aarch64.whl", True),
+        ("hiredis-3.5.0-cp39-abi3-manylinux_2_28_x86_64.whl", True),
+        ("hiredis-3.5.0-py2.py3-none-any.whl", True),
+        ("hiredis-3.4.0.tar.gz", False),
+        ("hiredis-3.5.0-cp314-cp314t-manylinux_2_28_x86_64.whl", False),
+        ("hiredis-3.5.0-cp310-cp310-manylinux_2_28_x86_64.whl", False),
+        ("hiredis-3.5.0-cp311-cp311-macosx_10_9_x86_64.whl", False),
     ],
 )
 def test_files_that_an_operator_may_need_are_told_from_the_others(
     filename: str, is_wanted: bool
 ):
-    assert is_needed(filename, "0.23.0") == is_wanted
+    assert is_needed(filename, "3.5.0") == is_wanted
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -10,6 +10,7 @@ from petstore import clock, create_app
 from petstore.models.keys import Key
 from petstore.models.projects import Plan
 from petstore.settings import read_settings
+from tests.harness import databases
 from tests.harness.clients import Answer, Client
 from tests.harness.crowds import at_once
 from tests.harness.waiting import wait_until
@@ -48,6 +49,7 @@ def key(service: Service, key_of: Callable[[Plan], str]) -> str:
 @pytest.fixture
 def flask(service: Service) -> Flask:
     """A function that runs a CLI command outside the service; returns its output."""
+    databases.close()  # of the fixtures, which the application opens again
     runner = create_app(read_settings(service.environ)).test_cli_runner()
 
     def flask(*arguments: str) -> str:
