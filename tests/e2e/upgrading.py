@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -40,7 +41,7 @@ class Cast:
     writing: str  # of one that only writers use
     member: Member = field(default_factory=lambda: Member(BASE))
     stored: dict[str, bytes] = field(default_factory=dict)  # by Idempotency-Key
-    counts: list[Answer] = field(default_factory=list)
+    counts: dict[str, list[Answer]] = field(default_factory=lambda: defaultdict(list))
 
     def client(self, url: str) -> Client:
         """Return a client of the project with domains."""
@@ -95,8 +96,8 @@ def deeds(url: str, cast: Cast) -> Deeds:
     with Client(url, cast.banned) as client:
         yield "use a banned key", client.get(Host=BASE).outcome, "api_key_banned"
     with Client(url, cast.counted) as client:
-        cast.counts.append(client.get(Host=BASE))
-        yield "use a key that is counted", cast.counts[-1].status, 200
+        cast.counts[url].append(client.get(Host=BASE))
+        yield "use a key that is counted", cast.counts[url][-1].status, 200
     yield from _visit(url, cast)
 
 
