@@ -39,7 +39,8 @@ class Limits:
     # Counting a request.
     # Each step of a connection to Redis. Connecting and a reply are waited for twice as
     # long, since this process itself may have been late.
-    redis_seconds: float = 0.1
+    redis_seconds: float = 0.08
+    hit_seconds: float = 0.22  # all steps together
     redis_connections: int = 32  # of a worker
 
     # An outage of the counter storage.

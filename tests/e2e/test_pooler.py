@@ -104,7 +104,7 @@ def test_nothing_is_written_when_the_pooler_is_killed_before_the_response(
     with pgbouncer(postgresql_server) as pooler, ThreadPoolExecutor(1) as pool:
         environ = environ | {"DATABASE_URL": pooler.url}
         server = make_conninfo(postgresql_server, dbname="pooled")
-        set_limits(short_lock_seconds=8.0, lock_seconds=8.0)
+        set_limits(lock_seconds=8.0, server_statement_seconds=8.0)
         with (
             serving(tmp_path, environ) as service,
             psycopg.connect(server) as other,

@@ -274,6 +274,7 @@ def test_connection_is_not_used_again_if_its_rollback_fails(database: Postgresql
     events = []
     with pytest.raises(peewee.OperationalError):
         break_off()
+    database.close()  # as at the end of a request
     with database.atomic():
         assert list(database.execute_sql("SELECT 1")) == [(1,)]
     assert events == []

@@ -15,6 +15,7 @@ PATIENT = replace(
     turn_seconds=SECONDS,
     request_seconds=SECONDS,
     redis_seconds=SECONDS,
+    hit_seconds=SECONDS,
     lock_seconds=SECONDS,
     server_statement_seconds=SECONDS,
     idle_transaction_seconds=SECONDS,

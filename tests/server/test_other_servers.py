@@ -1,4 +1,4 @@
-"""The application gives the same responses under other WSGI servers."""
+"""The application gives the same responses under other WSGI servers, in threads."""
 
 import json
 import socket
@@ -9,153 +9,213 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tests.harness import servers
-from tests.harness.clients import Answer
+from tests.harness.clients import ORDERS, PETS, Answer
 from tests.harness.services import Service, issue_key, serving
 from tests.harness.wire import Wire, post
 
-REX = {"name": "Rex", "categoryId": 7}
-# Each kind with one engine: they reach the engine in the same way.
-SERVERS = {"sync": "sqlite", "gthread": "postgresql", "flask run": "sqlite"}
-# `python -m flask` with the time limits of the other servers.
-FLASK = """
-from flask.cli import main
+# Each with one engine: they reach the engine in the same way.
+SERVERS = {
+    "sync": "sqlite",
+    "gthread": "postgresql",
+    "waitress": "postgresql",
+    "granian": "sqlite",
+    "flask run": "sqlite",
+}
+# `-m MODULE`, with the time limits of the other servers.
+PATIENTLY = """
+import runpy, sys
 from tests.harness.patience import be_patient
 
 be_patient()
-main()
+sys.argv = sys.argv[1:]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
+COMMANDS = {
+    "waitress": ("waitress", "--listen=127.0.0.1:{port}", "wsgi:app"),
+    "granian": (
+        *("granian", "--interface", "wsgi", "--blocking-threads", "4"),
+        *("--port", "{port}", "wsgi:app"),
+    ),
+    "flask run": ("flask", "run", "--port", "{port}"),
+}
+PET, ORDER, CATEGORY = f"{PETS}/1", f"{ORDERS}/1", "/v1/categories/7"
+REX = {"name": "Rex", "categoryId": 7}
+FORM = "application/x-www-form-urlencoded"
 
 
-@pytest.fixture(scope="module", params=SERVERS)
-def server(request: pytest.FixtureRequest) -> str:
-    return request.param
+def send(*arguments: Any, **options: Any) -> Callable[[Service], Any]:
+    """Return a function that sends a request, and returns what it has led to."""
+    return lambda service: seen(service.send(*arguments, **options))
 
 
-@pytest.fixture(scope="module")
-def environ(
-    server: str,
-    new_database: Callable[[str], str],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[dict[str, str]]:
-    """Settings for SQLite alone, or for PostgreSQL with a Redis that nobody else uses.
+def seen(answer: Answer) -> int | str | None:
+    is_error = answer.headers["Content-Type"] == "application/json"
+    return answer.outcome if is_error else answer.status
 
-    Other tests may have spent the quota of strangers.
+
+def header(name: str, *arguments: Any, **options: Any) -> Callable[[Service], Any]:
+    return lambda service: service.send(*arguments, **options).headers[name]
+
+
+def send_in_chunks(*chunks: bytes) -> Callable[[Service], int]:
+    def send(service: Service) -> int:
+        headers = {"Authorization": f"Bearer {service.key}"}
+        headers["Content-Type"] = "application/json"
+        url = f"{service.url}{PETS}"
+        request = urllib.request.Request(url, iter(chunks), headers)
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code
+
+    return send
+
+
+def break_off(head: str, body: bytes) -> Callable[[Service], bool]:
+    """Return a function that sends a part of a body: if it is answered, then with 400.
+
+    The server itself may refuse it, or wait for the rest until the client has gone.
     """
-    environ = {
-        "DATABASE_URL": new_database(SERVERS[server]),
-        "WEB_CONCURRENCY": "1",
-    }
-    if SERVERS[server] == "sqlite":
-        yield environ
-        return
-    with servers.redis(tmp_path_factory.mktemp("redis")) as url:
-        yield environ | {"REDIS_URL": url}
+
+    def send(service: Service) -> bool:
+        with Wire(service.url) as wire:
+            wire.send(post(service.key, head), body).socket.shutdown(socket.SHUT_WR)
+            answer = wire.rest()
+        return not answer or answer.split(b" ")[1] == b"400"
+
+    return send
 
 
-@pytest.fixture(scope="module")
-def running(
-    server: str,
-    environ: dict[str, str],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Service]:
-    if server == "flask run":
-        with flask_run(environ) as url:
-            yield Service(SimpleNamespace(url=url), issue_key(environ))
-    else:
-        options = ("--worker-class", server, "--threads", "4")
-        directory = tmp_path_factory.mktemp("gunicorn")
-        with serving(directory, environ, *options) as service:
-            yield service
+def crowd(service: Service) -> int:
+    with ThreadPoolExecutor(8) as pool:
+        pending = [pool.submit(service.send, body=REX) for _ in range(24)]
+        return len({each.result().json["id"] for each in pending})
 
 
-@pytest.fixture
-def service(running: Service, environ: dict[str, str]) -> Service:
-    """The running server, with a key of a new project."""
-    return replace(running, key=issue_key(environ))
+LARGEST = json.dumps(REX).encode().ljust(65_536)
+# What is done, and what it leads to: a status, a code of an error, or a value.
+CASES: dict[str, tuple[Callable[[Service], Any], Any]] = {
+    "animal is added": (send(body=REX, Idempotency_Key="once"), 201),
+    "retry is repeated": (
+        header("Idempotent-Replayed", body=REX, Idempotency_Key="once"),
+        "true",
+    ),
+    "key with another body": (
+        send(body=REX | {"name": "Bo"}, Idempotency_Key="once"),
+        "idempotency_key_reused",
+    ),
+    "key that is none": (send(body=REX, Idempotency_Key="ä"), "invalid_request"),
+    "location of an animal": (header("Location", body=REX), f"{PETS}/2"),
+    "list": (lambda service: len(service.send().json), 2),
+    "next page": (
+        lambda service: "after=1" in service.send(f"{PETS}?limit=1").headers["Link"],
+        True,
+    ),
+    "filters": (send(f"{PETS}?status=sold&categoryId=7"), 200),
+    "unknown parameter": (send(f"{PETS}?colour=red"), "invalid_request"),
+    "too many parameters": (send(f"{PETS}?{'a=1&' * 30}"), "invalid_request"),
+    "animal": (header("Deprecation", PET), "@1764892800"),
+    "head of an animal": (send(PET, method="HEAD"), 200),
+    "head has no body": (lambda s: s.send(PET, method="HEAD").content, b""),
+    "unknown animal": (send(f"{PETS}/77"), "not_found"),
+    "no int64": (send(f"{PETS}/{2**63}"), "not_found"),
+    "escaped path": (send("/v1/p%65ts/1"), 200),
+    "doubled slash": (send("/v1//pets"), "not_found"),
+    "unknown path": (send("/v1/dogs"), "not_found"),
+    "other method": (send(method="DELETE"), "method_not_allowed"),
+    "methods": (
+        lambda service: sorted(
+            service.send(method="OPTIONS").headers["Allow"].split(", ")
+        ),
+        ["GET", "HEAD", "OPTIONS", "POST"],
+    ),
+    "animal is corrected": (send(PET, {"name": "Bo"}, method="PATCH"), 200),
+    "order": (send(ORDERS, {"petId": 1}), 201),
+    "second order": (send(ORDERS, {"petId": 1}), "pet_not_available"),
+    "ordered animal is withdrawn": (send(PET, method="DELETE"), "pet_not_available"),
+    "order is completed": (send(ORDER, {"status": "completed"}, method="PATCH"), 200),
+    "category is named": (send(CATEGORY, {"name": "Dögs"}, method="PUT"), 200),
+    "categories": (send("/v1/categories"), 200),
+    "no key": (send(Authorization=""), "missing_api_key"),
+    "wrong key": (send(Authorization="Bearer pet_x"), "invalid_api_key"),
+    "quota": (
+        lambda service: int(service.send().headers["X-RateLimit-Remaining"]) > 0,
+        True,
+    ),
+    "request id": (header("X-Request-ID", X_Request_ID="mine"), "mine"),
+    "invalid members": (send(body={}), "invalid_request"),
+    "another media type": (
+        send(body=REX, Content_Type=FORM),
+        "unsupported_media_type",
+    ),
+    "large body": (send(body="x" * 70_000), "body_too_large"),
+    "largest body in chunks": (send_in_chunks(LARGEST), 201),
+    "larger body in chunks": (send_in_chunks(LARGEST, b" "), 413),
+    "broken chunk": (
+        break_off("Transfer-Encoding: chunked", b"zz\r\n"),
+        True,
+    ),
+    "chunk without an end": (
+        break_off("Transfer-Encoding: chunked", b"5\r\n{"),
+        True,
+    ),
+    "body without an end": (break_off("Content-Length: 9", b"{"), True),
+    "page": (send("/dashboard/sign-in"), 200),
+    "form of a stranger": (send("/dashboard/sign-in", {}, Content_Type=FORM), 400),
+    "health": (send("/healthz"), 200),
+    "readiness": (lambda s: s.send("/readyz").json["counters"], "ok"),
+    "metrics": (send("/metrics"), 200),
+    "description": (send("/openapi.json"), 200),
+    "reference": (send("/docs"), 200),
+    "crowd": (crowd, 24),
+}
 
 
 @contextmanager
-def flask_run(environ: dict[str, str]) -> Iterator[str]:
+def running(server: str, environ: dict[str, str], directory: Path) -> Iterator[Service]:
+    if server not in COMMANDS:
+        options = ("--worker-class", server, "--threads", "4")
+        with serving(directory, environ, *options) as service:
+            yield service
+        return
     port = servers.free_port()
-    command = [sys.executable, "-c", FLASK, "run", "--port", str(port)]
-    with servers.running(command, port, environ=environ):
-        yield f"http://127.0.0.1:{port}"
+    command = [part.format(port=port) for part in COMMANDS[server]]
+    command = [sys.executable, "-c", PATIENTLY, *command]
+    with servers.running(command, port, directory / "log", environ):
+        url = f"http://127.0.0.1:{port}"
+        yield Service(SimpleNamespace(url=url), issue_key(environ))
 
 
-def seen(answer: Answer) -> tuple[int, str | None]:
-    return answer.status, answer.json["code"] if answer.status >= 400 else None
-
-
-def test_valid_requests_get_the_usual_responses(service: Service):
-    made = service.send(body=REX, Idempotency_Key="once")
-    again = service.send(body=REX, Idempotency_Key="once")
-    assert (made.status, again.content) == (201, made.content)
-    assert again.headers["Idempotent-Replayed"] == "true"
-    assert service.send().json == [made.json]
-    assert int(service.send().headers["X-RateLimit-Remaining"]) > 0
-    order = service.send("/v1/store/orders", {"petId": made.json["id"]})
-    assert order.status == 201
-
-
-def test_invalid_requests_get_the_usual_errors(service: Service):
-    assert seen(service.send(Authorization="")) == (401, "missing_api_key")
-    assert seen(service.send("/v1/pets/77")) == (404, "not_found")
-    assert seen(service.send(method="DELETE")) == (405, "method_not_allowed")
-    assert seen(service.send(body={})) == (400, "invalid_request")
-    assert seen(service.send(body="x" * 70_000)) == (413, "body_too_large")
-
-
-def test_chunked_body_over_the_limit_gets_413(service: Service):
-    body = json.dumps(REX).encode().ljust(65_536)
-    assert send_in_chunks(service, body) == 201
-    assert send_in_chunks(service, body, b" ") == 413
-
-
-def send_in_chunks(service: Service, *chunks: bytes) -> int:
-    request = urllib.request.Request(
-        f"{service.url}/v1/pets",
-        iter(chunks),
-        {"Authorization": f"Bearer {service.key}", "Content-Type": "application/json"},
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return answer.status
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code
-
-
-def test_broken_body_is_no_fault_of_the_service(service: Service):
-    chunked = post(service.key, "Transfer-Encoding: chunked")
-    sized = post(service.key, "Content-Length: 9")
-    for sent in (chunked + b"zz\r\n", chunked + b"5\r\n{", sized + b"{"):
-        with Wire(service.url) as wire:
-            wire.send(sent).socket.shutdown(socket.SHUT_WR)
-            assert seen(wire.answer()) == (400, "invalid_request")
-
-
-def test_paths_outside_the_api_are_served(service: Service):
-    for path in ("/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"):
-        assert service.send(path).status == 200
-    assert service.send("/readyz").json == {"status": "ok", "counters": "ok"}
-
-
-def test_concurrent_requests_are_all_answered(service: Service):
-    with ThreadPoolExecutor(8) as pool:
-        pending = [pool.submit(service.send, body=REX) for _ in range(24)]
-        assert len({each.result().json["id"] for each in pending}) == 24
+@pytest.mark.parametrize("server", SERVERS)
+def test_requests_get_the_usual_responses(
+    server: str, new_database: Callable[[str], str], tmp_path: Path
+):
+    assert len(CASES) >= 40
+    with servers.redis(tmp_path) as redis:
+        environ = {
+            "DATABASE_URL": new_database(SERVERS[server]),
+            "WEB_CONCURRENCY": "1",
+        }
+        if SERVERS[server] == "postgresql":
+            environ["REDIS_URL"] = redis
+        with running(server, environ, tmp_path) as service:
+            found = {name: ask(service) for name, (ask, _) in CASES.items()}
+    assert found == {name: expected for name, (_, expected) in CASES.items()}
 
 
 def test_application_imports_no_server():
     program = (
         "import sys, wsgi\n"
-        "print({'gunicorn', 'uvloop', 'httptools'} & set(sys.modules))"
+        "print({'gunicorn', 'gevent', 'httptools'} & set(sys.modules))"
     )
     found = subprocess.run(
         [sys.executable, "-c", program],

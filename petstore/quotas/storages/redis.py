@@ -27,11 +27,12 @@ from redis.exceptions import (
 )
 from redis.retry import Retry
 
-from petstore import timeouts
+from petstore import clock, timeouts
 from petstore.quotas.storages import STRIKE_PAUSE_MS
 from petstore.quotas.strategy import AlignedWindowSupport, Counts, Hit
 from petstore.storage import Busy, seconds_left
 
+SHORTEST_SECONDS = 0.001  # 0 would not wait for what has arrived
 ServerInfo = dict[str, Any]
 Arguments = Sequence[int | str]
 
@@ -105,25 +106,30 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
             self._turns.put(None)
 
     def _run(self, keys: Sequence[str], arguments: Arguments) -> Any:
+        ends = clock.monotonic() + timeouts.LIMITS.hit_seconds
         if self._idle:
             try:
-                return self._run_on(self._idle.pop(), keys, arguments)
+                return self._run_on(self._idle.pop(), ends, keys, arguments)
             except ConnectionError:
                 # Redis may have closed it long ago, and the other ones, too.
                 self._idle.clear()
         pool = self.storage.connection_pool
         connection = pool.connection_class(**pool.connection_kwargs)
         connection.connect()
-        return self._run_on(connection, keys, arguments)
+        return self._run_on(connection, ends, keys, arguments)
 
     def _run_on(
-        self, connection: AbstractConnection, keys: Sequence[str], arguments: Arguments
+        self,
+        connection: AbstractConnection,
+        ends: float,
+        keys: Sequence[str],
+        arguments: Arguments,
     ) -> Any:
         rest = (len(keys), *keys, *arguments)
         try:
-            reply = _call(connection, "EVALSHA", self._script.sha, *rest)
+            reply = _call(connection, ends, "EVALSHA", self._script.sha, *rest)
         except NoScriptError:
-            reply = _call(connection, "EVAL", self._script.script, *rest)
+            reply = _call(connection, ends, "EVAL", self._script.script, *rest)
         self._idle.append(connection)
         return reply
 
@@ -182,11 +188,18 @@ def redis_storage(
     return cast(SingleStorage, storage)
 
 
-def _call(connection: AbstractConnection, *command: Any) -> Any:
+def _call(connection: AbstractConnection, ends: float, *command: Any) -> Any:
+    """Send a command and return its reply, which must come before the hit ends."""
     connection.send_command(*command)
     try:
-        return connection.read_response(disconnect_on_error=False)
+        return connection.read_response(
+            disconnect_on_error=False, timeout=_seconds_left(ends)
+        )
     except TimeoutError:
         # The reply may have come while this process was late itself.
-        seconds = timeouts.LIMITS.redis_seconds
-        return connection.read_response(timeout=seconds)
+        return connection.read_response(timeout=_seconds_left(ends))
+
+
+def _seconds_left(ends: float) -> float:
+    left = min(timeouts.LIMITS.redis_seconds, ends - clock.monotonic())
+    return max(left, SHORTEST_SECONDS)
