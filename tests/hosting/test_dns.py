@@ -11,7 +11,7 @@ import dns.rrset
 import pytest
 
 from petstore.hosting.dns import DnsResult, Record, RequiredRecords, check_dns
-from petstore.settings.addresses import Address
+from petstore.settings import Address
 from tests.harness.dns_server import DnsServer, rrset
 
 TARGET = "shelter.pets.example.net"
