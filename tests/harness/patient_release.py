@@ -11,9 +11,9 @@ from petstore.engines import (  # noqa: E402
     postgresql,
     sqlite,
 )
-from petstore.quotas.stores import redis_clients  # noqa: E402
 
 from petstore.api import idempotency  # noqa: E402
+from petstore.quotas.stores import redis_clients  # noqa: E402
 
 SECONDS = 20.0
 IN_MS = int(SECONDS * 1000)
