@@ -32,7 +32,7 @@ def call_in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
     """
     if uses_greenlets():
         pool = sys.modules["gevent"].get_hub().threadpool
-        result: Result = pool.apply(function, arguments)
+        result: Result = pool.spawn(function, *arguments).get()
         return result
     return function(*arguments)
 

@@ -140,7 +140,7 @@ ERRORS = {
         431,
         "There are more than 16 KiB or more than 100 headers.",
         "{}",
-        ("The headers are longer than 16 KiB.",),
+        ("There are more than 16 KiB or more than 100 headers.",),
     ),
     "internal_error": Kind(
         500,

@@ -6,7 +6,6 @@ workers, which may be one that patches the standard library. So the hooks themse
 import the service, when that is done. Gunicorn's master keeps them after a reload.
 """
 
-import errno
 import os
 import shutil
 import signal
@@ -62,7 +61,7 @@ def on_starting(server: Arbiter) -> None:
         if not server.cfg.reuse_port and not HANDED_OVER & os.environ.keys():
             for address in server.cfg.address:
                 if isinstance(address, tuple):
-                    _require_free(*address)
+                    _require_free(address)
         for warning in startup_warnings(settings, server.cfg.address):
             server.log.warning(warning)
     except (migrator.NotMigrated, OSError) as error:
@@ -116,24 +115,17 @@ def _refuse(error: Exception | str) -> NoReturn:
     sys.exit(f"Error: {error}")
 
 
-def _require_free(host: str, port: int) -> None:
-    """Raise `OSError` if something else listens there.
+def _require_free(address: tuple[str, int]) -> None:
+    """Raise an `OSError` that names the address if the service cannot listen there.
 
     Gunicorn itself tries five times, and logs two lines for each try.
     """
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as own:
-        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        for _ in range(TRIES):
-            try:
-                return own.bind((host, port))
-            except OSError as error:
-                if error.errno != errno.EADDRINUSE:
-                    raise OSError(f"{host}:{port}: {error.strerror}") from None
-            time.sleep(PAUSE_SECONDS)
-    raise OSError(
-        f"{host}:{port} is in use: stop what listens there, or choose another port"
-        " with PORT or --bind"
-    )
+    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+    for _ in range(TRIES):
+        with suppress(OSError):
+            return socket.create_server(address, family=family).close()
+        time.sleep(PAUSE_SECONDS)
+    socket.create_server(address, family=family).close()
 
 
 def _name_of_metric_files() -> str:

@@ -5,6 +5,7 @@ not it begins with an underscore.
 """
 
 import ast
+import inspect
 import os
 import re
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import peewee
+import psycopg
 import pytest
 from gunicorn.config import Config
 from gunicorn.workers.ggevent import GeventWorker
@@ -31,6 +33,7 @@ USED = {
     "peewee.Database._close",
     "peewee.Database.get_sql_context",
     "peewee.__exception_wrapper__",
+    "psycopg.Connection.wait",
     "gunicorn.workers.ggevent.GeventWorker",
 }
 
@@ -69,6 +72,12 @@ def test_peewee_writes_constants_as_literals():
 def test_peewee_exception_wrapper_translates_errors():
     with pytest.raises(peewee.OperationalError), peewee.__exception_wrapper__:
         raise type("OperationalError", (Exception,), {})
+
+
+def test_psycopg_connection_waits_by_a_method_with_a_timeout():
+    parameters = inspect.signature(psycopg.Connection.wait).parameters
+    assert [*parameters] == ["self", "gen", "interval", "timeout"]
+    assert "self._conn.wait(" in inspect.getsource(psycopg.Cursor.execute)
 
 
 def test_gunicorn_worker_has_what_ours_uses():

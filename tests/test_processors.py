@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from petstore.settings import processors
-from petstore.settings.processors import usable_processors
+from petstore import settings
+from petstore.settings import usable_processors
 
 CORES = 8
 BY_VERSION_2 = "0::/service.slice/petstore\n"
@@ -17,8 +17,8 @@ BY_VERSION_1 = "5:memory:/other\n4:cpu,cpuacct:/docker/1\n0::/\n"
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return a function that writes this process's groups and files of theirs."""
-    monkeypatch.setattr(processors, "CONTROL_GROUPS", tmp_path / "groups")
-    monkeypatch.setattr(processors, "OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(settings, "CONTROL_GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(settings, "OWN_GROUPS", tmp_path / "own")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(CORES)))
 
     def write(own: str, **files: str) -> None:

@@ -13,7 +13,7 @@ from petstore.models.plans import Quota
 from petstore.models.sessions import IDLE_MS, LASTS_MS
 from petstore.quotas.allowances import FAILED_SIGN_INS, PAGES, RESERVE, SIGN_INS
 from petstore.quotas.housekeeping import TABLES
-from petstore.settings.numbers import MIN_SECRET_LENGTH
+from petstore.settings import MIN_SECRET_LENGTH
 from tests.harness.servers import ROOT
 
 SECURITY = (ROOT / "SECURITY.md").read_text()

@@ -58,10 +58,9 @@ def test_empty_setting_counts_as_unset():
             "postgresql://[::1]/d?sslmode=require",
             "postgresql://[::1]/d?sslmode=require",
         ),
-        ("postgres://h/d?connect_timeout=10", "postgresql://h/d"),
         (
-            "postgres://h/d?channel_binding=prefer&sslmode=require&connect_timeout=10",
-            "postgresql://h/d?sslmode=require",
+            "postgres://h/d?channel_binding=require&connect_timeout=10",
+            "postgresql://h/d?channel_binding=require&connect_timeout=10",
         ),
     ],
 )
@@ -87,24 +86,10 @@ def test_redis_cluster_and_sentinel_urls_are_accepted(url: str):
     assert read_settings({"REDIS_URL": url}).redis_url == url
 
 
-def test_required_channel_binding_is_refused_with_a_way_out():
-    url = "postgresql://u@h/d?sslmode=require&channel_binding=require"
-    with pytest.raises(SettingError, match=r"channel_binding=require .* remove it"):
-        read_settings({"DATABASE_URL": url})
-
-
-@pytest.mark.parametrize("where", ["", "sslmode=require&"])
-def test_unknown_kind_of_session_is_refused_with_those_that_there_are(where: str):
-    url = f"postgresql://u@h/d?{where}target_session_attrs="
-    assert read_settings({"DATABASE_URL": f"{url}read-write"})
-    with pytest.raises(SettingError, match=r"target_session_attrs .* any, primary, "):
-        read_settings({"DATABASE_URL": f"{url}bogus"})
-
-
 @pytest.mark.parametrize("url", ["redis://h/{}", "rediss://h/{}?ssl_cert_reqs=none"])
 def test_number_of_a_redis_database_has_a_limit(url: str):
     assert read_settings({"REDIS_URL": url.format(999_999_999)})
-    with pytest.raises(SettingError, match="number of the database must have at most"):
+    with pytest.raises(SettingError, match="NUMBER of at most 9 digits"):
         read_settings({"REDIS_URL": url.format(99_999_999_999)})
 
 
@@ -146,8 +131,6 @@ INVALID = {
         *(f"postgresql://u:{PASSWORD}%zz@h/d", f"postgresql://u:{PASSWORD}/@h/d"),
         *(f"postgresql://u:{PASSWORD}@[::1/d", f"postgresql://u:{PASSWORD}@h,/d"),
         *(f"postgresql://u:{PASSWORD}@h/d?x", f"postgresql://u:{PASSWORD}@x@h/d"),
-        f"postgresql://u:{PASSWORD}@h/d?channel_binding=require",
-        f"postgresql://u:{PASSWORD}@h/d?target_session_attrs=bogus",
         *(f"postgresql://u:{PASSWORD}@h/d\n", "sqlite:///petstore.db\n"),
     ],
     "REDIS_URL": [

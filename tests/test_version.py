@@ -4,7 +4,7 @@ import re
 
 from flask.testing import FlaskClient
 
-from petstore.settings import version
+from petstore.settings import INTERFACE, RELEASE
 from tests.harness.databases import of_one_engine
 from tests.harness.documents import commands_below
 from tests.harness.releases import commit_of, git, release_before, sections
@@ -15,15 +15,14 @@ UNRELEASED, *RELEASES = sections(CHANGELOG)
 KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
-def test_what_lies_here_is_the_latest_release():
-    """Operators install it as it is, so that what changes is a release of its own."""
-    assert UNRELEASED == ("Unreleased", "", "")
-    assert RELEASES[0].name == version.RELEASE
+def test_version_is_that_of_the_latest_release():
+    assert UNRELEASED.name == "Unreleased"
+    assert RELEASES[0].name == RELEASE
 
 
 def test_releases_stay_as_they_were_told_when_the_latest_one_was_made():
     # Else it is being made, or what lies here is a copy without a history.
-    if commit := commit_of(version.RELEASE):
+    if commit := commit_of(RELEASE):
         _, *told = sections(git("show", f"{commit}:CHANGELOG.md"))
         assert told == RELEASES
 
@@ -33,7 +32,7 @@ def test_upgrade_to_the_latest_release_is_described():
         "docs/operating.md", "Upgrade and rollback"
     )
     latest, before = (f"/opt/petstore-{release.name}" for release in RELEASES[:2])
-    assert f"-S'## [{version.RELEASE}] - '" in install
+    assert f"-S'## [{RELEASE}] - '" in install
     assert f"{latest} /opt/petstore " in switch
     assert f"{before} /opt/petstore " in go_back
 
@@ -57,7 +56,7 @@ def test_changelog_sections_are_of_known_kinds():
 @of_one_engine
 def test_openapi_document_has_the_api_version(stranger: FlaskClient):
     described = stranger.get("/openapi.json").json["info"]["version"]
-    assert described == version.INTERFACE == "1.0.0"
+    assert described == INTERFACE == "1.0.0"
 
 
 def test_python_version_file_satisfies_the_readme():

@@ -17,10 +17,10 @@ from petstore import log
 from petstore.events import acting_as
 from petstore.events.activity import OPERATOR
 from petstore.models import RuleError
-from petstore.settings import version
+from petstore.settings import RELEASE
 from petstore.storage import migrator, opened_databases
 
-HELP = f"""Pet Store Service {version.RELEASE}: animals for adoption over HTTP.
+HELP = f"""Pet Store Service {RELEASE}: animals for adoption over HTTP.
 
 Run these commands in the directory of the service, with its environment variables.
 Flask's own commands run, routes and shell work, too.

@@ -8,10 +8,9 @@ from pkgutil import walk_packages
 import click
 import peewee
 
-from petstore import models
+from petstore import models, settings
 from petstore.cli.commands import Group, in_one_line
 from petstore.quotas import storages
-from petstore.settings import urls
 from petstore.storage import backup, opened_databases, transfer
 
 data = Group(name="data", help="Copies of the data.")
@@ -41,7 +40,7 @@ def back_up(file: Path) -> None:
 def copy(database_url: str) -> None:
     """Copy everything, with ids and counters, into an empty database."""
     try:
-        url = urls.database_url(database_url)
+        url = settings.database_url(database_url)
     except ValueError as error:
         raise click.UsageError(f"The argument DATABASE_URL: {error}.") from None
     import_tables()

@@ -13,7 +13,7 @@ from petstore import timeouts
 from petstore.clock import MS_PER_SECOND
 from petstore.concurrency import call_in_thread
 from petstore.models.domains import Certificate
-from petstore.settings.addresses import Address
+from petstore.settings import Address
 
 
 def fetch_certificate(proxy: Address, domain: str) -> Certificate:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from petstore.hosting.lookup import Lookup, NotPublic, Unanswered
 from petstore.hosting.names import is_apex, is_public, proof_name, registered
 from petstore.models.domains import DnsResult
-from petstore.settings.addresses import Address
+from petstore.settings import Address
 
 TTL_SECONDS = 3600  # specification section 1
 MAX_CNAMES = 8

@@ -16,7 +16,7 @@ import dns.wire
 
 from petstore import clock, timeouts
 from petstore.hosting.names import is_public
-from petstore.settings.addresses import Address
+from petstore.settings import Address
 
 ALIASES = (dns.rdatatype.CNAME, dns.rdatatype.DNAME)
 KINDS = (*ALIASES, dns.rdatatype.A, dns.rdatatype.AAAA, dns.rdatatype.TXT)

@@ -8,7 +8,7 @@ import idna
 from publicsuffixlist import PublicSuffixList
 
 from petstore.models.domains import DomainNotAllowed
-from petstore.settings.addresses import LABEL
+from petstore.settings import LABEL
 
 MAX_NAME_LENGTH = 253  # RFC 1035 section 2.3.4, without the dot of the root
 PROOF_LABEL = "_petstore"

@@ -19,7 +19,7 @@ from petstore.models.domains import (
     TooManyNewDomains,
 )
 from petstore.models.projects import Project
-from petstore.settings.addresses import Address
+from petstore.settings import Address
 from petstore.storage import db, end_deadline
 
 MAX_HANDSHAKES = 64  # of a worker

@@ -5,7 +5,7 @@ import re
 import idna
 
 from petstore.models import RuleError
-from petstore.settings.addresses import address
+from petstore.settings import address
 
 MAX_LENGTH = 300
 DEFAULT_PORTS = {"http": 80, "https": 443}

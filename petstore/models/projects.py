@@ -19,7 +19,7 @@ from petstore import clock
 from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.plans import PLANS, Quota, quota_of
-from petstore.settings.addresses import LABEL
+from petstore.settings import LABEL
 from petstore.storage import BaseModel, db
 
 MAX_SLUG_LENGTH = 63

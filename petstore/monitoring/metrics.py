@@ -26,7 +26,7 @@ from prometheus_client.registry import Collector
 from petstore import clock, log
 from petstore.models.callers import Caller
 from petstore.quotas.decisions import Decision
-from petstore.settings import version
+from petstore.settings import INTERFACE, RELEASE
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
 from petstore.web.proxies import require_direct_client
@@ -132,7 +132,7 @@ class _Gauges(Collector):
         self._app = app
 
     def collect(self) -> Iterator[Metric]:
-        build = {"version": version.RELEASE, "interface": version.INTERFACE}
+        build = {"version": RELEASE, "interface": INTERFACE}
         yield InfoMetricFamily("petstore_build", "What is running.", build)
         yield GaugeMetricFamily(
             "petstore_counter_store_up",

@@ -12,8 +12,7 @@ from petstore.openapi.components import add_components
 from petstore.openapi.guide import INTRODUCTION, link, sections
 from petstore.openapi.operations import operations
 from petstore.schemas.fields import Integer
-from petstore.settings import Settings
-from petstore.settings.version import INTERFACE
+from petstore.settings import INTERFACE, Settings
 from petstore.web.application import API_PREFIX
 from petstore.web.responses import JsonResponse
 

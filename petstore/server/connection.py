@@ -1,9 +1,10 @@
 """The connection of one client: its requests are answered one at a time."""
 
 import socket
-import sys
 from contextlib import closing, suppress
 from typing import Any
+
+from gunicorn.http.wsgi import base_environ
 
 from petstore import clock, timeouts
 from petstore.errors import UNREADABLE, ErrorResponse
@@ -28,7 +29,7 @@ class Connection:
     def __init__(self, worker: Any, client: socket.socket, address: Any) -> None:
         self._worker = worker  # a Worker, whose module imports this one
         self._client = client
-        self._base_environ = _base_environ(address, client.getsockname())
+        self._base_environ = _base_environ(worker.cfg, client, address)
         self._reader = RequestReader(self._base_environ)
         self._is_last = False  # whether the connection ends after this response
         self.is_idle = True  # nothing of the next request has arrived
@@ -48,6 +49,7 @@ class Connection:
 
     def end(self) -> None:
         """End the connection where it waits; a request that has arrived is answered."""
+        self._worker.remove_waiting(self)
         how = socket.SHUT_RD if self.is_idle else socket.SHUT_RDWR
         with suppress(OSError):  # the client has disconnected
             self._client.shutdown(how)
@@ -123,9 +125,8 @@ class Connection:
         What comes before it is never read as a request, as RFC 9112 sections 9.3.2 and
         9.6 allow. Blank lines are nothing (section 2.2).
         """
-        if not self._worker.alive or not self._worker.cfg.keepalive:
-            self._is_last = True
-        self._is_last = self._is_last or self._has_sent_more()
+        is_ending = not self._worker.alive or not self._worker.cfg.keepalive
+        self._is_last = self._is_last or is_ending or self._has_sent_more()
         return self._is_last
 
     def _has_sent_more(self) -> bool:
@@ -150,14 +151,12 @@ class Connection:
 
     def _receive(self, seconds: float) -> bytes:
         """Return what the client sends, nothing at its end; raises `ClientGone`."""
-        try:
+        with suppress(OSError):  # the client has disconnected
             # If the process was suspended, first read what has been sent meanwhile.
             for limit in (max(seconds, 0), 0):
                 self._client.settimeout(limit)
                 with suppress(TimeoutError):
                     return bytes(_buffer[: self._client.recv_into(_buffer)])
-        except OSError:
-            pass  # it is gone as well
         raise ClientGone
 
     def _send(self, data: bytes, seconds: float) -> None:
@@ -176,24 +175,20 @@ class Connection:
             raise ClientGone from None
 
 
-def _base_environ(address: Any, own_address: Any) -> dict[str, Any]:
+def _base_environ(cfg: Any, client: socket.socket, address: Any) -> dict[str, Any]:
     """Return the part of the environ that all requests of a connection share."""
+    own_address = client.getsockname()
     # The address of a Unix socket is a path, and its clients have no address.
     remote, local = (
         name if isinstance(name, tuple) else ("", "") for name in (address, own_address)
     )
     return {
+        **base_environ(cfg),
         "REMOTE_ADDR": remote[0],
         "REMOTE_PORT": str(remote[1]),
         "SERVER_NAME": local[0] or "localhost",
         "SERVER_PORT": str(local[1]),
         "SCRIPT_NAME": "",
-        "wsgi.version": (1, 0),
         "wsgi.url_scheme": "http",
-        "wsgi.errors": sys.stderr,
         "wsgi.input": None,
-        "wsgi.input_terminated": True,
-        "wsgi.multithread": True,
-        "wsgi.multiprocess": True,
-        "wsgi.run_once": False,
     }

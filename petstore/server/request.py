@@ -5,12 +5,7 @@ import re
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from httptools import (
-    HttpParserCallbackError,
-    HttpParserError,
-    HttpParserUpgrade,
-    HttpRequestParser,
-)
+import httptools
 
 from petstore import timeouts
 from petstore.errors import MAX_BODY_BYTES, ErrorResponse, InvalidRequest
@@ -19,7 +14,6 @@ from petstore.errors import MAX_BODY_BYTES, ErrorResponse, InvalidRequest
 # consists of chunk extensions and trailers.
 MAX_REQUEST_BYTES = timeouts.LIMITS.head_bytes + 6 * (MAX_BODY_BYTES + 1)
 
-BLANK_LINE = b"\r\n\r\n"  # ends a head
 MAX_LENGTH_DIGITS = 20  # of a Content-Length; int() fails with more than 4,300
 ABSOLUTE_TARGET = re.compile(rb"(?i:https?)://([^/:][^/]*)(/.*)?")
 HOST = re.compile(  # RFC 3986 section 3.2, without user information
@@ -27,10 +21,7 @@ HOST = re.compile(  # RFC 3986 section 3.2, without user information
     re.IGNORECASE,
 )
 # A second one of these would be ambiguous. Other headers may be lists: they are joined.
-SINGLE_HEADERS = {
-    "HTTP_HOST": "Host",
-    "HTTP_IDEMPOTENCY_KEY": "Idempotency-Key",
-}
+SINGLE_HEADERS = {"HTTP_HOST", "HTTP_IDEMPOTENCY_KEY"}
 CGI_NAMES = ("CONTENT_TYPE", "CONTENT_LENGTH")  # the others begin with `HTTP_`
 
 
@@ -39,7 +30,7 @@ class RequestReader:
 
     def __init__(self, base_environ: dict[str, Any]) -> None:
         self._base_environ = base_environ
-        self._parser = HttpRequestParser(self)
+        self._parser = httptools.HttpRequestParser(self)
         self._begin()
 
     def _begin(self) -> None:
@@ -52,7 +43,7 @@ class RequestReader:
         self._url = b""
         self._has_head = self._is_chunked = False
         self._length = 0  # of the body, unless it is chunked
-        self._trailer_count = 0
+        self._header_count = 0  # of the head, or of the trailers
         self._body = bytearray()
 
     def read(self, data: bytes) -> None:
@@ -68,7 +59,7 @@ class RequestReader:
             self._check_head(data)
         try:
             self._feed(data)
-        except HttpParserError as error:
+        except httptools.HttpParserError as error:
             if not self.is_complete:
                 raise _refusal(error) from None
             self.is_last = True
@@ -101,29 +92,26 @@ class RequestReader:
         begun = self._head.lstrip(b"\r\n")  # RFC 9112 section 2.2
         if len(self._head) - len(begun) > limits.blank_lines * len(b"\r\n"):
             raise InvalidRequest("There are too many empty lines before the request.")
-        head, end, _ = begun.partition(BLANK_LINE)
-        if len(head) + len(end) > limits.head_bytes:
-            excess = f"The headers are longer than {limits.head_bytes // 1024} KiB."
-            raise ErrorResponse("headers_too_large", excess)
-        _require_few_headers(head.rstrip(b"\r\n").count(b"\n"))
+        head, end, _ = begun.partition(b"\r\n\r\n")
+        count = head.rstrip(b"\r\n").count(b"\n")
+        if count > limits.headers or len(head) + len(end) > limits.head_bytes:
+            raise _headers_too_large()
 
     def _feed(self, data: bytes) -> None:
-        try:
-            self._parser.feed_data(data)
-        except HttpParserUpgrade as upgrade:
-            self._decline_upgrade(data[upgrade.args[0] :])
-
-    def _decline_upgrade(self, rest: bytes) -> None:
-        """Ignore a request to switch protocols, as RFC 9110 section 7.8 allows.
+        """Parse bytes, and ignore a request to switch protocols (RFC 9110 section 7.8).
 
         The parser stops after the head of such a request, so that the other protocol
         can read what follows. A new parser therefore reads the body.
         """
-        self._parser = HttpRequestParser(self)
-        length = f"Content-Length: {self._length}"
-        framing = "Transfer-Encoding: chunked" if self._is_chunked else length
-        self.is_complete = False
-        self._feed(f"POST / HTTP/1.1\r\n{framing}\r\n\r\n".encode() + rest)
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._parser = httptools.HttpRequestParser(self)
+            length = f"Content-Length: {self._length}"
+            framing = "Transfer-Encoding: chunked" if self._is_chunked else length
+            self.is_complete = False
+            head = f"POST / HTTP/1.1\r\n{framing}\r\n\r\n".encode()
+            self._feed(head + data[upgrade.args[0] :])
 
     def on_message_begin(self) -> None:
         """Refuse a request that comes too early; called by httptools."""
@@ -141,18 +129,18 @@ class RequestReader:
         with `_`: in the environ they would look like those with a hyphen, which a proxy
         may have set.
         """
-        if self._has_head:
-            self._trailer_count += 1
-            _require_few_headers(self._trailer_count)
-            return
-        if b"_" in name:
+        self._header_count += 1
+        if self._header_count > timeouts.LIMITS.headers:
+            raise _headers_too_large()
+        if self._has_head or b"_" in name:
             return
         key = name.decode("ascii").upper().replace("-", "_")
         if key not in CGI_NAMES:
             key = f"HTTP_{key}"
         if key in self._environ:
-            if single := SINGLE_HEADERS.get(key):
-                raise InvalidRequest(f"The request has more than one {single} header.")
+            if key in SINGLE_HEADERS:
+                twice = f"The request has more than one {name.decode()} header."
+                raise InvalidRequest(twice)
             value = self._environ[key].encode("latin-1") + b"," + value
         limit = timeouts.LIMITS.header_parts
         if len(value) > limit and value.count(b",") + value.count(b";") > limit:
@@ -169,13 +157,15 @@ class RequestReader:
             return
         self._has_head = True
         self._head = b""
+        self._header_count = 0
         version = self._parser.get_http_version()
         if version not in ("1.0", "1.1"):
             raise InvalidRequest("Only HTTP/1.0 and HTTP/1.1 are supported.")
         self._environ["SERVER_PROTOCOL"] = f"HTTP/{version}"
         self._environ["REQUEST_METHOD"] = self._parser.get_method().decode()
-        if version == "1.1" or "HTTP_HOST" in self._environ:
-            self._require_host()
+        host = self._environ.get("HTTP_HOST", "" if version == "1.0" else "?")
+        if not HOST.fullmatch(host):
+            raise InvalidRequest("The request needs a valid Host header.")
         self._set_target()
         self._read_framing(version)
 
@@ -210,11 +200,6 @@ class RequestReader:
         self._environ["PATH_INFO"] = path.decode("latin-1")
         self._environ["QUERY_STRING"] = query.decode("latin-1")
 
-    def _require_host(self) -> None:
-        host = self._environ.get("HTTP_HOST")
-        if host is None or not HOST.fullmatch(host):
-            raise InvalidRequest("The request needs a valid Host header.")
-
     def _read_framing(self, version: str) -> None:
         """Find out how the body is delimited (RFC 9112 section 6.3).
 
@@ -246,13 +231,12 @@ class RequestReader:
 
 def _refusal(error: Exception) -> BaseException:
     """Return what a callback has raised, or else the answer to invalid HTTP."""
-    if isinstance(error, HttpParserCallbackError):
+    if isinstance(error, httptools.HttpParserCallbackError):
         return error.__context__ or error
     return InvalidRequest(f"The request is not valid HTTP: {error}.")
 
 
-def _require_few_headers(count: int) -> None:
-    limit = timeouts.LIMITS.headers
-    if count > limit:
-        excess = f"There are more than {limit} headers."
-        raise ErrorResponse("headers_too_large", excess)
+def _headers_too_large() -> ErrorResponse:
+    limits = timeouts.LIMITS
+    most = f"more than {limits.head_bytes // 1024} KiB or more than {limits.headers}"
+    return ErrorResponse("headers_too_large", f"There are {most} headers.")

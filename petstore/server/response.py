@@ -37,45 +37,34 @@ class Response:
         """
         parts = application(self._environ, self._start_response)
         try:
-            length = self._content_length()
-            if length is not None and length > MAX_WHOLE_BYTES:
-                yield self._head()
-                yield from parts
-                return
-            if length is None and self._may_have_body():
-                yield from self._pieces_of_unknown_length(iter(parts))
-                return
-            yield self._head() + b"".join((*self._written, *parts))
+            rest = iter(parts)
+            body = b"".join(self._written)
+            for part in rest:
+                body += part
+                if len(body) > MAX_WHOLE_BYTES:
+                    yield from self._long_body(body, rest)
+                    return
+            if self._may_have_body() and not self._has_length():
+                self._headers = [*self._headers, ("Content-Length", str(len(body)))]
+            yield self._head() + body
         finally:
             if hasattr(parts, "close"):
                 parts.close()
 
-    def _pieces_of_unknown_length(self, parts: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield a short body whole, and a longer one in chunks.
+    def _long_body(self, begun: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield a body as its parts come, in chunks if its length is unknown.
 
         HTTP/1.0 has no chunks: there the body ends with the connection.
         """
-        body = b"".join(self._written)
-        for part in parts:
-            body += part
-            if len(body) > MAX_WHOLE_BYTES:
-                break
-        else:
-            self._add_header("Content-Length", str(len(body)))
-            yield self._head() + body
+        if self._has_length() or self._environ["SERVER_PROTOCOL"] == "HTTP/1.0":
+            self.ends_connection = not self._has_length()
+            yield self._head() + begun
+            yield from rest
             return
-        if self._environ["SERVER_PROTOCOL"] == "HTTP/1.0":
-            self.ends_connection = True
-            yield self._head() + body
-            yield from parts
-            return
-        self._add_header("Transfer-Encoding", "chunked")
-        yield self._head() + _chunk(body)
-        yield from map(_chunk, filter(None, parts))
+        self._headers = [*self._headers, ("Transfer-Encoding", "chunked")]
+        yield self._head() + _chunk(begun)
+        yield from map(_chunk, filter(None, rest))
         yield _chunk(b"")
-
-    def _add_header(self, name: str, value: str) -> None:
-        self._headers = [*self._headers, (name, value)]
 
     def _start_response(
         self, status: str, headers: list[tuple[str, str]], _exc_info: object = None
@@ -83,12 +72,8 @@ class Response:
         self._status, self._headers = status, headers
         return self._written.append
 
-    def _content_length(self) -> int | None:
-        """Return the Content-Length that the application has set, or None."""
-        for name, value in self._headers:
-            if name == "Content-Length":
-                return int(value)
-        return None
+    def _has_length(self) -> bool:
+        return any(name == "Content-Length" for name, _ in self._headers)
 
     def _may_have_body(self) -> bool:
         is_head = self._environ["REQUEST_METHOD"] == "HEAD"

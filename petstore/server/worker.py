@@ -124,11 +124,7 @@ class Worker(GeventWorker):
         """
         waiting = self._idle or self._slow
         if waiting and self._connections.full():
-            self._end(next(iter(waiting)))
-
-    def _end(self, connection: Connection) -> None:
-        self.remove_waiting(connection)
-        connection.end()
+            next(iter(waiting)).end()
 
     def _finish(self) -> None:
         """Finish the requests under way, and those that have been sent already."""
@@ -137,7 +133,7 @@ class Worker(GeventWorker):
         while self._connections and clock.monotonic() < ends:
             self.notify()
             for connection in list(self._idle):
-                self._end(connection)
+                connection.end()
             self._connections.join(timeouts.LIMITS.tick_seconds)
 
 

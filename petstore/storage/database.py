@@ -79,8 +79,7 @@ def databases_at(url: str, *, prepares_statements: bool) -> Databases:
 def close_connections() -> None:
     """Give back what the request, or the background task, has used."""
     for database in opened_databases():
-        if not database.is_closed():
-            database.close()
+        database.close()
 
 
 def _forget_connections() -> None:

@@ -3,7 +3,6 @@
 import math
 import queue
 from collections.abc import Sequence
-from contextlib import nullcontext
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,23 +73,41 @@ class Engine(Database):
     def __init__(self, database: str, **options: Any) -> None:
         self._make_pool()
         super().__init__(database, **options)
-        # Peewee connects under a lock, so that one slow connection would hold up all.
-        # The lock protects nothing here: each greenlet or thread has its own state.
-        self._lock = nullcontext()
+
+    # Peewee's own `connect` and `close` hold a lock while they connect, so that one
+    # slow connection would hold up all. Each greenlet or thread has its own state.
 
     def connect(self, reuse_if_open: bool = False) -> bool:
         """Take a connection; raises `Busy` if others keep all of them."""
+        state = self._state
+        if not state.closed:
+            if reuse_if_open:
+                return False
+            raise peewee.OperationalError("a connection is open already")
         try:
             self._places.get(timeout=seconds_left(timeouts.LIMITS.queue_seconds))
         except queue.Empty:
             raise Busy("all connections to the database are in use") from None
-        is_taken = False
         try:
-            is_taken = super().connect(reuse_if_open)
-        finally:
-            if not is_taken:
-                self._places.put(None)
-        return is_taken
+            with as_peewee_errors:
+                state.set_connection(self._connect())
+        except BaseException:
+            self._places.put(None)
+            raise
+        return True
+
+    def close(self) -> bool:
+        """Give the connection back; return whether there was one."""
+        state = self._state
+        if state.closed:
+            return False
+        if state.transactions:
+            raise peewee.OperationalError("a transaction is under way")
+        connection = state.conn
+        state.reset()
+        with as_peewee_errors:
+            self._close(connection)
+        return True
 
     def disconnect(self) -> None:
         """Close the connections that are not in use, and that of the caller."""

@@ -10,11 +10,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from wsgiref.types import StartResponse
 
 import orjson
 from flask import Flask
+from werkzeug.wrappers import Response
 from werkzeug.wsgi import ClosingIterator
 
 from petstore import clock, timeouts
@@ -31,8 +33,10 @@ from petstore.web.state import Header
 PLACE = "petstore.place"  # of a request, in its environ
 OUTSIDE = ("/healthz", "/readyz", "/metrics")  # these tell how the worker fares
 LOG_SECONDS = 1.0  # between two lines of the log about refusals
+JSON = "application/json"
 REFUSED = "Too many requests are under way"
 
+Environ = dict[str, Any]
 Name = str | int | tuple[str, int]  # of an address, a key, or what a project computes
 
 
@@ -41,15 +45,14 @@ class Turns:
 
     def __init__(self) -> None:
         # Set by whoever knows: further headers of a refusal, and who counts it.
-        self.headers: Callable[[dict[str, Any]], list[Header]] = lambda _environ: []
+        self.headers: Callable[[Environ], list[Header]] = lambda _environ: []
         self.on_refusal: Callable[[], None] = lambda: None
         # A real lock: it is held for a moment only, and nobody waits meanwhile.
         self._lock = original("_thread", "allocate_lock")()
         self._running: dict[Name, int] = {}
         self._all_running = 0
         self._waiting: dict[Name, deque[threading.Event]] = {}
-        self._refused = 0  # since the log has said so
-        self._log_soon = Delayed(self._log)
+        self._log_soon = Delayed(partial(emit, "requests_refused"))
 
     def take(self, name: Name, most: int, until: float) -> bool:
         """Wait for a turn until a moment; return False if there is none.
@@ -77,7 +80,8 @@ class Turns:
             has_come = turn.wait(until - clock.monotonic())
         finally:  # a greenlet may be ended while it waits
             if not has_come:
-                self._give_up(name, turn)
+                with self._lock:
+                    waiting.remove(turn) if turn in waiting else self._pass_on(name)
         return has_come
 
     def leave(self, name: Name) -> None:
@@ -88,35 +92,23 @@ class Turns:
     @contextmanager
     def alone(self, project_id: int) -> Iterator[None]:
         """Compute for a project what takes long, once at a time; raises a 503."""
-        name = ("project", project_id)
-        until = clock.monotonic() + timeouts.LIMITS.turn_seconds
-        if not self.take(name, 1, until):
-            raise ErrorResponse("service_unavailable", REFUSED)
+        place = Place(self)
+        place.take(("project", project_id), most=1)
         try:
             yield
         finally:
-            self.leave(name)
+            place.leave()
 
-    def refuse(
-        self,
-        error: ErrorResponse,
-        environ: dict[str, Any],
-        start_response: StartResponse,
-    ) -> Iterable[bytes]:
+    def refuse(self, error: ErrorResponse, environ: Environ) -> Response:
         """Answer before Flask: a refusal as dear as an answer protects nobody."""
-        self._refused += 1
         self._log_soon.start(LOG_SECONDS)
         self.on_refusal()
-        body, content_type = f"{error}\n".encode(), "text/plain; charset=utf-8"
+        members = {"code": error.code, "message": str(error), "status": 503}
         headers = [(REQUEST_ID, request_id_of(environ)), NOSNIFF, NO_STORE]
+        headers += RETRY_AFTER_A_SECOND.items()
         if is_api_path(environ["PATH_INFO"]):
             headers += self.headers(environ)
-            members = {"code": error.code, "message": str(error), "status": 503}
-            body, content_type = orjson.dumps(members), "application/json"
-        headers += [("Content-Type", content_type), ("Content-Length", f"{len(body)}")]
-        headers += RETRY_AFTER_A_SECOND.items()
-        start_response("503 SERVICE UNAVAILABLE", headers)
-        return () if environ["REQUEST_METHOD"] == "HEAD" else (body,)
+        return Response(orjson.dumps(members), 503, headers, mimetype=JSON)
 
     def _pass_on(self, name: Name) -> None:
         if waiting := self._waiting.get(name):
@@ -127,17 +119,6 @@ class Turns:
         running = self._running.pop(name)
         if running > 1:
             self._running[name] = running - 1
-
-    def _give_up(self, name: Name, turn: threading.Event) -> None:
-        with self._lock:
-            if turn.is_set():  # since the time was over
-                self._pass_on(name)
-            else:
-                self._waiting[name].remove(turn)
-
-    def _log(self) -> None:
-        refused, self._refused = self._refused, 0
-        emit("requests_refused", count=refused)
 
 
 class Place:
@@ -174,16 +155,14 @@ def init_app(app: Flask) -> None:
     application, turns = app.wsgi_app, Turns()
     app.extensions["turns"] = turns
 
-    def respond(
-        environ: dict[str, Any], start_response: StartResponse
-    ) -> Iterable[bytes]:
+    def respond(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         if environ["PATH_INFO"] in OUTSIDE:
             return application(environ, start_response)
         place = environ[PLACE] = Place(turns)
         try:
             place.move(network_of(environ.get("REMOTE_ADDR", "")))
         except ErrorResponse as error:
-            return turns.refuse(error, environ, start_response)
+            return turns.refuse(error, environ)(environ, start_response)
         # What came with this request has its turn first: where no request waits, as on
         # SQLite, a crowd would otherwise be served before the loop looks at others.
         time.sleep(0)
@@ -209,8 +188,7 @@ def turns_of(app: Flask) -> Turns:
 
 def take_turn_of(key_id: int) -> None:
     """Wait for a turn of the key, which is known to be right; raises a 503."""
-    if place := _place():
-        place.move(key_id)
+    _place().move(key_id)
 
 
 def compute_alone(project_id: int) -> None:
@@ -218,18 +196,16 @@ def compute_alone(project_id: int) -> None:
 
     It is over when the application has made the response; raises a 503.
     """
-    if place := _place():
-        place.take(("project", project_id), most=1)
+    _place().take(("project", project_id), most=1)
 
 
 def keep_turn() -> None:
     """Keep the turn of this request until its response, a stream, was sent."""
-    if place := _place():
-        place.is_kept = True
+    _place().is_kept = True
 
 
-def _place() -> Place | None:
-    place: Place | None = current_request().environ.get(PLACE)
+def _place() -> Place:
+    place: Place = current_request().environ[PLACE]
     return place
 
 

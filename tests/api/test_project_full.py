@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from petstore.models.pets import PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.row_limits import row_limits
+from tests.harness import databases
 from tests.harness.clocks import Clock
 from tests.harness.services import Service, issue_key, serving
 from tests.harness.statements import recorded
@@ -102,6 +103,7 @@ def service(
     key = issue_key(environ, TINY)
     with serving(tmp_path, environ, *options, key=key) as service:
         yield service
+        databases.close()  # which the test has used
 
 
 def test_all_workers_refuse_within_a_while_and_serve_after_a_change(service: Service):

@@ -13,7 +13,7 @@ from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.sheets import exports
 from petstore.timeouts import LIMITS
-from petstore.web.turns import Name, network_of, turns_of
+from petstore.web.turns import LOG_SECONDS, Name, network_of, turns_of
 from tests.harness.browser import Browser
 from tests.harness.databases import of_one_engine
 
@@ -80,12 +80,12 @@ def test_figures_of_an_unknown_address_are_those_of_new_windows(
 
 
 @pytest.mark.parametrize(("method", "has_body"), [("GET", True), ("HEAD", False)])
-def test_refused_page_is_a_text(
+def test_refused_page_is_an_error_as_well(
     app: Flask, stranger: FlaskClient, method: str, has_body: bool
 ):
     fill(app, HERE)
     refused = stranger.open("/dashboard", method=method)
-    assert (refused.status_code, refused.mimetype) == (503, "text/plain")
+    assert (refused.status_code, refused.mimetype) == (503, "application/json")
     assert bool(refused.data) is has_body
     assert "X-RateLimit-Limit" not in refused.headers
 
@@ -212,10 +212,10 @@ def test_refusals_are_counted_and_told_once(
     for _ in range(3):
         stranger.get("/v1/pets")
     assert f"{line}{before + 3}" in stranger.get("/metrics").text
+    assert delayed == [LOG_SECONDS] * 3
     caplog.set_level(logging.WARNING)
-    turns._log()
-    [record] = caplog.records
-    assert (record.message, record.facts) == ("requests_refused", {"count": 3})
+    turns._log_soon._function()
+    assert caplog.records[-1].message == "requests_refused"
 
 
 def test_what_computes_long_is_done_once_at_a_time_for_a_project(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from petstore.cli.commands import COMMANDS
-from petstore.settings import version
+from petstore.settings import RELEASE
 from tests.cli.outputs import refusal, text_of
 from tests.harness import servers
 from tests.harness.databases import of_one_engine
@@ -68,7 +68,7 @@ def test_help_begins_with_what_this_is(sqlite_url: str, arguments: tuple):
     helped = servers.flask({"DATABASE_URL": sqlite_url}, *arguments)
     assert (helped.returncode, helped.stderr) == (0, "")
     assert helped.stdout.splitlines()[2] == (
-        f"  Pet Store Service {version.RELEASE}: animals for adoption over HTTP."
+        f"  Pet Store Service {RELEASE}: animals for adoption over HTTP."
     )
     assert re.findall(r"^  (\w+)  ", helped.stdout, re.MULTILINE) == list(COMMANDS)
 

@@ -4,7 +4,6 @@ import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 
 
 @contextmanager
@@ -20,22 +19,3 @@ def counted_calls() -> Iterator[list[str]]:
     finally:
         sys.setprofile(None)
         gc.enable()
-
-
-@contextmanager
-def called_functions(file: str) -> Iterator[list[str]]:
-    """Record the names of the functions that this thread calls in one file.
-
-    The file is given by the end of its path, such as `flask/sessions.py`.
-    """
-    names: list[str] = []
-
-    def record(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_filename.endswith(file):
-            names.append(frame.f_code.co_name)
-
-    sys.setprofile(record)
-    try:
-        yield names
-    finally:
-        sys.setprofile(None)

@@ -12,7 +12,7 @@ import dns.rcode
 import dns.rdatatype
 import dns.rrset
 
-from petstore.settings.addresses import Address
+from petstore.settings import Address
 from tests.harness.listening import listening
 
 TTL = 60

@@ -8,7 +8,7 @@ from socketserver import BaseRequestHandler, ThreadingTCPServer
 
 import trustme
 
-from petstore.settings.addresses import Address
+from petstore.settings import Address
 from tests.harness.listening import listening
 
 

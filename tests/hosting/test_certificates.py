@@ -9,7 +9,7 @@ import pytest
 import trustme
 
 from petstore.hosting.certificates import fetch_certificate
-from petstore.settings.addresses import Address
+from petstore.settings import Address
 from tests.harness.host_fixtures import NAME
 from tests.harness.tls_proxy import TlsProxy
 

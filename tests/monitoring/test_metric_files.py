@@ -1,6 +1,5 @@
 """The metric files of workers: kept counts, damage and removal."""
 
-import glob
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +9,6 @@ from tempfile import gettempdir
 import psutil
 import pytest
 
-from petstore import create_app
-from petstore.settings import read_settings
 from tests.harness import servers
 from tests.harness.services import Service, serving
 from tests.harness.waiting import wait_until
@@ -90,34 +87,6 @@ def test_new_workers_go_on_in_the_files_of_those_that_have_ended(
         kill_all(service)
         wait_until(has_two_files_for_each_of_two_workers)
         assert counted(service) == 4 * number
-
-
-def test_scrape_reads_again_while_a_worker_makes_its_file(
-    sqlite_url: str, directory: Path, monkeypatch: pytest.MonkeyPatch
-):
-    app = create_app(read_settings({"DATABASE_URL": sqlite_url}))
-    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(directory))
-    file, find, looks = directory / f"counter_{2**30}.db", glob.glob, []
-    file.touch()
-
-    def filled_later(pattern: str) -> list[str]:
-        looks.append(pattern)
-        if len(looks) == 3:
-            file.write_bytes(bytes(8))
-        return find(pattern)
-
-    monkeypatch.setattr(glob, "glob", filled_later)
-    assert app.test_client().get("/metrics").status_code == 200
-    assert len(looks) == 3
-
-
-def test_given_directory_may_be_named_almost_like_one_of_a_master(
-    environ: dict[str, str], tmp_path: Path
-):
-    directory = tmp_path / "petstore-metrics-1-of-mine"
-    environ |= {"PROMETHEUS_MULTIPROC_DIR": str(directory)}
-    with serving(tmp_path, environ):
-        assert list(directory.glob("counter_*.db"))
 
 
 def test_service_survives_the_loss_of_its_metric_files(

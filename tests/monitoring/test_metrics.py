@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from petstore.models.credentials import new_key
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.settings import version
+from petstore.settings import INTERFACE, RELEASE
 from tests.harness.clocks import Clock
 from tests.harness.samples import Samples
 
@@ -134,7 +134,7 @@ def test_served_and_refused_requests_are_counted_by_plan(
 
 
 def test_build_is_described(scrape: Callable):
-    labels = {"version": version.RELEASE, "interface": version.INTERFACE}
+    labels = {"version": RELEASE, "interface": INTERFACE}
     assert scrape().total("petstore_build_info", **labels) == 1
 
 

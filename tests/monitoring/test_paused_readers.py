@@ -117,9 +117,11 @@ def test_workers_are_replaced_and_the_service_stops(stuck: Logged, client: Clien
 
 
 def test_lines_flow_again_when_the_reader_returns(stuck: Logged, client: Client):
-    wait_until(lambda: not stuck.read())
-    client.get(X_Request_ID="here-again")
-    wait_until(lambda: b"here-again" in stuck.read())
+    def is_logged() -> bool:
+        client.get(X_Request_ID="here-again")
+        return b"here-again" in stuck.read()
+
+    wait_until(is_logged)
 
 
 @pytest.mark.parametrize("gunicorn", ["pipe"], indirect=True)

@@ -81,10 +81,6 @@ def test_unknown_setting_gives_a_warning(
     assert warning.endswith(" is not a setting of this service")
 
 
-def test_postgresql_gives_no_warning_about_files(postgresql_url: str):
-    assert startup_warnings(opened(postgresql_url), EVERYWHERE) == []
-
-
 def test_untrusted_redis_certificate_gives_a_warning_with_a_remedy(sqlite_url: str):
     with tls_proxy() as server:
         server.issue("localhost")
@@ -99,8 +95,3 @@ def test_database_of_a_newer_version_gives_a_warning(sqlite_url: str):
     with applied_by_a_newer_version("9999_later"):
         [warning] = startup_warnings(settings, [LOOPBACK])
     assert warning.endswith("by a newer version of the service (9999_later)")
-
-
-def test_unreachable_redis_gives_no_warning(sqlite_url: str):
-    settings = opened(sqlite_url, REDIS_URL="rediss://127.0.0.1:1/0")
-    assert startup_warnings(settings, [LOOPBACK]) == []

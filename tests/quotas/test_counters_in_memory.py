@@ -21,18 +21,6 @@ def storage() -> ShareStorage:
     return ShareStorage(workers=2)
 
 
-def test_subjects_have_counters_of_their_own(storage: ShareStorage):
-    granted = [storage.count(hit(number % 2)).is_granted for number in range(6)]
-    assert granted == [True] * 4 + [False] * 2
-
-
-def test_what_one_subject_refuses_is_not_counted_for_the_other(storage: ShareStorage):
-    for _ in range(3):
-        storage.count(hit(1))
-    assert not storage.count(hit(2) + hit(1)).is_granted
-    assert storage.count(hit(2), cost=0).used == [2, 50]
-
-
 def test_many_subjects_take_only_so_much_memory(
     storage: ShareStorage, set_limits: Callable[..., None]
 ):

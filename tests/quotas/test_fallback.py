@@ -4,13 +4,11 @@ import time
 from collections.abc import Callable
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.quotas.allowances import STRANGERS
 from tests.harness.clocks import Clock
 from tests.harness.clusters import Server
 from tests.quotas.requests import PETS, remaining, send
@@ -50,13 +48,6 @@ def test_worker_enforces_its_share_of_the_limits_of_a_key(
     limited = client_of(Key.issue(project, Grant(per_minute=2, per_day=4)))
     redis.kill()
     assert send(limited, 2) == [200, 429]
-
-
-def test_worker_enforces_its_share_for_an_ipv6_site(app: Flask, redis: Server):
-    redis.kill()
-    limiter, share = app.extensions["limiter"], 10 * STRANGERS.per_minute // 2
-    decisions = [limiter.count(None, f"2001:db8:7:{n:x}::1") for n in range(share + 9)]
-    assert sum(decision.is_granted for decision in decisions) == share
 
 
 def test_requests_are_served_if_redis_is_down_before_the_first_one(

@@ -45,12 +45,6 @@ def test_lost_scripts_are_sent_again(storage: SingleStorage, server: redis.Redis
     assert storage.count(HITS).used[0] == 2
 
 
-def test_closed_connection_is_replaced(storage: SingleStorage, server: redis.Redis):
-    storage.count(HITS)
-    server.client_kill_filter(_type="normal", skipme=True)
-    assert storage.count(HITS).used[0] == 2
-
-
 @pytest.mark.parametrize("user", ["shop:se%3Acret", ":p%40ss"])
 def test_user_and_password_are_sent_decoded(
     redis_url: str, server: redis.Redis, user: str
@@ -85,23 +79,6 @@ def test_server_that_does_not_answer_is_given_up_in_a_quarter_of_a_second(
         with pytest.raises(storage.base_exceptions):
             storage.count(HITS)
         assert 0.15 < time.monotonic() - began < 0.25
-
-
-def test_process_that_is_late_itself_reads_the_reply_that_has_come(
-    storage: SingleStorage, set_limits: Callable[..., None], monkeypatch
-):
-    storage.count(HITS)
-    [connection] = storage._idle
-    read, late = connection.read_response, []
-
-    def read_late(**options: object) -> object:
-        if not late:
-            late.append(True)
-            raise redis.TimeoutError
-        return read(**options)
-
-    monkeypatch.setattr(connection, "read_response", read_late)
-    assert storage.count(HITS).used[0] == 2
 
 
 def test_hits_wait_for_a_connection_and_are_no_outage(

@@ -29,15 +29,6 @@ def test_chunked_body_is_decoded(wire: Wire, key: str, body: bytes):
     assert wire.send(get(key)).answer().json[0]["name"] == "Rex"
 
 
-def test_request_may_arrive_in_small_pieces(wire: Wire, key: str):
-    for sent, status in (
-        (post(key, CHUNKED) + chunks(PET[:9], PET[9:]), 201),
-        (get(key), 200),
-    ):
-        wire.send(*(sent[i : i + 3] for i in range(0, len(sent), 3)))
-        assert wire.answer().status == status
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -97,25 +88,10 @@ def test_trailers_do_not_override_headers(wire: Wire, key: str):
     assert (answer.status, answer.headers["X-Request-ID"] == "late") == (201, False)
 
 
-def test_connection_close_in_a_trailer_closes_the_connection(wire: Wire, key: str):
-    body = chunks(PET)[:-2] + b"Connection: close\r\n\r\n"
-    answer = wire.send(post(key, CHUNKED) + body).answer()
-    assert (answer.status, answer.headers["Connection"]) == (201, "close")
-    assert wire.is_closed()
-
-
 def test_expect_100_continue_gets_an_interim_response(wire: Wire, key: str):
     wire.send(post(key, LENGTH, "Expect: 100-continue"))
     assert [wire.line(), wire.line()] == ["HTTP/1.1 100 Continue", ""]
     assert wire.send(PET).answer().status == 201
-
-
-def test_body_may_be_sent_without_waiting_for_100_continue(wire: Wire, key: str):
-    wire.send(post(key, LENGTH, "Expect: 100-continue") + PET)
-    answer = wire.answer()
-    if answer.status == 100:
-        answer = wire.answer()
-    assert answer.status == 201
 
 
 def test_expect_100_continue_for_an_oversized_body_gets_413(wire: Wire, key: str):

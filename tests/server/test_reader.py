@@ -79,13 +79,6 @@ def split(sent: bytes, cuts: list[int]) -> list[bytes]:
     return [sent[a:b] for a, b in pairwise(places)]
 
 
-@pytest.mark.parametrize("sent", [*READABLE, *UNREADABLE])
-def test_request_split_into_bytes_reads_the_same(sent: bytes):
-    whole = read(RequestReader({}), [sent])
-    parts = [sent[i : i + 1] for i in range(len(sent))]
-    assert fields(read(RequestReader({}), parts)) == fields(whole)
-
-
 @given(
     st.lists(st.sampled_from(READABLE), max_size=5),
     st.sampled_from([b"", *UNREADABLE]),
@@ -116,12 +109,6 @@ def test_absolute_target_sets_the_host():
     environ, *_ = read(RequestReader({}), [sent])
     assert environ["HTTP_HOST"] == "[::1]:80"
     assert (environ["PATH_INFO"], environ["QUERY_STRING"]) == ("/", "limit=1")
-
-
-@pytest.mark.parametrize("target", ["http://u@x/", "http://:80/", "http://x:y/"])
-def test_target_without_a_valid_host_is_refused_as_such(target: str):
-    with pytest.raises(ErrorResponse, match="The request target is not a valid URL"):
-        RequestReader({}).read(get(KEY, path=target))
 
 
 @pytest.mark.parametrize(("count", "code"), [(100, None), (101, "headers_too_large")])

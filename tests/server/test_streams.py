@@ -48,13 +48,6 @@ def test_head_has_no_body(wire: Wire, key: str):
         assert "Transfer-Encoding" not in answer.headers
 
 
-def test_others_are_served_while_a_client_does_not_read(service: Gunicorn, key: str):
-    with Wire(service.url, receive_buffer=4096) as slow, Wire(service.url) as other:
-        slow.send(get(key, path="/parts/20000"))
-        assert slow.line() == "HTTP/1.1 200 OK"
-        assert other.send(get(key)).answer().status == 200
-
-
 @pytest.mark.parametrize("line_break", ["\r\n", "\n", "\r"])
 def test_response_whose_header_contains_a_line_break_is_not_sent(line_break: str):
     def application(environ: dict, start_response: Callable) -> list[bytes]:
@@ -74,22 +67,6 @@ def pieces(parts: Callable[[], Iterator[bytes]], protocol: str) -> Iterator[byte
 
     environ = {"REQUEST_METHOD": "GET", "SERVER_PROTOCOL": protocol}
     return Response(environ, is_last=lambda: False).pieces(application)
-
-
-def test_parts_are_made_as_they_are_sent():
-    made = []
-
-    def parts() -> Iterator[bytes]:
-        for number in range(LONG):
-            made.append(number)
-            yield bytes(1000)
-
-    found = pieces(parts, "HTTP/1.1")
-    next(found)
-    assert len(made) * 1000 <= MAX_WHOLE_BYTES + 1000
-    for _ in found:
-        pass
-    assert len(made) == LONG
 
 
 @pytest.mark.parametrize("protocol", ["HTTP/1.0", "HTTP/1.1"])

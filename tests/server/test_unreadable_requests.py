@@ -122,14 +122,6 @@ def test_headers_up_to_the_limit_are_accepted(wire: Wire, key: str, count: int):
     assert wire.send(get(key, *lines)).answer().status == 200
 
 
-def test_malformed_request_after_others_closes_the_connection(wire: Wire, key: str):
-    for _ in range(3):
-        assert wire.send(get(key)).answer().status == 200
-    wire.send(b"BAD\r\n\r\n" + get(key))
-    assert error_of(wire.answer()) == (400, "invalid_request")
-    assert wire.is_closed()
-
-
 def test_malformed_request_costs_no_quota(service: Gunicorn):
     def quota_left() -> tuple[str, str]:
         with Wire(service.url) as wire:

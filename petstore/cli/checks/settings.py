@@ -5,18 +5,18 @@ from typing import Any
 
 from petstore.cli.checks.results import Result
 from petstore.settings import (
+    INTERFACE,
+    RELEASE,
     Settings,
-    described_settings,
     read_settings,
     unknown_settings,
-    version,
+    variables,
 )
 
 
 def check_version(_settings: Settings) -> Result:
     """Name the release, and the version of the interface that it serves."""
-    interface = f"with the interface {version.INTERFACE}"
-    return "ok", f"Pet Store Service {version.RELEASE}, {interface}"
+    return "ok", f"Pet Store Service {RELEASE}, with the interface {INTERFACE}"
 
 
 def check_settings(settings: Settings) -> Result:
@@ -33,9 +33,9 @@ def changed_settings(settings: Settings) -> dict[str, str]:
     """Return each setting that differs from its default, without secrets."""
     defaults = read_settings({})
     return {
-        setting.name: _text(field, getattr(settings, field))
-        for field, setting in described_settings().items()
-        if getattr(settings, field) != getattr(defaults, field)
+        variable: _text(name, getattr(settings, name))
+        for variable, name in variables().items()
+        if getattr(settings, name) != getattr(defaults, name)
     }
 
 

@@ -1,0 +1,274 @@
+"""The settings: environment variables, read once, checked and frozen.
+
+A field of `Settings` names its variable, the function that checks and converts the
+text, and the default. The string below it is the meaning in docs/operating.md.
+"""
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+# The version of the service, described in CHANGELOG.md.
+RELEASE = "1.1.0"
+# The version in the interface description (specification section 9). It stays the same
+# as long as /v1 does.
+INTERFACE = "1.0.0"
+
+MAX_WORKERS = 8
+HTTPS_PORT = 443
+MIN_SECRET_LENGTH = 16
+
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+OWN_GROUPS = Path("/proc/self/cgroup")  # a line for each: number, controllers, path
+# By version 2, where one file has both numbers, and by version 1.
+QUOTAS = {"": ("", "cpu.max"), "cpu": ("cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us")}
+
+LABEL = r"(?!-)[a-z0-9-]{1,63}(?<!-)"
+# The last label is not a number, so an IP address is not a name.
+_NAME = rf"({LABEL}\.)*(?![0-9]+$){LABEL}"
+_DOMAIN = rf"(?=.{{1,189}}$){_NAME}"  # a slug must fit in front
+_HOST = rf"(?ai)(?=.{{1,253}}$){_NAME}"
+_ORIGIN = r"https?://[a-z0-9.:\[\]-]+"  # browsers send it in lower case
+_SITE = r"https?://[A-Za-z0-9.:\[\]-]+"
+_EMAIL = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*"
+# No white space, and %XX wherever there is a percent sign.
+_ESCAPED = r"(?!.*(%(?![0-9A-Fa-f]{2})|\s))"
+_USER = r"([^/?#]*@)?"
+_SERVER = r"[^/?#@,]+"
+_SERVERS = rf"{_SERVER}:[0-9]+(,{_SERVER}:[0-9]+)*"
+
+
+class SettingError(ValueError):
+    """A setting is not valid; the text names it and says what it must be."""
+
+
+class Address(NamedTuple):
+    """The host and the port of a server."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+def number(smallest: int, greatest: int) -> Callable[[str], int]:
+    """Return a function that reads a number in a range; it raises ValueError."""
+
+    def convert(text: str) -> int:
+        if re.fullmatch("[0-9]{1,9}", text) and smallest <= int(text) <= greatest:
+            return int(text)
+        wanted = f"a whole number from {smallest} to {greatest}"
+        raise ValueError(f"must be {wanted}, not {text!r}")
+
+    return convert
+
+
+def secret(text: str) -> str:
+    """Return a secret; raises ValueError."""
+    if re.fullmatch(rf"(?s)[^\ud800-\udfff]{{{MIN_SECRET_LENGTH},}}", text):
+        return text
+    raise ValueError(f"must have at least {MIN_SECRET_LENGTH} characters, in UTF-8")
+
+
+def domain(text: str) -> str:
+    """Return a domain in lower case; raises ValueError."""
+    name = text.lower().removesuffix(".")
+    if re.fullmatch(_DOMAIN, name):
+        return name
+    raise ValueError("must be a domain like pets.example.org, without scheme and port")
+
+
+def address(text: str) -> Address:
+    """Return one `host:port`; raises ValueError."""
+    host, _, port = text.rpartition(":")
+    with suppress(ValueError):
+        if re.fullmatch(r"\[[0-9A-Fa-f:.]+\]", host):
+            host = host[1:-1]
+            IPv6Address(host)
+        elif not re.fullmatch(_HOST, host.removesuffix(".")):
+            IPv4Address(host)
+        return Address(host, number(1, 65_535)(port))
+    raise ValueError(f"must be host:port, an IPv6 host in brackets, not {text!r}")
+
+
+def listed(convert: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
+    """Return a function that reads a list separated by commas."""
+    return lambda text: tuple(convert(part.strip()) for part in text.split(","))
+
+
+def url(pattern: str, wanted: str) -> Callable[[str], str]:
+    """Return a function that checks a URL by a pattern; it raises ValueError.
+
+    The error does not repeat the URL, which may contain a password.
+    """
+
+    def convert(text: str) -> str:
+        with suppress(ValueError):  # of a port, or of a host in brackets
+            servers = urlsplit(text).netloc.rpartition("@")[2].split(",")
+            split = [urlsplit(f"//{server}") for server in servers if server]
+            are_valid = all(server.hostname and server.port != 0 for server in split)
+            if are_valid and re.fullmatch(pattern, text):
+                return text
+        raise ValueError(f"must be {wanted}")
+
+    return convert
+
+
+base_url = url(rf"{_SITE}(/[!-~]*)?/v1", "an address like https://api.example.org/v1")
+origin = url(
+    rf"\*|{_ORIGIN}", "* or origins like https://app.example.org, separated by commas"
+)
+contact = url(
+    rf"{_SITE}(/[!-~]*)?|{_EMAIL}",
+    "a URL like https://example.org/plans or an email address",
+)
+redis_url = url(
+    rf"{_ESCAPED}(rediss?://{_USER}{_SERVER}(/[0-9]{{0,9}})?"  # Redis takes 31 bits
+    rf"|rediss://{_USER}{_SERVER}(/[0-9]{{0,9}})?\?ssl_cert_reqs=(none|optional|required)"
+    rf"|redis\+cluster://{_USER}{_SERVERS}/?"
+    rf"|redis\+sentinel://{_USER}{_SERVERS}/[A-Za-z0-9._-]+)",
+    "redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER (only ?ssl_cert_reqs=none may "
+    "follow), redis+cluster://HOST:PORT,HOST:PORT or redis+sentinel://HOST:PORT,HOST:"
+    "PORT/NAME, with a NUMBER of at most 9 digits, and %XX for special characters in "
+    "user and password",
+)
+_database_url = url(
+    r"sqlite:///(?!.*(:memory:|%00|\n))[^?]*[^/?]|"
+    rf"{_ESCAPED}postgresql://([^/?#@]*@)?({_SERVER}(,{_SERVER})*)?/[^/?#]+"
+    r"(\?([^&=#]+=[^&#]*(&|$))*)?",
+    "sqlite:///FILE or postgresql://USER:PASSWORD@HOST:PORT/NAME, with %XX for special "
+    "characters in user and password, and perhaps ?sslmode=MODE",
+)
+
+
+def database_url(text: str) -> str:
+    """Return the URL of an SQLite file or a PostgreSQL database; raises ValueError."""
+    return _database_url(re.sub("^postgres://", "postgresql://", text))
+
+
+def usable_processors() -> int:
+    """Return the number of processors, or of those that a control group allows."""
+    if not hasattr(os, "sched_getaffinity"):  # Linux only
+        return os.cpu_count() or 1
+    usable = len(os.sched_getaffinity(0))
+    with suppress(OSError):  # there is no /proc
+        usable = min(usable, *map(math.ceil, _quotas()), usable)
+    return usable
+
+
+def _quotas() -> Iterator[float]:
+    """Yield how many processors each control group of this process may use."""
+    for line in OWN_GROUPS.read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        for controller in QUOTAS.keys() & set(controllers.split(",")):
+            place, *names = QUOTAS[controller]
+            own = Path(path)
+            for group in (own, *own.parents):
+                directory = CONTROL_GROUPS / place / group.relative_to("/")
+                # Groups outside a container are not to be seen; `max` is no limit.
+                with suppress(OSError, ValueError):
+                    texts = [(directory / name).read_text() for name in names]
+                    quota, period = map(int, " ".join(texts).split())
+                    if quota > 0:
+                        yield quota / period
+
+
+def setting(variable: str, convert: Callable[[str], Any], default: Any = None) -> Any:
+    """Make the field of a variable; `convert` raises ValueError."""
+    return field(default=default, metadata={"variable": variable, "convert": convert})
+
+
+@dataclass(frozen=True, repr=False)  # three contain secrets
+class Settings:
+    """The value of every setting, or its default."""
+
+    database_url: str = setting("DATABASE_URL", database_url, "sqlite:///petstore.db")
+    """`sqlite:///FILE`, or `postgresql://USER:PASSWORD@HOST:PORT/NAME`
+    (PostgreSQL 14 or newer)"""
+    prepared_statements: bool = setting("PETSTORE_PREPARED_STATEMENTS", number(0, 1), 1)
+    """set it to 0 behind PgBouncer in transaction mode"""
+    redis_url: str | None = setting("REDIS_URL", redis_url)
+    """where requests are counted, Redis 6 or newer; see [below](#redis). Without it
+    they are counted in the database"""
+    port: int = setting("PORT", number(1, 65_535), 8000)
+    """the port to listen on"""
+    workers: int = setting(
+        "WEB_CONCURRENCY", number(1, 1000), min(usable_processors(), MAX_WORKERS)
+    )
+    """the number of worker processes"""
+    secret_key: str | None = setting("SECRET_KEY", secret)
+    """signs the sessions of the dashboard; at least 16 characters"""
+    trusted_proxies: int = setting("PETSTORE_TRUSTED_PROXIES", number(0, 100), 0)
+    """how many reverse proxies in front are trusted for X-Forwarded-For and
+    X-Forwarded-Proto"""
+    production_url: str | None = setting("PETSTORE_PRODUCTION_URL", base_url)
+    """the base address in the interface description, including `/v1`"""
+    staging_url: str | None = setting("PETSTORE_STAGING_URL", base_url)
+    """the same for a staging environment"""
+    ban_after: int = setting("PETSTORE_BAN_AFTER", number(1, 1_000_000), 10)
+    """how many refusals within a minute [ban a key](api.md#limits)"""
+    ban_seconds: int = setting("PETSTORE_BAN_SECONDS", number(1, 31_536_000), 300)
+    """how long a ban lasts"""
+    cors_origins: tuple[str, ...] = setting(
+        "PETSTORE_CORS_ORIGINS", listed(origin), ("*",)
+    )
+    """the origins whose pages may call the API, separated by commas"""
+    base_domain: str | None = setting("PETSTORE_BASE_DOMAIN", domain)
+    """enables [host routing](domains.md): each project is served at `SLUG.BASE_DOMAIN`
+    and at its own domains"""
+    dns_servers: tuple[Address, ...] = setting(
+        "PETSTORE_DNS_SERVERS", listed(address), ()
+    )
+    """`HOST:PORT,…`, the servers that are asked when a domain is verified"""
+    tls_address: Address | None = setting("PETSTORE_TLS_ADDRESS", address)  # noqa: RUF009 (it makes a field)
+    """where the TLS proxy listens; the service makes the first handshake for a new
+    domain there"""
+    new_domains_per_day: int = setting(
+        "PETSTORE_NEW_DOMAINS_PER_DAY", number(1, 1_000_000), 20
+    )
+    """how many domains a project may verify for the first time in a UTC day; each is an
+    order of a certificate"""
+    contact: str | None = setting("PETSTORE_CONTACT", contact)
+    """whom pages name for another plan: a URL, or an email address"""
+    metrics_directory: str | None = setting("PROMETHEUS_MULTIPROC_DIR", str)
+    """where workers keep their metrics; only their own files are deleted there"""
+
+
+def variables() -> dict[str, str]:
+    """Return the name of the field of each variable."""
+    return {each.metadata["variable"]: each.name for each in fields(Settings)}
+
+
+def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
+    """Read every setting; an empty variable counts as not set.
+
+    Raises `SettingError` for the first one that is not valid.
+    """
+    values: dict[str, Any] = {}
+    for each in fields(Settings):
+        variable, convert = each.metadata["variable"], each.metadata["convert"]
+        try:
+            if text := environ.get(variable):
+                values[each.name] = convert(text)
+        except ValueError as error:
+            raise SettingError(f"{variable}: {error}") from None
+    if "base_domain" in values:
+        values.setdefault("tls_address", Address(values["base_domain"], HTTPS_PORT))
+    return Settings(**values)
+
+
+def unknown_settings(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Return a sentence for each variable that looks like a setting, but is none."""
+    return [
+        f"{name} is not a setting of this service"
+        for name in sorted(environ)
+        if name.startswith("PETSTORE_") and name not in variables()
+    ]
