@@ -88,8 +88,8 @@ def main() -> int:
             print(*_lines(store, found, committed), sep="\n", flush=True)
     if chosen.write:
         write(found)
-    dearer = list(above(found, committed))
-    dearer += [] if chosen.write else _dearer(found, committed)
+    print(*above(found, committed), sep="\n")
+    dearer = [] if chosen.write else list(_dearer(found, committed))
     print(*dearer, sep="\n")
     return bool(dearer)
 

