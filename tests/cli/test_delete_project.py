@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import peewee
@@ -129,7 +130,7 @@ def pauses(
         for call in calls:
             call()
 
-    monkeypatch.setattr(deletion.time, "sleep", pause)
+    monkeypatch.setattr(deletion, "time", SimpleNamespace(sleep=pause))
     return calls
 
 
