@@ -22,6 +22,7 @@ def use(
     while not has_ended.is_set():
         turn += 1
         written = client.post({"name": f"{number}/{turn}", "categoryId": number % 3})
+        assert written.status == 201, written.content
         found = client.get(f"{PETS}/{written.json['id']}")
         assert found.json == written.json
         answers += [written, found, client.get(f"{PETS}?status=available&limit=5")]

@@ -51,7 +51,7 @@ def crowd(service: Gunicorn, count: int, sent: bytes) -> Iterator[None]:
 def test_connection_with_a_byte_now_and_then_takes_less_than_40_kib(
     service: Gunicorn, key: str, grown: Callable[[], int]
 ):
-    with crowd(service, IDLE, b"G"):
+    with crowd(service, IDLE, b"GET /v1/pets HTTP/1.1\r\nX: "):  # and so on
         assert is_served(service.url, key)
         assert grown() < IDLE * 40 * KIB
 
