@@ -69,7 +69,7 @@ def product(terms: Terms) -> Iterator[str]:
     yield f"{rows:,}"
     yield megabytes(rows * max(animal, category) + per_day * reply + sessions)
     yield megabytes(terms.rows * animal + stored + sessions)
-    yield billions(per_day * dearest("hundred", *cost.CASES, "once"))
+    yield billions(per_day * dearest("hundred", "create", "once"))
 
 
 def product_of_each_plan() -> Iterator[str]:
