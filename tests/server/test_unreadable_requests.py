@@ -10,6 +10,7 @@ import pytest
 from tests.harness.answers import RATE_LIMIT_HEADERS
 from tests.harness.servers import Gunicorn
 from tests.harness.smuggling import smuggled
+from tests.harness.waiting import wait_until
 from tests.harness.wire import Answer, Wire, get, post
 
 KEY = "none"
@@ -136,6 +137,7 @@ def test_malformed_request_costs_no_quota(service: Gunicorn):
 def test_malformed_request_is_logged_and_counted_once(wire: Wire, service: Gunicorn):
     before = refusals_counted(service)
     request_id = wire.send(b"BAD\r\n\r\n").answer().headers["X-Request-ID"]
+    wait_until(lambda: request_id in service.log.read_text())
     lines = [
         json.loads(line)
         for line in service.log.read_text().splitlines()
