@@ -6,6 +6,7 @@ workers, which may be one that patches the standard library. So the hooks themse
 import the service, when that is done. Gunicorn's master keeps them after a reload.
 """
 
+import errno
 import os
 import shutil
 import signal
@@ -104,14 +105,17 @@ def worker_exit(server: Arbiter, worker: Worker) -> None:
     uses.flush()
 
 
-def on_exit(server: Arbiter) -> None:
-    """Delete the metric files of the service."""
-    _delete_metrics()
+def on_exit(_server: Arbiter | None = None) -> None:
+    """Delete the directory if this master has made it, else the workers' files."""
+    if IS_OWN_DIRECTORY:
+        shutil.rmtree(METRICS, ignore_errors=True)
+    for file in METRICS.glob(f"*_{MASTER}-*.db"):
+        file.unlink(missing_ok=True)
 
 
 def _refuse(error: Exception | str) -> NoReturn:
     """Exit with a one-line error message for the operator."""
-    _delete_metrics()
+    on_exit()
     sys.exit(f"Error: {error}")
 
 
@@ -122,10 +126,17 @@ def _require_free(address: tuple[str, int]) -> None:
     """
     family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
     for _ in range(TRIES):
-        with suppress(OSError):
+        try:
             return socket.create_server(address, family=family).close()
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                fault = os.strerror(error.errno or 0)
+                raise OSError("{}:{}: {}".format(*address, fault)) from None
         time.sleep(PAUSE_SECONDS)
-    socket.create_server(address, family=family).close()
+    raise OSError(
+        "{}:{} is in use: stop what listens there, or choose another port"
+        " with PORT or --bind".format(*address)
+    )
 
 
 def _name_of_metric_files() -> str:
@@ -134,11 +145,3 @@ def _name_of_metric_files() -> str:
 
 
 values.ValueClass = values.MultiProcessValue(_name_of_metric_files)
-
-
-def _delete_metrics() -> None:
-    """Delete the directory if this master has made it, else the workers' files."""
-    if IS_OWN_DIRECTORY:
-        shutil.rmtree(METRICS, ignore_errors=True)
-    for file in METRICS.glob(f"*_{MASTER}-*.db"):
-        file.unlink(missing_ok=True)

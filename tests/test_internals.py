@@ -9,7 +9,6 @@ import inspect
 import os
 import re
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 
 import peewee
@@ -28,7 +27,6 @@ NAMED_TUPLE = {"_asdict", "_fields", "_make", "_replace"}
 DOCUMENTED = {"_get_current_object", "_meta"} | NAMED_TUPLE
 USED = {
     "peewee.Database._state",
-    "peewee.Database._lock",
     "peewee.Database._connect",
     "peewee.Database._close",
     "peewee.Database.get_sql_context",
@@ -56,7 +54,6 @@ def test_peewee_database_connects_and_closes_as_a_subclass_says():
             super()._close(connection)
 
     database = Pooled(":memory:")
-    database._lock = nullcontext()
     with database.connection_context():
         assert database._state.conn is database.connection()
         assert len(database._state.ctx) == 1

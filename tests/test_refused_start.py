@@ -49,20 +49,17 @@ def test_unknown_option_of_the_database_is_refused(
 
 def test_port_in_use_stops_the_start_with_one_line(sqlite_url: str):
     with socket.create_server(("127.0.0.1", 0)) as other:
-        address = other.getsockname()
-        bind = "{}:{}".format(*address)
-        ended = servers.refused_gunicorn({"DATABASE_URL": sqlite_url}, bind)
+        address = "{}:{}".format(*other.getsockname())
+        ended = servers.refused_gunicorn({"DATABASE_URL": sqlite_url}, address)
     assert ended.returncode == 1
     [line] = [line for line in ended.stderr.splitlines() if '"INFO"' not in line]
-    assert line.startswith("Error: ")
-    assert line.endswith(
-        f"Address already in use (while attempting to bind on address {address})"
+    assert line == (
+        f"Error: {address} is in use: stop what listens there, or choose another port"
+        " with PORT or --bind"
     )
 
 
 def test_address_of_another_host_stops_the_start_with_one_line(sqlite_url: str):
     ended = servers.refused_gunicorn({"DATABASE_URL": sqlite_url}, "192.0.2.1:8000")
     [line] = [line for line in ended.stderr.splitlines() if '"INFO"' not in line]
-    assert line.startswith("Error: ")
-    assert "Cannot assign requested address" in line
-    assert "('192.0.2.1', 8000)" in line
+    assert line == "Error: 192.0.2.1:8000: Cannot assign requested address"

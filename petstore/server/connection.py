@@ -37,9 +37,8 @@ class Connection:
     def serve(self) -> None:
         """Answer requests until the client or the worker ends the connection."""
         try:
-            self._serve()
-        except ClientGone:
-            pass  # nobody is there to be answered
+            with suppress(ClientGone):  # nobody is there to be answered
+                self._serve()
         except Exception:
             self._worker.log.exception("unexpected failure of a connection")
         finally:
@@ -177,10 +176,10 @@ class Connection:
 
 def _base_environ(cfg: Any, client: socket.socket, address: Any) -> dict[str, Any]:
     """Return the part of the environ that all requests of a connection share."""
-    own_address = client.getsockname()
     # The address of a Unix socket is a path, and its clients have no address.
     remote, local = (
-        name if isinstance(name, tuple) else ("", "") for name in (address, own_address)
+        name if isinstance(name, tuple) else ("", "")
+        for name in (address, client.getsockname())
     )
     return {
         **base_environ(cfg),
@@ -188,7 +187,7 @@ def _base_environ(cfg: Any, client: socket.socket, address: Any) -> dict[str, An
         "REMOTE_PORT": str(remote[1]),
         "SERVER_NAME": local[0] or "localhost",
         "SERVER_PORT": str(local[1]),
-        "SCRIPT_NAME": "",
         "wsgi.url_scheme": "http",
+        "wsgi.multithread": True,  # requests of other greenlets go on meanwhile
         "wsgi.input": None,
     }

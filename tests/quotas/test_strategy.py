@@ -68,9 +68,7 @@ def test_windows_of_several_subjects_are_decided_together(
     assert limiter.count(both, cost=0).used == [0, 0, 3]
 
 
-def test_what_is_cleared_begins_anew(limiter: AlignedWindowRateLimiter, store: str):
-    if store == "memory":  # a share is forgotten with the outage
-        return
+def test_what_is_cleared_begins_anew(limiter: AlignedWindowRateLimiter):
     hits(limiter, MINUTE, 3)
     limiter.clear(MINUTE, *CALLER)
     assert hits(limiter, MINUTE, 1) == [True]

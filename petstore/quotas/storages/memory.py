@@ -52,3 +52,9 @@ class ShareStorage(MemoryStorage, AlignedWindowSupport):
             for key, item in windows:
                 self.incr(key, item.get_expiry(), cost)
             return Counts(True, [number + cost for number in used], now_ms)
+
+    def clear(self, key: str) -> None:
+        """Forget what was counted for a subject, in all its windows."""
+        for window in [*self.storage]:
+            if window.rsplit("/", 2)[0] == key:
+                super().clear(window)
