@@ -103,13 +103,13 @@ class Threads:
         self._disk = disk
         self._dice = disk.world.dice("commits")
 
-    def apply(self, execute: Callable[..., Any], args: tuple[str]) -> Any:
+    def spawn(self, execute: Callable[..., Any], *args: str) -> AsyncResult:
         """Execute a statement, while other greenlets go on."""
         seconds, done = self._disk.commit_seconds(), AsyncResult()
         moment = seconds * self._dice.random()
         rest, loop = seconds - moment, gevent.get_hub().loop
         self._disk.world.after(moment, self._commit, loop, execute, args, done, rest)
-        return done.get()
+        return done
 
     def _commit(
         self, loop: Any, execute: Any, args: Any, done: AsyncResult, seconds: float

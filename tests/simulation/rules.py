@@ -341,7 +341,8 @@ def limits_of_a_key_are_exact(stage: "Stage") -> Iterator[str]:
         is_known = "x-ratelimit-reset" in entry.headers and entry.status != 401
         if entry.is_for_page and is_known and not overlaps(entry, away):
             reset = entry.headers["x-ratelimit-reset"]
-            served[entry.tenant, entry.key, reset] += entry.status != 429
+            was_counted = entry.status not in (429, 503)  # these have taken nothing
+            served[entry.tenant, entry.key, reset] += was_counted
     for (name, key, reset), count in served.items():
         if count > PAGE_LIMITS[0]:
             yield f"{count} requests with key {key} of {name} until {reset}"
