@@ -1,7 +1,7 @@
 """Counts in this process while the counter storage is away.
 
-An outage is logged once by each worker. From time to time one request tries the storage
-again, and it is used as soon as it answers.
+An outage is logged once by each worker. From time to time the storage is tried again,
+by the requests that have come by then, and it is used as soon as it answers.
 """
 
 import threading
@@ -56,10 +56,11 @@ class Counters:
         Raises `CountersLocked`.
         """
         request = (hits, cost, banned_until_ms, key_id)
-        if self.is_down and not self._is_due():
+        if self.is_down and clock.monotonic() < self._retry_at:
             return self._own.count(*request)
+        shared = self._shared
         try:
-            shared = self._shared or self._open()
+            shared = shared or self._open()
             if self.is_down:
                 # Of a cluster another node may be away, and this one not.
                 shared.count(self._failed, cost=0)
@@ -69,7 +70,9 @@ class Counters:
         except Exception as error:
             if not _is_outage(error):
                 raise
-            self._begin_outage(hits, error)
+            # Another one may have been opened since, which answers others.
+            if self._shared in (None, shared):
+                self._begin_outage(hits, error)
             return self._own.count(*request)
         if self.is_down:
             self.is_down = False
@@ -83,21 +86,13 @@ class Counters:
         except CountersLocked:
             return self._own.count(hits, cost=0)
 
-    def _is_due(self) -> bool:
-        """Return whether this request is the one that tries the storage again."""
-        now = clock.monotonic()
-        is_due = now >= self._retry_at
-        if is_due:
-            self._retry_at = now + timeouts.LIMITS.retry_store_seconds
-        return is_due
-
     def _begin_outage(self, hits: Sequence[Hit], reason: Exception) -> None:
         # What was known of servers and connections may be wrong by now.
         self._shared = None
+        self._retry_at = clock.monotonic() + timeouts.LIMITS.retry_store_seconds
         if self.is_down:  # another request was faster
             return
         self.is_down, self._failed = True, hits
-        self._retry_at = clock.monotonic() + timeouts.LIMITS.retry_store_seconds
         emit("counters_lost", reason=str(reason))
 
     def _open(self) -> AlignedWindowRateLimiter:

@@ -204,13 +204,14 @@ def test_session_of_an_older_version_lasts_for_an_hour_from_its_first_request(
     assert browser.get("/dashboard").status_code == 303
 
 
-def test_cookie_signature_expires_after_twelve_hours(
-    browser: Browser, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("seconds", [-60, 12 * 3600 + 1])
+def test_clock_of_the_host_that_reads_a_cookie_ends_no_session(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch, seconds: int
 ):
-    signer, later = itsdangerous.TimestampSigner, 12 * 3600 + 1
+    signer = itsdangerous.TimestampSigner
     now = signer.get_timestamp(None)
-    monkeypatch.setattr(signer, "get_timestamp", lambda _self: now + later)
-    assert browser.get("/dashboard").status_code == 303
+    monkeypatch.setattr(signer, "get_timestamp", lambda _self: now + seconds)
+    assert browser.get("/dashboard").status_code == 200
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
