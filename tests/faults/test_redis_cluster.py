@@ -15,6 +15,7 @@ from tests.harness.stage import opened
 from tests.harness.waiting import wait_until
 
 HIT_SECONDS = 2.0  # longer than a request takes on a busy machine
+WORKERS = 2  # of the service
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +64,9 @@ def test_lost_node_is_an_outage_of_the_store_until_it_returns(
         for key in keys:
             wait_until(lambda key=key: is_countdown(clients.left_from_now(key, 20)))
     assert clients.statuses() == {200}
-    # A node that joins again may be away once more, for one of the workers.
+    # Each worker logs it, and a node that joins again may be away once more.
     nodes = len(whole.nodes)
-    assert nodes <= len(service.events("counters_lost")) <= 2 * nodes
+    assert nodes <= len(service.events("counters_lost")) <= 2 * nodes * WORKERS
 
 
 def is_countdown(left: list[int]) -> bool:
