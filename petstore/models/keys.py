@@ -196,6 +196,12 @@ class Key(BaseModel):
         )
 
     @classmethod
+    def kept_ids(cls, project_id: int) -> list[int]:
+        """Return the ids of all keys that work, and of the ended ones that are kept."""
+        selects, now = (cls.working, cls._ended), clock.now_ms()
+        return [key.id for select in selects for key in select(project_id, now)]
+
+    @classmethod
     def _delete_ended(cls, project_id: int, now: int) -> None:
         """Delete a few of the ended keys that are not kept, with their sessions."""
         is_surplus = cls.id.not_in(cls._ended(project_id, now))

@@ -47,7 +47,9 @@ def postgresql(*, is_durable: bool = True) -> Iterator[str]:
     # which loses access to that directory when another pytest starts.
     with tempfile.TemporaryDirectory(prefix="petstore-postgresql-") as directory:
         server = new_postgresql(Path(directory))
-        options = f"-h '' -k {directory}" + " -F" * (not is_durable)
+        # Room for eight workers with all their connections.
+        options = f"-h '' -k {directory} -c max_connections=200"
+        options += " -F" * (not is_durable)
         start_postgresql(server, options)
         url = f"postgresql://postgres:@/postgres?host={directory}"
         try:
