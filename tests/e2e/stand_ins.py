@@ -104,14 +104,21 @@ def apt_get(*words: str) -> int:
 
 
 def python3(*words: str) -> int:
-    """Make a virtual environment that has what the tests have, and installs nothing."""
+    """Make a virtual environment that has what the tests have, and installs nothing.
+
+    For the release before, that is what it requires itself.
+    """
     if words[:2] == ("-m", "venv"):
-        programs = Path(words[2], "bin")
+        programs, installed = Path(words[2], "bin"), Path(sys.prefix)
+        before = installed / "before"
+        required = Path(words[2]).parent / "requirements.txt"
+        if required.read_text() == (before / "requirements.txt").read_text():
+            installed = before / ".venv"
         programs.mkdir(parents=True)
-        for there in Path(sys.prefix).iterdir():
+        for there in installed.iterdir():
             if there.name != "bin":
                 (programs.parent / there.name).symlink_to(there)
-        for program in Path(sys.prefix, "bin").iterdir():
+        for program in (installed / "bin").iterdir():
             real = Path("/bin/true") if program.name == "pip" else program
             (programs / program.name).symlink_to(real)
         return 0

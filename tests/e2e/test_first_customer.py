@@ -158,7 +158,9 @@ def test_stranger_upgrades_and_goes_back():
         )
         assert " ".join(places).split() == [released, before, released]
         assert read(host, DIRECT)[0] == ["Rex 0", "Rex 1", "Rex 2"]
-        assert "database  ok" in host.run("petstore check")
+        # What was installed first, what lies here, may be newer than its latest release.
+        checked = host.run("petstore check")
+        assert re.search("database  ok|migrated by a newer version", checked)
 
 
 def test_documentation_prints_no_other_configuration_of_nginx():
