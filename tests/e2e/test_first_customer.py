@@ -158,7 +158,7 @@ def test_stranger_upgrades_and_goes_back():
         )
         assert " ".join(places).split() == [released, before, released]
         assert read(host, DIRECT)[0] == ["Rex 0", "Rex 1", "Rex 2"]
-        # What was installed first, what lies here, may be newer than its latest release.
+        # What lies here was installed first, and may be newer than its latest release.
         checked = host.run("petstore check")
         assert re.search("database  ok|migrated by a newer version", checked)
 
