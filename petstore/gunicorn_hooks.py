@@ -84,7 +84,6 @@ def pre_fork(server: Arbiter, worker: Worker) -> None:
 
 def post_worker_init(worker: Worker) -> None:
     """Open the metric files, and connect to the stores."""
-    from petstore.models import imports
     from petstore.monitoring import health, metrics
 
     try:
@@ -93,7 +92,6 @@ def post_worker_init(worker: Worker) -> None:
     except OSError:
         worker.log.exception("The worker starts without metrics.")
     health.warm_up(worker.wsgi)
-    imports.begin()
 
 
 def worker_exit(server: Arbiter, worker: Worker) -> None:

@@ -81,13 +81,6 @@ class Limits:
     # pages (64 MiB). With 1,000, its default, one hit in 170 would wait for the disk.
     counter_pages: int = 16_384
 
-    # Counting the rows of projects, in the background.
-    recount_seconds: float = 7.5  # after another process has counted
-    full_seconds: float = 600.0  # for rows that were deleted without a word
-    count_seconds: float = 15.0  # between two counts, so that all know in a minute
-    counted_rows: int = 1_000  # at a time
-    count_pause_seconds: float = 0.001
-
     # What requests note is written in the background.
     failed_seconds: float = 1.0  # after the first failed request that is not written
     usage_seconds: float = 5.0  # after the first use of a key that is not written
@@ -107,9 +100,8 @@ class Limits:
     exported_rows: int = 200  # in one part
     export_pause_seconds: float = 0.002  # about as long as a part takes
     imported_rows: int = 150  # in one part
-    import_pause_seconds: float = 0.01
-    import_seconds: float = 10.0  # between two looks for imports of ended processes
-    import_bytes: int = 10 * 1024 * 1024  # of a file, by the command
+    import_bytes: int = 2 * 1024 * 1024  # of a file, by the command
+    import_lines: int = 50_000  # of a file
     upload_bytes: int = 60 * 1024  # of a file, on the dashboard
 
     # Verifying a domain.
@@ -140,7 +132,6 @@ class Limits:
         self._check("idle_transaction_seconds", "statement_seconds")
         self._check("statement_seconds", "stores_seconds")
         self._check("busy_seconds", "stores_seconds")
-        self._check("recount_seconds", "count_seconds", "full_seconds")
         self._check("retry_seconds", "busy_seconds", "extended_busy_seconds")
 
     def _check(self, *names: str) -> None:

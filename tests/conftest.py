@@ -22,7 +22,6 @@ from petstore.models.failed_requests import failures
 from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.models.row_limits import row_limits
 from petstore.settings import read_settings
 from petstore.storage import migrator
 from petstore.storage.database import databases_at
@@ -228,7 +227,6 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
         finish_background(app.extensions["verifier"])
     failures.flush()
     uses.flush()
-    row_limits.forget()
     databases.close()
 
 

@@ -6,7 +6,7 @@ from petstore.api.contract import Contract, Result
 from petstore.api.paging import page
 from petstore.models.categories import Category
 from petstore.models.roles import READ, WRITE
-from petstore.models.row_limits import ProjectFull
+from petstore.models.rows import ProjectFull
 from petstore.schemas.categories import CategoryChangeSchema, CategorySchema
 from petstore.schemas.paging import PageQuery
 from petstore.web.application import API_PREFIX

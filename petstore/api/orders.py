@@ -8,7 +8,7 @@ from petstore.api.paging import page
 from petstore.models.orders import Order, OrderClosed
 from petstore.models.pets import PetNotAvailable
 from petstore.models.roles import READ, WRITE
-from petstore.models.row_limits import ProjectFull
+from petstore.models.rows import ProjectFull
 from petstore.schemas.orders import (
     NewOrderSchema,
     OrderChangeSchema,

@@ -11,7 +11,7 @@ from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.roles import READ, WRITE
-from petstore.models.row_limits import ProjectFull
+from petstore.models.rows import ProjectFull
 from petstore.schemas.pets import NewPetSchema, PetChangeSchema, PetQuery, PetSchema
 from petstore.web.application import API_PREFIX
 

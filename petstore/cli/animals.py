@@ -7,8 +7,6 @@ import click
 from petstore import timeouts
 from petstore.cli.commands import Group
 from petstore.cli.projects import chosen_project, project_option
-from petstore.models import imports
-from petstore.models.imports import AlreadyImported
 from petstore.sheets import exports
 from petstore.sheets.imports import LinesAtFault, import_animals
 
@@ -24,7 +22,6 @@ animals = Group(name="animals", help="Animals as CSV, for spreadsheets.")
 def export(slug: str | None) -> None:
     """Print all animals of a project."""
     project = chosen_project(slug)
-    imports.finish(project.id)
     for part in exports.animals(project.id):
         click.echo(part, nl=False)
 
@@ -35,14 +32,13 @@ def export(slug: str | None) -> None:
 def import_file(file: IO[bytes], slug: str | None) -> None:
     """Add all animals of a file, or none; print how many were added.
 
-    The columns are name, and categoryId or category, and perhaps status.
+    The columns are name, and categoryId or category, and perhaps status. While a large
+    file is added, others that write wait, or get a 503: on PostgreSQL those of the same
+    project, on SQLite all.
     """
     project = chosen_project(slug)
     try:
         click.echo(import_animals(project, _read(file)))
-    except AlreadyImported as error:
-        click.echo(0)
-        click.echo(error, err=True)
     except LinesAtFault as error:
         _echo_faults(error)
         raise click.exceptions.Exit(WRONG_ARGUMENT) from None

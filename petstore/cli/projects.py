@@ -10,6 +10,7 @@ from petstore.models.names import name_error
 from petstore.models.plans import FREE, PLANS
 from petstore.models.projects import SLUG, Plan, Project
 from petstore.quotas.deletion import delete_project
+from petstore.quotas.housekeeping import count_rows
 
 MAX_REQUESTS = 10**12
 MAX_ROWS = 10**12
@@ -82,7 +83,7 @@ def list_projects(*, as_json: bool) -> None:
                 project.plan,
                 project.quota.per_minute,
                 project.quota.per_day,
-                project.rows_used,
+                project.rows_held,
                 project.row_limit,
                 format_instant(project.created_ms),
             )
@@ -131,6 +132,18 @@ def delete(slug: str, *, yes: bool) -> None:
         question = f"Delete {project.name} ({slug}), its animals, orders, keys and all?"
         click.confirm(question, abort=True, err=True)
     delete_project(project)
+
+
+@projects.command("count-rows")
+@click.argument("slug")
+def count_again(slug: str) -> None:
+    """Count a project's animals, orders and categories again, and print how many.
+
+    It is for rows that were added or deleted by anything but this version.
+    """
+    project = find_project(slug)
+    count_rows(project)
+    click.echo(project.rows_held)
 
 
 def project_option(text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -12,7 +12,7 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category
 from petstore.models.roles import WRITE
-from petstore.models.row_limits import ProjectFull
+from petstore.models.rows import ProjectFull
 from petstore.schemas.categories import CategoryChangeForm, NamedCategoryForm
 from petstore.schemas.paging import DashboardQuery
 

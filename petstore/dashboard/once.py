@@ -36,7 +36,7 @@ class Outcome(NamedTuple):
         return go_to(self.endpoint, self.message, **self.arguments)
 
 
-def do_once(deed: Callable[[], Outcome]) -> ResponseReturnValue:
+def do_once(deed: Callable[[], Outcome], file: bytes = b"") -> ResponseReturnValue:
     """Do what a form is for, unless the same form was sent before.
 
     A browser without a script sends it again at a double click. The second answer is
@@ -49,7 +49,7 @@ def do_once(deed: Callable[[], Outcome]) -> ResponseReturnValue:
             outcome = deed()
         return outcome.show()
     fields = orjson.dumps(sorted(sent_fields().items()))
-    key = f"{token}.{sha256(fields).hexdigest()}"
+    key = f"{token}.{sha256(fields + file).hexdigest()}"
     attempt = Attempt(current_project().id, request.path, key, b"")
     seconds = timeouts.LIMITS.replay_lock_seconds
     with db.atomic(lock_seconds=seconds):

@@ -11,7 +11,6 @@ from petstore.models.key_usage import SHOWN_DAYS, Day, history
 from petstore.models.pets import STATUSES, Pet
 from petstore.models.plans import PLANS, Quota
 from petstore.models.roles import WRITE
-from petstore.models.row_limits import row_limits
 from petstore.quotas.decisions import Decision
 from petstore.web.application import current_request
 from petstore.web.limiter import limiter_of
@@ -29,7 +28,6 @@ bp = pages_blueprint("overview", __name__, "", takes=WRITE)
 def overview() -> str:
     """Show how much of its quota the project uses, and what other plans offer."""
     compute_alone(current_project().id)
-    row_limits.count_soon(current_project().id)
     limiter = limiter_of(current_app)
     quota = limiter.peek(current_request().state.required_caller, None)
     days = _last_days()

@@ -16,7 +16,7 @@ from petstore.models.categories import Category, CategoryUnclear
 from petstore.models.orders import Order, PetUnknown
 from petstore.models.pets import STATUSES, NoSuchPet, Pet, PetNotAvailable
 from petstore.models.roles import WRITE
-from petstore.models.row_limits import ProjectFull
+from petstore.models.rows import ProjectFull
 from petstore.schemas.orders import OrderForm
 from petstore.schemas.paging import BEFORE_ALL
 from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery

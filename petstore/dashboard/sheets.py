@@ -8,16 +8,15 @@ from flask.typing import ResponseReturnValue
 
 from petstore import timeouts
 from petstore.dashboard.forms import EMPTY, Form
-from petstore.dashboard.navigation import go_to
+from petstore.dashboard.once import Outcome, do_once
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.pets import INDEX
 from petstore.dashboard.sessions import current_project
-from petstore.models.imports import AlreadyImported
 from petstore.models.roles import WRITE
-from petstore.models.row_limits import ProjectFull
+from petstore.models.rows import ProjectFull
 from petstore.sheets import exports
 from petstore.sheets.imports import Fault, LinesAtFault, NotReadable, import_animals
-from petstore.web.turns import Turns, keep_turn, turns_of
+from petstore.web.turns import Turns, compute_alone, keep_turn, turns_of
 
 bp = pages_blueprint(
     "sheets", __name__, "", takes=WRITE, counts_forms=True, takes_files=True
@@ -52,15 +51,19 @@ def import_file() -> ResponseReturnValue:
     limit = timeouts.LIMITS.upload_bytes
     if len(content) > limit:
         return _refuse(f"The file has more than {limit // 1024} KiB.")
-    try:
+    compute_alone(current_project().id)
+
+    def add() -> Outcome:
         added = import_animals(current_project(), content)
+        verb = "s are" if added != 1 else " is"
+        return Outcome(INDEX, f"{added:,} animal{verb} added.")
+
+    try:
+        return do_once(add, content)
     except (NotReadable, ProjectFull) as error:
         return _refuse(str(error))
     except LinesAtFault as error:
         return import_page(faults=error.faults), 400
-    except AlreadyImported as error:
-        return go_to(INDEX, str(error), "note")
-    return go_to(INDEX, f"{added:,} animal{'s are' if added != 1 else ' is'} added.")
 
 
 def _refuse(fault: str) -> ResponseReturnValue:

@@ -17,7 +17,7 @@ from peewee import (
 from petstore import randomness
 from petstore.models import RuleError
 from petstore.models.projects import Project
-from petstore.models.row_limits import ProjectFull, row_limits
+from petstore.models.rows import take_rows
 from petstore.storage import BaseModel, db, page_statement, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part, by_id
 
@@ -36,22 +36,31 @@ class Category(NamedTuple):
 
     @staticmethod
     def ensure(project_id: int, category_id: int, name: str | None = None) -> bool:
-        """Add the category unless it exists; return whether it was added."""
-        values = {"project": project_id, "category_id": category_id, "name": name}
-        return bool(_insert(**values))
+        """Add the category unless it exists; return whether it was added.
+
+        Call it in a transaction. Raises `ProjectFull`.
+        """
+        if _select_one(project=project_id, id=category_id):
+            return False
+        take_rows(project_id)
+        if _insert(project=project_id, category_id=category_id, name=name):
+            return True
+        take_rows(project_id, -1)  # somebody else was faster
+        return False
 
     @classmethod
     def named(cls, project_id: int, name: str) -> int:
         """Return the id of a category with that name.
 
-        If there is none, it is created with the next free number.
+        If there is none, it is created with the next free number. Raises `ProjectFull`.
         """
         with db.atomic():
-            # Two that name the same new category wait for each other.
-            db.lock_until_commit(project_id)
-            for category_id in cls.ids_named(project_id, name):
-                return category_id
-            return cls._add_next(project_id, name)
+            if not cls.ids_named(project_id, name):
+                take_rows(project_id)  # two that name the same wait for each other
+                if not cls.ids_named(project_id, name):
+                    return cls._add_next(project_id, name)
+                take_rows(project_id, -1)
+        return cls.ids_named(project_id, name)[0]
 
     @staticmethod
     def ids_named(project_id: int, name: str) -> list[int]:
@@ -73,8 +82,6 @@ class Category(NamedTuple):
         ids = cls.ids_named(project_id, text)
         if len(ids) > 1:
             raise CategoryUnclear(*(f"{text} #{each}" for each in ids))
-        if not ids:
-            row_limits.require_room(project_id)
         return cls.named(project_id, text)
 
     @classmethod
@@ -91,7 +98,7 @@ class Category(NamedTuple):
             number = last[0][0] + 1 if last else 1
             if number > MAX_ID:  # no number follows, but many are free
                 number = randomness.source.randrange(MAX_ID)
-            if cls.ensure(project_id, number, name):
+            if _insert(project=project_id, category_id=number, name=name):
                 return number
 
     @classmethod
@@ -102,12 +109,6 @@ class Category(NamedTuple):
 
         Raises `ProjectFull` for a new one.
         """
-        try:
-            row_limits.require_room(project_id)
-        except ProjectFull:
-            if _rename(project=project_id, category_id=category_id, name=name):
-                return cls(category_id, name), False
-            raise
         with db.atomic():
             is_new = cls.ensure(project_id, category_id, name)
             if not is_new:
@@ -181,8 +182,6 @@ def _label(category_id: int, name: str | None, is_shared: bool = False) -> str:
     needs_number = is_shared or _MISTAKABLE.fullmatch(name)
     return f"{name} #{category_id}" if needs_number else name
 
-
-row_limits.include(CategoryTable.id)
 
 _select_page = page_statement(CategoryTable.id, _COLUMNS)
 

@@ -19,7 +19,7 @@ from petstore import clock
 from petstore.models import Conflict, RuleError
 from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable, PetTable
 from petstore.models.projects import Project
-from petstore.models.row_limits import row_limits
+from petstore.models.rows import take_rows
 from petstore.models.searching import Wanted
 from petstore.storage import BaseModel, db, page_statement, slot, statement
 from petstore.storage.lists import List, Listed, Part, by_id
@@ -65,8 +65,8 @@ class Order(NamedTuple):
         clients that order it at once. Like animals, orders are committed in the order
         of their ids.
         """
-        row_limits.require_room(project_id)
         with db.atomic():
+            take_rows(project_id)
             if not Pet.reserve(project_id, pet_id):
                 _require_pet(project_id, pet_id)
                 raise PetNotAvailable(pet_id)
@@ -169,8 +169,6 @@ class OrderTable(BaseModel):
 
 
 _COLUMNS = tuple(getattr(OrderTable, name) for name in Order._fields)
-
-row_limits.include(OrderTable.id)
 
 _select_page = page_statement(OrderTable.id, _COLUMNS)
 _select_page_of_status = page_statement(OrderTable.id, _COLUMNS, OrderTable.status)

@@ -16,7 +16,7 @@ from peewee import (
 from petstore.models import Conflict, RuleError
 from petstore.models.categories import Category, CategoryTable
 from petstore.models.projects import Project
-from petstore.models.row_limits import row_limits
+from petstore.models.rows import take_rows
 from petstore.models.searching import Wanted
 from petstore.storage import BaseModel, db, page_statement, slot, statement
 from petstore.storage.lists import List, Listed, Part, by_id
@@ -53,9 +53,9 @@ class Pet(NamedTuple):
         reads on from the last id it has seen therefore misses none. Raises
         `ProjectFull`.
         """
-        row_limits.require_room(project_id)
         values = {"project": project_id, **members}
         with db.atomic():
+            take_rows(project_id)
             rows = _insert_if_category_exists(**values)
             if not rows:
                 Category.ensure(project_id, members["category_id"])
@@ -66,7 +66,7 @@ class Pet(NamedTuple):
     def add_many(project_id: int, rows: Iterable[tuple[str, int, str]]) -> None:
         """Add animals of a name, a category that exists, and a status, in that order.
 
-        Call it in a transaction that holds the project's lock.
+        Call it in a transaction that has counted their rows.
         """
         _insert.run_many(
             {
@@ -102,8 +102,8 @@ class Pet(NamedTuple):
         changes = {"name": name, "category_id": category_id}
         with db.atomic():
             # The category comes first, as in `add`: locks are taken in one order.
-            if category_id is not None and Category.ensure(project_id, category_id):
-                row_limits.require_room(project_id)
+            if category_id is not None:
+                Category.ensure(project_id, category_id)
             for row in _correct(project=project_id, id=pet_id, **changes):
                 return cls(*row)
             raise NoSuchPet(pet_id)
@@ -115,10 +115,10 @@ class Pet(NamedTuple):
         Raises `NoSuchPet` and `PetNotAvailable`.
         """
         with db.atomic():
+            take_rows(project_id, -1)
             if not _delete_if_available(project=project_id, id=pet_id):
                 cls.find(project_id, pet_id)
                 raise PetNotAvailable(pet_id)
-        row_limits.count_soon(project_id)
 
     @classmethod
     def page(
@@ -206,8 +206,6 @@ class PetTable(BaseModel):
 
 _COLUMNS = tuple(getattr(PetTable, name) for name in Pet._fields)
 
-row_limits.include(PetTable.id)
-
 # Pages, by whether they are of one category, and of one status.
 _PAGES = {
     (of_category, of_status): page_statement(
@@ -235,7 +233,6 @@ def _reserve() -> Query:
         .where(
             _BY_ID,
             PetTable.status == "available",
-            db.lock_condition(slot("project")),
         )
         .returning(PetTable.id)
     )
@@ -281,6 +278,5 @@ def _insert_if_category_exists() -> Query:
     category = CategoryTable.select(*(slot(column.name) for column in columns)).where(
         CategoryTable.project == slot("project"),
         CategoryTable.id == slot("category_id"),
-        db.lock_condition(slot("project")),
     )
     return PetTable.insert_from(category, columns).returning(PetTable.id)

@@ -87,8 +87,8 @@ class Project(BaseModel):
     per_day = BigIntegerField(null=True)
     created_ms = BigIntegerField()
     max_rows = BigIntegerField(null=True)  # if the plan has no limit itself
-    rows_used = BigIntegerField(null=True)  # animals, orders and categories
-    rows_counted_ms = BigIntegerField(null=True)  # when they were so many
+    # Animals, orders and categories; unknown until a migrated database was counted.
+    rows_held = BigIntegerField(null=True)
     deleted_ms = BigIntegerField(null=True)  # since when its rows are being deleted
 
     @classmethod
@@ -113,8 +113,8 @@ class Project(BaseModel):
         with db.atomic():
             Slug.create(slug=slug)
             now = clock.now_ms()
-            columns = asdict(plan) | {"rows_used": 0, "rows_counted_ms": now}
-            return cls.create(name=name, slug=slug, created_ms=now, **columns)
+            columns = asdict(plan) | {"rows_held": 0, "created_ms": now}
+            return cls.create(name=name, slug=slug, **columns)
 
     @classmethod
     def by_slug(cls, slug: str) -> Self | None:
@@ -148,19 +148,14 @@ class Project(BaseModel):
 
     @property
     def is_full(self) -> bool:
-        """Whether it held as many rows as it may when they were last counted."""
+        """Whether it holds as many rows as it may."""
         limit = self.row_limit
-        return limit is not None and (self.rows_used or 0) >= limit
+        return limit is not None and (self.rows_held or 0) >= limit
 
     @property
     def quota(self) -> Quota:
         """How many requests it may send."""
         return quota_of(self.plan, self.per_minute, self.per_day)
-
-    def record_rows(self, used: int) -> None:
-        """Store how many rows the project holds now."""
-        self.rows_used, self.rows_counted_ms = used, clock.now_ms()
-        self.save(only=(Project.rows_used, Project.rows_counted_ms))
 
     @property
     def has_domains(self) -> bool:
@@ -199,14 +194,16 @@ class Project(BaseModel):
     def _change(self, columns: Columns, *conditions: Expression) -> None:
         given = [(getattr(Project, name), columns[name]) for name in columns]
         differs = [(each != new) | each.is_null() for each, new in given if new]
-        # What was counted says nothing about growth under other limits.
-        update = Project.update(**columns, rows_counted_ms=None).where(
+        update = Project.update(columns).where(
             Project.id == self.id, reduce(or_, differs), *conditions
         )
         with db.atomic():
             if update.execute():
                 facts: dict[str, Any] = {"project": self.slug, **columns}
                 emit_after_commit("plan_changed", **facts)
+
+
+Project.add_index(Project.id, where=Project.rows_held.is_null())
 
 
 class Slug(BaseModel):

@@ -10,7 +10,6 @@ from petstore.models.activity import Activity
 from petstore.models.categories import CategoryTable
 from petstore.models.domains import Domain, DomainToken
 from petstore.models.failed_requests import FailedRequest
-from petstore.models.imports import ImportedPart
 from petstore.models.key_usage import KeyUsage
 from petstore.models.keys import Key
 from petstore.models.limited_actions import LimitedAction
@@ -33,7 +32,6 @@ TABLES: tuple[tuple[Field, ...], ...] = (
     (LimitedAction.project, LimitedAction.action, LimitedAction.subject),
     (FailedRequest.project, FailedRequest.id),
     (StoredResponse.project, StoredResponse.path, StoredResponse.key),
-    (ImportedPart.project, ImportedPart.id),
     (OrderTable.project, OrderTable.id),
     (PetTable.project, PetTable.id),
     (CategoryTable.project, CategoryTable.id),
@@ -48,7 +46,6 @@ def delete_project(project: Project) -> None:
     interrupted. Counters in Redis expire by themselves.
     """
     with db.atomic():
-        db.lock_until_commit(project.id)
         project.mark_deleted()
         # They are few, and the next request must not find one.
         Domain.delete().where(Domain.project == project).execute()

@@ -1,6 +1,8 @@
 """Deletes the rows that are not needed any more, of all projects."""
 
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import peewee
@@ -11,12 +13,17 @@ from petstore.concurrency import Delayed
 from petstore.events import activity
 from petstore.models import failed_requests, key_usage, stored_responses
 from petstore.models.activity import Activity
+from petstore.models.categories import CategoryTable
 from petstore.models.failed_requests import FailedRequest
 from petstore.models.key_usage import KeyUsage
+from petstore.models.orders import OrderTable
+from petstore.models.pets import PetTable
+from petstore.models.projects import Project
+from petstore.models.rows import take_rows
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.storages.database import Counter
-from petstore.storage import Statement, close_connections
+from petstore.storage import Statement, close_connections, db
 
 
 class Kept(NamedTuple):
@@ -62,18 +69,36 @@ def start() -> None:
     _tidying.start(timeouts.LIMITS.tidy_seconds)
 
 
+def count_rows(project: Project) -> None:
+    """Count the animals, orders and categories of a project."""
+    with db.atomic():
+        take_rows(project.id, 0)  # others that add some wait
+        tables = (PetTable, OrderTable, CategoryTable)
+        held = [table.select().where(table.project == project) for table in tables]
+        project.rows_held = sum(rows.count() for rows in held)
+        project.save(only=[Project.rows_held])
+
+
 def tidy() -> None:
-    """Delete all rows that are outdated now."""
-    for delete_some in _statements:
+    """Delete all rows that are outdated now, and count what was never counted."""
+    tasks: list[Callable[[], None]] = [partial(_delete, each) for each in _statements]
+    for task in (*tasks, _count_uncounted):
         try:
-            while (
-                len(delete_some(now_ms=clock.now_ms())) == timeouts.LIMITS.tidied_rows
-            ):
-                time.sleep(timeouts.LIMITS.tidy_pause_seconds)
+            task()
         except peewee.DatabaseError:
             pass  # it is tried again next time
         finally:
             close_connections()
+
+
+def _delete(delete_some: Statement) -> None:
+    while len(delete_some(now_ms=clock.now_ms())) == timeouts.LIMITS.tidied_rows:
+        time.sleep(timeouts.LIMITS.tidy_pause_seconds)
+
+
+def _count_uncounted() -> None:
+    for project in Project.select().where(Project.rows_held.is_null()):
+        count_rows(project)
 
 
 _tidying = Delayed(tidy)

@@ -1,24 +1,25 @@
-"""Animals in a CSV file: each line is checked, then all are added or none is."""
+"""Animals in a CSV file: all are added in one transaction, or none is."""
 
 import csv
 import io
 import time
 from collections.abc import Iterator
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 from marshmallow import ValidationError
 from peewee import chunked
 
 from petstore import timeouts
-from petstore.models import RuleError, imports
+from petstore.events import emit_after_commit
+from petstore.models import RuleError
 from petstore.models.categories import Category
-from petstore.models.imports import ImportedPet
+from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.models.row_limits import row_limits
+from petstore.models.rows import take_rows
 from petstore.schemas.loading import load
 from petstore.schemas.pets import NamedPetSchema, NumberedPetSchema
 from petstore.sheets.cells import restored
+from petstore.storage import db
 
 HEADS = ("name", "categoryId", "category", "status")
 TEXTS = ("name", "category")
@@ -58,71 +59,74 @@ class Line(NamedTuple):
     cells: dict[str, str]
 
 
+class ImportedPet(NamedTuple):
+    """An animal of a file, whose category has a number, a name, or both."""
+
+    line: int
+    name: str
+    category_id: int | None
+    category: str | None
+    status: str = "available"
+
+
 def import_animals(project: Project, content: bytes) -> int:
     """Add the animals of a file to the project; return how many.
 
-    Raises `NotReadable`, `LinesAtFault`, `AlreadyImported` and `ProjectFull`, and then
-    adds nothing.
+    Raises `NotReadable`, `LinesAtFault` and `ProjectFull`, and then adds nothing.
     """
-    digest = sha256(content).digest()
-    imports.require_new(project.id, digest)
-    imports.finish(project.id)  # what another process has left changes what is known
-    sheet = Sheet(project.id)
+    sheet = Sheet()
     sheet.read(content)
-    row_limits.require_room_for(project, sheet.animals + sheet.categories.count)
-    if sheet.animals:
-        imports.accept(project, digest, sheet.parts, sheet.animals)
-    return sheet.animals
+    pets, faults = sheet.pets, sheet.faults
+    with db.atomic():
+        take_rows(project.id, len(pets))
+        categories = _Categories(project.id, pets)
+        faults += filter(None, map(categories.fault_of, pets))
+        if faults:
+            raise LinesAtFault(faults)
+        for some in chunked(pets, timeouts.LIMITS.imported_rows):
+            rows = [(pet.name, categories.number_of(pet), pet.status) for pet in some]
+            Pet.add_many(project.id, rows)
+            time.sleep(0)  # the requests that wait have their turn
+        if pets:
+            facts: dict[str, Any] = {"project": project.slug, "animals": len(pets)}
+            emit_after_commit("animals_imported", **facts)
+    return len(pets)
 
 
 class Sheet:
-    """The animals of a file, as far as it was read."""
+    """The animals of a file, and what is wrong with its lines."""
 
-    def __init__(self, project_id: int) -> None:
-        self.animals = 0
-        self.parts: list[str] = []
-        self.categories = Categories(project_id)
-        self._faults: list[Fault] = []
+    def __init__(self) -> None:
+        self.pets: list[ImportedPet] = []
+        self.faults: list[Fault] = []
 
     def read(self, content: bytes) -> None:
-        """Read all lines; raises `NotReadable` and `LinesAtFault`."""
-        lines = self._lines(_decoded(content))
-        for some in chunked(lines, timeouts.LIMITS.imported_rows):
-            part = [pet for line in some if (pet := self._load(line))]
-            self.animals += len(part)
-            self.parts.append(imports.part_of(part))
-            time.sleep(0)  # the requests that wait have their turn
-        self._faults += self.categories.end()
-        if self._faults:
-            raise LinesAtFault(self._faults)
-        # They come first: a new name must take no number that a later line has.
-        self.parts[:0] = [
-            imports.part_of([ImportedPet(None, *category) for category in some])
-            for some in chunked(
-                self.categories.numbered(), timeouts.LIMITS.imported_rows
-            )
-        ]
+        """Read all lines; raises `NotReadable`."""
+        for count, line in enumerate(self._lines(_decoded(content))):
+            if count % timeouts.LIMITS.imported_rows == 0:
+                time.sleep(0)  # the requests that wait have their turn
+            self._load(line)
 
     def _lines(self, text: str) -> Iterator[Line]:
         reader, heads = _open(text)
-        while True:
-            number = reader.line_num + 1
+        while (number := reader.line_num + 1) <= timeouts.LIMITS.import_lines:
             try:
                 cells = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
-                self._faults.append(Fault(number, _csv_fault(error)))
+                self.faults.append(Fault(number, _csv_fault(error)))
                 return
             if len(cells) > len(heads) and any(cells[len(heads) :]):
                 fault = f"has {len(cells)} cells, but the first line has {len(heads)}"
-                self._faults.append(Fault(number, fault))
+                self.faults.append(Fault(number, fault))
             elif any(map(str.strip, cells)):
                 found = dict(zip(heads, cells, strict=False))
                 known = [head for head in HEADS if head in heads]
                 yield Line(number, {head: found.get(head, "") for head in known})
+        raise NotReadable(f"The file has more than {number - 1:,} lines")
 
-    def _load(self, line: Line) -> ImportedPet | None:
+    def _load(self, line: Line) -> None:
         members = {
             head: restored(cell) if head in TEXTS else cell.strip()
             for head, cell in line.cells.items()
@@ -130,71 +134,59 @@ class Sheet:
         }
         try:
             pet = _pet(members, has_numbers="categoryId" in line.cells)
-            self.categories.add(line.number, pet)
         except ValidationError as error:
             faults = [
                 f"{name}: {', '.join(texts)}"
                 for name, texts in error.messages_dict.items()
             ]
-            self._faults.append(Fault(line.number, "; ".join(faults)))
-            return None
-        return pet
-
-
-class Categories:
-    """The categories of a project that lines have named, and those that they add."""
-
-    def __init__(self, project_id: int) -> None:
-        self._project_id = project_id
-        self._names: dict[int, str | None] = {}  # of those that have a number in lines
-        self._new: dict[int, None] = {}  # the numbers that do not exist, in order
-        self._ids: dict[str, list[int]] = {}  # of names without a number
-        self._lines: dict[str, list[int]] = {}  # that have such a name
-
-    def add(self, line: int, pet: ImportedPet) -> None:
-        """Note what a line names; raises `ValidationError` if it is something else."""
-        if pet.category_id is None:
-            self._add_name(line, pet.category or "")
+            self.faults.append(Fault(line.number, "; ".join(faults)))
         else:
-            self._add_number(pet.category_id, pet.category)
+            self.pets.append(ImportedPet(line.number, **pet))
 
-    def end(self) -> Iterator[Fault]:
-        """Yield each line with a name that two categories have, in the file too."""
-        for number, name in self.numbered():
-            if name in self._ids:
-                self._ids[name].append(number)
-        for name, ids in self._ids.items():
-            if len(ids) > 1:
-                both = " and ".join(map(str, sorted(ids)[:2]))
-                text = f"category: {both} are both named {name}; give the number"
-                yield from (Fault(line, text) for line in self._lines[name])
 
-    @property
-    def count(self) -> int:
-        """How many categories the lines add; read it after `end`."""
-        return len(self._new) + sum(not ids for ids in self._ids.values())
+class _Categories:
+    """The categories that animals name; those that do not exist are added."""
 
-    def numbered(self) -> Iterator[tuple[int, str | None]]:
-        """Yield the numbers and names of the new categories that have a number."""
-        return ((number, self._names[number]) for number in self._new)
+    def __init__(self, project_id: int, pets: list[ImportedPet]) -> None:
+        self._names: dict[int, str | None] = {}  # of those that have a number in lines
+        self._ids: dict[str, list[int]] = {}  # of names without a number
+        for pet in pets:
+            if pet.category_id is not None:
+                known = self._names.get(pet.category_id)
+                self._names[pet.category_id] = known or pet.category
+        # Numbers come first: a new name must take no number that a later line has.
+        for number, name in self._names.items():
+            if category := Category.find(project_id, number):
+                self._names[number] = category.name
+            else:
+                Category.ensure(project_id, number, name)
+        for name in {
+            pet.category or "": None for pet in pets if pet.category_id is None
+        }:
+            self._ids[name] = Category.ids_named(project_id, name) or [
+                Category.named(project_id, name)
+            ]
 
-    def _add_name(self, line: int, name: str) -> None:
-        if name not in self._ids:
-            self._ids[name] = Category.ids_named(self._project_id, name)
-        self._lines.setdefault(name, []).append(line)
+    def number_of(self, pet: ImportedPet) -> int:
+        """Return the number of its category."""
+        if pet.category_id is None:
+            return self._ids[pet.category or ""][0]
+        return pet.category_id
 
-    def _add_number(self, number: int, name: str | None) -> None:
-        if number not in self._names:
-            category = Category.find(self._project_id, number)
-            self._names[number] = category.name if category else name
-            if not category:
-                self._new[number] = None
-        elif number in self._new and self._names[number] is None:
-            self._names[number] = name
-        known = self._names[number]
-        if name and known and name != known:
-            fault = f"the category {number} is named {known}, not {name}"
-            raise ValidationError({"categoryId": [fault]})
+    def fault_of(self, pet: ImportedPet) -> Fault | None:
+        """Return what is wrong with a name that two categories have, or another has."""
+        if pet.category_id is None:
+            ids = self._ids[pet.category or ""]
+            if len(ids) == 1:
+                return None
+            both = " and ".join(map(str, ids))
+            text = f"category: {both} are both named {pet.category}; give the number"
+            return Fault(pet.line, text)
+        known = self._names[pet.category_id]
+        if not (pet.category and known) or pet.category == known:
+            return None
+        text = f"the category {pet.category_id} is named {known}, not {pet.category}"
+        return Fault(pet.line, f"categoryId: {text}")
 
 
 def _decoded(content: bytes) -> str:
@@ -242,14 +234,14 @@ def _check_heads(heads: list[str]) -> None:
         raise NotReadable("Line 1: there is no column categoryId or category")
 
 
-def _pet(members: dict[str, str], *, has_numbers: bool) -> ImportedPet:
+def _pet(members: dict[str, str], *, has_numbers: bool) -> dict[str, Any]:
     category = members.get("category", "")
     digits = category.strip()
     if "categoryId" not in members and digits.isascii() and digits.isdecimal():
         members["categoryId"] = digits
         del members["category"]
     needs_number = "categoryId" in members or (has_numbers and not category)
-    return ImportedPet(**load(NUMBERED if needs_number else NAMED, members))
+    return load(NUMBERED if needs_number else NAMED, members)
 
 
 def _csv_fault(error: csv.Error) -> str:

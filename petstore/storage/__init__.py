@@ -19,7 +19,7 @@ from petstore.storage.engine import (
     end_deadline,
     seconds_left,
 )
-from petstore.storage.paging import count_statement, page_statement
+from petstore.storage.paging import page_statement
 from petstore.storage.queries import Statement, slot, statement
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "backup",
     "begin_deadline",
     "close_connections",
-    "count_statement",
     "counters",
     "db",
     "end_deadline",

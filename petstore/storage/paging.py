@@ -1,8 +1,6 @@
 """Pages of a project's rows: from any id on, at a cost that does not grow."""
 
-from typing import Any
-
-from peewee import SQL, Field, Query, Select, fn
+from peewee import Field, Select
 
 from petstore.storage.database import db
 from petstore.storage.queries import Statement, slot
@@ -19,20 +17,7 @@ def page_statement(
     return Statement(db, lambda: _page(key, columns, filters))
 
 
-def count_statement(key: Field) -> Statement:
-    """Build a query that counts the rows of a `project` after a key, at most `limit`.
-
-    It returns the count and the last key. It takes `project`, `after` and `limit`.
-    """
-
-    def build() -> Query:
-        page = _page(key, (key.alias("id"),), ())
-        return page.select_from(fn.COUNT(SQL("*")), fn.MAX(SQL("id")))
-
-    return Statement(db, build)
-
-
-def _page(key: Field, columns: tuple[Any, ...], filters: tuple[Field, ...]) -> Select:
+def _page(key: Field, columns: tuple[Field, ...], filters: tuple[Field, ...]) -> Select:
     equal = (key.model.project, *filters)
     values = [(column, slot(column.name)) for column in equal]
     query: Select = (

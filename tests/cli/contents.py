@@ -5,7 +5,6 @@ from flask.testing import FlaskClient
 from petstore.models.callers import Caller
 from petstore.models.domains import Domain
 from petstore.models.failed_requests import failures
-from petstore.models.imports import ImportedPart
 from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
@@ -22,7 +21,6 @@ def fill(client: FlaskClient, project: Project, clock: Clock) -> None:
     client.post("/v1/store/orders", json={"petId": first.json["id"]})
     Domain.add(project, "pets.example.org")
     Key.issue(project, is_limited=True)
-    ImportedPart.create(project=project, animals="[]")
     Session.begin(Caller.by_prefix(Key.all_by_id(project)[0].prefix))
     project.change_plan(Plan("enterprise", 1, 9))
     for _ in range(3):

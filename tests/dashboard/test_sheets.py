@@ -92,15 +92,6 @@ def test_animals_of_a_file_are_added(
     assert "Animals imported 2 animals" in browser.read("/dashboard/activity")
 
 
-def test_same_file_is_not_imported_twice(
-    browser: Browser, upload: Upload, project: Project
-):
-    upload(HEAD + "Rex,Dogs\n")
-    upload(HEAD + "Rex,Dogs\n")
-    assert "already imported in the last 24 hours" in browser.read(ANIMALS)
-    assert names(project) == ["Rex"]
-
-
 def test_each_line_at_fault_is_shown(upload: Upload, project: Project):
     answer = upload(HEAD + "Rex,Dogs\n" + ",Dogs\n" * 30)
     assert answer.status_code == 400
@@ -156,9 +147,10 @@ def test_file_from_another_site_is_refused(browser: Browser, project: Project):
 
 def test_file_that_does_not_fit_is_refused(upload: Upload, project: Project):
     project.change_plan(Plan("enterprise", 99, 99, 2))
-    answer = upload(HEAD + "Rex,Dogs\nTom,Dogs\n")
+    answer = upload(HEAD + "Rex,Dogs\nTom,Dogs\nMimi,Dogs\n")
     assert answer.status_code == 400
     assert "has room for 2, but the file adds 3" in words(answer)
+    assert "The project is full" in words(upload(HEAD + "Rex,Dogs\nTom,Dogs\n"))
     assert names(project) == []
 
 

@@ -67,7 +67,7 @@ def shape_of(database: object) -> Shape:
     """Return the columns, indexes and foreign keys of each table."""
     return {
         table: (
-            database.get_columns(table),
+            sorted(database.get_columns(table)),
             sorted(map(_plain, database.get_indexes(table))),
             sorted(database.get_foreign_keys(table)),
         )

@@ -24,11 +24,9 @@ PATIENT = replace(
     connect_seconds=SECONDS,
     queue_seconds=SECONDS,
     busy_seconds=SECONDS,
-    count_seconds=DAY,  # a test counts rows itself,
-    failed_seconds=DAY,  # and writes what was noted, and deletes what is surplus
+    failed_seconds=DAY,  # a test writes what was noted itself
     usage_seconds=DAY,
     tidy_seconds=DAY,
-    full_seconds=DAY,
     dns_seconds=SECONDS,
     dns_server_seconds=SECONDS,
 )

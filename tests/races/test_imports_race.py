@@ -1,12 +1,15 @@
-"""Imports that are killed, or run at once: in the end all animals are there, once."""
+"""Imports that are killed, or run at once with others that add animals."""
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from petstore.models.keys import Key
+from petstore.models.projects import Plan
 from tests.harness.clients import PETS, Client
 from tests.harness.programs import Program
 from tests.harness.servers import ROOT, flask
@@ -16,6 +19,8 @@ from tests.races.conftest import Service, of_both_engines
 
 ANIMALS, AT_ONCE = 5_000, 3
 NAMES = [f"Animal {number}" for number in range(ANIMALS)]
+KILLED_AFTER_SECONDS = (0.3, 0.5, 0.7, 0.9, 1.2)
+LIMIT, ROUNDS = 60, 3
 
 
 @pytest.fixture
@@ -31,26 +36,23 @@ def client(service: Service, key: str) -> Iterator[Client]:
         yield client
 
 
-@pytest.fixture
-def command(key: str, tmp_path: Path) -> list[str]:
-    """The command that imports a file into the project."""
-    file = tmp_path / "animals.csv"
-    file.write_text("name,category\n" + "".join(f"{name},Dogs\n" for name in NAMES))
+def command_for(key: str, file: Path, names: list[str]) -> list[str]:
+    """Return the command that imports animals into the project of a key."""
+    file.write_text("name,category\n" + "".join(f"{name},Dogs\n" for name in names))
     slug = Key.by_prefix(key[:16]).project.slug
     return ["animals", "import", str(file), "--project", slug]
 
 
 @pytest.fixture
-def start(service: Service, command: list[str], tmp_path: Path) -> Callable:
-    """A function that starts the command, which prints into the file."""
-
-    def start(number: int) -> Program:
-        with (tmp_path / f"{number}.out").open("wb") as out:
-            outputs = (out.fileno(), out.fileno())
-            environ = os.environ | service.environ
-            return Program(["-m", "flask", *command], environ, ROOT, outputs)
-
-    return start
+def start(
+    service: Service, key: str, tmp_path: Path
+) -> Iterator[Callable[[], Program]]:
+    """A function that starts an import."""
+    command = command_for(key, tmp_path / "animals.csv", NAMES)
+    environ = os.environ | service.environ
+    with Path(os.devnull).open("wb") as out:
+        outputs = (out.fileno(), out.fileno())
+        yield lambda: Program(["-m", "flask", *command], environ, ROOT, outputs)
 
 
 def names_after(client: Client, after: int) -> tuple[list[str], int]:
@@ -59,24 +61,24 @@ def names_after(client: Client, after: int) -> tuple[list[str], int]:
 
 
 @of_both_engines
-def test_workers_finish_what_a_killed_command_has_begun(
-    service: Service, client: Client, command: list[str], start: Callable
+def test_killed_import_has_added_all_animals_or_none(
+    client: Client, start: Callable[[], Program]
 ):
-    program = start(0)
-    wait_until(lambda: client.get(PETS).json, "nothing is imported")
-    program.kill()
-    program.join()
-    wait_until(lambda: len(names_after(client, 0)[0]) == ANIMALS, "some are missing")
-    again = flask(service.environ, *command)
-    assert (again.returncode, again.stdout) == (0, "0\n")
-    assert names_after(client, 0)[0] == NAMES
+    for seconds in KILLED_AFTER_SECONDS:
+        program = start()
+        program.join(seconds)
+        program.kill()
+        program.join()
+        names, _ = names_after(client, 0)
+        assert names == NAMES * (len(names) // ANIMALS)
+    assert client.post({"name": "Rex", "categoryId": 7}).status == 201
 
 
 @of_both_engines
 def test_reader_that_follows_sees_each_animal_of_imports_at_once(
-    client: Client, start: Callable, tmp_path: Path
+    client: Client, start: Callable[[], Program]
 ):
-    programs = [start(number) for number in range(AT_ONCE)]
+    programs = [start() for _ in range(AT_ONCE)]
     seen, after = [], 0
 
     def read_on() -> bool:
@@ -87,7 +89,33 @@ def test_reader_that_follows_sees_each_animal_of_imports_at_once(
 
     wait_until(read_on, "the imports go on")
     read_on()
-    assert seen == NAMES
-    outputs = [(tmp_path / f"{each}.out").read_text() for each in range(AT_ONCE)]
-    added = [line for text in outputs for line in text.splitlines() if line.isdigit()]
-    assert sorted(added) == ["0", "0", str(ANIMALS)]
+    assert seen == NAMES * AT_ONCE
+
+
+@of_both_engines
+def test_exactly_the_limit_of_rows_fits_whatever_adds_them(
+    service: Service, key_of: Callable, tmp_path: Path
+):
+    for number in range(ROUNDS):
+        key = key_of(Plan("enterprise", 10**6, 10**6, LIMIT))
+        command = command_for(key, tmp_path / f"{number}.csv", NAMES[:7])
+        pet = {"name": "Rex", "categoryId": 10**9}
+        with ExitStack() as stack, ThreadPoolExecutor() as threads:
+            crowd = [
+                stack.enter_context(Client(each, key)) for each in service.urls * 4
+            ]
+            imports = [threads.submit(flask, service.environ, *command) for _ in "ab"]
+            adding = [threads.submit(fill, each, pet) for each in crowd]
+            statuses = [status for each in adding for status in each.result()]
+            done = [each.result().returncode for each in imports]
+            added = len(crowd[0].all_of(PETS))
+            assert added == statuses.count(201) + 7 * done.count(0)
+            assert added + len(crowd[0].all_of("/v1/categories")) == LIMIT
+
+
+def fill(client: Client, pet: dict) -> list[int | None]:
+    """Add animals until the project is full; return all statuses."""
+    statuses = [client.post(pet).status]
+    while statuses[-1] == 201:
+        statuses.append(client.post(pet).status)
+    return statuses

@@ -21,7 +21,6 @@ from petstore.concurrency import Delayed
 from petstore.models.failed_requests import failures
 from petstore.models.key_usage import uses
 from petstore.models.notes import Notes
-from petstore.models.row_limits import row_limits
 from petstore.monitoring import health
 from petstore.server.worker import Worker
 from petstore.settings import read_settings
@@ -148,8 +147,6 @@ class Service:
                 each._is_started = False
             elif isinstance(each, Notes):
                 each._notes.clear()
-        row_limits.forget()
-        row_limits.__dict__["_is_counting"] = False
         self._remains += [db.obj, self.worker]
         self.network.close_all()
 

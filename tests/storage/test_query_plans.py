@@ -16,15 +16,12 @@ import pytest
 from flask import Flask, request, request_started
 from werkzeug.test import TestResponse
 
-from petstore.models import imports
 from petstore.models.activity import Activity
 from petstore.models.domains import Domain
 from petstore.models.failed_requests import FailedRequest, failures
-from petstore.models.imports import ImportedPart
 from petstore.models.key_usage import KeyUsage, uses
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.models.row_limits import row_limits
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas import housekeeping
@@ -179,8 +176,6 @@ class Stage:
             self.send("PUT", f"/v1/categories/{number}", json={"name": "Dogs"})
 
     def _use_files(self) -> None:
-        # Those of other projects are left, however many they are.
-        ImportedPart.delete().where(ImportedPart.project == self.project).execute()
         text = f"name,category\nRex,x2\nTom,7\nMimi,new {self.number}\n"
         file = (BytesIO(text.encode()), "x.csv")
         self._submit("/dashboard/animals/import", on="/dashboard/animals", file=file)
@@ -190,7 +185,6 @@ class Stage:
             )
             # The first rows: to read on would take a while.
             assert next(answer.iter_encoded())
-        imports.finish_any()
 
     def _be_refused(self) -> None:
         poor = Project.add("Poor", None, Plan("enterprise", 1, 10**6))
@@ -295,8 +289,6 @@ class Stage:
         uses.flush()
         failures.flush()
         housekeeping.tidy()
-        row_limits.count_soon(self.project.id)
-        row_limits.count()
         for path in ("/", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"):
             self.app.test_client().get(path)
 
@@ -314,7 +306,7 @@ def stage(
     monkeypatch.setattr(lists, "MAX_COUNTED", BOUND)
     # For 100 of 11,000 keys, PostgreSQL rightly reads all.
     monkeypatch.setattr("petstore.models.keys.MAX_ENDED_KEYS", BOUND)
-    set_limits(counted_rows=BOUND, count_pause_seconds=0.0, exported_rows=BOUND)
+    set_limits(exported_rows=BOUND)
     return Stage(app, project, clock, nameserver)
 
 
