@@ -9,9 +9,9 @@ import click
 import pytest
 from flask import Flask
 
-from petstore.cli.data import import_tables
 from petstore.errors import ERRORS
 from petstore.models.plans import PLANS, Quota
+from petstore.quotas.projects import import_tables
 from petstore.settings import Settings, read_settings, variables
 from petstore.storage import migrator
 from petstore.storage.database import (

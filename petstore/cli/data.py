@@ -1,16 +1,14 @@
 """flask data backup and copy."""
 
 import os
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 
 import click
 import peewee
 
-from petstore import models, settings
+from petstore import settings
 from petstore.cli.commands import Group, in_one_line
-from petstore.quotas import storages
+from petstore.quotas.projects import import_tables
 from petstore.storage import backup, opened_databases, transfer
 
 data = Group(name="data", help="Copies of the data.")
@@ -51,10 +49,3 @@ def copy(database_url: str) -> None:
     except peewee.DatabaseError as error:
         message = f"Nothing was copied: {in_one_line(error)}"
         raise click.ClickException(message) from None
-
-
-def import_tables() -> None:
-    """Import each module with tables: Peewee knows no table before that."""
-    for package in (models, storages):
-        for module in walk_packages(package.__path__, f"{package.__name__}."):
-            import_module(module.name)

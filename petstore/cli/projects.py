@@ -9,8 +9,7 @@ from petstore.cli.output import echo_list, format_instant, json_option
 from petstore.models.names import name_error
 from petstore.models.plans import FREE, PLANS
 from petstore.models.projects import SLUG, Plan, Project
-from petstore.quotas.deletion import delete_project
-from petstore.quotas.housekeeping import count_rows
+from petstore.quotas.projects import count_rows, delete_project
 
 MAX_REQUESTS = 10**12
 MAX_ROWS = 10**12

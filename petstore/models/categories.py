@@ -163,6 +163,7 @@ class CategoryTable(BaseModel):
 
     class Meta:
         table_name = "category"
+        is_limited = True  # by the plan
         primary_key = CompositeKey("project", "id")
         indexes = ((("project", "name"), False),)
 

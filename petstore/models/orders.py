@@ -161,6 +161,7 @@ class OrderTable(BaseModel):
 
     class Meta:
         table_name = "pet_order"
+        is_limited = True  # by the plan
         indexes = (
             (("project", "id"), False),
             (("project", "status", "id"), False),

@@ -196,6 +196,7 @@ class PetTable(BaseModel):
 
     class Meta:
         table_name = "pet"
+        is_limited = True  # by the plan
         indexes = (
             (("project", "id", "name"), False),  # with the name, for the search
             (("project", "status", "id"), False),

@@ -183,8 +183,6 @@ class Project(BaseModel):
 
         It is no longer listed, and its slug is given to no other project.
         """
-        # A version that does not know slugs yet may have created it.
-        Slug.insert(slug=self.slug).on_conflict_ignore().execute()
         update = Project.update(deleted_ms=clock.now_ms()).where(
             Project.id == self.id, Project.deleted_ms.is_null()
         )

@@ -81,14 +81,9 @@ class StoredResponse(BaseModel):
 
     @staticmethod
     def keep(attempt: Attempt, status: int, location: str | None, body: bytes) -> None:
-        """Store the response, in the transaction of the write that it acknowledges.
-
-        Raises `StillRunning` if there is one: release 1.0.0, which may run beside this
-        one, takes no lock.
-        """
+        """Store the response, in the transaction of the write that it acknowledges."""
         response = {"status": status, "location": location, "body": body}
-        if not _insert(**attempt._asdict(), **response, now_ms=clock.now_ms()):
-            raise StillRunning
+        _insert(**attempt._asdict(), **response, now_ms=clock.now_ms())
 
 
 _KEY = ("project", "path", "key")
@@ -115,9 +110,8 @@ def _select() -> Query:
 def _insert() -> Query:
     values = {name: slot(name) for name in (*_KEY, *_RESPONSE)}
     # An outdated response with the same key may still be there.
-    insert = StoredResponse.insert(values, created_ms=db.now_ms).on_conflict(
+    return StoredResponse.insert(values, created_ms=db.now_ms).on_conflict(
         conflict_target=_columns(*_KEY),
         preserve=_columns("created_ms", *_RESPONSE),
         where=_is_outdated(),
     )
-    return insert.returning(StoredResponse.key)

@@ -13,17 +13,14 @@ from petstore.concurrency import Delayed
 from petstore.events import activity
 from petstore.models import failed_requests, key_usage, stored_responses
 from petstore.models.activity import Activity
-from petstore.models.categories import CategoryTable
 from petstore.models.failed_requests import FailedRequest
 from petstore.models.key_usage import KeyUsage
-from petstore.models.orders import OrderTable
-from petstore.models.pets import PetTable
 from petstore.models.projects import Project
-from petstore.models.rows import take_rows
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
+from petstore.quotas.projects import count_rows
 from petstore.quotas.storages.database import Counter
-from petstore.storage import Statement, close_connections, db
+from petstore.storage import Statement, close_connections
 
 
 class Kept(NamedTuple):
@@ -67,16 +64,6 @@ def start() -> None:
     Each request calls it, in any number of processes.
     """
     _tidying.start(timeouts.LIMITS.tidy_seconds)
-
-
-def count_rows(project: Project) -> None:
-    """Count the animals, orders and categories of a project."""
-    with db.atomic():
-        take_rows(project.id, 0)  # others that add some wait
-        tables = (PetTable, OrderTable, CategoryTable)
-        held = [table.select().where(table.project == project) for table in tables]
-        project.rows_held = sum(rows.count() for rows in held)
-        project.save(only=[Project.rows_held])
 
 
 def tidy() -> None:

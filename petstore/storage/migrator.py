@@ -1,6 +1,7 @@
 """Migrates both databases to the current schema, one locked step at a time."""
 
 from collections.abc import Iterator
+from itertools import dropwhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,7 +79,8 @@ def unknown_steps(databases: Databases) -> list[str]:
     return [
         step.name
         for schema in _schemas(databases)
-        for step in schema.runner.status()
+        # The steps before the first one are those of releases before.
+        for step in dropwhile(lambda step: not step.path, schema.runner.status())
         if step.path is None
     ]
 
@@ -102,4 +104,11 @@ def _apply_next(database: Engine, runner: Runner) -> str | None:
 
 
 def _pending(runner: Runner) -> list[str]:
-    return [step.name for step in runner.status() if not step.applied]
+    steps = runner.status()
+    first = next(step for step in steps if step.path)
+    if steps[0] < first and not first.applied:
+        raise NotMigrated(
+            f"the database is of a release before 1.1.0 ({steps[0].name}); "
+            "run `flask migrate` of release 1.1.0 first"
+        )
+    return [step.name for step in steps if not step.applied]

@@ -10,7 +10,6 @@ from petstore import clock as service_clock
 from petstore.models.keys import Key
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
-from petstore.models.stored_responses import Attempt, StillRunning, StoredResponse
 from petstore.quotas import housekeeping
 from tests.harness.answers import INVALID, errors_of
 from tests.harness.clocks import Clock
@@ -147,14 +146,3 @@ def test_expiry_follows_the_clock_of_the_database(
     assert post(client, "a").data == first.data
     clock.move(days=1, seconds=1)
     assert post(client, "b").headers.get("Idempotent-Replayed") is None
-
-
-def test_a_response_that_release_1_0_0_stores_meanwhile_is_not_replaced(
-    project: Project,
-):
-    attempt = Attempt(project.id, "/v1/pets", "key", b"")
-    assert StoredResponse.find_locked(attempt) is None
-    StoredResponse.keep(attempt, 201, None, b"of a host that took no lock")
-    with pytest.raises(StillRunning):
-        StoredResponse.keep(attempt, 201, None, b"of this one")
-    assert StoredResponse.find(attempt).body == b"of a host that took no lock"

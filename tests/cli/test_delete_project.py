@@ -20,7 +20,7 @@ from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
-from petstore.quotas import deletion
+from petstore.quotas import projects
 from petstore.quotas.storages.database import Counter, Strike
 from petstore.storage.database import counters, db
 from tests.cli.contents import contents, fill
@@ -130,7 +130,7 @@ def pauses(
         for call in calls:
             call()
 
-    monkeypatch.setattr(deletion, "time", SimpleNamespace(sleep=pause))
+    monkeypatch.setattr(projects, "time", SimpleNamespace(sleep=pause))
     return calls
 
 

@@ -59,7 +59,7 @@ def test_concurrent_migrations_apply_each_step_once(environ: dict[str, str]):
 )
 def test_other_commands_require_migration(flask: Callable, arguments: tuple):
     message = failure(flask(*arguments))
-    assert message.startswith("the database is not migrated (0001_initial ")
+    assert message.startswith("the database is not migrated (0026_domain_columns ")
     assert message.endswith("run `flask migrate` first")
 
 
@@ -68,7 +68,7 @@ def test_gunicorn_does_not_start_before_migration(environ: dict[str, str]):
     ended = servers.refused_gunicorn(environ)
     assert ended.returncode == 1
     lines = [line for line in ended.stderr.splitlines() if '"INFO"' not in line]
-    message = "the database is not migrated (0001_initial is pending)"
+    message = "the database is not migrated (0026_domain_columns is pending)"
     assert lines == [f"Error: {message}; run `flask migrate` first"]
 
 

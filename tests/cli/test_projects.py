@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from petstore.models.projects import Project, Slug
+from petstore.models.projects import Project
 from tests.cli.outputs import printed, refusal, table, text_of
 from tests.harness.databases import of_one_engine
 
@@ -64,15 +64,6 @@ def test_slug_of_a_deleted_project_is_not_given_again(flask: Callable):
         "The slug shelter belonged to a project that was deleted."
     )
     assert printed(flask("projects", "create", "Shelter")) == "shelter-3"
-
-
-def test_slug_that_an_older_version_gave_is_retired_too(
-    flask: Callable, project: Project
-):
-    Slug.delete().execute()
-    refusal(flask("projects", "create", "Other", "--slug", "shelter"))
-    flask("projects", "delete", "shelter", "--yes")
-    assert printed(flask("projects", "create", "Shelter")) == "shelter-2"
 
 
 @of_one_engine

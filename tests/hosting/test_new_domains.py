@@ -7,7 +7,7 @@ import pytest
 
 from petstore.models.domains import DnsResult, Domain, NoSuchDomain, TooManyNewDomains
 from petstore.models.projects import Project
-from petstore.quotas.deletion import delete_project
+from petstore.quotas.projects import delete_project
 from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
 from tests.harness.crowds import at_once

@@ -61,7 +61,10 @@ assert client.get("/v1/clinics").json == [{"id": 1, "name": "Paws"}]
 assert client.get("/v1/clinics/2").status_code == 404
 assert client.post("/v1/clinics", json={}).json["message"] == "name: is required"
 assert "Clinics" in client.get("/openapi.json").json["components"]["schemas"]
-print(client.get("/v1/clinics/1").json)
+clinic = client.get("/v1/clinics/1").json
+deleted = app.test_cli_runner().invoke(args=["projects", "delete", "shelter", "--yes"])
+assert deleted.exit_code == 0, deleted.output
+print(clinic)
 """,
     )
     assert printed == "{'id': 1, 'name': 'Paws'}"

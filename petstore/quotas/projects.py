@@ -1,0 +1,116 @@
+"""What belongs to a project, as the models tell: its rows are counted, and deleted."""
+
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any
+
+from peewee import ForeignKeyField, IntegrityError, Table, Tuple, chunked
+
+from petstore import models, timeouts
+from petstore.models.domains import Domain
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from petstore.models.rows import take_rows
+from petstore.quotas import storages
+from petstore.quotas.storages.database import Counter, Strike
+from petstore.quotas.subjects import key_subject, project_subject
+from petstore.storage import BaseModel, counters, db
+from petstore.storage.transfer import table_groups
+
+ROUNDS = 10
+# Where release 1.1.0, which may run beside this one, counts.
+_usage = Table("usage")
+
+
+def import_tables() -> None:
+    """Import each module with tables: Peewee knows no table before that."""
+    for package in (models, storages):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+
+
+def count_rows(project: Project) -> None:
+    """Count the rows that a plan limits: those of the models with `is_limited`."""
+    import_tables()
+    with db.atomic():
+        take_rows(project.id, 0)  # others that add some wait
+        tables: list[Any] = BaseModel.__subclasses__()
+        held = [
+            table.select().where(table.project == project)
+            for table in tables
+            if getattr(table._meta, "is_limited", False)
+        ]
+        project.rows_held = sum(rows.count() for rows in held)
+        project.save(only=[Project.rows_held])
+
+
+def delete_project(project: Project) -> None:
+    """Stop a project at once, and then delete its rows, in batches.
+
+    It is for commands, since it may take minutes. The next call finishes what was
+    interrupted. Counters in Redis expire by themselves.
+    """
+    with db.atomic():
+        project.mark_deleted()
+        # They are few, and the next request must not find one.
+        Domain.delete().where(Domain.project == project).execute()
+    for rounds_left in reversed(range(ROUNDS)):
+        try:
+            _delete_rows(project.id)
+            return
+        except IntegrityError:
+            # A request that was under way has added a row meanwhile.
+            if not rounds_left:
+                raise
+
+
+def _delete_rows(project_id: int) -> None:
+    keys = [key.id for key in Key.select(Key.id).where(Key.project == project_id)]
+    _delete_counts(project_id, keys)
+    for field in _references():
+        for value in [project_id] if field.rel_model is Project else keys:
+            _delete_in_batches(field, value)
+    Project.delete().where(Project.id == project_id).execute()
+
+
+def _delete_counts(project_id: int, keys: list[int]) -> None:
+    names = [key_subject(project_id, key) for key in keys]
+    for subject in (*names, project_subject(project_id)):
+        Counter.delete().where(Counter.subject == subject).execute()
+    for some in chunked(keys, timeouts.LIMITS.deleted_rows):
+        Strike.delete().where(Strike.key_id.in_(some)).execute()
+    usage = _usage.bind(counters.obj)
+    usage.delete().where(usage.c.subject == project_subject(project_id)).execute()
+
+
+def _references() -> Iterator[ForeignKeyField]:
+    """Yield the columns that refer to a project or a key, of dependent tables first."""
+    import_tables()
+    tables, _ = table_groups()
+    for table in reversed(tables):
+        for field in table._meta.sorted_fields:
+            if isinstance(field, ForeignKeyField) and field.rel_model in (Project, Key):
+                yield field
+
+
+def _delete_in_batches(field: ForeignKeyField, value: int) -> None:
+    """Delete the rows that have the value in the column, along its index.
+
+    Each batch begins where the last one has ended: PostgreSQL would read the deleted
+    rows of an index again.
+    """
+    model, rest = field.model, field == value
+    columns = list(dict.fromkeys([field, *model._meta.get_primary_keys()]))
+    while True:
+        with db.atomic():
+            rows = model.select(*columns).where(rest).order_by(*columns)
+            last = rows.offset(timeouts.LIMITS.deleted_rows - 1).limit(1)
+            ends = list(last.tuples())
+            batch = [Tuple(*columns) <= Tuple(*end) for end in ends]
+            model.delete().where(rest, *batch).execute()
+        if not ends:
+            return
+        rest = (Tuple(*columns) > Tuple(*ends[0])) & (field <= value)
+        time.sleep(timeouts.LIMITS.deletion_pause_seconds)
