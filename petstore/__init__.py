@@ -21,22 +21,20 @@ def create_app(settings: Settings | None = None) -> "Flask":
         application,
         assets,
         error_handlers,
-        headers,
-        limiter,
         proxies,
+        responses,
         turns,
     )
 
     settings = settings or read_settings()
     app = application.Application(__name__, static_folder=None)
     logs.init_app(app)
-    headers.init_app(app, settings)
+    responses.init_app(app, settings)
     turns.init_app(app)
     proxies.init_app(app, settings)
     open_databases(settings)
     error_handlers.init_app(app)
-    application.init_app(app)
-    limiter.init_app(app, settings)
+    application.init_app(app, settings)
     hosting.init_app(app, settings)
     assets.init_app(app)
     api.init_app(app, settings)

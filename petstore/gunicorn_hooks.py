@@ -96,8 +96,7 @@ def post_worker_init(worker: Worker) -> None:
 
 def worker_exit(server: Arbiter, worker: Worker) -> None:
     """Write what requests have noted and the worker has not written yet."""
-    from petstore.models.failed_requests import failures
-    from petstore.models.key_usage import uses
+    from petstore.models.requests import failures, uses
 
     failures.flush()
     uses.flush()

@@ -18,10 +18,9 @@ from redis import Redis
 
 from petstore import clock as service_clock
 from petstore import create_app, log, timeouts
-from petstore.models.failed_requests import failures
-from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.models.requests import failures, uses
 from petstore.settings import read_settings
 from petstore.storage import migrator
 from petstore.storage.database import databases_at

@@ -17,7 +17,7 @@ from petstore.models.plans import PLANS, Terms
 from petstore.models.projects import Project
 from petstore.models.sessions import TOKEN_BYTES, Session
 from petstore.models.stored_responses import StoredResponse
-from petstore.quotas.allowances import PAGES, RESERVE, SIGN_INS
+from petstore.quotas.limiter import PAGES, RESERVE, SIGN_INS
 from petstore.settings import read_settings
 from petstore.storage import BaseModel
 from petstore.storage.database import db

@@ -23,12 +23,11 @@ from werkzeug.test import EnvironBuilder
 
 from petstore import create_app
 from petstore.models.domains import Domain
-from petstore.models.grants import Grant
+from petstore.models.grants import ROLES, Grant
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.models.roles import ROLES
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.harness import databases

@@ -4,15 +4,15 @@ import re
 
 import pytest
 
+from petstore import events
 from petstore.clock import MS_PER_DAY, MS_PER_MINUTE
-from petstore.events import activity
-from petstore.models import failed_requests, stored_responses
+from petstore.models import requests, stored_responses
 from petstore.models.domains import MAX_DOMAINS
 from petstore.models.keys import KEEP_ENDED_MS, MAX_WORKING_KEYS
 from petstore.models.plans import Quota
 from petstore.models.sessions import IDLE_MS, LASTS_MS
-from petstore.quotas.allowances import FAILED_SIGN_INS, PAGES, RESERVE, SIGN_INS
 from petstore.quotas.housekeeping import TABLES
+from petstore.quotas.limiter import FAILED_SIGN_INS, PAGES, RESERVE, SIGN_INS
 from petstore.settings import MIN_SECRET_LENGTH
 from tests.harness.servers import ROOT
 
@@ -49,8 +49,8 @@ def test_data_is_kept_as_long_as_the_page_says():
     told = " ".join(SECURITY.split())
     for words, kept_ms in {
         "Idempotency-Key contain them for 24 hours": stored_responses.KEPT_MS,
-        "failed requests (a day)": failed_requests.KEPT_MS,
-        "activity (90 days)": activity.KEPT_MS / 90,
+        "failed requests (a day)": requests.FAILURES_KEPT_MS,
+        "activity (90 days)": events.KEPT_MS / 90,
         "ended keys (30 days)": KEEP_ENDED_MS / 30,
         "in the counters until the end of the next day": TABLES[-1].kept,
     }.items():

@@ -1,15 +1,38 @@
-"""/v1: the operations for clients, behind a key and a quota."""
+"""/v1: the operations for clients, behind a key and a quota.
+
+The hooks below run for each request in their order: who is calling (specification
+section 5), is it within the quota (section 8), and may the key do this. OPTIONS and
+CORS follow the Fetch standard, section 3.3.
+"""
 
 from typing import Any
 
-from flask import Flask, Response
+from flask import Flask, Response, current_app, request
 
-from petstore.api import auth, categories, cors, orders, pets, quota
+from petstore.api import categories, orders, pets
+from petstore.errors import ErrorResponse
+from petstore.models.callers import Caller
+from petstore.models.grants import FULL, KeyNotAllowed, is_one_of, require_role
+from petstore.quotas.decisions import Decision
+from petstore.quotas.limiter import STRANGERS, Limiter
 from petstore.settings import Settings
-from petstore.web.application import current_request, is_api_path
-from petstore.web.limiter import limiter_of
-from petstore.web.state import Header
-from petstore.web.turns import turns_of
+from petstore.web.application import (
+    ApplicationRequest,
+    Header,
+    current_request,
+    is_api_path,
+    limiter_of,
+)
+from petstore.web.responses import no_content
+from petstore.web.turns import take_turn_of, turns_of
+
+EXPOSED_HEADERS = (
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
+    "RateLimit, RateLimit-Policy, Retry-After, Link, Location, "
+    "Deprecation, Sunset, Idempotent-Replayed, X-Request-ID"
+)
+ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, X-Request-ID"
+MAX_AGE_SECONDS = "7200"
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -22,7 +45,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
     def headers_of_refusal(environ: dict[str, Any]) -> list[Header]:
         figures = limiter.last_known(environ.get("REMOTE_ADDR"))
-        return figures.headers() + cors.headers(settings.cors_origins, environ)
+        return figures.headers() + _cors_headers(settings.cors_origins, environ)
 
     turns_of(app).headers = headers_of_refusal
 
@@ -32,11 +55,11 @@ def init_app(app: Flask, settings: Settings) -> None:
         if not is_api_path(request.path):
             return None
         if request.method == "OPTIONS":
-            return cors.answer_options()
-        auth.identify(request)
-        quota.count(limiter, request)
+            return _answer_options()
+        _identify(request)
+        _count(limiter, request)
         # Only after counting, so that guessing keys is counted too.
-        auth.require_key(request)
+        _require_key(request)
         return None
 
     @app.after_request
@@ -44,9 +67,136 @@ def init_app(app: Flask, settings: Settings) -> None:
         request = current_request()
         if is_api_path(request.path):
             headers = request.state.headers
-            headers += quota.headers(limiter, request)
-            headers += cors.headers(settings.cors_origins, request.environ)
+            headers += _quota_headers(limiter, request)
+            headers += _cors_headers(settings.cors_origins, request.environ)
         return response
 
     for bp in (pets.bp, orders.bp, categories.bp):
         app.register_blueprint(bp)
+
+
+def _identify(request: ApplicationRequest) -> None:
+    """Find the caller: None without a valid key, which only `_require_key` refuses.
+
+    Raises a 503 if too many requests of the key are under way.
+    """
+    token = _bearer_token(request)
+    caller = Caller.of(token) if token else None
+    # At a project's own host, no other project's key is valid.
+    if caller and request.state.host_project_id in (None, caller.project_id):
+        request.state.caller = caller
+        take_turn_of(caller.key_id)
+
+
+def _require_key(request: ApplicationRequest) -> None:
+    """Raise 401 without a valid key, and 403 for one that may not do this."""
+    caller = request.state.caller
+    if not caller:
+        is_sent = _bearer_token(request)
+        raise ErrorResponse("invalid_api_key" if is_sent else "missing_api_key")
+    if caller.role != FULL:  # which may do everything, from everywhere
+        _require_role(request, caller)
+        _require_origin(request, caller)
+
+
+def _require_role(request: ApplicationRequest, caller: Caller) -> None:
+    """Raise 403 if the operation, where there is one, takes more than the key may."""
+    if request.endpoint:
+        operation: Any = current_app.view_functions[request.endpoint]
+        require_role(caller.role, operation.contract.takes)
+
+
+def _require_origin(request: ApplicationRequest, caller: Caller) -> None:
+    """Raise 403 for a page that may not use the key.
+
+    A request without an origin is served: a script can send any, so that the limits of
+    the key are what protects its project.
+    """
+    origins = caller.origins
+    origin = request.environ.get("HTTP_ORIGIN")
+    if origins is None or origin is None:
+        return
+    if not is_one_of(origin, origins):
+        pages = ", ".join(origins.split())
+        raise KeyNotAllowed(f"This key may only be used by pages of {pages}.")
+
+
+def _bearer_token(request: ApplicationRequest) -> str:
+    header = request.environ.get("HTTP_AUTHORIZATION", "")
+    scheme, _, token = header.partition(" ")
+    return token.strip(" ") if scheme.lower() == "bearer" else ""
+
+
+def _count(limiter: Limiter, request: ApplicationRequest) -> None:
+    """Count the request for its caller, or for the client address without a caller."""
+    state = request.state
+    state.decision = decision = limiter.count(state.caller, request.remote_addr)
+    if not decision.is_granted:
+        raise _refusal(decision, state.caller)
+
+
+def _quota_headers(
+    limiter: Limiter, request: ApplicationRequest
+) -> list[tuple[str, str]]:
+    """Return the figures of the quota for a response.
+
+    A response to a request that was not counted has those of the client address. Where
+    too many requests are under way, or a store is away, no store is asked for them.
+    """
+    state, address = request.state, request.remote_addr
+    if state.error_code == "service_unavailable" and not state.decision:
+        return limiter.last_known(address).headers()
+    decision = state.decision or limiter.peek(None, address)
+    return decision.headers()
+
+
+def _refusal(decision: Decision, caller: Caller | None) -> ErrorResponse:
+    seconds = decision.retry_after_seconds
+    wait = "1 second" if seconds == 1 else f"{seconds:,} seconds"
+    headers = {"Retry-After": str(seconds)}
+    if decision.is_banned:
+        return ErrorResponse("api_key_banned", wait, headers=headers)
+    tightest = decision.tightest
+    if tightest.is_of_key:
+        who = "This key allows"
+    elif caller:
+        who = f"{caller.plan.capitalize()} allows"
+    else:
+        network = "address" if decision.quota == STRANGERS else "IPv6 /48"
+        who = f"Without a valid API key, an {network} may send"
+    allowed = f"{who} {tightest.allowance}"
+    return ErrorResponse("rate_limit_exceeded", allowed, wait, headers=headers)
+
+
+def _cors_headers(
+    origins: tuple[str, ...], environ: dict[str, Any]
+) -> list[tuple[str, str]]:
+    """Let pages of these origins read a response; `*` stands for all."""
+    if "*" in origins:
+        return _ALLOWED_TO_ALL
+    origin = environ.get("HTTP_ORIGIN", "")
+    return [("Vary", "Origin"), *(_allow(origin) if origin in origins else ())]
+
+
+def _allow(origin: str) -> list[tuple[str, str]]:
+    return [
+        ("Access-Control-Allow-Origin", origin),
+        ("Access-Control-Expose-Headers", EXPOSED_HEADERS),
+    ]
+
+
+def _answer_options() -> Response:
+    """Answer OPTIONS or a preflight request, without a key and without counting."""
+    if request.routing_exception:
+        raise request.routing_exception
+    methods = ", ".join(sorted(current_app.make_default_options_response().allow))
+    response = no_content()
+    response.headers["Allow"] = methods
+    if "Access-Control-Request-Method" in request.headers:
+        response.headers["Access-Control-Allow-Methods"] = methods
+        response.headers["Access-Control-Allow-Headers"] = ALLOWED_HEADERS
+        response.headers["Access-Control-Max-Age"] = MAX_AGE_SECONDS
+    return response
+
+
+_ALLOWED_TO_ALL = _allow("*")

@@ -5,8 +5,8 @@ from flask import Blueprint
 from petstore.api.contract import Contract, Result
 from petstore.api.paging import page
 from petstore.models.categories import Category
-from petstore.models.roles import READ, WRITE
-from petstore.models.rows import ProjectFull
+from petstore.models.grants import READ, WRITE
+from petstore.models.projects import ProjectFull
 from petstore.schemas.categories import CategoryChangeSchema, CategorySchema
 from petstore.schemas.paging import PageQuery
 from petstore.web.application import API_PREFIX

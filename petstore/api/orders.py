@@ -5,10 +5,10 @@ from flask import Blueprint
 from petstore.api.contract import Contract, Result
 from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
+from petstore.models.grants import READ, WRITE
 from petstore.models.orders import Order, OrderClosed
 from petstore.models.pets import PetNotAvailable
-from petstore.models.roles import READ, WRITE
-from petstore.models.rows import ProjectFull
+from petstore.models.projects import ProjectFull
 from petstore.schemas.orders import (
     NewOrderSchema,
     OrderChangeSchema,

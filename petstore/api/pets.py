@@ -9,9 +9,9 @@ from petstore.api.contract import Contract, Result
 from petstore.api.deprecation import deprecated
 from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
+from petstore.models.grants import READ, WRITE
 from petstore.models.pets import Pet, PetNotAvailable
-from petstore.models.roles import READ, WRITE
-from petstore.models.rows import ProjectFull
+from petstore.models.projects import ProjectFull
 from petstore.schemas.pets import NewPetSchema, PetChangeSchema, PetQuery, PetSchema
 from petstore.web.application import API_PREFIX
 

@@ -14,8 +14,7 @@ import peewee
 from flask.cli import AppGroup, FlaskGroup
 
 from petstore import log
-from petstore.events import acting_as
-from petstore.events.activity import OPERATOR
+from petstore.events import OPERATOR, acting_as
 from petstore.models import RuleError
 from petstore.settings import RELEASE
 from petstore.storage import migrator, opened_databases

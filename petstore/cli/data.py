@@ -9,7 +9,7 @@ import peewee
 from petstore import settings
 from petstore.cli.commands import Group, in_one_line
 from petstore.quotas.projects import import_tables
-from petstore.storage import backup, opened_databases, transfer
+from petstore.storage import copies, opened_databases
 
 data = Group(name="data", help="Copies of the data.")
 
@@ -28,8 +28,8 @@ def back_up(file: Path) -> None:
     if not file.parent.is_dir():
         raise click.UsageError(f"There is no directory {file.parent}.")
     try:
-        backup.back_up(source, file)
-    except backup.BackupFailed as error:
+        copies.back_up(source, file)
+    except copies.BackupFailed as error:
         raise click.ClickException(f"The backup failed: {error}.") from None
 
 
@@ -43,8 +43,8 @@ def copy(database_url: str) -> None:
         raise click.UsageError(f"The argument DATABASE_URL: {error}.") from None
     import_tables()
     try:
-        transfer.copy_to(url)
-    except transfer.CopyError as error:
+        copies.copy_to(url)
+    except copies.CopyError as error:
         raise click.UsageError(f"Cannot copy there: {error}.") from None
     except peewee.DatabaseError as error:
         message = f"Nothing was copied: {in_one_line(error)}"

@@ -17,14 +17,15 @@ from petstore.cli.projects import (
 from petstore.models.credentials import prefix_of
 from petstore.models.grants import (
     DEFAULT_GRACE_SECONDS,
+    FULL,
     MAX_EXPIRY_DAYS,
     MAX_GRACE_SECONDS,
+    ROLES,
     Grant,
 )
-from petstore.models.key_usage import totals_of
 from petstore.models.keys import Key
 from petstore.models.names import name_error
-from petstore.models.roles import FULL, ROLES
+from petstore.models.requests import totals_of
 
 keys = Group(name="keys", help="API keys of the projects.")
 per_minute_option, per_day_option = (

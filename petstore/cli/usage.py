@@ -7,8 +7,8 @@ from petstore import clock
 from petstore.cli.commands import DatabaseCommand
 from petstore.cli.output import echo_list, json_option
 from petstore.cli.projects import find_project, project_option
-from petstore.models.key_usage import SHOWN_DAYS, history
 from petstore.models.projects import Project
+from petstore.models.requests import SHOWN_DAYS, history
 
 
 @click.command(cls=DatabaseCommand)

@@ -8,9 +8,9 @@ from petstore.clock import MS_PER_DAY
 from petstore.dashboard.lists import read_list
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
-from petstore.events.activity import KEPT, KEPT_MS
+from petstore.events import KEPT, KEPT_MS
 from petstore.models.activity import Event
-from petstore.models.roles import FULL
+from petstore.models.grants import FULL
 from petstore.schemas.paging import DashboardQuery
 
 INDEX = "activity.activity"

@@ -11,8 +11,8 @@ from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category
-from petstore.models.roles import WRITE
-from petstore.models.rows import ProjectFull
+from petstore.models.grants import WRITE
+from petstore.models.projects import ProjectFull
 from petstore.schemas.categories import CategoryChangeForm, NamedCategoryForm
 from petstore.schemas.paging import DashboardQuery
 

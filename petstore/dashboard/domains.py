@@ -11,7 +11,7 @@ from petstore.dashboard.sessions import current_project
 from petstore.hosting.names import normalised, readable
 from petstore.hosting.verifier import AlreadyVerifying, Verifier, verifier_of
 from petstore.models.domains import Domain, DomainNotAllowed, TooManyNewDomains
-from petstore.models.roles import FULL
+from petstore.models.grants import FULL
 
 bp = pages_blueprint("domains", __name__, "/settings/domains", takes=FULL)
 bp.add_app_template_filter(readable)

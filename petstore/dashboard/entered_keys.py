@@ -12,8 +12,8 @@ from petstore.dashboard.forms import Form
 from petstore.dashboard.kept_forms import KEY
 from petstore.events import emit
 from petstore.models.callers import Caller
-from petstore.models.roles import FULL
-from petstore.web.limiter import limiter_of
+from petstore.models.grants import FULL
+from petstore.web.application import limiter_of
 
 FAILED = "Too many sign-ins from your address have failed"
 NOT_CONFIRMED = Form(errors={KEY: "Enter a full key of this project that works."})

@@ -20,8 +20,13 @@ from petstore.dashboard.kept_forms import CSRF_TOKEN, ONCE
 from petstore.errors import InvalidRequest
 from petstore.schemas.fields import StrictSchema
 from petstore.schemas.loading import load
-from petstore.web.application import FORM, MAX_PARAMETERS, FormParser, current_request
-from petstore.web.limiter import limiter_of
+from petstore.web.application import (
+    FORM,
+    MAX_PARAMETERS,
+    FormParser,
+    current_request,
+    limiter_of,
+)
 
 View = Callable[..., ResponseReturnValue]
 

@@ -14,14 +14,17 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.credentials import PREFIX_LENGTH
 from petstore.models.grants import (
+    FULL,
+    READ,
+    WRITE,
     Grant,
+    InvalidOrigin,
     LimitMissing,
     LimitsNeeded,
     LimitsTooHigh,
     NoKeyForPages,
     TooManyOrigins,
 )
-from petstore.models.key_usage import totals_of
 from petstore.models.keys import (
     STATUSES,
     Key,
@@ -30,8 +33,7 @@ from petstore.models.keys import (
     TooManyKeys,
     TooManyNewKeys,
 )
-from petstore.models.origins import InvalidOrigin
-from petstore.models.roles import FULL, READ, WRITE
+from petstore.models.requests import totals_of
 from petstore.schemas.keys import KeyQuery, NewKeyForm, RotationForm
 
 INDEX = "keys.keys"

@@ -6,7 +6,7 @@ from flask.typing import ResponseReturnValue
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import TOKEN, current_project
-from petstore.models.roles import FULL
+from petstore.models.grants import FULL
 from petstore.models.sessions import MOST_LISTED, OpenSession, Session
 from petstore.web.application import current_request
 

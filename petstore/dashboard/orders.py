@@ -10,8 +10,8 @@ from petstore.dashboard.lists import read_list, read_query
 from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
+from petstore.models.grants import WRITE
 from petstore.models.orders import STATUSES, Order, OrderClosed
-from petstore.models.roles import WRITE
 from petstore.schemas.orders import DashboardOrderQuery
 
 INDEX = "dashboard_orders.orders"

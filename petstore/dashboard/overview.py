@@ -7,13 +7,12 @@ from petstore.dashboard.forms import EMPTY
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.pets import category_labels
 from petstore.dashboard.sessions import current_project
-from petstore.models.key_usage import SHOWN_DAYS, Day, history
+from petstore.models.grants import WRITE
 from petstore.models.pets import STATUSES, Pet
 from petstore.models.plans import PLANS, Quota
-from petstore.models.roles import WRITE
+from petstore.models.requests import SHOWN_DAYS, Day, history
 from petstore.quotas.decisions import Decision
-from petstore.web.application import current_request
-from petstore.web.limiter import limiter_of
+from petstore.web.application import current_request, limiter_of
 from petstore.web.turns import compute_alone
 
 INDEX = "overview.overview"

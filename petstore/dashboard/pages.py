@@ -17,7 +17,7 @@ from petstore.settings import Settings
 from petstore.storage.lists import MAX_COUNTED
 from petstore.web.application import current_request
 from petstore.web.assets import AssetBlueprint
-from petstore.web.headers import FOR_PAGES
+from petstore.web.responses import FOR_PAGES
 
 HEADERS = FOR_PAGES | {
     "Content-Security-Policy": (

@@ -13,10 +13,10 @@ from petstore.dashboard.once import Outcome, do_once
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category, CategoryUnclear
+from petstore.models.grants import WRITE
 from petstore.models.orders import Order, PetUnknown
 from petstore.models.pets import STATUSES, NoSuchPet, Pet, PetNotAvailable
-from petstore.models.roles import WRITE
-from petstore.models.rows import ProjectFull
+from petstore.models.projects import ProjectFull
 from petstore.schemas.orders import OrderForm
 from petstore.schemas.paging import BEFORE_ALL
 from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery

@@ -6,8 +6,8 @@ from petstore.dashboard.lists import read_list
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.errors import ERRORS
-from petstore.models import failed_requests
-from petstore.models.roles import WRITE
+from petstore.models.grants import WRITE
+from petstore.models.requests import listed_failures
 from petstore.schemas.requests import RequestQuery
 from petstore.storage.lists import Listed, Part
 
@@ -25,4 +25,4 @@ def requests() -> str:
 
 def _listed(part: Part, id: str | None) -> Listed:
     request_id = id.strip() if id else None
-    return failed_requests.listed(current_project().id, part, request_id=request_id)
+    return listed_failures(current_project().id, part, request_id=request_id)

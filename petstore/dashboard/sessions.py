@@ -18,15 +18,14 @@ from petstore.dashboard.formats import duration
 from petstore.dashboard.navigation import PREFIX, STATIC, go_to, is_dashboard_path
 from petstore.errors import UNREADABLE, ErrorResponse
 from petstore.events import act_as
-from petstore.models import roles
 from petstore.models.callers import Caller
+from petstore.models.grants import require_role
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
 from petstore.models.sessions import LASTS_MS, Session
 from petstore.quotas.decisions import Decision
 from petstore.settings import Settings
-from petstore.web.application import current_request
-from petstore.web.limiter import limiter_of
+from petstore.web.application import current_request, limiter_of
 from petstore.web.turns import take_turn_of
 
 COOKIE = "petstore_session"
@@ -139,7 +138,7 @@ def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | N
     Raises 403 if the pages take more than the role of the key.
     """
     if recognise(has_reserve=has_reserve):
-        roles.require(current_request().state.required_caller.role, takes)
+        require_role(current_request().state.required_caller.role, takes)
         return None
     message = ""
     if TOKEN in session:

@@ -12,8 +12,8 @@ from petstore.dashboard.once import Outcome, do_once
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.pets import INDEX
 from petstore.dashboard.sessions import current_project
-from petstore.models.roles import WRITE
-from petstore.models.rows import ProjectFull
+from petstore.models.grants import WRITE
+from petstore.models.projects import ProjectFull
 from petstore.sheets import exports
 from petstore.sheets.imports import Fault, LinesAtFault, NotReadable, import_animals
 from petstore.web.turns import Turns, compute_alone, keep_turn, turns_of

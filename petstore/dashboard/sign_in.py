@@ -15,9 +15,9 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.errors import ERRORS
 from petstore.events import emit_after_commit
 from petstore.models.callers import Caller
-from petstore.models.roles import WRITE, refusal
+from petstore.models.grants import WRITE, role_refusal
 from petstore.storage import db
-from petstore.web.limiter import limiter_of
+from petstore.web.application import limiter_of
 
 # A page of the dashboard: nothing that a browser takes for another host, and nothing
 # that ends a header.
@@ -44,7 +44,7 @@ def enter() -> ResponseReturnValue:
     if caller is None:
         return _reject("invalid_api_key")
     if not caller.may(TAKES):
-        return _reject("key_not_allowed", refusal(caller.role, TAKES))
+        return _reject("key_not_allowed", role_refusal(caller.role, TAKES))
     _count(caller)
     with db.atomic():
         sessions.start(caller)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from peewee import BigAutoField, BigIntegerField, ForeignKeyField, Query, TextField, fn
 
 from petstore import clock
-from petstore.events.activity import KEPT, KEPT_MS, KINDS
+from petstore.events import KEPT, KEPT_MS, KINDS
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, db, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part, by_id
@@ -18,7 +18,7 @@ class Event(NamedTuple):
     id: int
     at_ms: int
     name: str
-    actor: str  # the prefix of a key, or what `petstore.events.activity` has for others
+    actor: str  # the prefix of a key, or what `petstore.events` has for others
     facts: dict[str, Any]
 
     @property
@@ -37,7 +37,7 @@ class Event(NamedTuple):
 
 
 class Activity(BaseModel):
-    """The events of all projects, which `petstore.events.activity` adds."""
+    """The events of all projects, which `petstore.events` adds."""
 
     id = BigAutoField()
     # An earlier version, which does not know this table, deletes projects too.

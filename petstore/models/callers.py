@@ -7,10 +7,10 @@ from peewee import ModelSelect, Query
 
 from petstore import clock
 from petstore.models.credentials import digest_of, prefix_of
+from petstore.models.grants import is_allowed, is_for_web_page
 from petstore.models.keys import Key
 from petstore.models.plans import Quota, quota_of
 from petstore.models.projects import Project
-from petstore.models.roles import is_allowed, is_for_web_page
 from petstore.storage import db, slot, statement
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple, Self
 from peewee import (
     SQL,
     BigIntegerField,
+    Case,
     CompositeKey,
     ForeignKeyField,
     Query,
@@ -16,8 +17,12 @@ from peewee import (
 
 from petstore import randomness
 from petstore.models import RuleError
-from petstore.models.projects import Project
-from petstore.models.rows import take_rows
+from petstore.models.projects import (
+    Project,
+    count_if_room,
+    refuse_rows,
+    take_rows,
+)
 from petstore.storage import BaseModel, db, page_statement, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part, by_id
 
@@ -35,15 +40,23 @@ class Category(NamedTuple):
     name: str | None
 
     @staticmethod
-    def ensure(project_id: int, category_id: int, name: str | None = None) -> bool:
+    def ensure(
+        project_id: int, category_id: int, name: str | None = None, *, rows: int = 0
+    ) -> bool:
         """Add the category unless it exists; return whether it was added.
 
-        Call it in a transaction. Raises `ProjectFull`.
+        It is counted by `take_rows`, together with so many other rows. Call it in a
+        transaction. Raises `ProjectFull`.
         """
-        if _select_one(project=project_id, id=category_id):
+        values = {"project": project_id, "category_id": category_id}
+        # Who has waited for others does not see what they have added: look again.
+        taken = _take(**values, rows=rows) or _take(**values, rows=rows)
+        if not taken:
+            refuse_rows(project_id, 1)
+        [exists] = taken[0] if taken else [True]
+        if exists:
             return False
-        take_rows(project_id)
-        if _insert(project=project_id, category_id=category_id, name=name):
+        if _insert(**values, name=name):
             return True
         take_rows(project_id, -1)  # somebody else was faster
         return False
@@ -204,6 +217,16 @@ def _select_one() -> Query:
     return CategoryTable.select(*_COLUMNS).where(
         CategoryTable.project == slot("project"), CategoryTable.id == slot("id")
     )
+
+
+@statement(db)
+def _take() -> Query:
+    found = CategoryTable.select(SQL("1")).where(
+        CategoryTable.project == slot("project"),
+        CategoryTable.id == slot("category_id"),
+    )
+    rows = Case(None, [(fn.EXISTS(found), slot("rows"))], slot("rows") + 1)
+    return count_if_room(rows).returning(fn.EXISTS(found))
 
 
 @statement(db)

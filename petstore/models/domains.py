@@ -21,8 +21,7 @@ from peewee import (
 )
 
 from petstore import clock, randomness
-from petstore.events import emit_after_commit
-from petstore.events.activity import ITSELF
+from petstore.events import ITSELF, emit_after_commit
 from petstore.models import RuleError
 from petstore.models.limited_actions import LimitedAction
 from petstore.models.plans import PLANS_WITH_DOMAINS

@@ -1,11 +1,92 @@
-"""What a key is issued with: its role, limits of its own, and origins."""
+"""What a key may do: its role, limits of its own, and the origins of its pages."""
 
+import re
 from dataclasses import dataclass
 
+import idna
+
 from petstore.models import RuleError
-from petstore.models.origins import normal_origin
 from petstore.models.plans import Quota
-from petstore.models.roles import FULL, is_for_web_page
+from petstore.settings import address
+
+READ, WRITE, FULL = ROLES = ("read", "write", "full")  # each allows what is before it
+
+MAY = {
+    READ: "This key may only read.",
+    WRITE: "This key may only read and write animals, categories and orders.",
+}
+TAKES = {
+    WRITE: "This takes a key that may write.",
+    FULL: "This takes a full key.",
+}
+
+
+class KeyNotAllowed(RuleError):
+    """The role of the key does not allow what was asked for."""
+
+    code = "key_not_allowed"
+
+
+def is_allowed(role: str, takes: str) -> bool:
+    """Return whether a key of a role may do what takes that role."""
+    return ROLES.index(role) >= ROLES.index(takes)
+
+
+def is_for_web_page(role: str, per_minute: int | None) -> bool:
+    """Return whether a key may stand in a web page: it only reads, and has limits."""
+    return role == READ and per_minute is not None
+
+
+def require_role(role: str, takes: str) -> None:
+    """Raise `KeyNotAllowed` for a key whose role is less than what it takes."""
+    if not is_allowed(role, takes):
+        raise KeyNotAllowed(role_refusal(role, takes))
+
+
+def role_refusal(role: str, takes: str) -> str:
+    """Return what a key of a role may do, and what would be needed."""
+    return f"{MAY[role]} {TAKES[takes]}"
+
+
+MAX_LENGTH = 300
+DEFAULT_PORTS = {"http": 80, "https": 443}
+_ORIGIN = re.compile(r"(https?)://([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(?::([0-9]+))?")
+
+
+class InvalidOrigin(RuleError):
+    """The text, whose beginning the message repeats, is not the origin of a page."""
+
+    text = (
+        "{!r:.200} is not an origin; write scheme, host and port alone, "
+        "like https://shelter.example or http://localhost:8080."
+    )
+
+
+def normal_origin(text: str) -> str:
+    """Return an origin as browsers send it: in lower case, without a default port.
+
+    Raises `InvalidOrigin`.
+    """
+    parts = _ORIGIN.fullmatch(text.lower()) if len(text) <= MAX_LENGTH else None
+    if parts is None:
+        raise InvalidOrigin(text)
+    scheme, host, port = parts.groups()
+    try:
+        name = host if host.isascii() else idna.encode(host, uts46=True).decode()
+        number = address(f"{name}:{port or DEFAULT_PORTS[scheme]}").port
+    except ValueError:
+        raise InvalidOrigin(text) from None
+    is_default = number == DEFAULT_PORTS[scheme]
+    return f"{scheme}://{name}" if is_default else f"{scheme}://{name}:{number}"
+
+
+def is_one_of(origin: str, origins: str) -> bool:
+    """Return whether an origin is among these, which are separated by spaces."""
+    try:
+        return normal_origin(origin) in origins.split()
+    except InvalidOrigin:
+        return False
+
 
 MAX_ORIGINS = 10
 MAX_EXPIRY_DAYS = 36_500

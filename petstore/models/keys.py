@@ -21,10 +21,9 @@ from petstore import clock
 from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
-from petstore.models.grants import FULL_GRANT, Grant
+from petstore.models.grants import FULL, FULL_GRANT, Grant, is_for_web_page
 from petstore.models.limited_actions import LimitedAction
 from petstore.models.projects import Project
-from petstore.models.roles import FULL, is_for_web_page
 from petstore.storage import BaseModel, db
 
 MAX_WORKING_KEYS = 100  # of one project

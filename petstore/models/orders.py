@@ -18,8 +18,7 @@ from peewee import (
 from petstore import clock
 from petstore.models import Conflict, RuleError
 from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable, PetTable
-from petstore.models.projects import Project
-from petstore.models.rows import take_rows
+from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted
 from petstore.storage import BaseModel, db, page_statement, slot, statement
 from petstore.storage.lists import List, Listed, Part, by_id

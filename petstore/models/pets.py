@@ -14,9 +14,8 @@ from peewee import (
 )
 
 from petstore.models import Conflict, RuleError
-from petstore.models.categories import Category, CategoryTable
-from petstore.models.projects import Project
-from petstore.models.rows import take_rows
+from petstore.models.categories import Category
+from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted
 from petstore.storage import BaseModel, db, page_statement, slot, statement
 from petstore.storage.lists import List, Listed, Part, by_id
@@ -55,12 +54,9 @@ class Pet(NamedTuple):
         """
         values = {"project": project_id, **members}
         with db.atomic():
-            take_rows(project_id)
-            rows = _insert_if_category_exists(**values)
-            if not rows:
-                Category.ensure(project_id, members["category_id"])
-                rows = _insert_if_category_exists(**values)
-        return cls(rows[0][0], **members)
+            Category.ensure(project_id, members["category_id"], rows=1)
+            [(pet_id,)] = _insert_one(**values)
+        return cls(pet_id, **members)
 
     @staticmethod
     def add_many(project_id: int, rows: Iterable[tuple[str, int, str]]) -> None:
@@ -274,10 +270,7 @@ def _insert() -> Query:
 
 
 @statement(db)
-def _insert_if_category_exists() -> Query:
+def _insert_one() -> Query:
     columns = (PetTable.project, *_COLUMNS[1:])
-    category = CategoryTable.select(*(slot(column.name) for column in columns)).where(
-        CategoryTable.project == slot("project"),
-        CategoryTable.id == slot("category_id"),
-    )
-    return PetTable.insert_from(category, columns).returning(PetTable.id)
+    values = {column: slot(column.name) for column in columns}
+    return PetTable.insert(values).returning(PetTable.id)

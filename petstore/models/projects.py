@@ -10,9 +10,12 @@ from typing import Any, Self
 from peewee import (
     BigAutoField,
     BigIntegerField,
+    Case,
     Expression,
     IntegrityError,
+    Query,
     TextField,
+    Update,
 )
 
 from petstore import clock
@@ -20,7 +23,7 @@ from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.plans import PLANS, Quota, quota_of
 from petstore.settings import LABEL
-from petstore.storage import BaseModel, db
+from petstore.storage import BaseModel, db, slot, statement
 
 MAX_SLUG_LENGTH = 63
 SLUG = re.compile(LABEL)
@@ -222,3 +225,60 @@ def _numbered(slug: str, attempt: int) -> str:
         return slug
     suffix = f"-{attempt}"
     return slug[: MAX_SLUG_LENGTH - len(suffix)].rstrip("-") + suffix
+
+
+class ProjectFull(RuleError):
+    """The project holds as many rows as it may.
+
+    It is no `Conflict`: a retry may find that there is room again.
+    """
+
+    code = "project_full"
+
+
+class TooManyAnimals(ProjectFull):
+    """A file has more animals than the project has room for."""
+
+    text = (
+        "The project is full: it may hold {:,} animals, orders and categories together "
+        "and has room for {:,}, but the file adds {:,}."
+    )
+
+
+def take_rows(project_id: int, rows: int = 1) -> None:
+    """Count rows that this transaction adds, or deletes where the number is negative.
+
+    Call it before it changes any of the project's rows: from then on, others that add
+    or delete some wait for its end, so that ids are committed in their order. Raises
+    `ProjectFull`.
+    """
+    if not _take(project=project_id, rows=rows):
+        refuse_rows(project_id, rows)
+
+
+def refuse_rows(project_id: int, rows: int) -> None:
+    """Raise `ProjectFull`, unless the project is deleted: then nothing refers to it."""
+    project = Project.get_or_none(id=project_id)
+    if project is None:
+        return
+    limit = project.row_limit or 0
+    if rows == 1:
+        raise ProjectFull(limit)
+    raise TooManyAnimals(limit, max(0, limit - (project.rows_held or 0)), rows)
+
+
+def count_if_room(rows: Any) -> Update:
+    """Build an update of the project with the id `project`, if so many rows fit."""
+    held = Project.rows_held + rows
+    of_plans = [(name, terms.rows) for name, terms in PLANS.items() if terms.rows]
+    limit = Case(Project.plan, of_plans, Project.max_rows)
+    # Until they were counted for the first time, it is not known how many there are.
+    is_unlimited = Project.rows_held.is_null() | limit.is_null()
+    has_room = is_unlimited | (held <= limit) | (rows <= 0)
+    update: Update = Project.update(rows_held=held)
+    return update.where(Project.id == slot("project"), has_room)
+
+
+@statement(db)
+def _take() -> Query:
+    return count_if_room(slot("rows")).returning(Project.id)

@@ -8,7 +8,7 @@ from flask import Blueprint, Flask, current_app
 
 from petstore.errors import NO_HEADERS, RETRY_AFTER_A_SECOND
 from petstore.storage import close_connections, db
-from petstore.web.limiter import limiter_of
+from petstore.web.application import limiter_of
 
 # SQLite answers `SELECT 1` without reading its file.
 PROBE = "SELECT 1 FROM project LIMIT 1"

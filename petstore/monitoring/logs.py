@@ -6,9 +6,8 @@ from flask import Flask, Response, has_request_context
 
 from petstore import clock, log
 from petstore.models.credentials import masked
-from petstore.web.application import current_request
-from petstore.web.headers import request_id_of
-from petstore.web.state import RequestState
+from petstore.web.application import RequestState, current_request
+from petstore.web.responses import request_id_of
 
 # W3C Trace Context, section 3.2: version 00 has 55 characters; later versions may have
 # more.

@@ -27,8 +27,7 @@ from petstore import clock, log
 from petstore.models.callers import Caller
 from petstore.quotas.decisions import Decision
 from petstore.settings import INTERFACE, RELEASE
-from petstore.web.application import current_request
-from petstore.web.limiter import limiter_of
+from petstore.web.application import current_request, limiter_of
 from petstore.web.proxies import require_direct_client
 from petstore.web.turns import turns_of
 

@@ -9,8 +9,7 @@ from petstore import clock
 from petstore.errors import printable
 from petstore.models.callers import Caller
 from petstore.models.credentials import masked
-from petstore.models.failed_requests import Failure, failures
-from petstore.models.key_usage import Use, uses
+from petstore.models.requests import Failure, Use, failures, uses
 from petstore.quotas import housekeeping
 from petstore.web.application import (
     ApplicationRequest,

@@ -10,7 +10,7 @@ from werkzeug.routing import Rule
 
 from petstore.errors import ERRORS
 from petstore.models import Conflict
-from petstore.models.roles import TAKES
+from petstore.models.grants import TAKES
 from petstore.openapi.components import (
     CONFLICT,
     INT64,

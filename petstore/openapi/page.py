@@ -24,7 +24,7 @@ from petstore.openapi.document import describe
 from petstore.openapi.guide import INTRODUCTION, sections
 from petstore.settings import Settings
 from petstore.web.assets import AssetBlueprint
-from petstore.web.headers import FOR_PAGES
+from petstore.web.responses import FOR_PAGES
 
 BASE_ADDRESS = "BASE_ADDRESS"  # as the text of the guide has it
 FIRST_FAILURE = "400"

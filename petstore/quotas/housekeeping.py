@@ -8,14 +8,12 @@ from typing import NamedTuple
 import peewee
 from peewee import Field, Query, Tuple
 
-from petstore import clock, timeouts
+from petstore import clock, events, timeouts
 from petstore.concurrency import Delayed
-from petstore.events import activity
-from petstore.models import failed_requests, key_usage, stored_responses
+from petstore.models import requests, stored_responses
 from petstore.models.activity import Activity
-from petstore.models.failed_requests import FailedRequest
-from petstore.models.key_usage import KeyUsage
 from petstore.models.projects import Project
+from petstore.models.requests import FailedRequest, KeyUsage
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.projects import count_rows
@@ -48,9 +46,9 @@ class Kept(NamedTuple):
 TABLES = (
     Kept(Session.ends_ms),
     Kept(StoredResponse.created_ms, stored_responses.KEPT_MS),
-    Kept(Activity.at_ms, activity.KEPT_MS),
-    Kept(FailedRequest.at_ms, failed_requests.KEPT_MS, along=FailedRequest.id),
-    Kept(KeyUsage.day, key_usage.SHOWN_DAYS - 1, unit_ms=clock.MS_PER_DAY),
+    Kept(Activity.at_ms, events.KEPT_MS),
+    Kept(FailedRequest.at_ms, requests.FAILURES_KEPT_MS, along=FailedRequest.id),
+    Kept(KeyUsage.day, requests.SHOWN_DAYS - 1, unit_ms=clock.MS_PER_DAY),
     Kept(Counter.long_ends_ms, clock.MS_PER_DAY),
 )
 _statements = [

@@ -11,13 +11,12 @@ from peewee import ForeignKeyField, IntegrityError, Table, Tuple, chunked
 from petstore import models, timeouts
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
-from petstore.models.projects import Project
-from petstore.models.rows import take_rows
+from petstore.models.projects import Project, take_rows
 from petstore.quotas import storages
+from petstore.quotas.decisions import key_subject, project_subject
 from petstore.quotas.storages.database import Counter, Strike
-from petstore.quotas.subjects import key_subject, project_subject
 from petstore.storage import BaseModel, counters, db
-from petstore.storage.transfer import table_groups
+from petstore.storage.copies import table_groups
 
 ROUNDS = 10
 # Where release 1.1.0, which may run beside this one, counts.

@@ -2,11 +2,12 @@
 
 from petstore.models.grants import (
     DEFAULT_GRACE_SECONDS,
+    FULL,
     MAX_EXPIRY_DAYS,
     MAX_GRACE_SECONDS,
+    ROLES,
 )
 from petstore.models.keys import STATUSES
-from petstore.models.roles import FULL, ROLES
 from petstore.schemas.fields import Choice, Name, StrictSchema, UrlInteger, Words
 
 

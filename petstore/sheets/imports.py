@@ -14,8 +14,7 @@ from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.categories import Category
 from petstore.models.pets import Pet
-from petstore.models.projects import Project
-from petstore.models.rows import take_rows
+from petstore.models.projects import Project, take_rows
 from petstore.schemas.loading import load
 from petstore.schemas.pets import NamedPetSchema, NumberedPetSchema
 from petstore.sheets.cells import restored

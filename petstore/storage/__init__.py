@@ -3,7 +3,7 @@
 The rest of the service uses only what is named here.
 """
 
-from petstore.storage import backup, lists, migrator, transfer
+from petstore.storage import copies, lists, migrator
 from petstore.storage.database import (
     BaseModel,
     CounterModel,
@@ -27,9 +27,9 @@ __all__ = [
     "Busy",
     "CounterModel",
     "Statement",
-    "backup",
     "begin_deadline",
     "close_connections",
+    "copies",
     "counters",
     "db",
     "end_deadline",
@@ -41,5 +41,4 @@ __all__ = [
     "seconds_left",
     "slot",
     "statement",
-    "transfer",
 ]

@@ -1,6 +1,7 @@
 """The application: Flask with paths under /v1, ids in paths, and bounded requests."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from io import BytesIO
 from typing import IO, Any
 from urllib.parse import unquote_to_bytes
@@ -15,14 +16,45 @@ from werkzeug.utils import cached_property
 from werkzeug.wsgi import get_content_length, get_input_stream
 
 from petstore.errors import MAX_BODY_BYTES, InvalidRequest
+from petstore.models.callers import Caller
+from petstore.models.projects import Project
+from petstore.quotas.decisions import Decision
+from petstore.quotas.limiter import Limiter
 from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
+from petstore.settings import Settings
 from petstore.storage import begin_deadline, close_connections, end_deadline
-from petstore.web.state import RequestState
 
 API_PREFIX = "/v1"
 MAX_PARAMETERS = 20  # of a query, and fields of a form
 FORM = "application/x-www-form-urlencoded"
 NO_PATH = "/."  # no route has it
+Header = tuple[str, str]
+
+
+@dataclass(slots=True)
+class RequestState:
+    """The state of one request, as `current_request().state`.
+
+    The hook that gives a request its id makes it, before any other hook runs. What is
+    only known later has a default, or cannot be read before it is set.
+    """
+
+    request_id: str
+    started: float  # by `clock.monotonic`
+    headers: list[Header] = field(default_factory=list)  # of its response
+    host_project_id: int | None = None  # None: the host serves every project
+    caller: Caller | None = None  # None: no valid key, or nobody has signed in
+    project: Project = field(init=False, repr=False)  # of a page, with its caller
+    decision: Decision | None = None  # None: the request was not counted
+    is_deprecated: bool = False
+    error_code: str | None = None
+
+    @property
+    def required_caller(self) -> Caller:
+        """The caller, for what runs only after a hook has refused everybody else."""
+        if self.caller is None:
+            raise LookupError("This request needs no key.")
+        return self.caller
 
 
 class FormParser(FormDataParser):
@@ -141,10 +173,20 @@ class IdConverter(BaseConverter):
         return int(value)
 
 
-def init_app(app: Flask) -> None:
-    """Let routes contain ids, and match paths exactly as they are sent."""
+def init_app(app: Flask, settings: Settings) -> None:
+    """Let routes contain ids, match paths exactly as they are sent, and limit requests.
+
+    The limiter connects when it is first used.
+    """
+    app.extensions["limiter"] = Limiter(settings)
     app.url_map.converters["id"] = IdConverter
     app.url_map.merge_slashes = False
+
+
+def limiter_of(app: Flask) -> Limiter:
+    """Return the limiter of the application."""
+    limiter: Limiter = app.extensions["limiter"]
+    return limiter
 
 
 def is_api_path(path: str) -> bool:

@@ -23,12 +23,10 @@ from petstore import clock, timeouts
 from petstore.concurrency import Delayed, original
 from petstore.errors import RETRY_AFTER_A_SECOND, ErrorResponse
 from petstore.events import emit
-from petstore.quotas.subjects import address_subjects
+from petstore.quotas.decisions import address_subjects
 from petstore.storage import db
-from petstore.web.application import current_request, is_api_path
-from petstore.web.headers import NOSNIFF, REQUEST_ID, request_id_of
-from petstore.web.responses import NO_STORE
-from petstore.web.state import Header
+from petstore.web.application import Header, current_request, is_api_path
+from petstore.web.responses import NO_STORE, NOSNIFF, REQUEST_ID, request_id_of
 
 PLACE = "petstore.place"  # of a request, in its environ
 OUTSIDE = ("/healthz", "/readyz", "/metrics")  # these tell how the worker fares

@@ -7,29 +7,29 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore import clock
-from petstore.models import failed_requests
-from petstore.models.failed_requests import (
-    KEPT,
+from petstore.models import requests
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.models.requests import (
+    FAILURES_KEPT,
     FailedRequest,
     Failure,
+    Notes,
     failures,
-    listed,
+    listed_failures,
 )
-from petstore.models.keys import Key
-from petstore.models.notes import Notes
-from petstore.models.projects import Plan, Project
 from petstore.quotas import housekeeping
 from petstore.storage.lists import Part
 from tests.harness.clocks import START_MS, Clock
 
 NEVER = 3600.0
-EVERYTHING = Part(limit=KEPT + 1)
+EVERYTHING = Part(limit=FAILURES_KEPT + 1)
 
 
 def found(project: Project, request_id: str | None = None) -> list[Failure]:
     """Write what is waiting, and return the failures that the project sees."""
     failures.flush()
-    return listed(project.id, EVERYTHING, request_id=request_id).rows
+    return listed_failures(project.id, EVERYTHING, request_id=request_id).rows
 
 
 def failure(project: Project, number: int = 0, second: int = 0) -> Failure:
@@ -41,7 +41,7 @@ def failure(project: Project, number: int = 0, second: int = 0) -> Failure:
 @pytest.fixture
 def notes() -> Notes:
     """Failures that only the test writes."""
-    return Notes(failed_requests._write, lambda: NEVER)
+    return Notes(requests._write_failures, lambda: NEVER)
 
 
 def test_failure_is_found_by_its_id_with_what_was_answered(
@@ -160,9 +160,9 @@ def test_two_hundred_rows_are_left_of_any_number(
             notes.add(failure(project, second * 20 + number, second))
         if second % 10 == 9:
             notes.flush()
-    assert len(found(project)) == KEPT
-    assert FailedRequest.select().count() == KEPT + 1
-    assert found(project)[-1].request_id == str(30 * 20 - KEPT)
+    assert len(found(project)) == FAILURES_KEPT
+    assert FailedRequest.select().count() == FAILURES_KEPT + 1
+    assert found(project)[-1].request_id == str(30 * 20 - FAILURES_KEPT)
 
 
 def test_too_many_notes_push_the_oldest_out(

@@ -11,10 +11,9 @@ from peewee import Model
 from petstore.clock import MS_PER_DAY
 from petstore.concurrency import Delayed
 from petstore.models.activity import Activity
-from petstore.models.failed_requests import FailedRequest
-from petstore.models.key_usage import KeyUsage
 from petstore.models.keys import Key
 from petstore.models.projects import Project
+from petstore.models.requests import FailedRequest, KeyUsage
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas import housekeeping

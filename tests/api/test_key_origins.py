@@ -5,10 +5,9 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.grants import Grant
+from petstore.models.grants import READ, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.models.roles import READ
 from tests.harness.databases import of_one_engine
 
 pytestmark = of_one_engine

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from petstore.models import key_usage
-from petstore.models.key_usage import STEP_MS, Use, totals_of, uses
+from petstore.models import requests
 from petstore.models.keys import Key
-from petstore.models.notes import Notes
 from petstore.models.projects import Plan, Project
+from petstore.models.requests import STEP_MS, Notes, Use, totals_of, uses
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.harness import databases
@@ -36,7 +35,7 @@ def use(notes: Notes, key: str, clock: Clock, *, is_served: bool = True) -> None
 @pytest.fixture
 def notes() -> Notes:
     """Uses that only the test writes."""
-    return Notes(key_usage._write, lambda: NEVER)
+    return Notes(requests._write_uses, lambda: NEVER)
 
 
 def test_notes_of_a_moment_are_written_together(key: str, clock: Clock, notes: Notes):

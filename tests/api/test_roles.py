@@ -7,10 +7,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.models.grants import Grant
+from petstore.models.grants import READ, ROLES, WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.models.roles import READ, ROLES, WRITE
 from tests.harness.answers import NOT_FOUND, error_of
 
 REX = {"name": "Rex", "categoryId": 7}

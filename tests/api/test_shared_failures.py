@@ -11,10 +11,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.credentials import new_key
-from petstore.models.grants import Grant
+from petstore.models.grants import READ, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.models.roles import READ
 from petstore.models.stored_responses import Attempt
 from petstore.storage.database import db
 from tests.harness.answers import errors_of

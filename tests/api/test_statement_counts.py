@@ -8,9 +8,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.credentials import new_key
-from petstore.models.key_usage import uses
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
+from petstore.models.requests import uses
 from petstore.storage.postgresql import Connection
 from tests.harness import statements
 from tests.harness.documents import rows_of

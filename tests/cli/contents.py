@@ -4,13 +4,12 @@ from flask.testing import FlaskClient
 
 from petstore.models.callers import Caller
 from petstore.models.domains import Domain
-from petstore.models.failed_requests import failures
-from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.models.requests import failures, uses
 from petstore.models.sessions import Session
+from petstore.storage.copies import rows_of, table_groups
 from petstore.storage.database import Databases, opened_databases
-from petstore.storage.transfer import rows_of, table_groups
 from tests.harness.clocks import Clock
 
 

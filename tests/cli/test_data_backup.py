@@ -16,7 +16,7 @@ from flask import Flask
 
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.storage import backup
+from petstore.storage import copies
 from petstore.storage.database import db
 from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, refusal, text_of
@@ -84,7 +84,7 @@ def test_one_of_two_concurrent_backups_to_a_file_fails(
     app: Flask, file: Path, monkeypatch: pytest.MonkeyPatch
 ):
     ready = threading.Barrier(2)
-    copy, failures = backup._copy, []
+    copy, failures = copies._copy, []
 
     def copy_together(*arguments: object) -> None:
         copy(*arguments)
@@ -92,11 +92,11 @@ def test_one_of_two_concurrent_backups_to_a_file_fails(
 
     def back_up(_: int) -> None:
         try:
-            backup.back_up(db.obj, file)
-        except backup.BackupFailed as failure:
+            copies.back_up(db.obj, file)
+        except copies.BackupFailed as failure:
             failures.append(str(failure))
 
-    monkeypatch.setattr(backup, "_copy", copy_together)
+    monkeypatch.setattr(copies, "_copy", copy_together)
     at_once(back_up, range(2))
     assert failures == [f"there is a file {file} already"]
     assert rows(file, "PRAGMA integrity_check") == [("ok",)]
@@ -165,7 +165,7 @@ def test_keys_that_a_restore_brings_back_are_revoked_again_by_the_log(
     app: Flask, project: Project, file: Path, tmp_path: Path, sqlite_url: str
 ):
     kept, rotated, revoked = (Key.issue(project)[:16] for _ in range(3))
-    backup.back_up(db.obj, file)
+    copies.back_up(db.obj, file)
     log = tmp_path / "service.log"
     for command in (["rotate", rotated], ["revoke", revoked]):
         ended = servers.flask({"DATABASE_URL": sqlite_url}, "keys", *command)

@@ -12,13 +12,13 @@ from petstore.models.projects import Project
 from petstore.models.secrets import Secret
 from petstore.quotas.storages.database import Counter
 from petstore.storage import migrator
+from petstore.storage.copies import COPIED_AT_ONCE, table_groups
 from petstore.storage.database import (
     BaseModel,
     CounterModel,
     Databases,
     databases_at,
 )
-from petstore.storage.transfer import COPIED_AT_ONCE, table_groups
 from tests.cli.contents import contents, fill
 from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, refusal, text_of

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
-from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.models.requests import uses
 from tests.cli.outputs import printed, refusal, table, text_of
 from tests.harness.answers import error_of
 from tests.harness.clocks import START_MS, Clock

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.key_usage import uses
 from petstore.models.projects import Plan, Project
+from petstore.models.requests import uses
 from tests.cli.outputs import refusal, table, text_of
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine

@@ -6,7 +6,7 @@ from flask import Flask
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.quotas.allowances import PAGES
+from petstore.quotas.limiter import PAGES
 from tests.harness.browser import Browser
 
 

@@ -9,10 +9,10 @@ from flask.testing import FlaskClient
 
 from petstore.clock import MS_PER_DAY
 from petstore.dashboard.overview import scale_end, used_up_ms
-from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.plans import Quota
 from petstore.models.projects import Plan, Project
+from petstore.models.requests import uses
 from petstore.quotas.decisions import Counts, Decision
 from tests.harness.browser import Browser, words
 from tests.harness.clocks import START_MS, Clock

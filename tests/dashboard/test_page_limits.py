@@ -7,7 +7,7 @@ from flask import Flask
 
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.quotas.allowances import PAGES, RESERVE, SIGN_INS
+from petstore.quotas.limiter import PAGES, RESERVE, SIGN_INS
 from tests.harness.browser import SIGN_IN, Browser, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines

@@ -8,11 +8,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.errors import ERRORS
-from petstore.models.failed_requests import KEPT, failures
 from petstore.models.grants import Grant
-from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.projects import Project
+from petstore.models.requests import KEPT, failures, uses
 from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines

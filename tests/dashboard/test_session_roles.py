@@ -5,10 +5,9 @@ from flask import Flask
 
 from petstore.dashboard.pages import PageBlueprint
 from petstore.models.callers import Caller
-from petstore.models.grants import Grant
+from petstore.models.grants import FULL, READ, WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.models.roles import FULL, READ, WRITE
 from petstore.models.sessions import OpenSession, Session
 from tests.harness.browser import SIGN_IN, Browser, words
 

@@ -9,11 +9,10 @@ from threading import Thread
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
-from petstore.models.grants import Grant
+from petstore.models.grants import READ, Grant
 from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.models.roles import READ
 from tests.e2e.people import require_accessible_everywhere
 from tests.harness.documents import web_page
 from tests.harness.services import AMPLE, serving

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from petstore.models.projects import Plan
-from petstore.quotas.allowances import STRANGERS
+from petstore.quotas.limiter import STRANGERS
 from tests.faults.conftest import Serve
 from tests.harness.clients import Answer, Client
 from tests.harness.clusters import Server

@@ -3,9 +3,8 @@
 import random
 from itertools import cycle, islice
 
-from petstore.models.grants import Grant
+from petstore.models.grants import FULL, Grant
 from petstore.models.projects import Plan
-from petstore.models.roles import FULL
 from tests.harness.crowds import send_at_once, served_by_minute
 from tests.harness.services import issue_key
 

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 import petstore
 from petstore import events
-from petstore.events.activity import KEPT, KINDS
+from petstore.events import KEPT, KINDS
 from petstore.models.activity import Activity, Event
 from petstore.models.domains import Certificate, DnsResult, Domain
 from petstore.models.keys import Key

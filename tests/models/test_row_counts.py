@@ -5,8 +5,7 @@ import pytest
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet, PetNotAvailable, PetTable
-from petstore.models.projects import Plan, Project
-from petstore.models.rows import ProjectFull
+from petstore.models.projects import Plan, Project, ProjectFull
 from petstore.quotas import housekeeping
 
 REX = {"name": "Rex", "category_id": 7, "status": "available"}

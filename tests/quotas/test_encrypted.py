@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 import trustme
 
-from petstore.quotas.allowances import STRANGERS
+from petstore.quotas.limiter import STRANGERS
 from petstore.quotas.storages.redis import redis_storage
 from petstore.quotas.strategy import Hit
 from tests.harness import servers

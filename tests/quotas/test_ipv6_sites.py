@@ -5,9 +5,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.models.credentials import new_key
-from petstore.quotas.allowances import FAILED_SIGN_INS, STRANGERS
 from petstore.quotas.decisions import Decision
-from petstore.quotas.limiter import Limiter
+from petstore.quotas.limiter import FAILED_SIGN_INS, STRANGERS, Limiter
 from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
 from tests.harness.statements import recorded

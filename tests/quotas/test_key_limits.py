@@ -7,11 +7,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from petstore.models.grants import Grant
+from petstore.models.grants import READ, WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.plans import Quota
 from petstore.models.projects import Plan, Project
-from petstore.models.roles import READ, WRITE
 from petstore.quotas.decisions import KEY_WINDOWS, Decision
 from petstore.quotas.strategy import Counts
 from tests.harness.browser import Browser

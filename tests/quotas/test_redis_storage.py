@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import redis
 
-from petstore.quotas.allowances import STRANGERS
+from petstore.quotas.limiter import STRANGERS
 from petstore.quotas.storages.redis import SingleStorage, redis_storage
 from petstore.quotas.strategy import Hit
 from petstore.storage import Busy

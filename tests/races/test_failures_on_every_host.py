@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from petstore.models.key_usage import totals_of
 from petstore.models.keys import Key
 from petstore.models.projects import Plan
+from petstore.models.requests import totals_of
 from petstore.timeouts import Limits
 from tests.harness.clients import Client
 from tests.harness.visitors import Visitor

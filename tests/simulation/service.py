@@ -18,9 +18,7 @@ from gunicorn.config import Config
 
 from petstore import create_app, log, randomness, timeouts
 from petstore.concurrency import Delayed
-from petstore.models.failed_requests import failures
-from petstore.models.key_usage import uses
-from petstore.models.notes import Notes
+from petstore.models.requests import Notes, failures, uses
 from petstore.monitoring import health
 from petstore.server.worker import Worker
 from petstore.settings import read_settings

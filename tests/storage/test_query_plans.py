@@ -18,10 +18,9 @@ from werkzeug.test import TestResponse
 
 from petstore.models.activity import Activity
 from petstore.models.domains import Domain
-from petstore.models.failed_requests import FailedRequest, failures
-from petstore.models.key_usage import KeyUsage, uses
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.models.requests import FailedRequest, KeyUsage, failures, uses
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas import housekeeping

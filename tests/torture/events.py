@@ -6,8 +6,7 @@ from functools import partial
 
 from peewee import fn
 
-from petstore.events import emit_after_commit
-from petstore.events.activity import DELETED_AT_ONCE, KEPT, KEPT_MS
+from petstore.events import DELETED_AT_ONCE, KEPT, KEPT_MS, emit_after_commit
 from petstore.models.activity import Activity, Event
 from petstore.models.projects import Plan, Project
 from petstore.storage import db

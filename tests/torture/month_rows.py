@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from petstore import clock
-from petstore.models.failed_requests import KEPT
-from petstore.models.key_usage import SHOWN_DAYS
 from petstore.models.keys import MAX_KEYS_PER_HOUR
 from petstore.models.projects import Project
+from petstore.models.requests import KEPT, SHOWN_DAYS
 from petstore.storage import BaseModel, CounterModel, counters, db
 
 DAYS = 30

@@ -16,10 +16,9 @@ from werkzeug.test import TestResponse
 
 from petstore import create_app
 from petstore.models.domains import Domain
-from petstore.models.failed_requests import failures
-from petstore.models.key_usage import uses
 from petstore.models.keys import Key
 from petstore.models.projects import Project
+from petstore.models.requests import failures, uses
 from petstore.quotas import housekeeping
 from petstore.settings import read_settings
 from petstore.storage import lists

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import requests
 
-from petstore.models.grants import Grant
+from petstore.models.grants import READ, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.models.roles import READ
 from petstore.models.sessions import Session
 from petstore.web.application import is_api_path
 from tests.harness import servers

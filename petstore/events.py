@@ -1,10 +1,14 @@
-"""Adds events to the activity of the project that they concern.
+"""Events of keys, plans, bans, domains and stores.
 
-The table itself is `petstore.models.activity`, above this layer: it refers to projects,
-which emit events.
+Each is one call, for the log, for the metrics, and for the project that it concerns.
 """
 
 import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
 from typing import Any, NamedTuple
 
 from peewee import Query, Table
@@ -12,11 +16,59 @@ from peewee import Query, Table
 from petstore import clock
 from petstore.storage import db, slot, statement
 
+# What an operator has to act on; all other events are for information.
+LEVELS = {
+    "counters_lost": logging.WARNING,
+    "domain_taken_over": logging.WARNING,
+    "proxy_not_trusted": logging.WARNING,
+    "requests_refused": logging.WARNING,
+    "database_error": logging.ERROR,
+}
+
 KEPT = 500  # events of a project
 KEPT_MS = 90 * clock.MS_PER_DAY
 DELETED_AT_ONCE = 20
 # Who has caused an event, if it was no key of the project.
 OPERATOR, ITSELF = "operator", "service"
+
+log = logging.getLogger(__name__)
+
+# Who acts; what nobody has asked for, such as a check in the background, the service
+# does by itself.
+_actor: ContextVar[str] = ContextVar("actor", default=ITSELF)
+
+
+def act_as(actor: str) -> None:
+    """Set who does what follows in this request: the prefix of a key."""
+    _actor.set(actor)
+
+
+@contextmanager
+def acting_as(actor: str) -> Iterator[None]:
+    """Set who does what the block does."""
+    token = _actor.set(actor)
+    try:
+        yield
+    finally:
+        _actor.reset(token)
+
+
+def emit(name: str, level: int | None = None, **facts: Any) -> None:
+    """Emit an event. The facts must not be secret: a key's prefix at most."""
+    level = level or LEVELS.get(name, logging.INFO)
+    log.log(level, name, extra={"facts": facts})
+
+
+def emit_after_commit(name: str, *, by: str | None = None, **facts: Any) -> None:
+    """Emit an event when the current transaction is committed; at once without one.
+
+    If it is one of `KINDS`, it is added to the activity of the project whose slug is
+    the fact `project`, in the same transaction. `by` is whoever has caused it, unless
+    that is who acts. A transaction that is rolled back emits and adds nothing.
+    """
+    if name in KINDS:
+        _add_to_activity(facts["project"], name, by or _actor.get(), facts)
+    db.after_commit(partial(emit, name, **facts))
 
 
 class Kind(NamedTuple):
@@ -49,7 +101,7 @@ KINDS = {
 }
 
 
-def add(slug: str, name: str, actor: str, facts: dict[str, Any]) -> None:
+def _add_to_activity(slug: str, name: str, actor: str, facts: dict[str, Any]) -> None:
     """Add an event to the project with that slug, and delete what is too much.
 
     No lock is taken: transactions that end together may leave too many until the next

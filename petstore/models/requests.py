@@ -1,0 +1,300 @@
+"""What is noted of past requests: failures, and the counts of each key."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import peewee
+from peewee import (
+    EXCLUDED,
+    BigAutoField,
+    BigIntegerField,
+    Case,
+    Cast,
+    CompositeKey,
+    ForeignKeyField,
+    Query,
+    TextField,
+    chunked,
+    fn,
+)
+
+from petstore import clock, timeouts
+from petstore.concurrency import Delayed
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from petstore.storage import BaseModel, close_connections, db, slot, statement
+from petstore.storage.lists import MAX_ID, List, Listed, Part, Search, by_id
+
+FAILURES_KEPT = 200  # of a project
+FAILURES_KEPT_MS = clock.MS_PER_DAY
+SHOWN_DAYS = 30
+# The time of last use of a key is written once in this time at most.
+STEP_MS = 10 * clock.MS_PER_MINUTE
+KEYS_AT_ONCE = 500
+
+Note = TypeVar("Note")
+
+
+class Notes(Generic[Note]):
+    """The notes of one kind that a process has not written yet.
+
+    No request waits for them. When there are too many, the oldest are lost.
+    """
+
+    def __init__(
+        self, write: Callable[[list[Note]], None], seconds: Callable[[], float]
+    ) -> None:
+        self._write = write
+        self._seconds = seconds  # how long a note may wait
+        self._notes: deque[Note] = deque()
+        self._flushing = Delayed(self.flush)
+
+    def add(self, note: Note) -> None:
+        """Have a note written soon."""
+        self._notes.append(note)
+        if len(self._notes) > timeouts.LIMITS.notes:
+            self._notes.popleft()
+        self._flushing.start(self._seconds())
+
+    def flush(self) -> None:
+        """Write all notes; while the database is away, they are kept."""
+        notes = [self._notes.popleft() for _ in range(len(self._notes))]
+        if not notes:
+            return
+        try:
+            with db.atomic():
+                self._write(notes)
+        except peewee.DatabaseError as error:
+            if not db.is_outage(error):
+                raise
+            self._notes.extendleft(reversed(notes))
+            self._flushing.start(self._seconds())
+        finally:
+            close_connections()
+
+
+class Failure(NamedTuple):
+    """A request that was answered with an error."""
+
+    project: int
+    at_ms: int
+    operation: str  # its id in the interface description, or method and path
+    status: int
+    code: str
+    message: str
+    key_prefix: str
+    request_id: str
+    id: int = 0  # of its row, when it has one
+
+
+class FailedRequest(BaseModel):
+    """A failure that is kept; `Failure` is what the rest of the service uses."""
+
+    id = BigAutoField()
+    # An earlier version, which does not know this table, deletes projects too.
+    project = ForeignKeyField(Project, index=False, on_delete="CASCADE")
+    at_ms = BigIntegerField()
+    operation = TextField()
+    status = BigIntegerField()
+    code = TextField()
+    message = TextField()
+    key_prefix = TextField()
+    request_id = TextField()
+
+    class Meta:
+        indexes = ((("project", "id"), False),)
+
+
+_COLUMNS = tuple(getattr(FailedRequest, name) for name in Failure._fields)
+
+
+def listed_failures(
+    project_id: int, part: Part, *, request_id: str | None = None
+) -> Listed:
+    """Return a part of the project's failures of the last 24 hours, newest first.
+
+    There are at most `FAILURES_KEPT`; with a request's id, the failures of this one.
+    """
+    since_ms = clock.now_ms() - FAILURES_KEPT_MS
+    of_project = by_id(FailedRequest.id, (FailedRequest.project, project_id))
+    columns = FailedRequest.id, FailedRequest.at_ms
+    newest = of_project(None, False).read(columns, FAILURES_KEPT, is_ascending=False)
+    kept = [row_id for row_id, at_ms in newest if at_ms >= since_ms]
+    return List(
+        by_id(
+            FailedRequest.id,
+            (FailedRequest.project, project_id),
+            lowest=min(kept, default=MAX_ID),
+        ),
+        _COLUMNS,
+        Failure._make,
+        is_descending=True,
+        search=_search(request_id) if request_id else None,
+    ).show(part)
+
+
+def _search(request_id: str) -> Search:
+    def find_lines(ids: str) -> list[int]:
+        return [n for n, each in enumerate(ids.split("\n")) if each == request_id]
+
+    return Search(FailedRequest.request_id, find_lines)
+
+
+def _write_failures(failures: list[Failure]) -> None:
+    """Write failures, of a project only a few in a second, and delete surplus ones."""
+    of_second: Counter[tuple[int, int]] = Counter()
+    rows = []
+    for failure in failures:
+        second = failure.project, failure.at_ms // clock.MS_PER_SECOND
+        of_second[second] += 1
+        if of_second[second] <= timeouts.LIMITS.failed_per_second:
+            rows.append(failure._asdict())
+    _insert_failure.run_many(rows)
+    for project in sorted({failure.project for failure in failures}):
+        _delete_surplus(project=project)
+
+
+@statement(db)
+def _insert_failure() -> Query:
+    # From the project's row, since it may be deleted meanwhile.
+    names = [name for name in Failure._fields if name not in ("project", "id")]
+    new = Project.select(Project.id, *map(slot, names))
+    new = new.where(Project.id == slot("project"), Project.deleted_ms.is_null())
+    fields = [getattr(FailedRequest, name) for name in ("project", *names)]
+    return FailedRequest.insert_from(new, fields)
+
+
+@statement(db)
+def _delete_surplus() -> Query:
+    of_project = [(FailedRequest.project, slot("project"))]
+    order = db.order_along_index(of_project, [FailedRequest.id])
+    surplus = (
+        FailedRequest.select(FailedRequest.id)
+        .where(db.along_index(of_project, FailedRequest.id >= 0))
+        .order_by(*(column.desc() for column in order))
+        .offset(FAILURES_KEPT)
+        .limit(timeouts.LIMITS.notes)
+    )
+    few = db.skip_locked(surplus)
+    return FailedRequest.delete().where(FailedRequest.id.in_(few))
+
+
+failures = Notes(_write_failures, lambda: timeouts.LIMITS.failed_seconds)
+
+
+class KeyUsage(BaseModel):
+    """The requests that a key has sent on one UTC day."""
+
+    key = ForeignKeyField(Key, index=False, on_delete="CASCADE")
+    day = BigIntegerField(index=True)  # since 1970-01-01
+    served = BigIntegerField()
+    refused = BigIntegerField()
+
+    class Meta:
+        primary_key = CompositeKey("key", "day")
+
+
+class Totals(NamedTuple):
+    """The requests of a key that were served and refused, today and in 30 days."""
+
+    served_today: int = 0
+    refused_today: int = 0
+    served: int = 0
+    refused: int = 0
+
+
+def totals_of(keys: Iterable[Key]) -> dict[int, Totals]:
+    """Return the totals of keys, by their ids."""
+    today = clock.now_ms() // clock.MS_PER_DAY
+    counts = (KeyUsage.served, KeyUsage.refused)
+    of_today = [Case(None, [(KeyUsage.day == today, each)], 0) for each in counts]
+    sums = [Cast(fn.SUM(each), "bigint") for each in (*of_today, *counts)]
+    found = {key.id: Totals() for key in keys}
+    for some in chunked(list(found), KEYS_AT_ONCE):
+        is_shown = KeyUsage.key.in_(some) & (KeyUsage.day > today - SHOWN_DAYS)
+        rows = KeyUsage.select(KeyUsage.key, *sums).where(is_shown)
+        figures: Any = rows.group_by(KeyUsage.key).tuples()
+        found |= {key_id: Totals(*counts) for key_id, *counts in figures}
+    return found
+
+
+class Day(NamedTuple):
+    """The requests of a project on one UTC day, counted from 1970-01-01."""
+
+    day: int
+    served: int
+    refused: int
+
+
+def history(project_id: int, days: int) -> list[Day]:
+    """Return the requests of a project on each of the last days, today included."""
+    today = clock.now_ms() // clock.MS_PER_DAY
+    counts = (KeyUsage.served, KeyUsage.refused)
+    sums = [Cast(fn.SUM(each), "bigint") for each in counts]
+    served: Counter[int] = Counter()  # by day
+    refused: Counter[int] = Counter()
+    # By their ids, or a database may read the days of all projects.
+    for some in chunked(Key.kept_ids(project_id), KEYS_AT_ONCE):
+        is_shown = KeyUsage.key.in_(some) & (KeyUsage.day > today - days)
+        rows = KeyUsage.select(KeyUsage.day, *sums).where(is_shown)
+        figures: Any = rows.group_by(KeyUsage.day).tuples()
+        for day, was_served, was_refused in figures:
+            served[day] += was_served
+            refused[day] += was_refused
+    shown = range(today - days + 1, today + 1)
+    return [Day(day, served[day], refused[day]) for day in shown]
+
+
+class Use(NamedTuple):
+    """A request with a key that was counted."""
+
+    key_id: int
+    at_ms: int  # by the clock of the counter store
+    is_served: bool
+
+
+def _write_uses(uses: list[Use]) -> None:
+    served: Counter[tuple[int, int]] = Counter()  # by key and day
+    refused: Counter[tuple[int, int]] = Counter()
+    used: dict[int, int] = {}
+    for key_id, at_ms, is_served in uses:
+        counts = served if is_served else refused
+        counts[key_id, at_ms // clock.MS_PER_DAY] += 1
+        used[key_id] = at_ms
+    # All processes write in the same order, so that none waits for one that waits.
+    _mark_used.run_many(
+        {"key": key_id, "used_ms": at_ms} for key_id, at_ms in sorted(used.items())
+    )
+    _add_counts.run_many(
+        {"key": key_id, "day": day, "served": served[place], "refused": refused[place]}
+        for place in sorted(served.keys() | refused.keys())
+        for key_id, day in [place]
+    )
+
+
+@statement(db)
+def _mark_used() -> Query:
+    is_due = Key.last_used_ms.is_null() | (
+        Key.last_used_ms + STEP_MS <= slot("used_ms")
+    )
+    marked = Key.update(last_used_ms=slot("used_ms"))
+    return marked.where(Key.id == slot("key"), is_due)
+
+
+@statement(db)
+def _add_counts() -> Query:
+    # From the key's row, since the key may have been deleted meanwhile.
+    counts = [slot(name) for name in ("day", "served", "refused")]
+    new = Key.select(Key.id, *counts).where(Key.id == slot("key"))
+    fields = [KeyUsage.key, KeyUsage.day, KeyUsage.served, KeyUsage.refused]
+    return KeyUsage.insert_from(new, fields).on_conflict(
+        conflict_target=(KeyUsage.key, KeyUsage.day),
+        update={
+            KeyUsage.served: KeyUsage.served + EXCLUDED.served,
+            KeyUsage.refused: KeyUsage.refused + EXCLUDED.refused,
+        },
+    )
+
+
+uses = Notes(_write_uses, lambda: timeouts.LIMITS.usage_seconds)
