@@ -5,14 +5,12 @@ from functools import partial
 from flask import render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from petstore.dashboard.forms import EMPTY, Form, filled_in, loads_form
+from petstore.dashboard.forms import EMPTY, Form, filled_in, go_to, loads_form
 from petstore.dashboard.lists import read_list, read_query
-from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
-from petstore.models.projects import ProjectFull
 from petstore.schemas.categories import CategoryChangeForm, NamedCategoryForm
 from petstore.schemas.paging import DashboardQuery
 
@@ -57,9 +55,6 @@ def rename_category(category_id: int, name: str | None) -> ResponseReturnValue:
 
 def _rename(category_id: int, name: str | None) -> ResponseReturnValue:
     parameters, _ = read_query(DashboardQuery())
-    try:
-        Category.rename(current_project().id, category_id, name)
-    except ProjectFull as error:
-        return go_to(INDEX, str(error), "bad", **parameters)
+    Category.rename(current_project().id, category_id, name)
     effect = f"is named {name}" if name else "has no name now"
     return go_to(INDEX, f"The category {category_id} {effect}.", **parameters)

@@ -3,14 +3,13 @@
 from flask import abort, current_app, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from petstore.dashboard.entered_keys import NOT_CONFIRMED, is_confirmed
-from petstore.dashboard.forms import EMPTY, Form, filled_in
-from petstore.dashboard.navigation import go_to
+from petstore.dashboard.forms import EMPTY, Form, filled_in, go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
+from petstore.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
 from petstore.hosting.names import normalised, readable
-from petstore.hosting.verifier import AlreadyVerifying, Verifier, verifier_of
-from petstore.models.domains import Domain, DomainNotAllowed, TooManyNewDomains
+from petstore.hosting.verifier import Verifier, verifier_of
+from petstore.models.domains import Domain, DomainNotAllowed
 from petstore.models.grants import FULL
 
 bp = pages_blueprint("domains", __name__, "/settings/domains", takes=FULL)
@@ -62,10 +61,7 @@ def verify_domain(domain_id: int) -> ResponseReturnValue:
     verifier, domain = _verifier(), Domain.find(current_project(), domain_id)
     if not current_project().has_domains:
         return _back_to(domain, NO_DOMAINS, "bad")
-    try:
-        is_verified = verifier.verify(domain)
-    except (AlreadyVerifying, TooManyNewDomains) as error:
-        return _back_to(domain, str(error), "bad")
+    is_verified = verifier.verify(domain)
     if is_verified is None:
         return _back_to(domain, UNANSWERED, "note")
     if not is_verified:

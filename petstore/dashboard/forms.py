@@ -1,32 +1,41 @@
-"""Forms: protected against CSRF, loaded by a schema, shown again with their errors."""
+"""Forms: sent by this origin alone, loaded by a schema, shown again as they were typed.
+
+A form that was refused, or whose session had ended, is a draft in the cookie until its
+page opens next. Whoever signs in to another project does not see it.
+"""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from io import BytesIO
-from typing import IO, Any
+from hashlib import sha256
+from typing import Any, NamedTuple
 
-from flask import Flask, current_app, request, session
+import orjson
+from flask import flash, get_flashed_messages, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
-from flask_wtf.csrf import generate_csrf, validate_csrf
 from marshmallow import ValidationError
-from werkzeug.datastructures import MultiDict
-from werkzeug.formparser import FormDataParser
-from wtforms import ValidationError as CsrfError
+from werkzeug.wrappers import Response
 
-from petstore import randomness
-from petstore.dashboard import kept_forms, sessions
-from petstore.dashboard.kept_forms import CSRF_TOKEN, ONCE
+from petstore import randomness, timeouts
 from petstore.errors import InvalidRequest
+from petstore.models import RuleError
+from petstore.models.stored_responses import Attempt, StoredResponse
 from petstore.schemas.fields import StrictSchema
 from petstore.schemas.loading import load
-from petstore.web.application import (
-    FORM,
-    MAX_PARAMETERS,
-    FormParser,
-    current_request,
-    limiter_of,
-)
+from petstore.storage import db
+from petstore.web.application import current_request
+
+KEY = "key"  # the field of a form for a key, which is secret
+IDEMPOTENCY_KEY = "idempotency_key"  # a hidden field, new each time a form is shown
+# Nobody sees these again. Password managers fill in `username`; pages of release 1.1.0,
+# which may still be open, send `csrf_token` and `once`.
+UNSEEN = (KEY, IDEMPOTENCY_KEY, "username", "csrf_token", "once")
+PROJECT = "project"  # the member of the cookie: who signed in last
+DRAFT = "draft"  # the member of the cookie: a form, with its action
+MAX_DRAFT_BYTES = 2000  # a cookie may have 4 KB
+MAX_MESSAGE_LENGTH = 300  # a message is in the cookie, too
+SEE_OTHER = 303
+FORMS = "forms"  # in place of a path, which may hold what no database stores
 
 View = Callable[..., ResponseReturnValue]
 
@@ -40,8 +49,9 @@ class Form:
 
     @classmethod
     def of_request(cls) -> "Form":
-        """Return the form that the request contains."""
-        return cls(kept_forms.sent_fields())
+        """Return the fields in the request that people may see again."""
+        fields = request.form.to_dict()
+        return cls({name: fields[name] for name in fields if name not in UNSEEN})
 
     def __bool__(self) -> bool:
         """Return whether anything is filled in, or at fault."""
@@ -55,25 +65,47 @@ class Form:
 EMPTY = Form()
 
 
-def init_app(app: Flask) -> None:
-    """Let templates add a CSRF token to each form; it lives as long as the session."""
-    app.config["WTF_CSRF_TIME_LIMIT"] = None
-    app.jinja_env.globals[CSRF_TOKEN] = generate_csrf
-    app.jinja_env.globals[ONCE] = lambda: randomness.token(9)
+def refuse_other_origins() -> None:
+    """Raise 400 for a form that a page of another origin sends, a sibling's too."""
+    if request.method == "POST" and not _is_of_this_origin():
+        raise InvalidRequest(
+            "It was sent by a page of another site. Open the page here and try again."
+        )
+
+
+def _is_of_this_origin() -> bool:
+    # Browsers send it over TLS, and to their own machine, alone.
+    if (site := request.headers.get("Sec-Fetch-Site")) is not None:
+        return site in ("same-origin", "none")
+    origin, host = request.headers.get("Origin"), request.headers.get("Host")
+    return origin is None or origin.partition("://")[2] == host
+
+
+def save_draft(action: str, values: dict[str, str]) -> None:
+    """Fill in the form with that action when its page opens next."""
+    draft = [action, values]
+    if values and PROJECT in session and len(orjson.dumps(draft)) <= MAX_DRAFT_BYTES:
+        session[DRAFT] = draft
 
 
 def filled_in(form: Form, action: str) -> Form:
-    """Return the form, or what was kept for its action if it is empty."""
-    return form or Form(kept_forms.take(action))
+    """Return the form, or the draft for its action if it is empty."""
+    if form or session.get(DRAFT, [""])[0] != action:
+        return form
+    return Form(session.pop(DRAFT)[1])
 
 
 def loads_form(
-    schema: StrictSchema, *, form_page: Callable[..., str]
+    schema: StrictSchema,
+    *,
+    form_page: Callable[..., str],
+    faults: Mapping[type[RuleError], str] = {},
 ) -> Callable[[View], View]:
     """Load the form into the view's arguments, or show `form_page` with the errors.
 
-    An empty field counts as missing. `form_page` takes the arguments of the route, and
-    the form as `form`.
+    An empty field counts as missing. `faults` has the field at fault for each error
+    that the view raises. `form_page` takes the arguments of the route, and the form as
+    `form`.
     """
 
     def decorate(view: View) -> View:
@@ -82,67 +114,71 @@ def loads_form(
             form = Form.of_request()
             filled = {name: text for name, text in form.values.items() if text.strip()}
             try:
-                members = load(schema, filled)
+                return view(**arguments, **load(schema, filled))
             except ValidationError as error:
                 messages = error.messages_dict
                 errors = {name: texts[0] for name, texts in messages.items()}
-                return form_page(**arguments, form=form.with_errors(errors)), 400
-            return view(**arguments, **members)
+            except tuple(faults) as error:
+                errors = {faults[type(error)]: str(error)}
+            return form_page(**arguments, form=form.with_errors(errors)), 400
 
         return respond
 
     return decorate
 
 
-class UploadParser(FormParser):
-    """Parses multipart forms too; their files stay in memory, since they are small."""
+class Outcome(NamedTuple):
+    """What was done: the page that it leads to, and the message there.
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options | {"stream_factory": lambda *_, **__: BytesIO()})
+    The first answer may be a page of its own.
+    """
 
-    def parse(
-        self,
-        stream: IO[bytes],
-        mimetype: str,
-        content_length: int | None,
-        options: dict[str, str] | None = None,
-    ) -> tuple[IO[bytes], MultiDict[str, str], MultiDict[str, Any]]:
-        """Return the rest of the stream, the fields and the files."""
-        parser = FormParser if mimetype == FORM else FormDataParser
-        return parser.parse(self, stream, mimetype, content_length, options)
+    endpoint: str
+    message: str
+    arguments: dict[str, Any] = {}
+    page: str | None = None
+
+    def show(self) -> ResponseReturnValue:
+        """Return the page, or redirect to it."""
+        return self.page or go_to(self.endpoint, self.message, **self.arguments)
 
 
-def take_files() -> None:
-    """Let the form of this request be multipart, with at most MAX_PARAMETERS parts."""
-    current_request().form_data_parser_class = UploadParser
-    current_request().max_form_parts = MAX_PARAMETERS
+def idempotent(view: Callable[..., Outcome]) -> View:
+    """Do what a form is for once, however often the same form is sent.
+
+    A browser without a script sends it again at a double click. An error undoes what
+    was done, so that it can be tried again. Whoever goes back and fills in something
+    else sends another form.
+    """
+
+    @functools.wraps(view)
+    def respond(**arguments: Any) -> ResponseReturnValue:
+        key = request.form.get(IDEMPOTENCY_KEY) or randomness.token(9)
+        action = repr((key, view.__name__, sorted(arguments.items())))
+        project_id = current_request().state.required_caller.project_id
+        digest = sha256(action.encode()).hexdigest()
+        attempt = Attempt(project_id, FORMS, digest, b"")
+        with db.atomic(lock_seconds=timeouts.LIMITS.replay_lock_seconds):
+            if stored := StoredResponse.find_locked(attempt):
+                outcome = Outcome(*orjson.loads(bytes(stored.body or b"")))
+            else:
+                outcome = view(**arguments)
+                StoredResponse.keep(attempt, SEE_OTHER, None, orjson.dumps(outcome[:3]))
+        return outcome.show()
+
+    return respond
 
 
-def check_csrf() -> None:
-    """Raise 400 for a form that does not come from a page of this session."""
-    if request.method != "POST":
-        return
-    try:
-        validate_csrf(request.form.get(CSRF_TOKEN))
-    except CsrfError:
-        raise InvalidRequest(
-            "This form was sent before, or its page is out of date. "
-            "Open the page anew and try again."
-        ) from None
+def go_to(
+    endpoint: str, message: str = "", kind: str = "good", **arguments: Any
+) -> Response:
+    """Redirect to a page, which shows the message."""
+    return go_to_url(url_for(endpoint, **arguments), message, kind)
 
 
-def count_request() -> None:
-    """Count a form as a request of the project's plan; raises 429 if it is refused."""
-    if request.method != "POST":
-        return
-    state, limiter = current_request().state, limiter_of(current_app)
-    state.decision = decision = limiter.count_form(state.required_caller)
-    if not decision.is_granted:
-        plan = state.project.plan.capitalize()
-        reason = f"{plan} allows {decision.tightest.allowance}"
-        raise sessions.too_many(decision, reason)
-
-
-def renew_csrf() -> None:
-    """Invalidate the forms of this session, so that resending one does nothing."""
-    session.pop(CSRF_TOKEN, None)
+def go_to_url(url: str, message: str = "", kind: str = "good") -> Response:
+    """Redirect to the page at a URL, which shows the message."""
+    if message:
+        get_flashed_messages()  # drops those that no page has shown
+        flash(message[:MAX_MESSAGE_LENGTH], kind)
+    return redirect(url, SEE_OTHER)

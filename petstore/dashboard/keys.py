@@ -6,12 +6,19 @@ from flask import render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from petstore import clock
-from petstore.dashboard.entered_keys import NOT_CONFIRMED, is_confirmed
-from petstore.dashboard.forms import EMPTY, Form, filled_in, loads_form, renew_csrf
+from petstore.dashboard.forms import (
+    EMPTY,
+    Form,
+    Outcome,
+    filled_in,
+    go_to,
+    idempotent,
+    loads_form,
+)
 from petstore.dashboard.lists import read_query
-from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
+from petstore.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
 from petstore.models.credentials import PREFIX_LENGTH
 from petstore.models.grants import (
     FULL,
@@ -25,18 +32,15 @@ from petstore.models.grants import (
     NoKeyForPages,
     TooManyOrigins,
 )
-from petstore.models.keys import (
-    STATUSES,
-    Key,
-    KeyNotActive,
-    LastFullKey,
-    TooManyKeys,
-    TooManyNewKeys,
-)
+from petstore.models.keys import STATUSES, Key, LastFullKey
 from petstore.models.requests import totals_of
 from petstore.schemas.keys import KeyQuery, NewKeyForm, RotationForm
 
 INDEX = "keys.keys"
+ISSUED_BEFORE = (
+    "This form was sent before, and has issued this key. If you have not copied it, "
+    "rotate it."
+)
 # The field of the form that each rule about what a key is issued with concerns.
 FIELDS_AT_FAULT = {
     LimitMissing: "per_day",
@@ -52,7 +56,7 @@ class Kind(NamedTuple):
     """What a key is for, what it may do, and where it may be kept, in words."""
 
     title: str
-    deeds: str
+    rights: str
     place: str
 
 
@@ -102,19 +106,12 @@ def keys(form: Form = EMPTY) -> str:
 
 
 @bp.post("")
-@loads_form(NewKeyForm(), form_page=keys)
-def issue_key(
-    label: str | None, days: int | None, **granted: Any
-) -> ResponseReturnValue:
+@loads_form(NewKeyForm(), form_page=keys, faults=FIELDS_AT_FAULT)
+@idempotent
+def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
     """Issue a key and show it once."""
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
-    try:
-        new_key = _issue(Grant(**granted), label=label, expires_ms=expires_ms)
-    except (TooManyKeys, TooManyNewKeys) as error:
-        return go_to(INDEX, str(error), "bad")
-    except tuple(FIELDS_AT_FAULT) as error:
-        faults = {FIELDS_AT_FAULT[type(error)]: str(error)}
-        return keys(Form.of_request().with_errors(faults)), 400
+    new_key = _issue(Grant(**granted), label=label, expires_ms=expires_ms)
     return _show_once(new_key)
 
 
@@ -129,14 +126,12 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 
 @bp.post("/<prefix>/rotate")
 @loads_form(RotationForm(), form_page=key)
-def rotate_key(prefix: str, grace: int) -> ResponseReturnValue:
+@idempotent
+def rotate_key(prefix: str, grace: int) -> Outcome:
     """Issue the successor of a key and show it once."""
-    try:
-        old = Key.find(current_project().id, prefix)
-        new_key = old.rotate(grace, is_limited=True)
-        return _show_once(new_key, Key.find(current_project().id, prefix))
-    except (KeyNotActive, TooManyKeys, TooManyNewKeys) as error:
-        return _back_to(prefix, str(error), "bad")
+    old = Key.find(current_project().id, prefix)
+    new_key = old.rotate(grace, is_limited=True)
+    return _show_once(new_key, Key.find(current_project().id, prefix))
 
 
 @bp.post("/<prefix>/revoke")
@@ -149,14 +144,14 @@ def revoke_key(prefix: str) -> ResponseReturnValue:
         if not is_confirmed():
             return key(prefix, NOT_CONFIRMED), 403
         found.revoke()
-    return _back_to(prefix, "The key is revoked and no longer works.")
+    return go_to("keys.key", "The key is revoked and no longer works.", prefix=prefix)
 
 
 @bp.post("/<prefix>/unban")
 def unban_key(prefix: str) -> ResponseReturnValue:
     """End the ban of a key."""
     Key.find(current_project().id, prefix).unban()
-    return _back_to(prefix, "The ban is lifted; the key works again.")
+    return go_to("keys.key", "The ban is lifted; the key works again.", prefix=prefix)
 
 
 def _issue(grant: Grant, **columns: str | int | None) -> str:
@@ -171,12 +166,8 @@ def _kind_of(key: Key) -> Kind:
     return UNLIMITED_READ if is_unlimited else KINDS[key.role]
 
 
-def _show_once(new_key: str, old: Key | None = None) -> str:
-    # Resending the form must not issue another key.
-    renew_csrf()
-    kind = _kind_of(Key.find(current_project().id, new_key[:PREFIX_LENGTH]))
-    return render_template("new_key.html", new_key=new_key, kind=kind, old=old)
-
-
-def _back_to(prefix: str, message: str, kind: str = "good") -> ResponseReturnValue:
-    return go_to("keys.key", message, kind, prefix=prefix)
+def _show_once(new_key: str, old: Key | None = None) -> Outcome:
+    prefix = new_key[:PREFIX_LENGTH]
+    kind = _kind_of(Key.find(current_project().id, prefix))
+    page = render_template("new_key.html", new_key=new_key, kind=kind, old=old)
+    return Outcome("keys.key", ISSUED_BEFORE, {"prefix": prefix}, page)

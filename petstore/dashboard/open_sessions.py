@@ -3,7 +3,7 @@
 from flask import render_template, session
 from flask.typing import ResponseReturnValue
 
-from petstore.dashboard.navigation import go_to
+from petstore.dashboard.forms import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import TOKEN, current_project
 from petstore.models.grants import FULL

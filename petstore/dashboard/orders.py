@@ -6,8 +6,8 @@ from functools import partial
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
+from petstore.dashboard.forms import go_to
 from petstore.dashboard.lists import read_list, read_query
-from petstore.dashboard.navigation import go_to
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.grants import WRITE

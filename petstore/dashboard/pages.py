@@ -1,4 +1,4 @@
-"""What all pages share: sign-in, CSRF, headers, and how failures are shown."""
+"""What all pages share: who may open them, headers, and how failures are shown."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -8,15 +8,18 @@ from typing import NamedTuple
 
 import peewee
 from flask import Blueprint, Flask, Response, render_template, request
+from flask.typing import ResponseReturnValue
 
-from petstore import clock
+from petstore import clock, randomness
 from petstore.dashboard import formats, forms, sessions
-from petstore.dashboard.navigation import PREFIX, is_dashboard_path
-from petstore.errors import ErrorResponse
+from petstore.dashboard.sessions import PREFIX, is_dashboard_path
+from petstore.errors import ERRORS, ErrorResponse
+from petstore.models import RuleError
 from petstore.settings import Settings
 from petstore.storage.lists import MAX_COUNTED
 from petstore.web.application import current_request
 from petstore.web.assets import AssetBlueprint
+from petstore.web.error_handlers import answer_rule_error
 from petstore.web.responses import FOR_PAGES
 
 HEADERS = FOR_PAGES | {
@@ -68,9 +71,12 @@ class PageBlueprint(Blueprint):
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Prepare the templates, and show failures under /dashboard as pages."""
-    forms.init_app(app)
     formats.init_app(app)
-    app.jinja_env.globals.update(contact=settings.contact, searched=MAX_COUNTED)
+    app.jinja_env.globals.update(
+        contact=settings.contact,
+        searched=MAX_COUNTED,
+        idempotency_key=partial(randomness.token, 9),
+    )
     app.register_blueprint(bp)
     app.extensions["error_page"] = _failure_page
 
@@ -83,32 +89,42 @@ def pages_blueprint(
     takes: str | None,
     has_reserve: bool = False,
     counts_forms: bool = False,
-    takes_files: bool = False,
 ) -> PageBlueprint:
     """Make a blueprint for pages at a path below /dashboard.
 
     Its views run for people who are signed in (`current_project`) with a key of the
-    role that it takes, or for everybody if that is None, and its forms only with a CSRF
-    token. Pages with a reserve open, for each key, after
-    the project has opened too many. Forms that do what the API does, too, are counted
-    as its requests. Forms of pages that take files may be multipart.
+    role that it takes, or for everybody if that is None. Pages with a reserve open, for
+    each key, after the project has opened too many. Forms that do what the API does,
+    too, are counted as its requests.
     """
     bp = PageBlueprint(name, module, url_prefix=f"{PREFIX}{path}")
     bp.takes = takes
+    bp.before_request(forms.refuse_other_origins)
     if takes:
         bp.before_request(partial(sessions.require, takes, has_reserve=has_reserve))
-    if takes_files:  # of nobody who has not signed in
-        bp.before_request(forms.take_files)
-    bp.before_request(forms.check_csrf)
-    if counts_forms:  # not before they are known to come from a page
-        bp.before_request(forms.count_request)
+    if counts_forms:
+        bp.before_request(sessions.count_form)
     bp.after_request(_add_headers)
+    bp.register_error_handler(RuleError, _show_refusal)
     return bp
 
 
 def _add_headers(response: Response) -> Response:
     response.headers.update(HEADERS)
     return response
+
+
+def _show_refusal(error: RuleError) -> ResponseReturnValue:
+    """Show on the page of a form why a rule refuses it, and the form as it was typed.
+
+    What is not there, is not allowed to the key or fails for a moment has no such page.
+    """
+    is_refusal = error.code is None or ERRORS[error.code].status in (400, 409)
+    if request.method != "POST" or not is_refusal:
+        return answer_rule_error(error)
+    forms.save_draft(request.path, forms.Form.of_request().values)
+    page = sessions.wanted_page() or PREFIX
+    return forms.go_to_url(page, str(error), "bad")
 
 
 def _failure_page(

@@ -3,20 +3,26 @@
 from functools import partial
 from typing import Any
 
-from flask import render_template, url_for
+from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from petstore.dashboard.forms import EMPTY, Form, filled_in, loads_form
+from petstore.dashboard.forms import (
+    EMPTY,
+    Form,
+    Outcome,
+    filled_in,
+    go_to,
+    idempotent,
+    loads_form,
+    save_draft,
+)
 from petstore.dashboard.lists import read_list
-from petstore.dashboard.navigation import go_to
-from petstore.dashboard.once import Outcome, do_once
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category, CategoryUnclear
 from petstore.models.grants import WRITE
-from petstore.models.orders import Order, PetUnknown
-from petstore.models.pets import STATUSES, NoSuchPet, Pet, PetNotAvailable
-from petstore.models.projects import ProjectFull
+from petstore.models.orders import Order
+from petstore.models.pets import STATUSES, Pet
 from petstore.schemas.orders import OrderForm
 from petstore.schemas.paging import BEFORE_ALL
 from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
@@ -26,7 +32,6 @@ from petstore.storage.lists import Listed, Part
 INDEX = "dashboard_pets.animals"
 ANIMAL = "dashboard_pets.animal"
 SHOWN_ORDERS = 20
-NOT_AVAILABLE = "It is not available any more: somebody else was faster."
 OFFERED_CATEGORIES = 100
 
 bp = pages_blueprint(
@@ -60,23 +65,15 @@ def _listed(project_id: int, part: Part, *, open: int | None, **filters: Any) ->
 
 
 @bp.post("")
-@loads_form(AnimalForm(), form_page=animals)
-def add_animal(category_id: int | str, **members: Any) -> ResponseReturnValue:
+@loads_form(AnimalForm(), form_page=animals, faults={CategoryUnclear: "categoryId"})
+@idempotent
+def add_animal(category_id: int | str, **members: Any) -> Outcome:
     """Add an animal; the form stays open for another one of the same category."""
-    form, project_id = Form.of_request(), current_project().id
-
-    def add() -> Outcome:
-        number = category_number(project_id, category_id)
-        pet = Pet.add(project_id, category_id=number, **members)
-        same = {"categoryId": form.values["categoryId"]}
-        return Outcome(INDEX, f"{pet.name} is added, with the id {pet.id}.", {}, same)
-
-    try:
-        return do_once(add)
-    except CategoryUnclear as error:
-        return animals(form.with_errors({"categoryId": str(error)})), 400
-    except ProjectFull as error:
-        return go_to(INDEX, str(error), "bad")
+    project_id = current_project().id
+    number = category_number(project_id, category_id)
+    pet = Pet.add(project_id, category_id=number, **members)
+    save_draft(url_for(INDEX), {"categoryId": request.form["categoryId"]})
+    return Outcome(INDEX, f"{pet.name} is added, with the id {pet.id}.")
 
 
 @bp.get("/<id:pet_id>")
@@ -108,38 +105,29 @@ def _correction_page(pet_id: int, form: Form) -> str:
 
 
 @bp.post("/<id:pet_id>")
-@loads_form(AnimalChangeForm(), form_page=_correction_page)
+@loads_form(
+    AnimalChangeForm(),
+    form_page=_correction_page,
+    faults={CategoryUnclear: "categoryId"},
+)
 def correct_animal(
     pet_id: int, name: str, category_id: int | str
 ) -> ResponseReturnValue:
     """Correct the name and the category of an animal."""
     project_id = current_project().id
-    try:
-        with db.atomic():
-            number = category_number(project_id, category_id)
-            pet = Pet.correct(project_id, pet_id, name=name, category_id=number)
-    except CategoryUnclear as error:
-        form = Form.of_request().with_errors({"categoryId": str(error)})
-        return animal(pet_id, correction=form), 400
-    except ProjectFull as error:
-        return _back_to(pet_id, str(error), "bad")
-    return _back_to(pet_id, f"{pet.name} is corrected.")
+    with db.atomic():
+        number = category_number(project_id, category_id)
+        pet = Pet.correct(project_id, pet_id, name=name, category_id=number)
+    return go_to(ANIMAL, f"{pet.name} is corrected.", pet_id=pet_id)
 
 
 @bp.post("/<id:pet_id>/withdraw")
-def withdraw_animal(pet_id: int) -> ResponseReturnValue:
+@idempotent
+def withdraw_animal(pet_id: int) -> Outcome:
     """Take an animal out of the project."""
-    project_id = current_project().id
-
-    def withdraw() -> Outcome:
-        pet = Pet.find(project_id, pet_id)
-        Pet.withdraw(project_id, pet_id)
-        return Outcome(INDEX, f"{pet.name} (#{pet_id}) is withdrawn.")
-
-    try:
-        return do_once(withdraw)
-    except PetNotAvailable:
-        return _back_to(pet_id, NOT_AVAILABLE, "bad")
+    pet = Pet.find(current_project().id, pet_id)
+    Pet.withdraw(current_project().id, pet_id)
+    return Outcome(INDEX, f"{pet.name} (#{pet_id}) is withdrawn.")
 
 
 def _order_page(pet_id: int, form: Form) -> str:
@@ -148,27 +136,13 @@ def _order_page(pet_id: int, form: Form) -> str:
 
 @bp.post("/<id:pet_id>/order")
 @loads_form(OrderForm(), form_page=_order_page)
-def order_animal(pet_id: int, reference: str | None) -> ResponseReturnValue:
+@idempotent
+def order_animal(pet_id: int, reference: str | None) -> Outcome:
     """Order an animal for somebody."""
-    project_id = current_project().id
-
-    def place() -> Outcome:
-        order = Order.place(project_id, pet_id, reference)
-        said = f"The order {order.id} is placed; its animal is pending."
-        return Outcome(ANIMAL, said, {"pet_id": pet_id})
-
-    try:
-        return do_once(place)
-    except PetUnknown:
-        raise NoSuchPet(pet_id) from None
-    except PetNotAvailable:
-        return _back_to(pet_id, NOT_AVAILABLE, "bad")
-    except ProjectFull as error:
-        return _back_to(pet_id, str(error), "bad")
-
-
-def _back_to(pet_id: int, message: str, kind: str = "good") -> ResponseReturnValue:
-    return go_to(ANIMAL, message, kind, pet_id=pet_id)
+    pet = Pet.find(current_project().id, pet_id)
+    order = Order.place(current_project().id, pet.id, reference)
+    said = f"The order {order.id} is placed; its animal is pending."
+    return Outcome(ANIMAL, said, {"pet_id": pet.id})
 
 
 def category_labels(

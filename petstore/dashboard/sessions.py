@@ -1,7 +1,6 @@
 """Sessions of people: a signed cookie with a token that names a `Session`."""
 
 from contextlib import suppress
-from datetime import timedelta
 
 import peewee
 from flask import Flask, Request, current_app, request, session
@@ -13,21 +12,22 @@ from flask.sessions import (
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature
 
-from petstore.dashboard import kept_forms
 from petstore.dashboard.formats import duration
-from petstore.dashboard.navigation import PREFIX, STATIC, go_to, is_dashboard_path
+from petstore.dashboard.forms import PROJECT, Form, go_to, save_draft
 from petstore.errors import UNREADABLE, ErrorResponse
 from petstore.events import act_as
 from petstore.models.callers import Caller
 from petstore.models.grants import require_role
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
-from petstore.models.sessions import LASTS_MS, Session
+from petstore.models.sessions import Session
 from petstore.quotas.decisions import Decision
 from petstore.settings import Settings
 from petstore.web.application import current_request, limiter_of
 from petstore.web.turns import take_turn_of
 
+PREFIX = "/dashboard"
+STATIC = f"{PREFIX}/static/"
 COOKIE = "petstore_session"
 SECURE_COOKIE = f"__Host-{COOKIE}"
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
@@ -44,10 +44,8 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.session_interface = DashboardSessions()
     app.config.update(
         SECRET_KEY=settings.secret_key,
-        # Strict would hide the session from a visit that begins on another site, and
-        # the form that is shown instead would overwrite it.
+        # Strict would hide the session from a visit that begins on another site.
         SESSION_COOKIE_SAMESITE="Lax",
-        PERMANENT_SESSION_LIFETIME=timedelta(milliseconds=LASTS_MS),
     )
 
 
@@ -60,21 +58,11 @@ class DashboardSessions(SecureCookieSessionInterface):
             return NO_SESSION
         try:
             _load_secret(app)
-            return self._open(app, request)
         except peewee.DatabaseError as error:
             # It cannot be answered before the hooks run.
             request.environ.setdefault(UNREADABLE, error)
             return SecureCookieSession()
-
-    def _open(self, app: Flask, request: Request) -> SecureCookieSession:
-        opened = self._read_cookie(app, request)
-        if not opened and current_request().is_secure:
-            # Other hosts of the domain can set this cookie. So it opens only a session
-            # that release 1.0.0 has begun, once: then the browser has the other cookie.
-            before = SESSIONS_OF_1_0_0.open_session(app, request)
-            if before and Session.is_from_before(before.get(TOKEN, "")):
-                opened.update(before)
-        return opened
+        return self._read_cookie(app, request)
 
     def _read_cookie(self, app: Flask, request: Request) -> SecureCookieSession:
         """Return what the cookie contains, however old it is.
@@ -102,34 +90,30 @@ class DashboardSessions(SecureCookieSessionInterface):
         return current_request().is_secure
 
 
-class SessionsOf100(SecureCookieSessionInterface):
-    """Sessions of release 1.0.0, whose cookie had one name, over TLS too."""
-
-    def get_cookie_name(self, app: Flask) -> str:
-        """Return that name."""
-        return COOKIE
-
-
-SESSIONS_OF_1_0_0 = SessionsOf100()
-
-
 def _load_secret(app: Flask) -> None:
     """Load the signing secret that all hosts share, unless the settings have one."""
     if app.secret_key is None:
         app.secret_key = Secret.shared("sessions")
 
 
+def is_dashboard_path(path: str) -> bool:
+    """Return whether a path belongs to the dashboard, known or not."""
+    return path == PREFIX or path.startswith(f"{PREFIX}/")
+
+
 def start(caller: Caller) -> None:
     """Sign in the holder of a key, and end the browser's previous session."""
     end()
+    if session.get(PROJECT) != caller.project_id:
+        session.clear()  # of what somebody has typed for another project
+    session[PROJECT] = caller.project_id
     session[TOKEN] = Session.begin(caller)
 
 
 def end() -> None:
     """Sign out, for every copy of the cookie."""
     if TOKEN in session:
-        Session.end(session[TOKEN])
-    session.clear()
+        Session.end(session.pop(TOKEN))
 
 
 def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | None:
@@ -140,16 +124,11 @@ def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | N
     if recognise(has_reserve=has_reserve):
         require_role(current_request().state.required_caller.role, takes)
         return None
-    message = ""
-    if TOKEN in session:
-        # Its row, if there is one, is deleted in time: a copy of the cookie, which no
-        # limit counts, must not write.
-        session.clear()
-        message = OVER
-    form = kept_forms.as_text()
-    is_wanted = request.method == "GET" or kept_forms.sent_fields()
-    page = wanted_page() if is_wanted else None
-    return go_to("sign_in.sign_in", message, "note", next=page, form=form)
+    # The row of the session is deleted in time: a copy of the cookie, which no limit
+    # counts, must not write.
+    message = OVER if session.pop(TOKEN, None) else ""
+    save_draft(request.path, Form.of_request().values)
+    return go_to("sign_in.sign_in", message, "note", next=wanted_page())
 
 
 def recognise(*, has_reserve: bool = False) -> bool:
@@ -175,6 +154,18 @@ def recognise(*, has_reserve: bool = False) -> bool:
         hint = "" if has_reserve else " (Keys still opens)"
         raise too_many(decision, TOO_MANY_PAGES + hint)
     return True
+
+
+def count_form() -> None:
+    """Count a form as a request of the project's plan; raises 429 if it is refused."""
+    if request.method != "POST":
+        return
+    state, limiter = current_request().state, limiter_of(current_app)
+    state.decision = decision = limiter.count_form(state.required_caller)
+    if not decision.is_granted:
+        plan = state.project.plan.capitalize()
+        reason = f"{plan} allows {decision.tightest.allowance}"
+        raise too_many(decision, reason)
 
 
 def current_project() -> Project:

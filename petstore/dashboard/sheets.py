@@ -7,8 +7,7 @@ from flask import Response, current_app, render_template, request
 from flask.typing import ResponseReturnValue
 
 from petstore import timeouts
-from petstore.dashboard.forms import EMPTY, Form
-from petstore.dashboard.once import Outcome, do_once
+from petstore.dashboard.forms import EMPTY, Form, Outcome, idempotent
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.pets import INDEX
 from petstore.dashboard.sessions import current_project
@@ -18,9 +17,7 @@ from petstore.sheets import exports
 from petstore.sheets.imports import Fault, LinesAtFault, NotReadable, import_animals
 from petstore.web.turns import Turns, compute_alone, keep_turn, turns_of
 
-bp = pages_blueprint(
-    "sheets", __name__, "", takes=WRITE, counts_forms=True, takes_files=True
-)
+bp = pages_blueprint("sheets", __name__, "", takes=WRITE, counts_forms=True)
 
 
 @bp.get("/animals.csv")
@@ -52,18 +49,19 @@ def import_file() -> ResponseReturnValue:
     if len(content) > limit:
         return _refuse(f"The file has more than {limit // 1024} KiB.")
     compute_alone(current_project().id)
-
-    def add() -> Outcome:
-        added = import_animals(current_project(), content)
-        verb = "s are" if added != 1 else " is"
-        return Outcome(INDEX, f"{added:,} animal{verb} added.")
-
     try:
-        return do_once(add, content)
+        return _add_animals(content=content)
     except (NotReadable, ProjectFull) as error:
         return _refuse(str(error))
     except LinesAtFault as error:
         return import_page(faults=error.faults), 400
+
+
+@idempotent
+def _add_animals(content: bytes) -> Outcome:
+    added = import_animals(current_project(), content)
+    verb = "s are" if added != 1 else " is"
+    return Outcome(INDEX, f"{added:,} animal{verb} added.")
 
 
 def _refuse(fault: str) -> ResponseReturnValue:

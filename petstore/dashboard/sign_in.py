@@ -1,21 +1,24 @@
-"""/dashboard/sign-in and /dashboard/sign-out."""
+"""/dashboard/sign-in and /dashboard/sign-out, and keys that confirm what people do.
 
+A key is looked up before failures are counted, so that they never refuse a right one.
+"""
+
+import logging
 import re
 import string
 from urllib.parse import quote, unquote
 
-from flask import current_app, redirect, render_template, request
+from flask import current_app, render_template, request
 from flask.typing import ResponseReturnValue
 
-from petstore.dashboard import kept_forms, overview, sessions
-from petstore.dashboard.entered_keys import count_failure, entered_key
-from petstore.dashboard.forms import EMPTY, Form
-from petstore.dashboard.navigation import PREFIX, go_to
+from petstore.dashboard import sessions
+from petstore.dashboard.forms import EMPTY, KEY, Form, go_to, go_to_url
 from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.sessions import PREFIX, current_project
 from petstore.errors import ERRORS
-from petstore.events import emit_after_commit
+from petstore.events import emit, emit_after_commit
 from petstore.models.callers import Caller
-from petstore.models.grants import WRITE, role_refusal
+from petstore.models.grants import FULL, WRITE, role_refusal
 from petstore.storage import db
 from petstore.web.application import limiter_of
 
@@ -26,6 +29,8 @@ MAX_PAGE_LENGTH = 2000
 
 TAKES = WRITE
 CROWDED = "Too many people have signed in to your project"
+FAILED = "Too many sign-ins from your address have failed"
+NOT_CONFIRMED = Form(errors={KEY: "Enter a full key of this project that works."})
 
 bp = pages_blueprint("sign_in", __name__, "", takes=None)
 
@@ -33,26 +38,25 @@ bp = pages_blueprint("sign_in", __name__, "", takes=None)
 @bp.get("/sign-in")
 def sign_in(form: Form = EMPTY) -> str:
     """Ask for a key."""
-    unsent = request.values.get("form", "")
-    return render_template("sign_in.html", form=form, next=_next_page(), unsent=unsent)
+    return render_template("sign_in.html", form=form, next=_next_page())
 
 
 @bp.post("/sign-in")
 def enter() -> ResponseReturnValue:
     """Begin a session with a key that may write, however many sign-ins have failed."""
-    caller = Caller.of(entered_key())
+    caller = Caller.of(_entered_key())
     if caller is None:
         return _reject("invalid_api_key")
     if not caller.may(TAKES):
         return _reject("key_not_allowed", role_refusal(caller.role, TAKES))
-    _count(caller)
+    decision = limiter_of(current_app).count_sign_in(caller)
+    if not decision.is_granted:
+        raise sessions.too_many(decision, CROWDED)
     with db.atomic():
         sessions.start(caller)
-        kept_forms.keep_text(request.form.get("form", ""))
         key = caller.prefix
         emit_after_commit("signed_in", by=key, project=caller.slug, key=key)
-    page = _next_page()
-    return redirect(page, 303) if page else go_to(overview.INDEX)
+    return go_to_url(_next_page() or PREFIX)
 
 
 @bp.post("/sign-out")
@@ -60,6 +64,24 @@ def sign_out() -> ResponseReturnValue:
     """End the session, on every worker and host."""
     sessions.end()
     return go_to("sign_in.sign_in")
+
+
+def is_confirmed() -> bool:
+    """Return whether the form contains a full key of the project.
+
+    A wrong one is counted as a failed sign-in. Raises 429 if too many came before it.
+    """
+    key, project = _entered_key(), current_project()
+    caller = Caller.of(key)
+    if caller and caller.project_id == project.id and caller.may(FULL):
+        return True
+    if key:
+        _count_failure(project=project.slug)
+    return False
+
+
+def _entered_key() -> str:
+    return request.form.get(KEY, "").strip()
 
 
 def _next_page() -> str | None:
@@ -71,14 +93,18 @@ def _next_page() -> str | None:
     return url if current_app.url_map.bind("").test(path, "GET") else None
 
 
-def _count(caller: Caller) -> None:
-    decision = limiter_of(current_app).count_sign_in(caller)
-    if not decision.is_granted:
-        raise sessions.too_many(decision, CROWDED)
-
-
 def _reject(code: str, text: str = "") -> ResponseReturnValue:
-    count_failure()
+    _count_failure()
     kind = ERRORS[code]
-    form = Form(errors={"key": kind.message.format(text)})
+    form = Form(errors={KEY: kind.message.format(text)})
     return sign_in(form), kind.status, kind.headers
+
+
+def _count_failure(**facts: str) -> None:
+    """Count a key that was refused; raises 429 if its address sent too many."""
+    failed = limiter_of(current_app).count_failed_sign_in(request.remote_addr)
+    if not failed.is_granted:
+        raise sessions.too_many(failed, FAILED)
+    # Whoever reaches the limit is guessing keys.
+    level = logging.INFO if failed.tightest.remaining else logging.WARNING
+    emit("sign_in_failed", level, address=request.remote_addr, **facts)

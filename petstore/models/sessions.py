@@ -80,12 +80,6 @@ class Session(BaseModel):
         return None
 
     @classmethod
-    def is_from_before(cls, token: str) -> bool:
-        """Return whether an older version has begun it, and this one not seen it."""
-        is_token = cls.digest == digest_of(token).hex()
-        return bool(cls.select().where(is_token, cls.seen_ms.is_null()).exists())
-
-    @classmethod
     def end_others(cls, caller: Caller, token: str) -> None:
         """End all sessions of the caller's project but the one of the token."""
         keys = Key.working(caller.project_id, clock.now_ms())  # others open nothing

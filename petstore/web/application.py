@@ -58,7 +58,7 @@ class RequestState:
 
 
 class FormParser(FormDataParser):
-    """Parses a form of at most MAX_PARAMETERS fields; multipart counts as empty."""
+    """Parses a form of at most MAX_PARAMETERS fields, or parts with files."""
 
     def parse(
         self,
@@ -67,19 +67,22 @@ class FormParser(FormDataParser):
         content_length: int | None,
         options: dict[str, str] | None = None,
     ) -> tuple[IO[bytes], MultiDict[str, str], MultiDict[str, Any]]:
-        """Return the rest of the stream, the fields and no files."""
-        if mimetype != FORM:
+        """Return the rest of the stream, the fields and the files."""
+        if mimetype == FORM:
+            body = stream.read()
+            _refuse_too_many(body, "form", "fields")
+            refuse_other_encodings(body, "form")
+            stream = BytesIO(body)
+        elif current_request().state.caller is None:
+            # To read 64 KiB of parts can take 40 ms, and strangers send no files.
             return stream, self.cls(), self.cls()
-        body = stream.read()
-        _refuse_too_many(body, "form", "fields")
-        refuse_other_encodings(body, "form")
-        return super().parse(BytesIO(body), mimetype, content_length, options)
+        return super().parse(stream, mimetype, content_length, options)
 
 
 class ApplicationRequest(Request):
     """A request with a body of at most MAX_BODY_BYTES, and few parameters."""
 
-    form_data_parser_class: type[FormDataParser] = FormParser
+    form_data_parser_class = FormParser
     state: RequestState
 
     @cached_property
@@ -174,11 +177,12 @@ class IdConverter(BaseConverter):
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Let routes contain ids, match paths exactly as they are sent, and limit requests.
+    """Bound forms with files, let routes be exact and contain ids, and limit requests.
 
     The limiter connects when it is first used.
     """
     app.extensions["limiter"] = Limiter(settings)
+    app.config["MAX_FORM_PARTS"] = MAX_PARAMETERS
     app.url_map.converters["id"] = IdConverter
     app.url_map.merge_slashes = False
 

@@ -74,11 +74,12 @@ _VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
 # For a year; subdomains are not included, because they may be other projects' hosts.
 TRANSPORT_SECURITY = ("Strict-Transport-Security", "max-age=31536000")
-# Of pages: other sites get no window of theirs, no part of them, and no address.
+# Of pages: other sites get no window of theirs, no part of them, and no address. With
+# `no-referrer`, browsers would send their forms with `Origin: null`.
 FOR_PAGES = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
 }
 
 

@@ -30,7 +30,7 @@ def test_what_is_done_with_keys_is_listed_with_the_key_that_did_it(
 ):
     other, own = Key.issue(project)[:16], key[:16]
     for deed in ("rotate", "revoke"):
-        browser.submit(f"/dashboard/keys/{other}/{deed}", on="/dashboard/keys")
+        browser.submit(f"/dashboard/keys/{other}/{deed}")
     shown = browser.read(ACTIVITY)
     by = f"{own} This session 17 Mar 2027 12:00 UTC"
     revoked, rotated = f"Key revoked {other} {by}", f"Key rotated {other} {by}"
@@ -116,8 +116,8 @@ def test_ended_sessions_are_listed_with_their_key(
     app: Flask, browser: Browser, project: Project, key: str
 ):
     other = Key.issue(project)
-    Browser(app, other).submit("/dashboard/sign-out", on="/dashboard")
-    browser.submit("/dashboard/sessions/end-others", on="/dashboard/sessions")
+    Browser(app, other).submit("/dashboard/sign-out")
+    browser.submit("/dashboard/sessions/end-others")
     shown = browser.read(ACTIVITY)
     assert f"Session ended {other[:16]} {other[:16]} 17 Mar" in shown
     assert f"All other sessions ended {key[:16]} This session 17 Mar" in shown

@@ -92,16 +92,15 @@ def test_a_correction_does_not_choose_between_two_categories_of_one_name(
 def test_a_correction_of_a_withdrawn_animal_adds_no_category(
     browser: Browser, project: Project
 ):
-    token = browser.token(ANIMAL)
     Pet.withdraw(project.id, 1)
-    correction = {"name": "Max", "categoryId": "Dogs", "csrf_token": token}
-    assert browser.post(ANIMAL, **correction).status_code == 404
+    correction = {"name": "Max", "categoryId": "Dogs"}
+    assert browser.submit(ANIMAL, **correction).status_code == 404
     assert Category.ids_named(project.id, "Dogs") == []
 
 
 @of_both_engines
 def test_an_animal_is_ordered_with_a_reference(browser: Browser, client: FlaskClient):
-    said = browser.follow(f"{ANIMAL}/order", on=ANIMAL, reference="Ms Lovelace")
+    said = browser.follow(f"{ANIMAL}/order", reference="Ms Lovelace")
     assert "The order 1 is placed; its animal is pending." in said
     assert "Ms Lovelace" in said
     assert client.get("/v1/store/orders/1").json["reference"] == "Ms Lovelace"
@@ -112,9 +111,8 @@ def test_an_order_closed_on_the_page_of_its_animal_leads_back_there(
     browser: Browser, project: Project
 ):
     Order.place(project.id, 1)
-    token = browser.token(ANIMAL)
     for _ in range(2):  # at a double click, the second answer says the same
-        answer = browser.post(f"{ORDERS}/1/cancel", csrf_token=token, on="animal")
+        answer = browser.submit(f"{ORDERS}/1/cancel", on="animal")
         assert answer.location == ANIMAL
         assert "The order 1 is cancelled; its animal is" in browser.read(ANIMAL)
 
@@ -124,7 +122,7 @@ def test_a_withdrawn_animal_is_gone_and_its_orders_stay(
     browser: Browser, client: FlaskClient, project: Project
 ):
     Order.cancel(project.id, Order.place(project.id, 1, "Ms Lovelace").id)
-    said = browser.follow(f"{ANIMAL}/withdraw", on=ANIMAL)
+    said = browser.follow(f"{ANIMAL}/withdraw")
     assert "Rex (#1) is withdrawn." in said
     assert browser.get(ANIMAL).status_code == 404
     assert client.get("/v1/pets").json == []
@@ -136,11 +134,10 @@ def test_a_withdrawn_animal_is_gone_and_its_orders_stay(
 def test_what_somebody_has_ordered_before_is_not_available(
     browser: Browser, project: Project, deed: str
 ):
-    token = browser.token(ANIMAL)
     Order.place(project.id, 1)
-    answer = browser.post(f"{ANIMAL}/{deed}", csrf_token=token)
+    answer = browser.submit(f"{ANIMAL}/{deed}")
     assert answer.location == ANIMAL
-    assert "It is not available any more" in browser.read(ANIMAL)
+    assert "The animal 1 is not available." in browser.read(ANIMAL)
     assert Order.page(project.id, after=1, limit=1, status=None) == []
 
 
@@ -148,25 +145,9 @@ def test_what_somebody_has_ordered_before_is_not_available(
 def test_what_somebody_has_withdrawn_before_is_not_found(
     browser: Browser, project: Project, deed: str
 ):
-    token = browser.token(ANIMAL)
     Pet.withdraw(project.id, 1)
-    assert browser.post(f"{ANIMAL}/{deed}", csrf_token=token).status_code == 404
+    assert browser.submit(f"{ANIMAL}/{deed}").status_code == 404
     assert Order.page(project.id, after=0, limit=1, status=None) == []
-
-
-@of_both_engines
-@pytest.mark.parametrize(
-    ("deed", "said"), [("order", "The order 1 is placed"), ("withdraw", "is withdrawn")]
-)
-def test_a_form_that_is_sent_twice_does_one_deed(
-    browser: Browser, deed: str, said: str
-):
-    form = browser.get(ANIMAL).text.partition(f'action="{ANIMAL}/{deed}"')[2]
-    [token] = re.findall('name="once" value="([^"]+)"', form)[:1]
-    fields = {"once": token, "csrf_token": browser.token(ANIMAL)}
-    for _ in range(2):
-        answer = browser.post(f"{ANIMAL}/{deed}", **fields)
-        assert said in browser.read(answer.location)
 
 
 @pytest.mark.parametrize("form", ["", "/order", "/withdraw"])
@@ -175,5 +156,5 @@ def test_an_animal_of_another_project_is_not_found(
 ):
     path = f"/dashboard/animals/{add_pet(rival, 'Spot')}"
     assert browser.get(path).status_code == 404
-    assert browser.submit(f"{path}{form}", on=ANIMAL, **REX).status_code in (400, 404)
+    assert browser.submit(f"{path}{form}", **REX).status_code in (400, 404)
     assert Pet.page(rival.id, after=0, limit=9)[0].status == "available"

@@ -175,28 +175,3 @@ def test_the_form_stays_open_for_an_animal_of_the_same_category(browser: Browser
         page.text
     )
     assert '<details class="card adding">' in browser.get(ANIMALS).text
-
-
-@of_both_engines
-def test_a_form_that_is_sent_twice_adds_one_animal(
-    browser: Browser, client: FlaskClient
-):
-    page = browser.get(ANIMALS).text
-    [token] = re.findall('name="once" value="([^"]+)"', page)
-    fields = REX | {"once": token, "csrf_token": browser.token(ANIMALS)}
-    for _ in range(2):
-        answer = browser.post(ANIMALS, **fields)
-        assert "Rex is added, with the id 1." in browser.read(answer.location)
-    assert len(client.get("/v1/pets").json) == 1
-
-
-def test_a_form_that_was_filled_in_anew_after_going_back_adds_another_animal(
-    browser: Browser, client: FlaskClient
-):
-    page = browser.get(ANIMALS).text
-    [token] = re.findall('name="once" value="([^"]+)"', page)
-    fields = REX | {"once": token, "csrf_token": browser.token(ANIMALS)}
-    for name in ("Rex", "Tom", "Tom"):
-        answer = browser.post(ANIMALS, **fields | {"name": name})
-        assert f"{name} is added" in browser.read(answer.location)
-    assert [pet["name"] for pet in client.get("/v1/pets").json] == ["Rex", "Tom"]

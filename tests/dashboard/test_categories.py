@@ -32,7 +32,7 @@ def test_categories_are_listed_by_number(browser: Browser):
 @of_both_engines
 @pytest.mark.usefixtures("categories")
 def test_a_category_is_named_on_its_row(browser: Browser, project: Project):
-    answer = browser.submit(f"{CATEGORIES}/1?limit=2", on=CATEGORIES, name="Dogs")
+    answer = browser.submit(f"{CATEGORIES}/1?limit=2", name="Dogs")
     assert answer.location == f"{CATEGORIES}?limit=2"
     assert "The category 1 is named Dogs." in browser.read(answer.location)
     assert names(project)[1] == "Dogs"
@@ -40,14 +40,14 @@ def test_a_category_is_named_on_its_row(browser: Browser, project: Project):
 
 @pytest.mark.usefixtures("categories")
 def test_an_empty_name_takes_the_name_away(browser: Browser, project: Project):
-    told = browser.follow(f"{CATEGORIES}/2", on=CATEGORIES, name="")
+    told = browser.follow(f"{CATEGORIES}/2", name="")
     assert "The category 2 has no name now." in told
     assert names(project)[2] is None
 
 
 @pytest.mark.usefixtures("categories")
 def test_a_wrong_name_is_shown_on_its_row(browser: Browser, project: Project):
-    answer = browser.submit(f"{CATEGORIES}/2", on=CATEGORIES, name="x" * 201)
+    answer = browser.submit(f"{CATEGORIES}/2", name="x" * 201)
     assert answer.status_code == 400
     row = answer.text.split("<tr>")[4]
     assert "<details open>" in row
@@ -83,7 +83,7 @@ def test_wrong_fields_are_shown_with_their_faults(
 def test_a_wrong_name_of_a_category_that_is_not_on_the_page_is_shown_above(
     browser: Browser,
 ):
-    answer = browser.submit(f"{CATEGORIES}/7", on=CATEGORIES, name="x" * 201)
+    answer = browser.submit(f"{CATEGORIES}/7", name="x" * 201)
     assert answer.status_code == 400
     assert "Name must have 1 to 200 characters." in words(answer)
 
@@ -92,5 +92,5 @@ def test_a_category_is_named_in_its_own_project(
     browser: Browser, rival: Project, project: Project
 ):
     Category.ensure(rival.id, 7, "Rival's")
-    browser.submit(f"{CATEGORIES}/7", on=CATEGORIES, name="Mine")
+    browser.submit(f"{CATEGORIES}/7", name="Mine")
     assert (names(rival), names(project)) == ({7: "Rival's"}, {7: "Mine"})

@@ -66,8 +66,8 @@ def wrong(request: pytest.FixtureRequest, project: Project, rival: Project) -> s
 def test_form_with_another_key_is_shown_again_and_does_nothing(
     browser: Browser, form: Form, wrong: str, is_undone: Callable[[], bool]
 ):
-    path, page = form
-    answer = browser.submit(path, on=page, key=wrong)
+    path, _ = form
+    answer = browser.submit(path, key=wrong)
     assert (answer.status_code, is_undone()) == (403, True)
     assert FAULT in words(answer)
     assert OPEN in answer.text
@@ -82,31 +82,31 @@ def test_form_with_a_full_key_of_the_project_does_it(
     shown = browser.get(page).text
     assert 'name="key" type="password"' in shown
     assert OPEN not in shown
-    assert browser.submit(path, on=page, key=f" {key} ").status_code == 303
+    assert browser.submit(path, key=f" {key} ").status_code == 303
     assert not is_undone()
 
 
 def test_wrong_keys_are_counted_as_failed_sign_ins_and_refuse_no_right_one(
     browser: Browser, form: Form, key: str
 ):
-    path, page = form
+    path, _ = form
     statuses = [
-        browser.submit(path, on=page, key=new_key()).status_code
+        browser.submit(path, key=new_key()).status_code
         for _ in range(FAILURES_A_MINUTE)
     ]
     assert statuses == [403] * FAILURES_A_MINUTE
     assert browser.sign_in(new_key()).status_code == 429
-    assert browser.submit(path, on=page, key=new_key()).status_code == 429
-    assert browser.submit(path, on=page, key="").status_code == 403
-    assert browser.submit(path, on=page, key=key).status_code == 303
+    assert browser.submit(path, key=new_key()).status_code == 429
+    assert browser.submit(path, key="").status_code == 403
+    assert browser.submit(path, key=key).status_code == 303
 
 
 def test_wrong_key_is_logged_with_the_project_and_never_itself(
     browser: Browser, form: Form, project: Project, capfd: pytest.CaptureFixture[str]
 ):
-    path, page = form
+    path, _ = form
     wrong = new_key()
-    browser.submit(path, on=page, key=wrong)
+    browser.submit(path, key=wrong)
     log = capfd.readouterr().out
     [line] = [line for line in log.splitlines() if "sign_in_failed" in line]
     assert f'"project":"{project.slug}"' in line
@@ -117,10 +117,10 @@ def test_key_of_a_form_whose_session_is_over_stays_out_of_the_address(
     browser: Browser, form: Form, key: str, clock: Clock
 ):
     path, page = form
-    token = browser.token(page)
     clock.move(seconds=IDLE_MS // 1000)
-    answer = browser.post(path, csrf_token=token, key=key, username=key[:16])
-    assert (answer.status_code, answer.location) == (303, SIGN_IN)
+    answer = browser.submit(path, key=key, username=key[:16])
+    assert (answer.status_code, answer.location) == (303, f"{SIGN_IN}?next={page}")
+    assert key not in browser.get(answer.location).text
 
 
 def test_full_key_beside_another_one_is_revoked_without_a_key(
@@ -128,7 +128,7 @@ def test_full_key_beside_another_one_is_revoked_without_a_key(
 ):
     page = f"{KEYS}/{Key.issue(project)[:16]}"
     assert 'type="password"' not in browser.get(page).text
-    assert "is revoked" in browser.follow(f"{page}/revoke", on=page)
+    assert "is revoked" in browser.follow(f"{page}/revoke")
     assert 'type="password"' in browser.get(f"{KEYS}/{key[:16]}").text
 
 
@@ -138,7 +138,7 @@ def test_key_that_is_not_full_is_revoked_without_a_key(
 ):
     limits = (10, 10) if role == "read" else (None, None)
     page = f"{KEYS}/{Key.issue(project, Grant(role, *limits))[:16]}"
-    assert "is revoked" in browser.follow(f"{page}/revoke", on=page)
+    assert "is revoked" in browser.follow(f"{page}/revoke")
 
 
 @of_both_engines
@@ -155,12 +155,12 @@ def test_key_whose_only_company_ends_is_the_last(
     clock.move(seconds=2)
     assert Key.by_prefix(key[:16]).is_last_full()
     page = f"{KEYS}/{key[:16]}"
-    assert browser.submit(f"{page}/revoke", on=page).status_code == 403
+    assert browser.submit(f"{page}/revoke").status_code == 403
 
 
 def test_last_full_key_is_rotated_without_a_key(
     app: Flask, browser: Browser, key: str, project: Project
 ):
     path = f"{KEYS}/{key[:16]}/rotate"
-    assert browser.submit(path, on=KEYS, grace="0").status_code == 200
+    assert browser.submit(path, grace="0").status_code == 200
     assert len(Key.listed(project.id, "working")) == 1

@@ -30,7 +30,7 @@ def page_of(domain: Domain) -> str:
 
 def act(browser: Browser, domain: Domain, deed: str, **fields: str) -> str:
     """Submit a form of the domain's page, and return the page that follows."""
-    return browser.follow(f"{page_of(domain)}/{deed}", on=DOMAINS, **fields)
+    return browser.follow(f"{page_of(domain)}/{deed}", **fields)
 
 
 def test_the_generated_address_is_shown(browser: Browser):
@@ -175,7 +175,7 @@ def test_another_projects_domain_is_not_found(
 ):
     browser = Browser(app, Key.issue(rival))
     path = page_of(shop) + action
-    answer = browser.submit(path, on=DOMAINS) if action else browser.get(path)
+    answer = browser.submit(path) if action else browser.get(path)
     assert answer.status_code == 404
     assert (len(Domain.page(project)), Domain.page(rival)) == (1, [])
 
@@ -187,7 +187,7 @@ def test_free_plan_sees_an_upgrade_notice_instead_of_the_form(
     page = browser.get(DOMAINS)
     assert "come with the plan Pro and above" in page.text
     assert 'name="name"' not in page.text
-    assert browser.submit(DOMAINS, on="/dashboard/keys", name=NAME).status_code == 400
+    assert browser.submit(DOMAINS, name=NAME).status_code == 400
     assert Domain.page(project) == []
 
 

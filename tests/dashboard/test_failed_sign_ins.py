@@ -67,10 +67,9 @@ def test_mistyped_key_beyond_the_limit_costs_no_statement_but_its_count(
     visitor: Browser, project: Project
 ):
     fail(visitor, PER_MINUTE)
-    token = visitor.token(SIGN_IN)
     mistyped = new_key()[:-6] + "000000"
     with recorded() as statements:
-        answer = visitor.post(SIGN_IN, csrf_token=token, key=mistyped)
+        answer = visitor.submit(SIGN_IN, key=mistyped)
     assert answer.status_code == 429
     assert [statement.gist for statement in statements] == ["INSERT counter"]
 

@@ -28,7 +28,7 @@ def other(project: Project) -> Key:
 
 
 def act(browser: Browser, key: Key, deed: str, /, **fields: str) -> TestResponse:
-    return browser.submit(f"{KEYS}/{key.prefix}/{deed}", on=KEYS, **fields)
+    return browser.submit(f"{KEYS}/{key.prefix}/{deed}", **fields)
 
 
 @of_both_engines
@@ -128,7 +128,7 @@ def test_exceeding_a_limit_shows_an_error(
     assert SHOWN.search(browser.submit(KEYS).text)
     before = Key.select().count()
     path = KEYS if deed == "issue" else f"{KEYS}/{other.prefix}/rotate"
-    assert said in browser.follow(path, on=KEYS)
+    assert said in browser.follow(path)
     assert Key.select().count() == before
 
 

@@ -57,7 +57,7 @@ def test_ended_session_is_over_on_its_next_request_and_no_other(
     app: Flask, browser: Browser, other: Browser, project: Project
 ):
     colleague = Browser(app, Key.issue(project))
-    said = browser.follow(other_path(project), on=SESSIONS)
+    said = browser.follow(other_path(project))
     assert "The session is ended." in said
     assert "Website" not in said
     assert [status(each) for each in (other, browser, colleague)] == [303, 200, 200]
@@ -71,7 +71,7 @@ def test_all_others_end_and_those_of_another_project_go_on(
     stranger = Browser(app)
     token = Session.begin(Caller.by_prefix(rival_key.prefix))
     same_key = Browser(app, key)
-    said = browser.follow(f"{SESSIONS}/end-others", on=SESSIONS)
+    said = browser.follow(f"{SESSIONS}/end-others")
     assert "All other sessions are ended." in said
     assert "End all others" not in said
     found = [status(each) for each in (other, same_key, stranger, browser)]
@@ -85,7 +85,7 @@ def test_session_of_another_project_is_not_found(
     token = Session.begin(Caller.by_prefix(rival_key.prefix))
     [session] = OpenSession.page(rival.id)
     for name in (session.name, session.digest, "", "%", "0"):
-        answer = browser.submit(f"{SESSIONS}/{name}/end", on=SESSIONS)
+        answer = browser.submit(f"{SESSIONS}/{name}/end")
         assert answer.status_code == 404
     assert Session.caller(token)
     assert rival_key.prefix not in browser.get(SESSIONS).text
@@ -116,7 +116,7 @@ def test_sessions_can_be_ended_after_another_key_has_used_up_the_pages(
 ):
     while status(other) != 429:
         pass
-    assert "is ended" in browser.follow(other_path(project), on=SESSIONS)
+    assert "is ended" in browser.follow(other_path(project))
     assert status(other) == 303
 
 
@@ -134,7 +134,7 @@ def test_of_many_sessions_the_last_seen_are_listed_and_all_end_in_batches(
     clock.move(seconds=60)
     assert "These are the 100 that were seen last" in browser.read(SESSIONS)
     assert len(OpenSession.page(project.id)) == MOST_LISTED
-    browser.submit(f"{SESSIONS}/end-others", on=SESSIONS)
+    browser.submit(f"{SESSIONS}/end-others")
     assert Session.select().count() == 1
 
 
@@ -160,9 +160,9 @@ def test_each_end_is_an_event_with_who_did_it(
 ):
     prefix = next(k.prefix for k in Key.all_by_id(project) if k.label == "Website")
     caplog.set_level("INFO")
-    browser.submit(other_path(project), on=SESSIONS)
-    browser.submit(f"{SESSIONS}/end-others", on=SESSIONS)
-    browser.submit("/dashboard/sign-out", on=OVERVIEW)
+    browser.submit(other_path(project))
+    browser.submit(f"{SESSIONS}/end-others")
+    browser.submit("/dashboard/sign-out")
     by = {"project": "shelter", "key": key[:16]}
     events = {r.message: r.facts for r in caplog.records if "ended" in r.message}
     assert events["other_sessions_ended"] == by

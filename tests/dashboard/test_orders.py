@@ -66,7 +66,7 @@ def test_an_order_is_closed_as_over_the_api(
     browser: Browser, client: FlaskClient, deed: str, said: str, statuses: tuple
 ):
     query = "?status=placed&after=20"
-    answer = browser.submit(f"{ORDERS}/3/{deed}{query}", on=ORDERS)
+    answer = browser.submit(f"{ORDERS}/3/{deed}{query}")
     assert answer.location == f"{ORDERS}{query}"
     assert said in browser.read(answer.location)
     order, pet = (client.get(f"/v1/{item}/3").json for item in ("store/orders", "pets"))
@@ -76,21 +76,20 @@ def test_an_order_is_closed_as_over_the_api(
 def test_a_page_that_is_out_of_date_changes_nothing(
     app: Flask, browser: Browser, key: str, project: Project
 ):
-    token = browser.token(ORDERS)
-    Browser(app, key).submit(f"{ORDERS}/3/cancel", on=ORDERS)
-    answer = browser.post(f"{ORDERS}/3/complete", csrf_token=token)
+    Browser(app, key).submit(f"{ORDERS}/3/cancel")
+    answer = browser.submit(f"{ORDERS}/3/complete")
     assert "The order 3 had been cancelled before." in browser.read(answer.location)
     assert Order.find(project.id, 3).status == "cancelled"
 
 
 def test_an_order_that_does_not_exist_is_not_found(browser: Browser):
-    answer = browser.submit(f"{ORDERS}/26/complete", on=ORDERS)
+    answer = browser.submit(f"{ORDERS}/26/complete")
     assert answer.status_code == 404
 
 
 def test_an_order_is_not_closed_from_an_invalid_list(
     browser: Browser, project: Project
 ):
-    answer = browser.submit(f"{ORDERS}/3/complete?status=lost", on=ORDERS)
+    answer = browser.submit(f"{ORDERS}/3/complete?status=lost")
     assert answer.status_code == 400
     assert Order.find(project.id, 3).status == "placed"

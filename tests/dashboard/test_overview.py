@@ -48,7 +48,7 @@ def test_form_and_example_request_are_shown_until_the_project_has_an_animal(
     shown = browser.read("/dashboard")
     assert "curl http://localhost/v1/pets -H 'Authorization: Bearer YOUR_KEY'" in shown
     rex = {"name": "Rex", "categoryId": "Dogs"}
-    said = browser.follow("/dashboard/animals", on="/dashboard", **rex)
+    said = browser.follow("/dashboard/animals", **rex)
     assert "Rex is added, with the id 2." in said
     shown = browser.get("/dashboard").text
     assert "curl" not in shown

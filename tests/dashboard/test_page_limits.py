@@ -68,9 +68,9 @@ def test_sessions_and_keys_of_a_project_share_its_pages(
 @pytest.mark.usefixtures("few_pages")
 def test_form_counts_as_a_page(browser: Browser):
     page = "/dashboard/animals"
-    browser.post(page, csrf_token="x")
+    browser.submit(page)
     assert statuses(browser, 3) == [200, 200, 429]
-    assert browser.post(page, csrf_token="x").status_code == 429
+    assert browser.submit(page).status_code == 429
 
 
 @of_both_engines
@@ -85,7 +85,7 @@ def test_leaked_key_can_be_revoked_after_it_has_used_up_the_pages(
     refused = owner.get(OVERVIEW)
     assert (refused.status_code, f'href="{KEYS}"' in refused.text) == (429, True)
     assert leaked[:16] in owner.read(KEYS)
-    assert "is revoked" in owner.follow(f"{page}/revoke", on=page)
+    assert "is revoked" in owner.follow(f"{page}/revoke")
     assert thief.get(KEYS).status_code == 303
 
 
@@ -111,7 +111,7 @@ def test_wait_ends_with_the_first_of_pages_and_reserve(browser: Browser, clock: 
 @pytest.mark.usefixtures("few_pages")
 def test_sign_out_works_beyond_the_page_limit(browser: Browser):
     statuses(browser, 4)
-    answer = browser.submit(f"{OVERVIEW}/sign-out", on=SIGN_IN)
+    answer = browser.submit(f"{OVERVIEW}/sign-out")
     assert answer.location == SIGN_IN
 
 

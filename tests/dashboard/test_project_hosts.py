@@ -46,7 +46,7 @@ def test_pages_on_a_project_host_lead_to_the_base_domain(app: Flask, host: str):
 @pytest.mark.parametrize("host", PROJECT_HOSTS)
 def test_a_key_cannot_sign_in_on_a_project_host(app: Flask, key: str, host: str):
     browser = Browser(app, base_url=f"https://{host}")
-    answer = browser.post(SIGN_IN, key=key)
+    answer = browser.submit(SIGN_IN, key=key)
     assert (answer.status_code, answer.location) == (303, f"https://{BASE}{SIGN_IN}")
     assert "Set-Cookie" not in answer.headers
 

@@ -11,7 +11,7 @@ from petstore.errors import ERRORS
 from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.models.requests import KEPT, failures, uses
+from petstore.models.requests import FAILURES_KEPT, failures, uses
 from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
@@ -58,7 +58,7 @@ def test_link_leads_to_what_the_reference_says(browser: Browser):
 def test_the_newest_are_first_and_two_hundred_are_shown(
     browser: Browser, fail: Callable, clock: Clock
 ):
-    for number in range(KEPT + 5):
+    for number in range(FAILURES_KEPT + 5):
         fail(f"mine-{number}.")
         clock.move(seconds=0.1)
     assert "200 requests" in browser.read(REQUESTS)

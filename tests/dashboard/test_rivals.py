@@ -29,7 +29,7 @@ def test_key_of_another_project_cannot_be_changed(
     browser: Browser, rival_key: Key, rival: Project, deed: str
 ):
     path = f"/dashboard/keys/{rival_key.prefix}/{deed}"
-    assert browser.submit(path, on="/dashboard/keys").status_code == 404
+    assert browser.submit(path).status_code == 404
     assert [key.state for key in Key.all_by_id(rival)] == ["active"]
 
 
@@ -55,7 +55,7 @@ def test_order_of_another_project_cannot_be_closed(
 ):
     [order] = rival_client.get("/v1/store/orders").json
     path = f"/dashboard/orders/{order['id']}/{deed}"
-    assert browser.submit(path, on="/dashboard/orders").status_code == 404
+    assert browser.submit(path).status_code == 404
     assert rival_client.get("/v1/store/orders").json == [order]
 
 

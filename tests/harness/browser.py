@@ -10,7 +10,6 @@ from werkzeug.test import TestResponse
 from petstore.hosting.verifier import verifier_of
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from tests.harness.visitors import TOKEN
 
 TAG = re.compile(r"<[^>]+>")
 SIGN_IN = "/dashboard/sign-in"
@@ -42,20 +41,14 @@ class Browser:
         """Return the visible text of a page, in one line."""
         return words(self.get(path))
 
-    def token(self, path: str) -> str:
-        """Return the CSRF token of a page."""
-        return TOKEN.search(self.get(path).text)[1]
+    def submit(self, path: str, **fields: Any) -> TestResponse:
+        """Submit a form of a page of the dashboard."""
+        headers = {"Origin": self.origin, "Sec-Fetch-Site": "same-origin"}
+        return self.client.post(path, data=fields, headers=headers, **self.options)
 
-    def submit(self, path: str, *, on: str = "", **fields: Any) -> TestResponse:
-        """Post a form to `path`, with the CSRF token of the page `on` or of `path`."""
-        return self.post(path, csrf_token=self.token(on or path), **fields)
-
-    def follow(self, path: str, *, on: str = "", **fields: Any) -> str:
+    def follow(self, path: str, **fields: Any) -> str:
         """Submit a form, and return the visible text of the page that it leads to."""
-        return self.read(self.submit(path, on=on, **fields).location)
-
-    def post(self, path: str, **fields: Any) -> TestResponse:
-        return self.client.post(path, data=fields, **self.options)
+        return self.read(self.submit(path, **fields).location)
 
     def sign_in(self, key: str) -> TestResponse:
         return self.submit(SIGN_IN, key=key)
@@ -70,8 +63,12 @@ class Browser:
         self.client.set_cookie(COOKIE, value, domain=self.domain, path="/dashboard")
 
     @property
+    def origin(self) -> str:
+        return self.options.get("base_url", "http://localhost")
+
+    @property
     def domain(self) -> str:
-        return self.options.get("base_url", "http://localhost").partition("//")[2]
+        return self.origin.partition("//")[2]
 
 
 def add_pet(

@@ -18,9 +18,9 @@ from multiprocessing import get_context, reduction
 from types import ModuleType
 
 LIBRARIES = [
-    *("apispec.ext.marshmallow", "cryptography.x509", "flask.cli", "flask_wtf"),
+    *("apispec.ext.marshmallow", "cryptography.x509", "flask.cli"),
     *("gunicorn.app.wsgiapp", "gunicorn.arbiter", "gunicorn.workers.ggevent"),
-    *("httptools", "marshmallow", "mistune", "orjson", "werkzeug.serving", "wtforms"),
+    *("httptools", "marshmallow", "mistune", "orjson", "werkzeug.serving"),
 ]
 
 MOST_DESCRIPTORS = 2**16

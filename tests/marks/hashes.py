@@ -44,7 +44,7 @@ def mark() -> Mark:
 
 def pins() -> list[str]:
     """Return the lines of requirements.txt that pin a version."""
-    return re.findall("^[^#\n]+==.+$", PINS.read_text(), re.MULTILINE)
+    return re.findall(r"^[^#\s]+==\S+", PINS.read_text(), re.MULTILINE)
 
 
 def hashes() -> dict[str, list[str]]:

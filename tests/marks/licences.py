@@ -57,7 +57,7 @@ def page() -> str:
 
 def rows_of(place: str) -> list[tuple[str, str, str]]:
     """Return name, version and licence of each package that a file pins."""
-    pins = re.findall("^([^#\n]+)==(.+)$", (ROOT / place).read_text(), re.MULTILINE)
+    pins = re.findall(r"^([^#\s]+)==(\S+)", (ROOT / place).read_text(), re.MULTILINE)
     return [(name, version, licence_of(distribution(name))) for name, version in pins]
 
 

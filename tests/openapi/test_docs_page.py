@@ -75,7 +75,7 @@ def test_page_gives_other_sites_no_window_and_no_address(reader: FlaskClient):
     headers = reader.get("/docs").headers
     assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
-    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["Referrer-Policy"] == "same-origin"
 
 
 def test_page_has_a_section_for_each_operation(page: Page, operations: dict):

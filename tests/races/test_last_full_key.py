@@ -22,7 +22,7 @@ def test_one_of_all_full_keys_stays_until_it_is_confirmed(
     def revoke(visitor: Visitor, prefix: str) -> int:
         page = f"/keys/{prefix}"
         try:
-            visitor.submit(f"{page}/revoke", on=page)
+            visitor.submit(f"{page}/revoke")
         except HTTPError as error:
             return error.code
         return 303

@@ -31,7 +31,7 @@ def test_sessions_that_are_ended_are_over_on_every_worker(
     keys = [Key.issue(project) for _ in range(2)]
     pairs = islice(zip(cycle(service.urls), cycle(keys)), PEOPLE)
     first, *others = [Visitor(url, key) for url, key in pairs]
-    first.submit("/sessions/end-others", on="/sessions")
+    first.submit("/sessions/end-others")
     assert at_once(opened, others) == [{SIGN_IN}] * len(others)
     assert opened(first) == {SESSIONS}
 

@@ -98,9 +98,7 @@ def test_page_is_in_the_menu_and_shows_its_figures(run: Run):
     script = """
 import re
 
-page = client.get("/dashboard/sign-in").text
-token = re.search('name="csrf_token" value="([^"]+)"', page)[1]
-client.post("/dashboard/sign-in", data={"key": key, "csrf_token": token})
+client.post("/dashboard/sign-in", data={"key": key})
 client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
 assert ">Summary</a>" in client.get("/dashboard").text
 print(re.findall("<li>([a-z]+: [0-9]+)</li>", client.get("/dashboard/summary").text))

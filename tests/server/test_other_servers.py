@@ -170,7 +170,10 @@ CASES: dict[str, tuple[Callable[[Service], Any], Any]] = {
     ),
     "body without an end": (break_off("Content-Length: 9", b"{"), True),
     "page": (send("/dashboard/sign-in"), 200),
-    "form of a stranger": (send("/dashboard/sign-in", {}, Content_Type=FORM), 400),
+    "form of another site": (
+        send("/dashboard/sign-in", {}, Content_Type=FORM, Sec_Fetch_Site="cross-site"),
+        400,
+    ),
     "health": (send("/healthz"), 200),
     "readiness": (lambda s: s.send("/readyz").json["counters"], "ok"),
     "metrics": (send("/metrics"), 200),

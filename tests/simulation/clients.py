@@ -1,7 +1,6 @@
 """Clients: those who use the service, those who read, and those who mean it ill."""
 
 import json
-import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,7 +14,6 @@ PATIENCE_SECONDS = 30.0
 LONG_NAME = 190  # characters of four bytes, so that a page exceeds all buffers
 MOST_REFUSALS = 80  # until a key is banned
 BAN_SECONDS = 300 + 60  # until it is served again, even if the clock steps
-TOKEN = re.compile(rb'name="csrf_token"[^>]*value="([^"]+)"')
 RETRIED = (0, 409, 429, 503)
 # Tricks after which the service closes the connection.
 HELD = ("half a head", "drip", "garbage", "unfinished body")
@@ -328,11 +326,8 @@ class Member(Visitor):
 
     async def _sign_in(self, key: int) -> dict[str, str]:
         """Begin a session; return its cookie, nothing if that has failed."""
-        page = await self._open("/dashboard/sign-in", {})
-        if page.status != 200:
-            return {}
-        form = {"key": self.tenant.keys[key], "csrf_token": _token(page)}
-        entered = await self._open("/dashboard/sign-in", _cookie(page), form)
+        form = {"key": self.tenant.keys[key]}
+        entered = await self._open("/dashboard/sign-in", {}, form)
         return _cookie(entered) if entered.status == 303 else {}
 
     async def _open(
@@ -397,8 +392,7 @@ class Member(Visitor):
         shown = await self._open(f"/dashboard{page}", cookie)
         if shown.status != 200:
             return shown
-        form = fields | {"csrf_token": _token(shown)}
-        return await self._open(f"/dashboard{path}", _cookie(shown) or cookie, form)
+        return await self._open(f"/dashboard{path}", cookie, fields)
 
 
 def _bytes_of(
@@ -428,12 +422,6 @@ def _perhaps_long(name: str, deed: Deed) -> str:
 def _cookie(entry: Entry) -> dict[str, str]:
     value = entry.headers.get("set-cookie", "").partition(";")[0]
     return {"Cookie": value} if value else {}
-
-
-def _token(entry: Entry) -> str:
-    found = TOKEN.search(entry.json)
-    assert found, entry
-    return found[1].decode()
 
 
 class Hostile(Visitor):

@@ -177,7 +177,7 @@ class Stage:
     def _use_files(self) -> None:
         text = f"name,category\nRex,x2\nTom,7\nMimi,new {self.number}\n"
         file = (BytesIO(text.encode()), "x.csv")
-        self._submit("/dashboard/animals/import", on="/dashboard/animals", file=file)
+        self._submit("/dashboard/animals/import", file=file)
         for each in ("animals.csv", "orders.csv", "animals/import"):
             answer = self.browser.client.get(
                 f"/dashboard/{each}", **self.browser.options, buffered=False
@@ -217,13 +217,13 @@ class Stage:
         for path in ("", "/usage.csv"):
             self._open(f"/dashboard{path}")
         forms(animals, **rex)
-        forms(animals, **rex | {"categoryId": "Kind"}, once=f"once-{self.number:07}")
+        forms(animals, **rex | {"categoryId": "Kind"}, idempotency_key=f"{self.number}")
         forms(animals, **rex | {"categoryId": f"New {self.number}"})
         forms("/dashboard/categories", categoryId="7", name="Dogs")
-        forms("/dashboard/categories/7", on="/dashboard/categories", name="Cats")
+        forms("/dashboard/categories/7", name="Cats")
         for deed in ("complete", "cancel"):
             path = f"/dashboard/orders/{self._order()}/{deed}"
-            forms(path, on="/dashboard/orders")
+            forms(path)
 
     def _use_animal_page(self) -> None:
         rex = {"name": "Rex", "categoryId": 7}
@@ -232,28 +232,29 @@ class Stage:
             path = f"/dashboard/animals/{pet}"
             self._open(path)
             self._submit(path, name="Max", categoryId="Kind")
-            self._submit(f"{path}/{deed}", on=path)
+            self._submit(f"{path}/{deed}")
 
     def _open(self, path: str) -> None:
         answer = self.browser.get(path)
         assert answer.status_code == 200, (path, answer.text)
 
-    def _submit(self, path: str, *, on: str = "", **fields: Any) -> TestResponse:
-        answer = self.browser.submit(path, on=on, **fields)
+    def _submit(self, path: str, **fields: Any) -> TestResponse:
+        answer = self.browser.submit(path, **fields)
         assert answer.status_code < 400, (path, answer.text)
         return answer
 
     def _use_keys(self) -> None:
         keys = "/dashboard/keys"
-        for status in ("working", "ended"):
-            self._open(f"{keys}?status={status}")
         self._submit(keys, label="Website")
         for deed in ("rotate", "revoke", "unban"):
             prefix = Key.issue(self.project)[:16]
             self._open(f"{keys}/{prefix}")
-            self._submit(f"{keys}/{prefix}/{deed}", on=keys)
+            self._submit(f"{keys}/{prefix}/{deed}")
+        for status in ("working", "ended"):
+            self._open(f"{keys}?status={status}")
         other = Browser(self.app, self.key)
-        other.submit("/dashboard/sign-out", on="/dashboard")
+        other.submit("/dashboard/sign-out")
+        self._open("/dashboard/sign-in")
         self._use_sessions()
 
     def _use_sessions(self) -> None:
@@ -262,18 +263,19 @@ class Stage:
         Browser(self.app, self.key)
         self._open(sessions)
         paths = re.findall('action="([^"]+/end)"', self.browser.get(sessions).text)
-        self._submit(paths[0], on=sessions)
+        self._submit(paths[0])
         Browser(self.app, self.key)
-        self._submit(f"{sessions}/end-others", on=sessions)
+        self._submit(f"{sessions}/end-others")
 
     def _use_domains(self) -> None:
         domains, name = "/dashboard/settings/domains", f"{self.number}-{NAME}"
         self.nameserver.put(name, "CNAME", f"{self.project.slug}.{BASE}")
+        self._open(domains)
         self._submit(domains, name=name)
         domain = Domain.get(Domain.project == self.project, Domain.name == name)
         for deed in ("verify", "primary"):
             self._open(f"{domains}/{domain.id}")
-            self._submit(f"{domains}/{domain.id}/{deed}", on=domains)
+            self._submit(f"{domains}/{domain.id}/{deed}")
         for host in (name, f"{self.project.slug}.{BASE}", f"x{FIRST}.{BASE}"):
             self.app.test_client().get("/v1/pets", base_url=f"http://{host}")
             self.app.test_client().get(f"/internal/tls-allowed?domain={host}")
@@ -282,7 +284,7 @@ class Stage:
         finish_background(verifier)
         verifier.recheck_due()
         finish_background(verifier)
-        self._submit(f"{domains}/{domain.id}/remove", on=domains, key=self.key)
+        self._submit(f"{domains}/{domain.id}/remove", key=self.key)
 
     def _work_in_the_background(self) -> None:
         uses.flush()

@@ -77,7 +77,7 @@ def deeds(app: Flask, key: str, number: int) -> Iterator[tuple[str, Deed]]:
     page = f"/dashboard/keys/{Key.issue(Project.by_slug('shelter'))[:16]}"
     yield "page of a key", partial(browser.get, page)
     for form in ("rotate", "revoke"):
-        submit = partial(browser.submit, f"{page}/{form}", on="/dashboard/keys")
+        submit = partial(browser.submit, f"{page}/{form}")
         yield f"{form} a key", partial(submit, grace="3600")
     domains = "/dashboard/settings/domains"
     name = f"shop-{number}.example.org"
@@ -86,7 +86,7 @@ def deeds(app: Flask, key: str, number: int) -> Iterator[tuple[str, Deed]]:
     yield "GET at a domain", partial(client.get, PETS, **host)
     stranger = {"environ_base": {"REMOTE_ADDR": f"192.0.2.{number}"}}
     yield "GET of a stranger", partial(app.test_client().get, PETS, **stranger)
-    yield "sign out", partial(browser.submit, "/dashboard/sign-out", on="/dashboard")
+    yield "sign out", partial(browser.submit, "/dashboard/sign-out")
     yield "notes of used keys", uses.flush
     client.get(f"{PETS}/{2**62}")
     yield "a failed request", failures.flush
