@@ -15,12 +15,14 @@ from petstore.storage.database import (
 )
 from petstore.storage.engine import (
     Busy,
+    Statement,
     begin_deadline,
     end_deadline,
     seconds_left,
+    slot,
+    statement,
 )
 from petstore.storage.paging import page_statement
-from petstore.storage.queries import Statement, slot, statement
 
 __all__ = [
     "BaseModel",

@@ -3,7 +3,7 @@
 from peewee import Field, Select
 
 from petstore.storage.database import db
-from petstore.storage.queries import Statement, slot
+from petstore.storage.engine import Statement, slot
 
 
 def page_statement(

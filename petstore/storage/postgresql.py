@@ -22,8 +22,8 @@ from petstore.storage.engine import (
     Written,
     as_peewee_errors,
     seconds_left,
+    slot,
 )
-from petstore.storage.queries import slot
 
 Result = TypeVar("Result")
 

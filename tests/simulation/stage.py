@@ -17,7 +17,7 @@ from petstore.models.projects import Plan as Terms
 from petstore.models.projects import Project
 from petstore.settings import read_settings
 from petstore.storage import migrator, opened_databases
-from petstore.storage.queries import Statement
+from petstore.storage.engine import Statement
 from tests.harness.routes import compile_once
 from tests.simulation import rules
 from tests.simulation.clients import KINDS, Visitor

@@ -27,7 +27,7 @@ from petstore.quotas import housekeeping
 from petstore.quotas.storages.database import Counter
 from petstore.storage import lists
 from petstore.storage.database import db
-from petstore.storage.queries import Statement
+from petstore.storage.engine import Statement
 from tests.harness.background import finish_background
 from tests.harness.browser import Browser
 from tests.harness.clocks import Clock

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from petstore import clock
 from petstore.models.keys import MAX_KEYS_PER_HOUR
 from petstore.models.projects import Project
-from petstore.models.requests import KEPT, SHOWN_DAYS
+from petstore.models.requests import FAILURES_KEPT, SHOWN_DAYS
 from petstore.storage import BaseModel, CounterModel, counters, db
 
 DAYS = 30
@@ -90,7 +90,7 @@ def _data(project: Project, rows: int) -> Iterator[Filling]:
         f"'filled-' || n, 1 + n % {ended}, {now} + ({sessions} / 2 - n) * 1000",
     )
     yield Filling(
-        KEPT * (1 + others),
+        FAILURES_KEPT * (1 + others),
         "failed_request (project_id, at_ms, operation, status, code, message,"
         " key_prefix, request_id)",
         f"{own} + n % {1 + others}, {now} - n, 'getPet', 404, 'not_found', '{BODY}',"
