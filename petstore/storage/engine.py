@@ -1,7 +1,7 @@
 """What both engines share: connections, deadlines, safe writes, and their statements.
 
-The SQL of a `Statement` is built once. To let Peewee build it again would cost more than
-running it costs in SQLite.
+The SQL of a `Statement` is built once: letting Peewee build it again would cost more
+than running it costs in SQLite.
 """
 
 import math

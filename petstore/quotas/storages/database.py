@@ -16,16 +16,14 @@ from peewee import (
     Expression,
     Query,
     TextField,
-    fn,
 )
 
 from petstore import clock
 from petstore.clock import MS_PER_MINUTE, MS_PER_SECOND
 from petstore.quotas.storages import STRIKE_PAUSE_MS
-from petstore.quotas.strategy import AlignedWindowSupport, Counts, Hit, window_end_ms
+from petstore.quotas.strategy import AlignedWindowSupport, Counts, Hit
 from petstore.storage import CounterModel, counters, slot, statement
 
-USUAL_SECONDS = (60, 86_400)
 UNLIMITED = 2**62
 
 
@@ -72,15 +70,11 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         key_id: int | None = None,
     ) -> Counts:
         """Count a request in all windows of all hits, or in none; cost 0 only looks."""
-        subjects = [_subject(hit) for hit in hits]
-        if cost:
-            found = _take(subjects, cost, banned_until_ms)
-        else:
-            found = [*map(_look, subjects)]
+        found = _count_all(hits, cost, banned_until_ms)
         used = [
-            each.long_used if is_long else each.short_used
-            for subject, each in zip(subjects, found, strict=True)
-            for is_long in subject.are_long
+            number
+            for hit, each in zip(hits, found, strict=True)
+            for number in (each.short_used, each.long_used)[: len(hit.limits)]
         ]
         now_ms = max(each.now_ms for each in found)
         is_granted = all(each.is_granted for each in found)
@@ -92,7 +86,7 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         """Add to a counter, whose window is aligned to multiples of its seconds."""
         window = RateLimitItemPerSecond(UNLIMITED, expiry)
-        return _upsert(_subject(Hit(key, [window])), amount, 0).short_used
+        return _count(Hit(key, [window]), amount, 0).short_used
 
     def get(self, key: str) -> int:
         """Return a counter."""
@@ -123,17 +117,6 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         Counter.delete().where(Counter.subject == key).execute()
 
 
-class Subject(NamedTuple):
-    """A subject, the lengths and limits of its two windows, and which are asked for."""
-
-    name: str
-    short_ms: int
-    long_ms: int
-    short_limit: int
-    long_limit: int
-    are_long: list[bool]
-
-
 class Found(NamedTuple):
     """What is used of the windows of a subject, and whether the hit was granted."""
 
@@ -147,71 +130,36 @@ class _Refused(Exception):
     """Rolls back what was counted before one of the subjects has refused."""
 
 
-def _take(subjects: list[Subject], cost: int, banned_until_ms: int) -> list[Found]:
+def _count_all(hits: Sequence[Hit], cost: int, banned_until_ms: int) -> list[Found]:
     """Count for all subjects, or for none."""
-    if len(subjects) == 1:
-        return [_upsert(subjects[0], cost, banned_until_ms)]
-    found: list[Found] = []
+    if len(hits) == 1:
+        return [_count(hits[0], cost, banned_until_ms)]
     try:
         with counters.atomic():
-            for subject in subjects:
-                found.append(_upsert(subject, cost, banned_until_ms))
-                if not found[-1].is_granted:
-                    raise _Refused
+            found = [_count(hit, cost, banned_until_ms) for hit in hits]
+            if not all(each.is_granted for each in found):
+                raise _Refused
     except _Refused:
-        undone = [
-            each._replace(
-                short_used=each.short_used - cost, long_used=each.long_used - cost
-            )
-            for each in found[:-1]
-        ]
-        found = [*undone, found[-1], *map(_look, subjects[len(found) :])]
+        looks = [_count(hit, 0, banned_until_ms) for hit in hits]
+        pairs = zip(looks, found, strict=True)
+        return [look._replace(is_granted=each.is_granted) for look, each in pairs]
     return found
 
 
-def _subject(hit: Hit) -> Subject:
-    """Return what a hit asks for.
-
-    A subject that is counted in other windows than a minute and a day is always counted
-    in the same ones.
-    """
-    lengths = [item.get_expiry() for item in hit.limits]
-    short, long = USUAL_SECONDS
-    if not all(length in USUAL_SECONDS for length in lengths):
-        short, long = min(lengths), max(lengths)
-    limits = [UNLIMITED, UNLIMITED]
-    are_long = [length != short for length in lengths]
-    for is_long, item in zip(are_long, hit.limits, strict=True):
-        limits[is_long] = item.amount
-    short_ms, long_ms = short * MS_PER_SECOND, long * MS_PER_SECOND
-    return Subject(hit.subject, short_ms, long_ms, limits[0], limits[1], are_long)
-
-
-def _upsert(subject: Subject, cost: int, banned_until_ms: int) -> Found:
+def _count(hit: Hit, cost: int, banned_until_ms: int) -> Found:
+    """Count for one subject, in a window or in a shorter and a longer one."""
+    short, long = hit.limits[0], hit.limits[-1]
     [found] = _upsert_counter.autocommit(
-        subject=subject.name,
-        short_ms=subject.short_ms,
-        long_ms=subject.long_ms,
-        short_limit=subject.short_limit,
-        long_limit=subject.long_limit,
+        subject=hit.subject,
+        short_ms=short.get_expiry() * MS_PER_SECOND,
+        long_ms=long.get_expiry() * MS_PER_SECOND,
+        short_limit=short.amount,
+        long_limit=long.amount,
         cost=cost,
         banned_until=banned_until_ms,
         now_ms=clock.now_ms(),
     )
     return Found(*found)
-
-
-def _look(subject: Subject) -> Found:
-    values = {"subject": subject.name, "now_ms": clock.now_ms()}
-    [(now, short_ends, short_used, long_ends, long_used)] = _select_counter(**values)
-    short_ms, long_ms = subject.short_ms, subject.long_ms
-    # As in `_upsert_counter`.
-    for ends_ms, length_ms in ((long_ends, long_ms), (short_ends, short_ms)):
-        if ends_ms == window_end_ms(now, length_ms) + length_ms:
-            now = ends_ms - length_ms
-    short_used *= short_ends == window_end_ms(now, short_ms)
-    long_used *= long_ends == window_end_ms(now, long_ms)
-    return Found(False, short_used, long_used, now)
 
 
 @statement(counters)
@@ -277,20 +225,6 @@ def _is_granted(now: Any, short_used: Any, long_used: Any) -> Any:
 
 def _one_if(condition: Expression) -> Cast:
     return Cast(condition, "int")
-
-
-@statement(counters)
-def _select_counter() -> Query:
-    # An aggregate returns one row even for an unknown subject.
-    columns = (
-        Counter.short_ends_ms,
-        Counter.short_used,
-        Counter.long_ends_ms,
-        Counter.long_used,
-    )
-    latest = (fn.COALESCE(fn.MAX(each), 0) for each in columns)
-    rows = Counter.select(counters.now_ms, *latest)
-    return rows.where(Counter.subject == slot("subject"))
 
 
 def _strikes(key_id: int, now_ms: int, banned_until_ms: int) -> int:
