@@ -18,7 +18,7 @@ from petstore.models.projects import Project, take_rows
 from petstore.schemas.loading import load
 from petstore.schemas.pets import NamedPetSchema, NumberedPetSchema
 from petstore.sheets.cells import restored
-from petstore.storage import db
+from petstore.storage import db, renew_deadline
 
 HEADS = ("name", "categoryId", "category", "status")
 TEXTS = ("name", "category")
@@ -76,6 +76,7 @@ def import_animals(project: Project, content: bytes) -> int:
     sheet = Sheet()
     sheet.read(content)
     pets, faults = sheet.pets, sheet.faults
+    renew_deadline()  # to read a file takes a while
     with db.atomic():
         take_rows(project.id, len(pets))
         categories = _Categories(project.id, pets)
@@ -86,6 +87,7 @@ def import_animals(project: Project, content: bytes) -> int:
             rows = [(pet.name, categories.number_of(pet), pet.status) for pet in some]
             Pet.add_many(project.id, rows)
             time.sleep(0)  # the requests that wait have their turn
+            renew_deadline()
         if pets:
             facts: dict[str, Any] = {"project": project.slug, "animals": len(pets)}
             emit_after_commit("animals_imported", **facts)

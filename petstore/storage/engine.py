@@ -38,6 +38,12 @@ def begin_deadline() -> None:
     _deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
 
 
+def renew_deadline() -> None:
+    """Let a request that goes on wait as long again; commands have no deadline."""
+    if _deadline.get() < math.inf:
+        begin_deadline()
+
+
 def end_deadline() -> None:
     """Forget the deadline; a thread goes on to what is no part of the request."""
     _deadline.set(math.inf)
