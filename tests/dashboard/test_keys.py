@@ -60,11 +60,11 @@ def test_label_and_expiry_are_optional(browser: Browser, key: str):
     [
         ("label", "x" * 201, "Label must have 1 to 200 characters."),
         ("label", "a\x00b", "Label must not be blank and must not contain control"),
-        ("days", "0", "Days it works must be an integer from 1 to 36500."),
-        ("days", "-1", "Days it works must be"),
-        ("days", "1.5", "Days it works must be"),
-        ("days", "36501", "Days it works must be"),
-        ("days", "٣", "Days it works must be"),
+        ("days", "0", "Expires after (days) must be an integer from 1 to 36500."),
+        ("days", "-1", "Expires after (days) must be"),
+        ("days", "1.5", "Expires after (days) must be"),
+        ("days", "36501", "Expires after (days) must be"),
+        ("days", "٣", "Expires after (days) must be"),
     ],
 )
 def test_invalid_form_is_shown_again_with_its_input(
@@ -243,9 +243,9 @@ def test_limits_and_origins_are_shown_in_the_list_and_on_the_page(browser: Brows
         ({"role": "read"}, "A key for a web page needs limits of its own"),
         ({"per_minute": "5"}, "A key has a limit per minute and a limit per day"),
         ({"per_day": "5"}, "A key has a limit per minute and a limit per day"),
-        ({"per_minute": "0", "per_day": "5"}, "Its requests a minute must be"),
+        ({"per_minute": "0", "per_day": "5"}, "Requests per minute must be"),
         ({"per_minute": "1001", "per_day": "5"}, "at most the limits of its project"),
-        ({"per_minute": "5", "per_day": str(2**63)}, "Its requests a day must be"),
+        ({"per_minute": "5", "per_day": str(2**63)}, "Requests per day must be"),
         ({"role": "write", "origins": SHOP}, "Only a key for a web page takes"),
         ({"role": "read", "origins": SHOP}, "Only a key for a web page takes"),
         (

@@ -136,8 +136,8 @@ def test_times_stay_whole_beside_a_long_label(
 def test_keys_with_limits_and_refusals_leave_room(world: World, page: Page, key: str):
     sign_in(page, key, "/keys")
     page.get_by_label("For a web page").check()
-    page.get_by_label("Its requests a minute").fill("300")
-    page.get_by_label("Its requests a day").fill("10000")
+    page.get_by_label("Requests per minute").fill("300")
+    page.get_by_label("Requests per day").fill("10000")
     page.get_by_label("Label").fill("W" * 120)
     page.get_by_role("button", name="Issue key").click()
     with Client(world.instances[0].url, page.locator(".value").inner_text()) as client:
