@@ -94,8 +94,9 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
         before=values.pop("before"),
         is_last=bool(values.pop("last")),
     )
-    if values.pop("whole"):
+    if values["whole"] or values.get("name"):
         compute_alone(current_project().id)
+    if values.pop("whole"):
         part = Part(MAX_WHOLE)
     return Page(endpoint, parameters, values, fetch(part, **values))
 

@@ -3,13 +3,13 @@
 import json
 from typing import Any, NamedTuple
 
-from peewee import BigAutoField, BigIntegerField, ForeignKeyField, Query, TextField, fn
+from peewee import BigAutoField, BigIntegerField, ForeignKeyField, TextField
 
 from petstore import clock
 from petstore.events import KEPT, KEPT_MS, KINDS
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, db, slot, statement
-from petstore.storage.lists import MAX_ID, List, Listed, Part, by_id
+from petstore.storage import BaseModel
+from petstore.storage.lists import List, Listed, Part
 
 
 class Event(NamedTuple):
@@ -30,10 +30,14 @@ class Event(NamedTuple):
     @classmethod
     def listed(cls, project_id: int, part: Part) -> Listed:
         """Return a part of the project's events, newest first."""
-        [(oldest,)] = _select_oldest(project=project_id, now_ms=clock.now_ms())
-        lowest = MAX_ID if oldest is None else oldest
-        ranges = by_id(Activity.id, (Activity.project, project_id), lowest=lowest)
-        return List(ranges, _COLUMNS, _event, is_descending=True).show(part)
+        return List(
+            Activity.id,
+            ((Activity.project, project_id),),
+            _COLUMNS,
+            _event,
+            search=[Activity.at_ms >= clock.now_ms() - KEPT_MS],
+            newest=KEPT,
+        ).show(part)
 
 
 class Activity(BaseModel):
@@ -57,17 +61,3 @@ _COLUMNS = tuple(getattr(Activity, name) for name in Event._fields)
 def _event(row: tuple[Any, ...]) -> Event:
     event = Event._make(row)
     return event._replace(facts=json.loads(row[-1]))
-
-
-@statement(db)
-def _select_oldest() -> Query:
-    equal = ((Activity.project, slot("project")),)
-    keys = db.order_along_index(equal, (Activity.id,))
-    newest = (
-        Activity.select(Activity.id, Activity.at_ms)
-        .where(db.along_index(equal, Activity.id >= 0))
-        .order_by(*(key.desc() for key in keys))
-        .limit(KEPT)
-    )
-    is_kept = newest.c.at_ms >= db.now_ms - KEPT_MS
-    return newest.select_from(fn.MIN(newest.c.id)).where(is_kept)

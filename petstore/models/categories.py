@@ -24,7 +24,7 @@ from petstore.models.projects import (
     take_rows,
 )
 from petstore.storage import BaseModel, db, page_statement, slot, statement
-from petstore.storage.lists import MAX_ID, List, Listed, Part, by_id
+from petstore.storage.lists import MAX_ID, List, Listed, Part
 
 
 class CategoryUnclear(RuleError):
@@ -137,8 +137,13 @@ class Category(NamedTuple):
     @classmethod
     def listed(cls, project_id: int, part: Part) -> Listed:
         """Return a part of the project's categories, by ascending id."""
-        ranges = by_id(CategoryTable.id, (CategoryTable.project, project_id))
-        return List(ranges, _COLUMNS, cls._make).show(part)
+        return List(
+            CategoryTable.id,
+            ((CategoryTable.project, project_id),),
+            _COLUMNS,
+            cls._make,
+            is_descending=False,
+        ).show(part)
 
     @staticmethod
     def names(project_id: int, ids: set[int]) -> dict[int, str]:

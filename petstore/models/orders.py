@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple, Self
 
 from peewee import (
-    OP,
     BigAutoField,
     BigIntegerField,
     Case,
@@ -19,9 +18,9 @@ from petstore import clock
 from petstore.models import Conflict, RuleError
 from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable, PetTable
 from petstore.models.projects import Project, take_rows
-from petstore.models.searching import Wanted
+from petstore.models.searching import Wanted, fold
 from petstore.storage import BaseModel, db, page_statement, slot, statement
-from petstore.storage.lists import List, Listed, Part, by_id
+from petstore.storage.lists import List, Listed, Part
 
 STATUSES = ("placed", "completed", "cancelled")
 
@@ -69,7 +68,12 @@ class Order(NamedTuple):
             if not Pet.reserve(project_id, pet_id):
                 _require_pet(project_id, pet_id)
                 raise PetNotAvailable(pet_id)
-            values = {"pet": pet_id, "reference": reference, "now": clock.now_ms()}
+            values = {
+                "pet": pet_id,
+                "reference": reference,
+                "folded": fold(reference or ""),
+                "now": clock.now_ms(),
+            }
             [row] = _insert(project=project_id, **values)
         return cls(*row)
 
@@ -109,15 +113,16 @@ class Order(NamedTuple):
         number of an animal, as `Wanted` has it.
         """
         wanted = Wanted.of(name)
-        filters: list[tuple[Field, Any]]
-        filters = [(OrderTable.pet_id, wanted.number), (OrderTable.status, status)]
-        given = [(column, value) for column, value in filters if value is not None]
         return List(
-            by_id(OrderTable.id, (OrderTable.project, project_id), *given),
-            (*_COLUMNS, _pet_name()),
+            OrderTable.id,
+            (
+                (OrderTable.project, project_id),
+                (OrderTable.pet_id, wanted.number),
+                (OrderTable.status, status),
+            ),
+            (*_COLUMNS, _of_pet(PetTable.name)),
             ListedOrder._make,
-            is_descending=True,
-            search=wanted.search_in(_reference_and_name()),
+            search=wanted.search(_reference_and_name()),
         ).show(part)
 
     @classmethod
@@ -157,6 +162,8 @@ class OrderTable(BaseModel):
     created_ms = BigIntegerField()
     updated_ms = BigIntegerField()
     reference = TextField(null=True)
+    # The reference, or an empty text, unless the release before has written it.
+    folded = TextField(null=True)
 
     class Meta:
         table_name = "pet_order"
@@ -168,23 +175,24 @@ class OrderTable(BaseModel):
         )
 
 
+# For housekeeping.
+OrderTable.add_index(OrderTable.id, where=OrderTable.folded.is_null())
+
 _COLUMNS = tuple(getattr(OrderTable, name) for name in Order._fields)
 
 _select_page = page_statement(OrderTable.id, _COLUMNS)
 _select_page_of_status = page_statement(OrderTable.id, _COLUMNS, OrderTable.status)
 
 
-def _pet_name() -> Any:
+def _of_pet(column: Field) -> Any:
     is_ordered = PetTable.id == OrderTable.pet_id
-    pet = PetTable.select(PetTable.name)
+    pet = PetTable.select(column)
     return pet.where(PetTable.project == OrderTable.project, is_ordered)
 
 
 def _reference_and_name() -> Expression:
-    reference, name = (
-        fn.COALESCE(text, "") for text in (OrderTable.reference, _pet_name())
-    )
-    return Expression(Expression(reference, OP.CONCAT, " "), OP.CONCAT, name)
+    name = fn.COALESCE(_of_pet(PetTable.folded), "")
+    return OrderTable.folded.concat(" ").concat(name)
 
 
 @statement(db)
@@ -209,6 +217,7 @@ def _insert() -> Query:
         pet_id=slot("pet"),
         status="placed",
         reference=slot("reference"),
+        folded=slot("folded"),
         created_ms=slot("now"),
         updated_ms=slot("now"),
     ).returning(*_COLUMNS)

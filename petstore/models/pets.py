@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, Self
 from peewee import (
     BigAutoField,
     BigIntegerField,
-    Field,
     ForeignKeyField,
     Query,
     TextField,
@@ -16,9 +15,9 @@ from peewee import (
 from petstore.models import Conflict, RuleError
 from petstore.models.categories import Category
 from petstore.models.projects import Project, take_rows
-from petstore.models.searching import Wanted
+from petstore.models.searching import Wanted, fold
 from petstore.storage import BaseModel, db, page_statement, slot, statement
-from petstore.storage.lists import List, Listed, Part, by_id
+from petstore.storage.lists import List, Listed, Part
 
 STATUSES = ("available", "pending", "sold")
 
@@ -52,7 +51,7 @@ class Pet(NamedTuple):
         reads on from the last id it has seen therefore misses none. Raises
         `ProjectFull`.
         """
-        values = {"project": project_id, **members}
+        values = {"project": project_id, **members, "folded": fold(members["name"])}
         with db.atomic():
             Category.ensure(project_id, members["category_id"], rows=1)
             [(pet_id,)] = _insert_one(**values)
@@ -68,6 +67,7 @@ class Pet(NamedTuple):
             {
                 "project": project_id,
                 "name": name,
+                "folded": fold(name),
                 "category_id": number,
                 "status": status,
             }
@@ -95,7 +95,8 @@ class Pet(NamedTuple):
         A category that no animal has named before is added. Raises `NoSuchPet`, and
         `ProjectFull` for a new category.
         """
-        changes = {"name": name, "category_id": category_id}
+        folded = None if name is None else fold(name)
+        changes = {"name": name, "folded": folded, "category_id": category_id}
         with db.atomic():
             # The category comes first, as in `add`: locks are taken in one order.
             if category_id is not None:
@@ -147,17 +148,14 @@ class Pet(NamedTuple):
         `name` searches their names, or is the number of one, as `Wanted` has it.
         """
         wanted = Wanted.of(name)
-        filters: list[tuple[Field, Any]]
-        filters = [(PetTable.category_id, category_id), (PetTable.status, status)]
-        given = [(column, value) for column, value in filters if value is not None]
-        project = (PetTable.project, project_id)
-        return List(
-            by_id(PetTable.id, project, *given, **wanted.bounds),
-            _COLUMNS,
-            cls._make,
-            is_descending=True,
-            search=wanted.search_in(PetTable.name),
-        ).show(part)
+        filters = (
+            (PetTable.project, project_id),
+            (PetTable.category_id, category_id),
+            (PetTable.status, status),
+            (PetTable.id, wanted.number),
+        )
+        search = wanted.search(PetTable.folded)
+        return List(PetTable.id, filters, _COLUMNS, cls._make, search=search).show(part)
 
     @staticmethod
     def names(project_id: int, ids: set[int]) -> dict[int, str]:
@@ -189,19 +187,24 @@ class PetTable(BaseModel):
     name = TextField()
     category_id = BigIntegerField()
     status = TextField()
+    folded = TextField(null=True)  # the name, unless the release before has written it
 
     class Meta:
         table_name = "pet"
         is_limited = True  # by the plan
         indexes = (
-            (("project", "id", "name"), False),  # with the name, for the search
+            (("project", "id", "folded"), False),  # with the name, for the search
             (("project", "status", "id"), False),
             (("project", "category_id", "id"), False),
             (("project", "category_id", "status", "id"), False),
         )
 
 
+# For housekeeping.
+PetTable.add_index(PetTable.id, where=PetTable.folded.is_null())
+
 _COLUMNS = tuple(getattr(PetTable, name) for name in Pet._fields)
+_WRITTEN = (PetTable.project, *_COLUMNS[1:], PetTable.folded)
 
 # Pages, by whether they are of one category, and of one status.
 _PAGES = {
@@ -237,7 +240,7 @@ def _reserve() -> Query:
 
 @statement(db)
 def _correct() -> Query:
-    changed = (PetTable.name, PetTable.category_id)
+    changed = (PetTable.name, PetTable.folded, PetTable.category_id)
     return (
         PetTable.update(
             {column: fn.COALESCE(slot(column.name), column) for column in changed}
@@ -265,12 +268,10 @@ def _release() -> Query:
 
 @statement(db)
 def _insert() -> Query:
-    columns = (PetTable.project, *_COLUMNS[1:])
-    return PetTable.insert({column: slot(column.name) for column in columns})
+    return PetTable.insert({column: slot(column.name) for column in _WRITTEN})
 
 
 @statement(db)
 def _insert_one() -> Query:
-    columns = (PetTable.project, *_COLUMNS[1:])
-    values = {column: slot(column.name) for column in columns}
+    values = {column: slot(column.name) for column in _WRITTEN}
     return PetTable.insert(values).returning(PetTable.id)

@@ -24,7 +24,7 @@ from petstore.concurrency import Delayed
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, close_connections, db, slot, statement
-from petstore.storage.lists import MAX_ID, List, Listed, Part, Search, by_id
+from petstore.storage.lists import List, Listed, Part
 
 FAILURES_KEPT = 200  # of a project
 FAILURES_KEPT_MS = clock.MS_PER_DAY
@@ -116,29 +116,17 @@ def listed_failures(
 
     There are at most `FAILURES_KEPT`; with a request's id, the failures of this one.
     """
-    since_ms = clock.now_ms() - FAILURES_KEPT_MS
-    of_project = by_id(FailedRequest.id, (FailedRequest.project, project_id))
-    columns = FailedRequest.id, FailedRequest.at_ms
-    newest = of_project(None, False).read(columns, FAILURES_KEPT, is_ascending=False)
-    kept = [row_id for row_id, at_ms in newest if at_ms >= since_ms]
+    search = [FailedRequest.at_ms >= clock.now_ms() - FAILURES_KEPT_MS]
+    if request_id:
+        search.append(FailedRequest.request_id == request_id)
     return List(
-        by_id(
-            FailedRequest.id,
-            (FailedRequest.project, project_id),
-            lowest=min(kept, default=MAX_ID),
-        ),
+        FailedRequest.id,
+        ((FailedRequest.project, project_id),),
         _COLUMNS,
         Failure._make,
-        is_descending=True,
-        search=_search(request_id) if request_id else None,
+        search=search,
+        newest=FAILURES_KEPT,
     ).show(part)
-
-
-def _search(request_id: str) -> Search:
-    def find_lines(ids: str) -> list[int]:
-        return [n for n, each in enumerate(ids.split("\n")) if each == request_id]
-
-    return Search(FailedRequest.request_id, find_lines)
 
 
 def _write_failures(failures: list[Failure]) -> None:

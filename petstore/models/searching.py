@@ -1,14 +1,28 @@
-"""How people search lists: by words, in any order and case, or by a number."""
+"""How people search lists: by words, or by a number such as `#12`.
+
+Case and accents make no difference: beside each text that is searched stands the same
+without them, and the words are looked for in that.
+"""
 
 import re
-from collections.abc import Iterable
+import unicodedata
+from functools import reduce
 from typing import NamedTuple, Self
 
-from peewee import ColumnBase
+from peewee import OP, ColumnBase, Expression
 
-from petstore.storage.lists import MAX_ID, Search
+from petstore.storage import db
+from petstore.storage.lists import MAX_ID
 
 _NUMBER = re.compile(r"\s*#([0-9]{1,19})\s*")
+
+
+def fold(text: str) -> str:
+    """Return a text without accents, in one case."""
+    # Not NFKD, by which one character becomes up to eighteen: an index has a limit.
+    parts = unicodedata.normalize("NFD", text)
+    bare = "".join(part for part in parts if not unicodedata.combining(part))
+    return unicodedata.normalize("NFC", bare).casefold()
 
 
 class Wanted(NamedTuple):
@@ -19,30 +33,17 @@ class Wanted(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Return what a person has typed; `#12` is a number."""
+        """Return what a person has typed."""
         if found := _NUMBER.fullmatch(text):
-            return cls(min(int(found[1]), MAX_ID - 1), ())
-        return cls(None, tuple(dict.fromkeys(text.casefold().split())))
+            return cls(min(int(found[1]), MAX_ID), ())
+        return cls(None, tuple(dict.fromkeys(fold(text).split())))
 
-    def search_in(self, text: ColumnBase) -> Search | None:
-        """Return the search for the words in a text of each row, if there are any."""
-        return Search(text, self._find_lines) if self.words else None
+    def search(self, folded: ColumnBase) -> list[Expression]:
+        """Return the condition that a folded text has all words, if there are any."""
+        has_word = [db.position(folded, word) > 0 for word in self.words]
+        return [reduce(_and_flat, has_word)] if has_word else []
 
-    @property
-    def bounds(self) -> dict[str, int]:
-        """The bounds of the ids that come into question, for `by_id`."""
-        if self.number is None:
-            return {}
-        return {"lowest": self.number, "below": self.number + 1}
 
-    def _find_lines(self, text: str) -> list[int]:
-        """Return the numbers of the lines that contain all words, whatever their case.
-
-        Python finds them: SQLite knows the case of ASCII letters alone, and PostgreSQL
-        that of the letters of its language.
-        """
-        lines = text.casefold().split("\n")
-        found: Iterable[int] = range(len(lines))
-        for word in self.words:
-            found = [number for number in found if word in lines[number]]
-        return list(found)
+def _and_flat(one: Expression, other: Expression) -> Expression:
+    # SQLite does not read a hundred parentheses within each other.
+    return Expression(one, OP.AND, other, flat=True)

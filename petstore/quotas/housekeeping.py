@@ -12,13 +12,16 @@ from petstore import clock, events, timeouts
 from petstore.concurrency import Delayed
 from petstore.models import requests, stored_responses
 from petstore.models.activity import Activity
+from petstore.models.orders import OrderTable
+from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from petstore.models.requests import FailedRequest, KeyUsage
+from petstore.models.searching import fold
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.projects import count_rows
 from petstore.quotas.storages.database import Counter
-from petstore.storage import Statement, close_connections
+from petstore.storage import Statement, close_connections, db, slot
 
 
 class Kept(NamedTuple):
@@ -51,6 +54,10 @@ TABLES = (
     Kept(KeyUsage.day, requests.SHOWN_DAYS - 1, unit_ms=clock.MS_PER_DAY),
     Kept(Counter.long_ends_ms, clock.MS_PER_DAY),
 )
+TEXTS = (
+    (PetTable.name, PetTable.folded),
+    (OrderTable.reference, OrderTable.folded),
+)
 _statements = [
     Statement(each.age.model._meta.database, each.delete_some) for each in TABLES
 ]
@@ -65,8 +72,9 @@ def start() -> None:
 
 
 def tidy() -> None:
-    """Delete all rows that are outdated now, and count what was never counted."""
+    """Delete all rows that are outdated now, and do what an upgrade leaves to do."""
     tasks: list[Callable[[], None]] = [partial(_delete, each) for each in _statements]
+    tasks += (partial(_fold, *each) for each in TEXTS)
     for task in (*tasks, _count_uncounted):
         try:
             task()
@@ -78,6 +86,22 @@ def tidy() -> None:
 
 def _delete(delete_some: Statement) -> None:
     while len(delete_some(now_ms=clock.now_ms())) == timeouts.LIMITS.tidied_rows:
+        time.sleep(timeouts.LIMITS.tidy_pause_seconds)
+
+
+def _fold(text: Field, folded: Field) -> None:
+    """Fold what the release before has written, the newest rows first."""
+    model, most = text.model, timeouts.LIMITS.tidied_rows
+    unfolded = model.select(model.id, text).where(folded.is_null())
+    few = db.skip_locked(unfolded.order_by(model.id.desc()).limit(most))
+    update = model.update({folded: slot("folded")}).where(model.id == slot("id"))
+    write = Statement(db, lambda: update)
+    while True:
+        with db.atomic():
+            rows = db.execute(few).fetchall()
+            write.run_many({"id": id, "folded": fold(text or "")} for id, text in rows)
+        if len(rows) < most:
+            return
         time.sleep(timeouts.LIMITS.tidy_pause_seconds)
 
 

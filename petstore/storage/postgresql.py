@@ -108,6 +108,8 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
     # The time of the server, in ms since 1970: the same for all workers and hosts.
     now_ms = SQL(f"CAST(extract(epoch FROM now()) * {MS_PER_SECOND} AS bigint)")
     placeholder = staticmethod("%({})s".format)
+    # Where a text begins in another one; 0 if nowhere.
+    position = staticmethod(fn.STRPOS)
 
     def __init__(self, url: str, *, prepares_statements: bool) -> None:
         self._has_time_limits = True
@@ -245,9 +247,9 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         """Return the columns to order by: all those of the index."""
         return [*(column for column, _ in equal), *columns]
 
-    def join(self, text: ColumnBase, separator: str) -> ColumnBase:
-        """Return the texts of all rows, with the separator between them."""
-        return fn.STRING_AGG(text, separator)
+    def scan(self, query: Select) -> list[Row]:
+        """Run a query that may read thousands of rows."""
+        return list(query.tuples())
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

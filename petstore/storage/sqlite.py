@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import peewee
-from peewee import SQL, ColumnBase, Expression, Model, fn
+from peewee import SQL, ColumnBase, Expression, Model, Select, fn
 
 from petstore import clock, timeouts
 from petstore.concurrency import call_in_thread
@@ -61,6 +61,8 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     # All processes are on one machine, so statements get the time of the process.
     now_ms = slot("now_ms")
     placeholder = staticmethod(":{}".format)
+    # Where a text begins in another one; 0 if nowhere.
+    position = staticmethod(fn.INSTR)
 
     _writing: Any  # the connection that has begun to write, or None
 
@@ -178,9 +180,11 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         """
         return [SQL("rowid")]
 
-    def join(self, text: ColumnBase, separator: str) -> ColumnBase:
-        """Return the texts of all rows, with the separator between them."""
-        return fn.GROUP_CONCAT(text, separator)
+    def scan(self, query: Select) -> list[Row]:
+        """Run a query that may read thousands of rows, in a thread."""
+        connection, (sql, values) = self.connection(), query.sql()
+        written = Written(sql, is_read=True, has_rows=True)
+        return self._try(call_in_thread, self._fetch_once, connection, written, values)
 
     def is_readable_by_others(self) -> bool:
         """Return whether another user of the machine may read one of the files."""

@@ -124,7 +124,7 @@ def test_unwritable_path_gives_a_one_line_error(flask: Callable):
 
 @of_sqlite
 def test_damaged_database_is_not_backed_up(flask: Callable, file: Path):
-    query = "SELECT rootpage FROM sqlite_master WHERE name = 'pet_project_id_id_name'"
+    query = "SELECT rootpage FROM sqlite_master WHERE name = 'pet_project_id_id_folded'"
     [page] = db.execute_sql(query).fetchone()
     flask("projects", "create", "Shelter")
     db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")

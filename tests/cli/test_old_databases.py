@@ -15,6 +15,7 @@ from petstore.quotas import housekeeping
 from petstore.settings import read_settings
 from petstore.storage import migrator
 from petstore.storage.database import db, open_databases
+from petstore.storage.lists import Part
 from tests.cli.outputs import failure
 from tests.harness import databases
 
@@ -55,7 +56,8 @@ def insert(row: str) -> None:
 
 @pytest.mark.usefixtures("old")
 def test_what_the_release_before_has_added_is_kept():
-    assert migrator.migrate() == ["0027_rows", "0001_usage", "0002_counter"]
+    steps = ["0027_rows", "0028_searched_names"]
+    assert migrator.migrate() == [*steps, "0001_usage", "0002_counter"]
     assert Pet.find(SHELTER, 1) == Pet(1, "R", 7, "sold")
     columns = (Project.slug, Project.plan, Project.per_minute, Project.per_day)
     assert list(Project.select(*columns).order_by(Project.id).tuples()) == [
@@ -70,6 +72,24 @@ def test_rows_are_counted_once():
     housekeeping.tidy()
     held = [project.rows_held for project in Project.select().order_by(Project.id)]
     assert held == [2, 0]
+
+
+@pytest.mark.usefixtures("old")
+def test_what_the_release_before_adds_is_found(set_limits: Callable):
+    migrator.migrate()
+    set_limits(tidied_rows=2)
+    for number in range(4):
+        insert(
+            "pet (project_id, name, category_id, status)"
+            f" VALUES (1, 'Ömer {number}', 7, 'available')"
+        )
+        insert(
+            "pet_order (project_id, pet_id, status, created_ms, updated_ms)"
+            f" VALUES (1, {number + 2}, 'placed', 0, 0)"
+        )
+    housekeeping.tidy()
+    for model in (Pet, Order):
+        assert model.listed(SHELTER, Part(1), name="omer").total == 4
 
 
 @pytest.mark.usefixtures("old")

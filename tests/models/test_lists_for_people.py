@@ -79,12 +79,28 @@ def test_search_finds_parts_of_names_newest_first(
     [
         *(("äff", ["äffchen", "Äffchen"]), ("CHEN ÄFF", ["äffchen", "Äffchen"])),
         *(("  zoë  ", ["Zoë"]), ("%", ["100%"]), ("re_", ["Re_x"]), ("rex zoë", [])),
+        *(("AFF", ["äffchen", "Äffchen"]), ("zoe", ["Zoë"]), ("ra\u0308y", ["Ray"])),
     ],
 )
-def test_search_finds_all_its_words_in_any_order_and_case(
+def test_search_finds_all_its_words_whatever_their_order_case_and_accents(
     project: Project, pets: list[Pet], text: str, found: list[str]
 ):
     assert names(Pet.listed(project.id, Part(10), name=text)) == found
+
+
+def test_search_finds_a_name_after_a_correction(project: Project, pets: list[Pet]):
+    Pet.correct(project.id, pets[0].id, name="Ömer")
+    Pet.correct(project.id, pets[0].id, category_id=9)
+    assert names(Pet.listed(project.id, Part(10), name="omer")) == ["Ömer"]
+    assert Pet.listed(project.id, Part(10), name="rex").total == 2
+
+
+def test_search_finds_as_many_words_as_a_name_can_have(project: Project):
+    name = " ".join(map(chr, range(0x4E00, 0x4E00 + 100)))
+    Pet.add(project.id, name=name, category_id=1, status="available")
+    Order.place(project.id, Pet.listed(project.id, Part(1)).rows[0].id, name[::-1])
+    for model in (Pet, Order):
+        assert model.listed(project.id, Part(1), name=name).total == 1
 
 
 def test_search_finds_an_animal_by_its_number(

@@ -19,6 +19,7 @@ from werkzeug.test import TestResponse
 from petstore.models.activity import Activity
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
+from petstore.models.pets import PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import FailedRequest, KeyUsage, failures, uses
 from petstore.models.sessions import Session
@@ -114,6 +115,9 @@ class Stage:
             request_id="x",
         )
         KeyUsage.create(key=key, day=1, served=1, refused=1)
+        PetTable.create(
+            project=self.project, name=name, category_id=7, status="available"
+        )
         StoredResponse.create(
             project=self.project, path="/", key=name, fingerprint=b"", created_ms=1
         )

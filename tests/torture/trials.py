@@ -123,13 +123,16 @@ def _requests(stage: Stage, size: int) -> None:
         pass
 
 
-def _pages(stage: Stage) -> None:
-    cookie = Visitor(stage.service.url, stage.service.key).cookie
-    exports, prints = (
-        f"GET /dashboard/animals{rest} HTTP/1.1\r\nHost: x\r\nCookie: {cookie}\r\n\r\n"
-        for rest in (".csv", "?whole=1")
-    )
-    with stage.crowd(exports.encode(), prints.encode(), size=40):
+def _pages(stage: Stage, paths: tuple[str, ...], size: int) -> None:
+    # The pages of a project are counted, so this is a new one.
+    environ = stage.gunicorn.environ
+    cookie = Visitor(stage.service.url, issue_key(environ)).cookie
+    _fill(environ["DATABASE_URL"])
+    requests = [
+        f"GET /dashboard/{path} HTTP/1.1\r\nHost: x\r\nCookie: {cookie}\r\n\r\n"
+        for path in paths
+    ]
+    with stage.crowd(*map(str.encode, requests), size=size):
         pass
 
 
@@ -194,6 +197,8 @@ def _add(stage: Stage) -> bytes:
     return post(stage.service.key, f"Content-Length: {len(PET)}") + PET
 
 
+EXPORTS = "animals.csv", "animals?whole=1"
+SEARCHES = "animals?name=9+rex", "orders?name=nobody"
 AWAY = {"statuses": UNAVAILABLE, "seconds": UNAVAILABLE_SECONDS}
 TRIALS = (
     Trial("200 heads", _slow_heads),
@@ -204,8 +209,9 @@ TRIALS = (
     Trial("Redis stopped", _stopped_redis, ("postgresql",)),
     Trial("rows locked", _locked_rows, ("postgresql",)),
     Trial("log not read", _paused_log),
-    Trial("exports and printed lists", _pages),
+    Trial("exports and printed lists", partial(_pages, paths=EXPORTS, size=40)),
     Trial("5 imports", _imports),
+    Trial("60 searches", partial(_pages, paths=SEARCHES, size=60)),
 )
 
 
@@ -273,15 +279,21 @@ def _stage(run: Run, engine: str) -> Iterator[Stage]:
 
 
 def _fill(url: str) -> None:
-    """Give both projects their animals."""
+    """Give each project animals and orders, unless it has some."""
     with opened(url):
-        for project_id in (1, 2):
-            db.execute_sql(
-                "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL"
-                f" SELECT n + 1 FROM n WHERE n < {ANIMALS}) INSERT INTO pet"
-                " (project_id, name, category_id, status)"
-                f" SELECT {project_id}, 'Rex ' || n, 1, 'available' FROM n"
-            )
+        db.execute_sql(
+            "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL"
+            f" SELECT n + 1 FROM n WHERE n < {ANIMALS}) INSERT INTO pet"
+            " (project_id, name, category_id, status, folded)"
+            " SELECT id, 'Rex ' || n, 1, 'available', 'rex ' || n FROM n, project"
+            " WHERE NOT EXISTS (SELECT 1 FROM pet WHERE pet.project_id = project.id)"
+        )
+        db.execute_sql(
+            "INSERT INTO pet_order"
+            " (project_id, pet_id, status, created_ms, updated_ms, folded)"
+            " SELECT project_id, id, 'cancelled', 0, 0, '' FROM pet"
+            " WHERE id > (SELECT COALESCE(MAX(pet_id), 0) FROM pet_order)"
+        )
         if not db.file:
             db.execute_sql("ANALYZE")
 
