@@ -62,6 +62,8 @@ def test_what_the_release_before_has_added_is_kept():
         ("shelter", "free", None, None),
         ("rival", "enterprise", 7, 70),
     ]
+    columns = (Key.role, Key.per_minute, Key.per_day, Key.origins)
+    assert list(Key.select(*columns).tuples()) == [("full", None, None, None)]
 
 
 @pytest.mark.usefixtures("old")
@@ -70,13 +72,6 @@ def test_rows_are_counted_once():
     housekeeping.tidy()
     held = [project.rows_held for project in Project.select().order_by(Project.id)]
     assert held == [2, 0]
-
-
-@pytest.mark.usefixtures("old")
-def test_keys_without_a_role_are_full():
-    migrator.migrate()
-    columns = (Key.role, Key.per_minute, Key.per_day, Key.origins)
-    assert list(Key.select(*columns).tuples()) == [("full", None, None, None)]
 
 
 @pytest.mark.usefixtures("old")
