@@ -15,7 +15,6 @@ def create_app(settings: Settings | None = None) -> "Flask":
     """
     # Commands need none of these, and start in half the time without them.
     from petstore import api, cli, dashboard, hosting, monitoring, openapi
-    from petstore.monitoring import logs
     from petstore.storage import open_databases
     from petstore.web import (
         application,
@@ -28,9 +27,9 @@ def create_app(settings: Settings | None = None) -> "Flask":
 
     settings = settings or read_settings()
     app = application.Application(__name__, static_folder=None)
-    logs.init_app(app)
     responses.init_app(app, settings)
     turns.init_app(app)
+    monitoring.init_app(app)
     proxies.init_app(app, settings)
     open_databases(settings)
     error_handlers.init_app(app)
@@ -40,6 +39,5 @@ def create_app(settings: Settings | None = None) -> "Flask":
     api.init_app(app, settings)
     openapi.init_app(app, settings)
     dashboard.init_app(app, settings)
-    monitoring.init_app(app)
     cli.init_app(app, settings)
     return app

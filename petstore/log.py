@@ -6,11 +6,9 @@ service. A line that finds the queue full is dropped and counted.
 """
 
 import atexit
-import io
 import json
 import logging
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from queue import Empty
@@ -127,13 +125,20 @@ os.register_at_fork(after_in_child=_forget)
 class LineHandler(logging.Handler):
     """Logs a record as one line: events of the service, and what libraries log."""
 
+    def __init__(self, events: Stream = STDOUT) -> None:
+        super().__init__()
+        self._events = events
+
     def emit(self, record: logging.LogRecord) -> None:
         """Put the record into the queue."""
-        stream = STDOUT if _is_own(record) else STDERR
-        stream.put(self.line(record))
+        stream = self._events if _is_own(record) else STDERR
+        stream.put(self._line(record))
 
-    def line(self, record: logging.LogRecord) -> bytes:
-        """Return the line for a record."""
+    def facts(self) -> dict[str, str]:
+        """Return what is known about the request that has caused an event."""
+        return {}
+
+    def _line(self, record: logging.LogRecord) -> bytes:
         line = {"event": record.getMessage(), "level": record.levelname}
         if _is_own(record):
             line |= self.facts() | getattr(record, "facts", {})
@@ -142,20 +147,6 @@ class LineHandler(logging.Handler):
         if record.exc_info:
             line["exception"] = logging.Formatter().formatException(record.exc_info)
         return _json(line)
-
-    def facts(self) -> dict[str, str]:
-        """Return what is known about the request that has caused an event."""
-        return {}
-
-
-class CommandHandler(LineHandler):
-    """Logs a record on stderr, and waits for its reader, as a command may."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write the record; on a terminal, people do not want to see it."""
-        if not os.isatty(STDERR.descriptor):
-            with suppress(OSError):
-                os.write(STDERR.descriptor, self.line(record))
 
 
 def handle_events(handler: logging.Handler) -> None:
@@ -168,38 +159,17 @@ def handle_events(handler: logging.Handler) -> None:
 
 @contextmanager
 def of_command() -> Iterator[None]:
-    """Log the events of the block on stderr: stdout belongs to whoever has called."""
+    """Log the events of the block on stderr: stdout belongs to whoever has called.
+
+    People at a terminal do not want to see them.
+    """
     handlers = logging.getLogger("petstore").handlers
-    handle_events(CommandHandler())
+    is_seen = os.isatty(STDERR.descriptor)
+    handle_events(logging.NullHandler() if is_seen else LineHandler(STDERR))
     try:
         yield
     finally:
         logging.getLogger("petstore").handlers = handlers
-
-
-def capture_prints() -> None:
-    """Let what this process and its children print wait for no reader either."""
-    sys.stdout, sys.stderr = _Printed(STDOUT), _Printed(STDERR)
-
-
-class _Printed(io.TextIOBase):
-    """What is printed: tracebacks of threads, warnings, a few lines of gunicorn."""
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-
-    def fileno(self) -> int:
-        """Return the descriptor, which gunicorn asks for."""
-        return self._stream.descriptor
-
-    def isatty(self) -> bool:
-        """Return whether a terminal shows it, which gunicorn asks for."""
-        return os.isatty(self._stream.descriptor)
-
-    def write(self, text: str) -> int:
-        """Put the text into the queue, or drop it; nothing is left to write."""
-        self._stream.put(text.encode(errors="backslashreplace"))
-        return len(text)
 
 
 def _is_own(record: logging.LogRecord) -> bool:

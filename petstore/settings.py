@@ -239,7 +239,8 @@ class Settings:
     contact: str | None = setting("PETSTORE_CONTACT", contact)
     """whom pages name for another plan: a URL, or an email address"""
     metrics_directory: str | None = setting("PROMETHEUS_MULTIPROC_DIR", str)
-    """where workers keep their metrics; only their own files are deleted there"""
+    """where workers keep their metrics, in that directory; nothing else there is
+    deleted"""
 
 
 def variables() -> dict[str, str]:

@@ -29,7 +29,6 @@ class Limits:
     # A worker.
     tick_seconds: float = 0.5  # between two signs of life
     notice_seconds: float = 0.3  # for requests on their way to a worker that stops
-    accepts: int = 8  # before others go on; a burst is shared by the workers
     accept_pause_seconds: float = 0.05  # when a connection cannot be accepted
     spare_descriptors: int = 96  # for files and for connections to the stores
     log_lines: int = 5_000  # that wait to be written to stdout, or to stderr

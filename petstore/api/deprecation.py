@@ -31,9 +31,7 @@ def deprecated(
     def decorate(operation: Callable[..., Response]) -> Callable[..., Response]:
         @functools.wraps(operation)
         def respond(**arguments: Any) -> Response:
-            state = current_request().state
-            state.headers += headers.items()
-            state.is_deprecated = True
+            current_request().state.headers += headers.items()
             if clock.now_ms() >= removed_ms:
                 date = clock.utc_date(removed_ms)
                 raise ErrorResponse("operation_removed", date, successor)

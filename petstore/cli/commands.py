@@ -1,31 +1,25 @@
 """Commands whose errors are one line: exit code 2 for a wrong argument, else 1."""
 
-import re
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from errno import EPIPE
 from importlib import import_module
 from typing import Any
 
 import click
+import orjson
 import peewee
-from flask.cli import AppGroup, FlaskGroup
+from flask.cli import AppGroup
 
 from petstore import log
+from petstore.clock import rfc3339
 from petstore.events import OPERATOR, acting_as
 from petstore.models import RuleError
-from petstore.settings import RELEASE
 from petstore.storage import migrator, opened_databases
 
-HELP = f"""Pet Store Service {RELEASE}: animals for adoption over HTTP.
-
-Run these commands in the directory of the service, with its environment variables.
-Flask's own commands run, routes and shell work, too.
-"""
-# Python decodes the bytes of an argument that is not UTF-8 to lone surrogates.
-_UNDECODED = re.compile("[\ud800-\udfff]")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON array, for scripts."
+)
 
 
 class Command(click.Command):
@@ -35,13 +29,6 @@ class Command(click.Command):
         """Parse the arguments."""
         with _errors_in_one_line():
             return super().make_context(*args, **kwargs)
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Reject arguments that are not UTF-8, which no database accepts."""
-        for argument in args:
-            if _UNDECODED.search(argument):
-                raise click.UsageError(f"The argument {argument!r} is not UTF-8.")
-        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -73,32 +60,22 @@ class Group(Command, AppGroup):
 # Each by its module, which is imported when the command is asked for.
 COMMANDS = {
     "animals": "petstore.cli.animals",
-    "check": "petstore.cli.checks",
+    "check": "petstore.cli.check",
     "data": "petstore.cli.data",
-    "demo": "petstore.cli.demo",
-    "domains": "petstore.cli.domains",
+    "demo": "petstore.cli.data",
+    "domains": "petstore.cli.projects",
     "keys": "petstore.cli.keys",
-    "migrate": "petstore.cli.migrate",
+    "migrate": "petstore.cli.data",
     "projects": "petstore.cli.projects",
-    "usage": "petstore.cli.usage",
+    "usage": "petstore.cli.projects",
 }
 
 
 class CommandLine(AppGroup):
     """The commands of the application, which Flask's command line looks up here."""
 
-    def __init__(self) -> None:
-        super().__init__(name="petstore", help=HELP)
-
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands, or print the help.
-
-        `flask --help` asks for the names after it has said what Flask is.
-        """
-        if isinstance(ctx.command, FlaskGroup) and not ctx.resilient_parsing:
-            own = click.Context(self, info_name=ctx.info_name)
-            click.echo(self.get_help(own))
-            sys.exit()
+        """Return the names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command:
@@ -115,9 +92,13 @@ def _errors_in_one_line() -> Iterator[None]:
         yield
     except click.UsageError as error:
         error.ctx = None  # with its context, click would print the usage as well
-        raise click.UsageError(" ".join(error.format_message().split())) from None
+        raise click.UsageError(in_one_line(error.format_message())) from None
     except RuleError as error:
         raise click.UsageError(str(error)) from None
+    except UnicodeEncodeError as error:
+        # Python decodes the bytes of an argument that is not UTF-8 to lone surrogates.
+        fault = f"{error.object!r} cannot be encoded in {error.encoding}."
+        raise click.UsageError(fault) from None
     except migrator.NotMigrated as error:
         raise click.ClickException(str(error)) from None
     except peewee.DatabaseError as error:
@@ -130,12 +111,46 @@ def _errors_in_one_line() -> Iterator[None]:
         raise click.ClickException(in_one_line(error)) from None
 
 
-def in_one_line(error: Exception) -> str:
-    """Return the message of an error, which a driver may break into lines."""
-    return " ".join(str(error).split())
+def in_one_line(message: Exception | str) -> str:
+    """Return a message, which a driver or click may break into lines, in one."""
+    return " ".join(str(message).split())
 
 
-def did_you_mean(word: str, known: list[str]) -> str:
-    """Return a question that suggests the most similar word, or nothing."""
-    similar = get_close_matches(word, known, n=1)
-    return f" Did you mean {similar[0]!r}?" if similar else ""
+def echo_list(
+    heads: Sequence[str], rows: Iterable[Sequence[object]], *, as_json: bool
+) -> None:
+    """Print the rows in a table, or as objects with the heads as names."""
+    if as_json:
+        names = [_camel(head) for head in heads]
+        echo_json(dict(zip(names, row, strict=True)) for row in rows)
+    else:
+        _echo_table(heads, rows)
+
+
+def echo_json(rows: Iterable[object]) -> None:
+    """Print one JSON array on one line."""
+    click.echo(orjson.dumps(list(rows)))
+
+
+def format_instant(instant: int | None) -> str | None:
+    """Format an instant, in milliseconds, to the second."""
+    return None if instant is None else f"{rfc3339(instant)[:19]}Z"
+
+
+def _camel(head: str) -> str:
+    first, *rest = head.lower().split()
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _echo_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    lines = [heads, *(list(map(_cell, row)) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(value) or "-"
+    return "-" if value is None else str(value)

@@ -6,12 +6,11 @@ from typing import Any
 import click
 
 from petstore import clock
-from petstore.cli.commands import Group, did_you_mean
-from petstore.cli.output import echo_list, format_instant, json_option
+from petstore.cli.commands import Group, echo_list, format_instant, json_option
 from petstore.cli.projects import (
-    MAX_REQUESTS,
     chosen_project,
     find_project,
+    limit_options,
     project_option,
 )
 from petstore.models.credentials import prefix_of
@@ -28,14 +27,6 @@ from petstore.models.names import name_error
 from petstore.models.requests import totals_of
 
 keys = Group(name="keys", help="API keys of the projects.")
-per_minute_option, per_day_option = (
-    click.option(
-        f"--per-{window}",
-        type=click.IntRange(1, MAX_REQUESTS),
-        help=f"Requests of this key per {window}, within those of the project.",
-    )
-    for window in ("minute", "day")
-)
 
 
 @keys.command()
@@ -49,8 +40,7 @@ per_minute_option, per_day_option = (
     show_default=True,
     help="What the key may do: GET and HEAD, the whole API, or everything.",
 )
-@per_minute_option
-@per_day_option
+@limit_options("Requests of this key per {}, within those of the project.")
 @click.option(
     "--origin",
     "origins",
@@ -154,14 +144,9 @@ def unban(prefix: str) -> None:
 def _find_key(prefix: str) -> Key:
     if beginning := prefix_of(prefix):  # a message must not repeat a whole key
         raise click.UsageError(f"Give only the beginning of the key: {beginning}")
-    key = Key.by_prefix(prefix)
-    if key is None:
-        prefixes = [key.prefix for key in Key.all_by_id(None)]
-        raise click.UsageError(
-            f"There is no key {prefix!r}; see flask keys list."
-            f"{did_you_mean(prefix, prefixes)}"
-        )
-    return key
+    if key := Key.by_prefix(prefix):
+        return key
+    raise click.UsageError(f"There is no key {prefix!r}; see flask keys list.")
 
 
 def _expiry_ms(days: float | None) -> int | None:

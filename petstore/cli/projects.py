@@ -1,54 +1,64 @@
-"""flask projects create, list, change and delete."""
+"""flask projects, and what is listed of each project: its usage and its domains."""
 
 from collections.abc import Callable
 
 import click
 
-from petstore.cli.commands import Group, did_you_mean
-from petstore.cli.output import echo_list, format_instant, json_option
+from petstore import clock
+from petstore.cli.commands import (
+    DatabaseCommand,
+    Group,
+    echo_list,
+    format_instant,
+    json_option,
+)
+from petstore.models.domains import Domain
 from petstore.models.names import name_error
 from petstore.models.plans import FREE, PLANS
 from petstore.models.projects import SLUG, Plan, Project
+from petstore.models.requests import SHOWN_DAYS, history
 from petstore.quotas.projects import count_rows, delete_project
 
-MAX_REQUESTS = 10**12
-MAX_ROWS = 10**12
+MOST = 10**12
 CUSTOM = " or ".join(name for name, terms in PLANS.items() if not terms.quota)
+OF_CUSTOM = f"only for the plan {CUSTOM}"
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+def limit_options(what: str) -> Decorator:
+    """Return the options for a limit per minute and a limit per day."""
+
+    def add_to(command: Callable[..., None]) -> Callable[..., None]:
+        for window in ("day", "minute"):
+            text = what.format(window)
+            option = click.option(
+                f"--per-{window}", type=click.IntRange(1, MOST), help=text
+            )
+            command = option(command)
+        return command
+
+    return add_to
+
+
+def project_option(text: str) -> Decorator:
+    """Return the option that selects a project."""
+    return click.option("--project", "slug", help=text)
+
 
 projects = Group(name="projects", help="Projects and their plans.")
 plan_option = click.option(
     "--plan", type=click.Choice(PLANS), help="The plan of the project."
 )
-per_minute_option, per_day_option = (
-    click.option(
-        f"--per-{window}",
-        type=click.IntRange(1, MAX_REQUESTS),
-        help=f"Requests per {window}; only for the plan {CUSTOM}.",
-    )
-    for window in ("minute", "day")
-)
-
-rows_option = click.option(
-    "--rows",
-    "max_rows",
-    type=click.IntRange(1, MAX_ROWS),
-    help=f"Animals, orders and categories together; only for the plan {CUSTOM}.",
-)
+plan_limit_options = limit_options(f"Requests per {{}}; {OF_CUSTOM}.")
 
 
 @projects.command()
 @click.argument("name")
 @click.option("--slug", help="1 to 63 of a-z, 0-9 and inner hyphens.")
 @plan_option
-@per_minute_option
-@per_day_option
-def create(
-    name: str,
-    slug: str | None,
-    plan: str | None,
-    per_minute: int | None,
-    per_day: int | None,
-) -> None:
+@plan_limit_options
+def create(name: str, slug: str | None, plan: str | None, **limits: int | None) -> None:
     """Create a project, on the plan free if none is given, and print its slug."""
     if error := name_error(name):
         raise click.UsageError(f"NAME {error}.")
@@ -56,8 +66,7 @@ def create(
         raise click.UsageError(
             "--slug must have 1 to 63 characters of a-z, 0-9 and inner hyphens."
         )
-    project = Project.add(name, slug, Plan(plan or FREE, per_minute, per_day))
-    click.echo(project.slug)
+    click.echo(Project.add(name, slug, Plan(plan or FREE, **limits)).slug)
 
 
 @projects.command("list")
@@ -95,9 +104,13 @@ def list_projects(*, as_json: bool) -> None:
 @projects.command()
 @click.argument("slug")
 @plan_option
-@per_minute_option
-@per_day_option
-@rows_option
+@plan_limit_options
+@click.option(
+    "--rows",
+    "max_rows",
+    type=click.IntRange(1, MOST),
+    help=f"Animals, orders and categories together; {OF_CUSTOM}.",
+)
 def change(slug: str, plan: str | None, **limits: int | None) -> None:
     """Change the plan of a project, from its next request on.
 
@@ -145,34 +158,79 @@ def count_again(slug: str) -> None:
     click.echo(project.rows_held)
 
 
-def project_option(text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return the option that selects a project."""
-    return click.option("--project", "slug", help=text)
+@click.command(cls=DatabaseCommand)
+@project_option("Only the usage of this project.")
+@click.option(
+    "--days",
+    type=click.IntRange(1, SHOWN_DAYS),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many days, today included.",
+)
+@json_option
+def usage(slug: str | None, days: int, *, as_json: bool) -> None:
+    """Print the requests served and refused of each project and day (UTC)."""
+    shown = Project.all_by_slug() if slug is None else [find_project(slug)]
+    echo_list(
+        ("PROJECT", "DAY", "SERVED", "REFUSED", "PER DAY"),
+        [
+            (
+                project.slug,
+                clock.utc_date(day * clock.MS_PER_DAY),
+                served,
+                refused,
+                project.quota.per_day,
+            )
+            for project in shown
+            for day, served, refused in history(project.id, days)
+        ],
+        as_json=as_json,
+    )
+
+
+domains = Group(name="domains", help="Domains of the projects.")
+
+
+@domains.command("list")
+@project_option("Only the domains of this project.")
+@json_option
+def list_domains(slug: str | None, *, as_json: bool) -> None:
+    """Print the domains, with the states of their DNS and their certificates."""
+    project = None if slug is None else find_project(slug)
+    echo_list(
+        ("NAME", "PROJECT", "STATE", "CERTIFICATE", "EXPIRES"),
+        [
+            (
+                domain.name,
+                domain.project.slug,
+                domain.state,
+                domain.certificate if domain.verified_ms else None,
+                format_instant(domain.certificate_expires_ms),
+            )
+            for domain in Domain.all_by_name(project)
+        ],
+        as_json=as_json,
+    )
 
 
 def find_project(slug: str) -> Project:
     """Return the project with that slug; raises `click.UsageError`."""
-    project = Project.by_slug(slug)
-    if project is None:
-        slugs = [project.slug for project in Project.all_by_slug()]
-        raise click.UsageError(
-            f"There is no project {slug!r}.{did_you_mean(slug, slugs)}"
-        )
-    return project
+    if project := Project.by_slug(slug):
+        return project
+    raise click.UsageError(f"There is no project {slug!r}.")
 
 
 def chosen_project(slug: str | None) -> Project:
     """Return the project with that slug; without one the only project."""
-    return _only_project() if slug is None else find_project(slug)
-
-
-def _only_project() -> Project:
-    projects = Project.all_by_slug()
-    if len(projects) == 1:
-        return projects[0]
-    if not projects:
+    if slug is not None:
+        return find_project(slug)
+    found = Project.all_by_slug()
+    if len(found) == 1:
+        return found[0]
+    if not found:
         raise click.UsageError(
             "There is no project yet: flask projects create NAME makes one."
         )
-    slugs = ", ".join(project.slug for project in projects)
+    slugs = ", ".join(project.slug for project in found)
     raise click.UsageError(f"Which project? Give --project with one of {slugs}.")

@@ -1,12 +1,12 @@
-"""What watches the service: logs, health and metrics."""
+"""What watches the service: what requests leave behind, health and metrics."""
 
 from flask import Flask
 
-from petstore.monitoring import health, metrics, notes
+from petstore.monitoring import health, metrics, requests
 
 
 def init_app(app: Flask) -> None:
     """Register what needs no key and no quota."""
+    requests.init_app(app)
     metrics.init_app(app)
-    notes.init_app(app)
     app.register_blueprint(health.bp)

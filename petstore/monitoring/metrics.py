@@ -1,10 +1,12 @@
-"""/metrics: counters of all workers together, and gauges, for Prometheus."""
+"""/metrics: counters of all workers together, and gauges, for Prometheus.
+
+Under gunicorn each worker counts in files of its own, as the documentation of
+prometheus_client describes its multiprocess mode.
+"""
 
 import functools
 import logging
 import os
-import struct
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from http import HTTPStatus
@@ -31,10 +33,7 @@ from petstore.web.application import current_request, limiter_of
 from petstore.web.proxies import require_direct_client
 from petstore.web.turns import turns_of
 
-DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
-READS = 50  # of the files, until none is just being made
-PAUSE_SECONDS = 0.01
 UNCOUNTED_BLUEPRINTS = ("metrics", "health")
 
 REQUESTS = Counter(
@@ -54,20 +53,14 @@ QUOTA_REQUESTS = Counter(
 REFUSALS = Counter(
     "petstore_quota_refusals", "Responses with 429, by reason.", ["reason"]
 )
-DEPRECATED = Counter(
-    "petstore_deprecated_requests",
-    "Calls of deprecated operations.",
-    ["operation"],
+DROPPED = Counter(
+    "petstore_log_lines_dropped", "Lines of the log that were not written."
 )
 EVENTS = {
-    "key_banned": ("petstore_bans", "Keys that were banned."),
-    "database_error": (
+    "key_banned": Counter("petstore_bans", "Keys that were banned."),
+    "database_error": Counter(
         "petstore_database_errors",
         "Requests that failed because the database did not answer.",
-    ),
-    "log_line_dropped": (
-        "petstore_log_lines_dropped",
-        "Lines of the log that were not written.",
     ),
 }
 
@@ -82,46 +75,17 @@ def init_app(app: Flask) -> None:
     logging.getLogger("petstore.events").handlers = [_EventHandler()]
 
 
-def make_directory() -> None:
-    """Make the directory for the files of the workers, if there are several.
-
-    A cleaner of temporary files may have deleted it.
-    """
-    if directory := os.environ.get(DIRECTORY):
-        os.makedirs(directory, mode=0o700, exist_ok=True)
-
-
-def open_files() -> None:
-    """Show every counter that has no labels as 0, and open the files of this process.
-
-    A process that never calls it, such as a command, leaves no file.
-    """
-    for name in EVENTS:
-        _counter_of(name)
-    _child(DURATION, "unknown")
-
-
 @bp.get("/metrics")
 def metrics() -> Response:
     """Return all metrics; 404 to a request that came through a proxy."""
     require_direct_client()
     registry = CollectorRegistry()
     registry.register(_Gauges(current_app))
-    if os.environ.get(DIRECTORY):
-        make_directory()
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         MultiProcessCollector(registry)
     else:
-        open_files()
         registry.register(REGISTRY)
-    return Response(_text(registry), content_type=CONTENT_TYPE_LATEST)
-
-
-def _text(registry: CollectorRegistry) -> bytes:
-    for _ in range(READS - 1):
-        with suppress(struct.error):  # a new worker has a file that is still empty
-            return generate_latest(registry)
-        time.sleep(PAUSE_SECONDS)
-    return generate_latest(registry)
+    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
 class _Gauges(Collector):
@@ -146,21 +110,18 @@ def _count(response: Response) -> Response:
     blueprint, _, operation = (request.endpoint or ".unknown").rpartition(".")
     if blueprint in UNCOUNTED_BLUEPRINTS:
         return response
-    # Requests go on without metrics if the files cannot be opened.
-    with suppress(OSError):
+    with suppress(OSError):  # requests go on without metrics if a file cannot grow
         if dropped := log.take_dropped():
-            _counter_of("log_line_dropped").inc(dropped)
+            DROPPED.inc(dropped)
         _child(REQUESTS, operation, response.status_code).inc()
         _child(DURATION, operation).observe(clock.monotonic() - state.started)
         if state.decision:
             _count_quota(state.decision, state.caller)
-            if state.caller and state.is_deprecated:
-                _child(DEPRECATED, operation).inc()
     return response
 
 
 def _count_refusal() -> None:
-    with suppress(OSError):
+    with suppress(OSError):  # as in `_count`
         _child(REQUESTS, "refused", HTTPStatus.SERVICE_UNAVAILABLE.value).inc()
 
 
@@ -177,14 +138,7 @@ def _child(metric: Any, *labels: str | int) -> Any:
     return metric.labels(*labels)
 
 
-@functools.cache
-def _counter_of(name: str) -> Counter:
-    return Counter(*EVENTS[name])
-
-
 class _EventHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        name = record.getMessage()
-        if name in EVENTS:
-            with suppress(OSError):  # as in `_count`
-                _counter_of(name).inc()
+        if counter := EVENTS.get(record.getMessage()):
+            counter.inc()

@@ -8,7 +8,6 @@ from typing import Any
 
 import gevent
 from gevent import monkey
-from gevent.event import Event
 from gevent.pool import Pool
 from gunicorn.sock import BaseSocket
 from gunicorn.workers.ggevent import GeventWorker
@@ -35,7 +34,6 @@ class Worker(GeventWorker):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._stopping = Event()
         # Connections that wait for a request, and those whose client has to send the
         # rest of one or to read a response, in the order in which they began to wait.
         self._idle: dict[Connection, None] = {}
@@ -48,12 +46,7 @@ class Worker(GeventWorker):
         """Tell the master that the worker is alive; stop if the master is not."""
         self.tmp.notify()
         if self.ppid != os.getppid():
-            self.handle_exit()
-
-    def handle_exit(self, *_: object) -> None:
-        """Stop gracefully; called for SIGTERM."""
-        self.alive = False
-        self._stopping.set()
+            self.alive = False
 
     def run(self) -> None:
         """Serve until a signal stops the worker, then finish the requests under way."""
@@ -62,11 +55,11 @@ class Worker(GeventWorker):
         gc.freeze()
         self._connections = Pool(_room_for(self.worker_connections))
         accepting = [gevent.spawn(self._accept, each) for each in self.sockets]
-        for each in accepting:
-            each.link_exception(self.handle_exit)  # the master starts another worker
-        while self.alive:
+        # If one of them fails, the master starts another worker.
+        while self.alive and not any(each.ready() for each in accepting):
             self.notify()
-            self._stopping.wait(timeouts.LIMITS.tick_seconds)
+            gevent.sleep(timeouts.LIMITS.tick_seconds)
+        self.alive = False
         gevent.killall(accepting)
         for listener in self.sockets:
             self._accept_queued(listener)
@@ -78,7 +71,7 @@ class Worker(GeventWorker):
         """Count a request, and stop the worker at gunicorn's `max_requests`."""
         self.nr += 1
         if self.nr >= self.max_requests:
-            self.handle_exit()
+            self.alive = False
 
     def add_waiting(self, connection: Connection) -> None:
         """Note that a connection waits for its client: it may have to make room."""
@@ -95,16 +88,14 @@ class Worker(GeventWorker):
         self._slow.pop(connection, None)
 
     def _accept(self, listener: BaseSocket) -> None:
-        """Accept connections, but after some let others go on, and other workers."""
         listener.setblocking(True)  # for this greenlet
         while True:
-            for _ in range(timeouts.LIMITS.accepts):
-                self._connections.wait_available()
-                try:
-                    self._serve(*listener.accept())
-                except OSError:  # the client has gone, or there are no descriptors
-                    gevent.sleep(timeouts.LIMITS.accept_pause_seconds)
-            gevent.sleep(0)
+            self._connections.wait_available()
+            try:
+                self._serve(*listener.accept())
+            except OSError:  # the client has gone, or there are no descriptors
+                gevent.sleep(timeouts.LIMITS.accept_pause_seconds)
+            gevent.sleep(0)  # others go on, and other workers accept, too
 
     def _accept_queued(self, listener: BaseSocket) -> None:
         listener.setblocking(False)

@@ -41,12 +41,11 @@ class RequestState:
 
     request_id: str
     started: float  # by `clock.monotonic`
-    headers: list[Header] = field(default_factory=list)  # of its response
+    headers: list[Header]  # of its response
     host_project_id: int | None = None  # None: the host serves every project
     caller: Caller | None = None  # None: no valid key, or nobody has signed in
     project: Project = field(init=False, repr=False)  # of a page, with its caller
     decision: Decision | None = None  # None: the request was not counted
-    is_deprecated: bool = False
     error_code: str | None = None
 
     @property

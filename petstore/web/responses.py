@@ -1,4 +1,4 @@
-"""Responses, sent with the headers in the state of the request (see headers.py)."""
+"""Responses, sent with the headers in the state of the request."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -6,11 +6,11 @@ from typing import Any
 
 from flask import Flask, Response
 
-from petstore import randomness
+from petstore import clock, randomness
 from petstore.errors import NO_HEADERS
 from petstore.models.credentials import contains_key
 from petstore.settings import Settings
-from petstore.web.application import Header, current_request
+from petstore.web.application import Header, RequestState, current_request
 
 # Of what says nothing else itself: caches would choose how long to keep a page or a 404
 # (RFC 9111 section 4.2.2).
@@ -84,20 +84,21 @@ FOR_PAGES = {
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Begin with the headers that every answer has; the log has set the id."""
+    """Give each request its id and its state, and the headers of every answer."""
     app.response_class = ApplicationResponse
     base_domain = settings.base_domain
 
     @app.before_request
     def begin() -> None:
         request = current_request()
-        state = request.state
-        state.headers = [(REQUEST_ID, state.request_id), NOSNIFF]
+        request_id = request_id_of(request.environ)
+        headers = [(REQUEST_ID, request_id), NOSNIFF]
+        request.state = RequestState(request_id, clock.monotonic(), headers)
         # Only a trusted proxy can say that the request came over TLS.
         if request.scheme == "https" and (
             base_domain is None or _is_ours(request.host, base_domain)
         ):
-            state.headers.append(TRANSPORT_SECURITY)
+            headers.append(TRANSPORT_SECURITY)
 
 
 def request_id_of(environ: dict[str, Any]) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 
 from petstore.cli.commands import COMMANDS
-from petstore.settings import RELEASE
 from tests.cli.outputs import refusal, text_of
 from tests.harness import servers
 from tests.harness.databases import of_one_engine
@@ -25,10 +24,6 @@ from tests.harness.databases import of_one_engine
         (("migrate", "--bogus"), "No such option '--bogus'."),
         (("keys", "revok"), "No such command 'revok'. Did you mean 'revoke'?"),
         (("usage", "--day"), "No such option '--day'. Did you mean '--days'?"),
-        (
-            ("keys", "create", "--project", "sheltr"),
-            "There is no project 'sheltr'. Did you mean 'shelter'?",
-        ),
         (("projects",), "Missing command."),
         (("projects", "--bogus"), "No such option '--bogus'."),
         (("projects", "create"), "Missing argument 'NAME'."),
@@ -40,9 +35,9 @@ from tests.harness.databases import of_one_engine
         (("keys", "create", "two\nlines"), "Got unexpected extra argument (two lines)"),
         (
             ("keys", "create", "--label", "\udcff"),
-            r"The argument '\udcff' is not UTF-8.",
+            r"'\udcff' cannot be encoded in utf-8.",
         ),
-        (("keys", "revoke", "\udcff"), r"The argument '\udcff' is not UTF-8."),
+        (("keys", "revoke", "\udcff"), r"'\udcff' cannot be encoded in utf-8."),
         (("data", "copy"), "Missing argument 'DATABASE_URL'."),
     ],
 )
@@ -52,25 +47,16 @@ def test_refusal_is_one_line(flask: Callable, arguments: tuple, message: str):
 
 
 @of_one_engine
-def test_mistyped_prefix_is_refused_with_a_suggestion(flask: Callable, key: str):
-    message = refusal(flask("keys", "revoke", key[:15] + "!"))
-    assert message.endswith(f"Did you mean {key[:16]!r}?")
-
-
-@of_one_engine
 @pytest.mark.parametrize("command", [(), ("projects",), ("keys", "create")])
 def test_help_exits_with_0(flask: Callable, command: tuple):
     assert text_of(flask(*command, "--help")).startswith("Usage: ")
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ()])
-def test_help_begins_with_what_this_is(sqlite_url: str, arguments: tuple):
-    helped = servers.flask({"DATABASE_URL": sqlite_url}, *arguments)
+def test_help_lists_each_command(sqlite_url: str):
+    helped = servers.flask({"DATABASE_URL": sqlite_url}, "--help")
     assert (helped.returncode, helped.stderr) == (0, "")
-    assert helped.stdout.splitlines()[2] == (
-        f"  Pet Store Service {RELEASE}: animals for adoption over HTTP."
-    )
-    assert re.findall(r"^  (\w+)  ", helped.stdout, re.MULTILINE) == list(COMMANDS)
+    listed = re.findall(r"^  (\w+)  ", helped.stdout, re.MULTILINE)
+    assert set(listed) == {*COMMANDS, "run", "routes", "shell"}
 
 
 def test_commands_of_flask_know_the_whole_application(sqlite_url: str):
@@ -105,4 +91,4 @@ def test_commands_behave_the_same_in_a_shell(sqlite_url: str):
     assert key.stdout.strip() not in key.stderr
     refused = servers.flask(environ, "keys", "revoke", os.fsdecode(b"\xff"))
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr == "Error: The argument '\\udcff' is not UTF-8.\n"
+    assert refused.stderr == "Error: '\\udcff' cannot be encoded in utf-8.\n"

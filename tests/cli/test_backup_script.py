@@ -89,10 +89,8 @@ def test_new_file_is_complete_and_private_and_takes_the_place_of_the_oldest(
     assert [path.name for path in kept] == OLD[1 - KEPT :]
     assert stat.S_IMODE(new.stat().st_mode) == 0o600
     assert b"Shelter" in content_of(new)
-    assert set(names(backups)) - {path.name for path in (*kept, new)} == {
-        "mine.dump",
-        "petstore.db",
-    }
+    others = set(names(backups)) - {path.name for path in (*kept, new)}
+    assert others == {"mine.dump", "petstore.db"}  # nothing of a killed backup
 
 
 def content_of(file: Path) -> bytes:
@@ -110,34 +108,23 @@ def test_failed_backup_is_an_error_and_deletes_no_older_file(
         done = back_up(url, PATH=path)
         assert done.returncode != 0
         assert [name for name in names(backups) if name.startswith("petstore-")] == OLD
-
-
-def test_what_a_killed_backup_has_left_goes_with_the_next(
-    back_up: Callable, backups: Path, sqlite_url: str
-):
-    [left] = backups.glob(".petstore-*")
-    assert back_up(sqlite_url).returncode == 0
-    assert not left.exists()
-
-
-def test_half_a_file_does_not_keep_a_full_disk_full(
-    back_up: Callable, backups: Path, half_a_dump: Path
-):
-    done = back_up(SERVER, PATH=f"{half_a_dump}:{os.environ['PATH']}")
-    assert done.returncode != 0
     assert "--file=" in (half_a_dump / "told").read_text()
-    assert list(backups.glob(".petstore-*")) == []
+    assert list(backups.glob(".petstore-*")) == []  # half a file fills no disk
 
 
 @pytest.mark.parametrize(
-    "url", ["", "petstore", "SQLITE:///petstore.db", "mysql://h/d"]
+    "url",
+    [
+        *("", "petstore", "SQLITE:///petstore.db", "mysql://h/d"),
+        *("postgresql://h/d?password=x", "postgresql://h/d?a=b&password=x"),
+    ],
 )
-def test_pg_dump_is_not_asked_for_what_is_no_address_of_postgresql(
+def test_pg_dump_is_asked_for_no_other_address_and_for_none_that_shows_a_password(
     back_up: Callable, half_a_dump: Path, url: str
 ):
     done = back_up(url, PATH=f"{half_a_dump}:{os.environ['PATH']}")
     assert done.returncode == 1
-    assert done.stderr.startswith("DATABASE_URL: must be ")
+    assert done.stderr.startswith("DATABASE_URL: ")
     assert not (half_a_dump / "told").exists()
 
 
@@ -158,17 +145,6 @@ def test_password_is_no_argument_of_pg_dump(back_up: Callable, half_a_dump: Path
     shown = " ".join([*arguments, done.stdout, done.stderr])
     assert PASSWORD not in shown
     assert password not in shown
-
-
-@pytest.mark.parametrize("option", ["?password=x", "?sslmode=require&password=x"])
-def test_password_that_would_be_an_argument_is_refused(
-    back_up: Callable, half_a_dump: Path, option: str
-):
-    url = f"postgresql://petstore@db.example.org/petstore{option}"
-    done = back_up(url, PATH=f"{half_a_dump}:{os.environ['PATH']}")
-    assert done.returncode == 1
-    assert done.stderr.startswith("DATABASE_URL: ")
-    assert not (half_a_dump / "told").exists()
 
 
 def test_second_backup_into_a_directory_at_the_same_time_is_an_error(

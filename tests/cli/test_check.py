@@ -1,11 +1,43 @@
-"""flask check: one line for each check, and the exit code."""
+"""flask check: one line for each thing to look at, and the exit code."""
 
 import json
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
-from petstore.cli.checks import CHECKS
+import psycopg
+import pytest
+import redis
+
+from petstore import clock as service_clock
+from petstore.cli import check
+from petstore.cli.check import CHECKS, Result
+from petstore.settings import read_settings
+from petstore.storage.database import db, open_databases
 from tests.cli.outputs import text_of
+from tests.harness import clusters, databases, servers
+from tests.harness.clocks import Clock
 from tests.harness.databases import applied_by_a_newer_version
+from tests.harness.host_fixtures import BASE
+from tests.harness.tls_proxy import tls_proxy
+
+SECRET = "Geheimnis-Geheimnis"
+NOWHERE = f"postgresql://u:{SECRET}@127.0.0.1:1/d"
+Checked = Callable[..., Result]
+
+
+@pytest.fixture
+def checked() -> Iterator[Checked]:
+    """A function that runs one check with some settings."""
+
+    def checked(name: str, **environ: str) -> Result:
+        settings = read_settings(environ)
+        databases.close()  # of the check before
+        open_databases(settings)
+        return check._result(CHECKS[name], settings)
+
+    yield checked
+    databases.close()
 
 
 def statuses(text: str) -> list[list[str]]:
@@ -18,9 +50,10 @@ def test_each_check_that_passes_is_one_line(flask: Callable):
 
 def test_json_output_is_one_array(flask: Callable):
     found = json.loads(text_of(flask("check", "--json")))
-    assert [result["check"] for result in found] == list(CHECKS)
-    assert {result["status"] for result in found} == {"ok"}
-    assert all(result["message"] for result in found)
+    assert [(each["check"], each["status"]) for each in found] == [
+        (name, "ok") for name in CHECKS
+    ]
+    assert all(each["message"] for each in found)
 
 
 def test_newer_migration_is_a_warning_that_exits_with_0(flask: Callable):
@@ -30,11 +63,186 @@ def test_newer_migration_is_a_warning_that_exits_with_0(flask: Callable):
     assert "(9999_later); run that version" in text
 
 
-def test_failed_check_exits_with_1_after_the_other_checks(
-    flask_without_redis: Callable,
-):
-    result = flask_without_redis("check")
-    assert result.exit_code == 1
-    found = statuses(result.stdout)
+def test_failed_check_exits_with_1_after_the_other_checks(sqlite_url: str):
+    away = {"DATABASE_URL": sqlite_url, "REDIS_URL": "redis://127.0.0.1:1/0"}
+    ended = servers.flask(away, "check")
+    assert ended.returncode == 1
+    found = statuses(ended.stdout)
     assert [name for name, _ in found] == list(CHECKS)
-    assert [name for name, status in found if status == "wrong"] == ["redis"]
+    assert ["redis", "wrong"] in found
+
+
+def test_settings_that_differ_from_their_defaults_are_shown_without_secrets(
+    checked: Checked,
+):
+    assert checked("settings") == ("ok", "each has its default")
+    _, shown = checked(
+        "settings",
+        DATABASE_URL=f"postgres://pets:{SECRET}@db:5433/pets?password={SECRET}",
+        REDIS_URL=f"rediss://me:{SECRET}@cache:6380/1?ssl_cert_reqs=none",
+        SECRET_KEY=SECRET,
+        PORT="8000",
+        PETSTORE_CORS_ORIGINS="https://a.example,https://b.example",
+        PETSTORE_DNS_SERVERS="192.0.2.1:53,192.0.2.2:53",
+    )
+    assert shown == (
+        "DATABASE_URL=postgresql://db:5433/pets REDIS_URL=rediss://cache:6380/1 "
+        "SECRET_KEY=set PETSTORE_CORS_ORIGINS=https://a.example,https://b.example "
+        "PETSTORE_DNS_SERVERS=192.0.2.1:53,192.0.2.2:53"
+    )
+
+
+def test_unknown_setting_is_a_warning(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PETSTORE_TRUSTED_PROXY", "1")
+    status, message = checked("settings")
+    assert status == "warning"
+    assert message.startswith("PETSTORE_TRUSTED_PROXY is not a setting of this service")
+
+
+def test_unmigrated_database_is_wrong(checked: Checked, unmigrated_url: str):
+    checked("database", DATABASE_URL=unmigrated_url)
+    db.execute_sql("SELECT 1")  # creates the SQLite file
+    status, message = checked("database", DATABASE_URL=unmigrated_url)
+    assert status == "wrong"
+    assert "run `flask migrate` first" in message
+
+
+def test_missing_sqlite_file_is_not_created(checked: Checked, tmp_path: Path):
+    status, _ = checked("database", DATABASE_URL=f"sqlite:///{tmp_path}/new.db")
+    assert status == "wrong"
+    assert not list(tmp_path.iterdir())
+
+
+def test_unreachable_stores_are_reported_without_their_passwords(checked: Checked):
+    away = f"redis://:{SECRET}@127.0.0.1:{servers.free_port()}/0"
+    for name, setting in (("database", NOWHERE), ("redis", away)):
+        status, message = checked(name, **{f"{name.upper()}_URL": setting})
+        assert status == "wrong"
+        assert "onnect" in message
+        assert SECRET not in message
+
+
+def test_stores_that_are_too_old_are_wrong(
+    checked: Checked,
+    postgresql_url: str,
+    redis_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(check, "OLDEST_POSTGRESQL", 99)
+    monkeypatch.setattr(check, "OLDEST_REDIS", 99)
+    for name, url in (("database", postgresql_url), ("redis", redis_url)):
+        status, message = checked(name, **{f"{name.upper()}_URL": url})
+        assert status == "wrong"
+        assert message.endswith(" 99 or newer")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "status"), [(1, "ok"), (-3, "wrong"), (5, "wrong")]
+)
+def test_clock_of_postgresql_more_than_two_seconds_off_is_wrong(
+    checked: Checked,
+    postgresql_url: str,
+    postgresql: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: int,
+    status: str,
+):
+    theirs = Clock()
+    theirs.tell_postgresql(postgresql)
+    ours = theirs.now_ms + seconds * 1000
+    monkeypatch.setattr(service_clock, "now_ms", lambda: ours)
+    found = checked("database", DATABASE_URL=postgresql_url)
+    assert found[0] == status
+    assert (f"{abs(seconds) * 1000} ms apart" in found[1]) == (status == "wrong")
+
+
+def test_files_readable_by_others_are_wrong(checked: Checked, sqlite_url: str):
+    for mode, status in ((0o600, "ok"), (0o640, "wrong"), (0o604, "wrong")):
+        Path(sqlite_url.removeprefix("sqlite:///")).chmod(mode)
+        assert checked("files", DATABASE_URL=sqlite_url)[0] == status
+
+
+@pytest.mark.parametrize(
+    ("policy", "status"), [("noeviction", "ok"), ("allkeys-lru", "wrong")]
+)
+def test_redis_must_not_evict_keys(
+    checked: Checked,
+    redis_url: str,
+    policy: str,
+    status: str,
+    request: pytest.FixtureRequest,
+):
+    client = redis.from_url(redis_url)
+    request.addfinalizer(lambda: client.config_set("maxmemory-policy", "noeviction"))
+    client.config_set("maxmemory-policy", policy)
+    found = checked("redis", REDIS_URL=redis_url)
+    assert found[0] == status
+    assert "noeviction" in found[1]
+
+
+def test_each_node_of_a_cluster_is_checked(checked: Checked, tmp_path: Path):
+    with clusters.cluster(tmp_path) as cluster:
+        assert checked("redis", REDIS_URL=cluster.url)[0] == "ok"
+        node = cluster.nodes[-1]
+        node.client.config_set("maxmemory-policy", "volatile-ttl")
+        assert "volatile-ttl" in checked("redis", REDIS_URL=cluster.url)[1]
+
+
+def test_redis_that_accepts_and_never_answers_is_wrong(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(check, "REDIS_SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        status, message = checked("redis", REDIS_URL=f"redis://127.0.0.1:{port}/0")
+    assert status == "wrong"
+    assert "imeout" in message
+
+
+def test_untrusted_redis_certificate_is_wrong_with_a_remedy(checked: Checked):
+    with tls_proxy() as server:
+        server.issue("localhost")
+        url = f"rediss://:{SECRET}@localhost:{server.address.port}/0"
+        status, message = checked("redis", REDIS_URL=url)
+    assert status == "wrong"
+    assert "append ?ssl_cert_reqs=none to REDIS_URL" in message
+    assert SECRET not in message
+
+
+def test_base_domain_requires_a_trusted_proxy(checked: Checked):
+    assert checked("proxies", PETSTORE_BASE_DOMAIN=BASE)[0] == "wrong"
+    assert checked("proxies")[0] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("own", "below", "status"),
+    [
+        ("192.0.2.1", "192.0.2.1", "ok"),
+        ("192.0.2.1", "192.0.2.2", "warning"),
+        ("192.0.2.1", None, "wrong"),
+        (None, None, "wrong"),
+    ],
+)
+def test_base_domain_and_its_wildcard_need_the_same_address(
+    checked: Checked,
+    monkeypatch: pytest.MonkeyPatch,
+    own: str | None,
+    below: str | None,
+    status: str,
+):
+    def look_up(name: str, *_: object, **__: object) -> list[tuple]:
+        address = own if name == f"{BASE}." else below
+        if address is None:
+            raise socket.gaierror
+        return [(socket.AF_INET, 0, 0, "", (address, 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    found = checked("hosts", PETSTORE_BASE_DOMAIN=BASE)
+    assert found[0] == status
+    assert f"*.{BASE}" in found[1]
+
+
+def test_host_check_without_a_base_domain_is_ok(checked: Checked):
+    assert checked("hosts")[0] == "ok"

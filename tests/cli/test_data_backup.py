@@ -6,7 +6,6 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -22,7 +21,6 @@ from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, refusal, text_of
 from tests.harness import servers
 from tests.harness.clients import Client
-from tests.harness.crowds import at_once
 from tests.harness.documents import commands_below
 from tests.harness.services import serving
 
@@ -72,54 +70,18 @@ def test_backup_is_a_single_private_file(flask: Callable, file: Path):
 
 
 @of_sqlite
-def test_existing_file_is_not_overwritten(flask: Callable, file: Path):
+def test_what_is_no_new_file_is_refused(flask: Callable, file: Path):
     file.write_text("dear")
-    message = refusal(flask("data", "backup", str(file)))
-    assert message == f"There is a file {file} already."
+    for argument, message in (
+        (str(file), f"There is a file {file} already."),
+        (f"{file}/today.db", f"There is no directory {file}."),
+        ("", ". is a directory; name a new file."),
+        ("/proc", "/proc is a directory; name a new file."),
+    ):
+        assert refusal(flask("data", "backup", argument)) == message
     assert file.read_text() == "dear"
-
-
-@of_sqlite
-def test_one_of_two_concurrent_backups_to_a_file_fails(
-    app: Flask, file: Path, monkeypatch: pytest.MonkeyPatch
-):
-    ready = threading.Barrier(2)
-    copy, failures = copies._copy, []
-
-    def copy_together(*arguments: object) -> None:
-        copy(*arguments)
-        ready.wait()
-
-    def back_up(_: int) -> None:
-        try:
-            copies.back_up(db.obj, file)
-        except copies.BackupFailed as failure:
-            failures.append(str(failure))
-
-    monkeypatch.setattr(copies, "_copy", copy_together)
-    at_once(back_up, range(2))
-    assert failures == [f"there is a file {file} already"]
-    assert rows(file, "PRAGMA integrity_check") == [("ok",)]
-    assert list(file.parent.iterdir()) == [file]
-
-
-@of_sqlite
-def test_missing_directory_is_a_wrong_argument(flask: Callable, file: Path):
-    message = refusal(flask("data", "backup", str(file / "today.db")))
-    assert message == f"There is no directory {file}."
-
-
-@of_sqlite
-@pytest.mark.parametrize("argument", ["", ".", "/proc"])
-def test_directory_is_a_wrong_argument(flask: Callable, argument: str):
-    message = refusal(flask("data", "backup", argument))
-    assert message == f"{argument or '.'} is a directory; name a new file."
-
-
-@of_sqlite
-def test_unwritable_path_gives_a_one_line_error(flask: Callable):
-    message = failure(flask("data", "backup", "/proc/today.db"))
-    assert message.startswith("The backup failed: ")
+    unwritable = flask("data", "backup", "/proc/today.db")
+    assert failure(unwritable).startswith("The backup failed: ")
 
 
 @of_sqlite

@@ -67,29 +67,21 @@ def test_every_table_loses_its_rows_and_the_other_project_keeps_them(
     assert after["Slug"] == [("rival",), ("shelter",)]
 
 
-def test_refusals_of_keys_that_are_no_longer_listed_go_too(
-    delete: Callable, client: FlaskClient, project: Project, clock: Clock
+def test_counts_and_refusals_of_keys_that_are_no_longer_listed_go_too(
+    delete: Callable,
+    client: FlaskClient,
+    client_of: Callable,
+    project: Project,
+    clock: Clock,
 ):
+    client_of(Key.issue(project, Grant(per_minute=1, per_day=1))).get("/v1/pets")
     fill(client, project, clock)
+    assert any("/key:" in row.subject for row in Counter.select())
     Key.update(revoked_ms=clock.now_ms).execute()
     clock.move(days=31)
     delete("shelter", "--yes")
     assert not Strike.select().exists()
-
-
-def test_counts_of_keys_go_too(delete: Callable, client_of: Callable, project: Project):
-    limited = client_of(Key.issue(project, Grant(per_minute=1, per_day=1)))
-    assert limited.get("/v1/pets").status_code == 200
-    assert any("/key:" in row.subject for row in Counter.select())
-    delete("shelter", "--yes")
     assert not Counter.select().exists()
-
-
-def test_keys_stop_on_the_next_request(delete: Callable, client: FlaskClient):
-    assert client.get("/v1/pets").status_code == 200
-    delete("shelter", "--yes")
-    answer = client.get("/v1/pets")
-    assert (answer.status_code, answer.json["code"]) == (401, "invalid_api_key")
 
 
 def test_request_under_way_finds_its_key_gone(
@@ -138,7 +130,7 @@ def interrupt() -> None:
     raise peewee.OperationalError("no more")
 
 
-def test_project_is_gone_for_everybody_while_its_rows_are_deleted(
+def test_project_is_gone_while_its_rows_are_deleted_until_the_command_finishes_it(
     flask: Callable,
     delete: Callable,
     client: FlaskClient,
@@ -149,7 +141,9 @@ def test_project_is_gone_for_everybody_while_its_rows_are_deleted(
 ):
     fill(client, project, clock)
     pauses.append(interrupt)
-    failure(delete("shelter", "--yes"))
+    for _ in range(2):
+        failure(delete("shelter", "--yes"))
+        assert "`flask projects delete shelter` goes on" in flask("check").stdout
     assert PetTable.select().exists()
     assert not Domain.select().exists()
     assert client.get("/v1/pets").status_code == 401
@@ -159,25 +153,9 @@ def test_project_is_gone_for_everybody_while_its_rows_are_deleted(
     assert refusal(flask("keys", "create", "--project", "shelter"))
     prefix = prefix_of(printed(flask("keys", "create")))  # of the only project
     assert Key.by_prefix(prefix).project_id == rival.id
-
-
-def test_the_same_command_finishes_an_interrupted_deletion(
-    flask: Callable,
-    delete: Callable,
-    client: FlaskClient,
-    project: Project,
-    clock: Clock,
-    pauses: list,
-):
-    fill(client, project, clock)
-    pauses.append(interrupt)
-    for _ in range(2):
-        failure(delete("shelter", "--yes"))
-        assert "`flask projects delete shelter` goes on" in flask("check").stdout
     pauses.clear()
     assert text_of(delete("shelter", "--yes")) == ""
-    left = {name for name, rows in contents().items() if rows}
-    assert left == {"Slug"}
+    assert not PetTable.select().exists()
     assert refusal(delete("shelter", "--yes")) == "There is no project 'shelter'."
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
+from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import uses
@@ -17,6 +18,9 @@ from tests.harness.databases import of_one_engine
 from tests.harness.limits import fill_up_keys
 
 PREFIX_LENGTH = 16
+LIMITS = ("--per-minute", "5", "--per-day", "50")
+FOR_PAGES = ("--role", "read", *LIMITS)
+SHOP = "https://shop.example"
 
 
 def listed(flask: Callable, *arguments: str) -> dict[str, dict[str, str]]:
@@ -61,22 +65,34 @@ def test_create_needs_the_only_project_or_its_name(flask: Callable, app: Flask):
     assert row_of(flask, key)["PROJECT"] == "rival"
 
 
+@pytest.mark.parametrize(
+    ("options", "role"),
+    [((), "full"), *((("--role", role), role) for role in ("read", "write", "full"))],
+)
+def test_key_has_the_given_role_and_is_full_without_one(
+    flask: Callable, project: Project, options: tuple, role: str
+):
+    assert Caller.of(printed(flask("keys", "create", *options))).role == role
+
+
 def test_the_list_shows_everything_but_the_key(flask: Callable, project: Project):
-    key = printed(flask("keys", "create", "--label", "CI", "--expires-in", "1.5"))
+    origins = ("--origin", SHOP, "--origin", "http://localhost:8080")
+    options = ("--label", "CI", "--expires-in", "1.5", *FOR_PAGES, *origins)
+    key = printed(flask("keys", "create", *options))
     assert table(flask("keys", "list")) == [
         {
             "PREFIX": key[:PREFIX_LENGTH],
             "LABEL": "CI",
-            "ROLE": "full",
+            "ROLE": "read",
             "STATE": "active",
             "CREATED": "2027-03-17T12:00:10Z",
             "LAST USED": "-",
             "EXPIRES": "2027-03-19T00:00:10Z",
             "REVOKED": "-",
             "BANNED UNTIL": "-",
-            "PER MINUTE": "-",
-            "PER DAY": "-",
-            "ORIGINS": "-",
+            "PER MINUTE": "5",
+            "PER DAY": "50",
+            "ORIGINS": f"{SHOP} http://localhost:8080",
             "SERVED TODAY": "0",
             "REFUSED TODAY": "0",
             "SERVED 30 DAYS": "0",
@@ -172,16 +188,18 @@ def test_rotated_key_ends_after_a_day_or_the_given_grace(
     assert row_of(flask, key)["EXPIRES"] == end
 
 
-def test_the_successor_inherits_project_label_expiry_and_ban(
-    flask: Callable, rotate: Callable, rival: Project, client_of: Callable
+def test_the_successor_inherits_everything_on_a_smaller_plan_too(
+    flask: Callable, rotate: Callable, project: Project, client_of: Callable
 ):
-    ban = START_MS + 60_000
-    key = Key.issue(rival, label="CI", expires_ms=ban + 1000, banned_until_ms=ban)
+    limits = ("--per-minute", "900", "--per-day", "9000", "--origin", SHOP)
+    options = ("--role", "read", *limits, "--label", "CI", "--expires-in", "0.5")
+    key = printed(flask("keys", "create", *options))
+    Key.update(banned_until_ms=START_MS + 60_000).execute()
+    project.change_plan(Plan("free"))
     successor = printed(rotate(key))
-    row = row_of(flask, successor)
-    assert (row["PROJECT"], row["LABEL"]) == ("rival", "CI")
-    assert row["EXPIRES"] == "2027-03-17T12:01:11Z"
-    assert row["BANNED UNTIL"] == "2027-03-17T12:01:10Z"
+    new, old = row_of(flask, successor), row_of(flask, key)
+    assert new | {"PREFIX": key[:PREFIX_LENGTH], "STATE": old["STATE"]} == old
+    assert (new["BANNED UNTIL"], new["PER DAY"]) == ("2027-03-17T12:01:10Z", "9000")
     assert error_of(client_of(successor).get("/v1/pets")) == (429, "api_key_banned")
 
 
@@ -212,6 +230,51 @@ def test_key_of_a_project_that_is_being_deleted_is_unknown(
 
 @of_one_engine
 @pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("HTTPS://Shop.Example:443", SHOP),
+        ("http://SHOP.example:80", "http://shop.example"),
+        ("https://shop.example:8443", "https://shop.example:8443"),
+        ("http://[::1]:8080", "http://[::1]:8080"),
+        ("https://Müller.example", "https://xn--mller-kva.example"),
+    ],
+)
+def test_origin_is_kept_as_browsers_write_it(
+    flask: Callable, project: Project, written: str, kept: str
+):
+    key = printed(flask("keys", "create", *FOR_PAGES, "--origin", written))
+    assert Caller.of(key).origins == kept
+
+
+@of_one_engine
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("shop.example", "ftp://shop.example", "https://", "null", "*", ""),
+        *(f"{SHOP}/", f"{SHOP}/pets", f"{SHOP}?a", f"{SHOP}#a", "https://a@b.example"),
+        *(f"{SHOP}:0", f"{SHOP}:65536", f"{SHOP}:", f"{SHOP}, {SHOP}", f" {SHOP}"),
+        *(f"{SHOP}\n", "https://-a.example", "https://[::1", "https://" + "a" * 1000),
+        *("https://*.example", "https://ü_.example"),
+    ],
+)
+def test_what_is_no_origin_is_refused(flask: Callable, project: Project, origin: str):
+    message = refusal(flask("keys", "create", *FOR_PAGES, "--origin", origin))
+    assert "is not an origin; write scheme, host and port alone" in message
+    assert len(message) < 400
+
+
+@of_one_engine
+def test_key_takes_ten_origins_and_keeps_each_once(flask: Callable, project: Project):
+    ten = [f"--origin=https://s{n}.example" for n in range(10)]
+    printed(flask("keys", "create", *FOR_PAGES, *ten))
+    key = printed(flask("keys", "create", *FOR_PAGES, *ten[:1] * 10))
+    assert Caller.of(key).origins == "https://s0.example"
+    message = refusal(flask("keys", "create", *FOR_PAGES, *ten, f"--origin={SHOP}"))
+    assert message == "A key takes at most 10 origins."
+
+
+@of_one_engine
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("create", "--project", "nobody"), "There is no project 'nobody'."),
@@ -221,6 +284,16 @@ def test_key_of_a_project_that_is_being_deleted_is_unknown(
         (("create", "--expires-in", "36501"), "--expires-in must be more than 0 and"),
         (("create", "--expires-in", "nan"), "--expires-in must be more than 0 and"),
         (("create", "--expires-in", "soon"), "Invalid value for '--expires-in'"),
+        (("create", "--role", "admin"), "Invalid value for '--role'"),
+        (("create", *LIMITS[:2]), "A key has a limit per minute and a limit per day"),
+        (("create", *LIMITS[2:]), "A key has a limit per minute and a limit per day"),
+        (("create", "--per-minute", "0"), "Invalid value for '--per-minute'"),
+        (
+            ("create", "--per-minute", "1001", "--per-day", "1"),
+            "A key may have at most the limits of its project, which are 1,000 ",
+        ),
+        (("create", "--role", "read", "--origin", SHOP), "Only a key for a web page"),
+        (("create", *LIMITS, "--origin", SHOP), "Only a key for a web page takes"),
         (("list", "--project", ""), "There is no project ''."),
         (("revoke", "pet_0"), "There is no key 'pet_0'; see flask keys list."),
         (("unban", ""), "There is no key ''; see flask keys list."),

@@ -64,6 +64,8 @@ def test_what_the_release_before_has_added_is_kept():
         ("shelter", "free", None, None),
         ("rival", "enterprise", 7, 70),
     ]
+    columns = (Key.role, Key.per_minute, Key.per_day, Key.origins)
+    assert list(Key.select(*columns).tuples()) == [("full", None, None, None)]
 
 
 @pytest.mark.usefixtures("old")
@@ -90,13 +92,6 @@ def test_what_the_release_before_adds_is_found(set_limits: Callable):
     housekeeping.tidy()
     for model in (Pet, Order):
         assert model.listed(SHELTER, Part(1), name="omer").total == 4
-
-
-@pytest.mark.usefixtures("old")
-def test_keys_without_a_role_are_full():
-    migrator.migrate()
-    columns = (Key.role, Key.per_minute, Key.per_day, Key.origins)
-    assert list(Key.select(*columns).tuples()) == [("full", None, None, None)]
 
 
 @pytest.mark.usefixtures("old")

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 
-import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.projects import Plan, Project
@@ -45,6 +44,6 @@ def test_today_is_shown_unless_told_otherwise(
 
 
 @of_one_engine
-@pytest.mark.parametrize("days", ["0", "32", "x", "1.5", ""])
-def test_invalid_number_of_days_is_refused(flask: Callable, days: str):
-    assert "--days" in refusal(flask("usage", "--days", days))
+def test_invalid_number_of_days_is_refused(flask: Callable):
+    for days in ("0", "32", "x", "1.5", ""):
+        assert "--days" in refusal(flask("usage", "--days", days))

@@ -19,7 +19,6 @@ from gunicorn.config import Config
 from petstore import create_app, log, randomness, timeouts
 from petstore.concurrency import Delayed
 from petstore.models.requests import Notes, failures, uses
-from petstore.monitoring import health
 from petstore.server.worker import Worker
 from petstore.settings import read_settings
 from petstore.storage import db
@@ -120,7 +119,6 @@ class Service:
         self._loop = self._new_loop()
         try:
             self.worker = self._new_worker()
-            health.warm_up(self.worker.wsgi)
             self.is_serving = True
             self.world.note("worker", f"{self._incarnation} serves")
             self.worker.run()
