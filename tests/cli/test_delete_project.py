@@ -85,6 +85,14 @@ def test_counts_of_keys_go_too(delete: Callable, client_of: Callable, project: P
     assert not Counter.select().exists()
 
 
+def test_what_release_1_1_0_has_recorded_goes_too(delete: Callable, project: Project):
+    columns = "(project_id, action, subject, done_ms)"
+    row = f"({project.id}, 'prove_domain', 'shop.example.org', 0)"
+    db.execute_sql(f"INSERT INTO limited_action {columns} VALUES {row}")
+    assert text_of(delete("shelter", "--yes")) == ""
+    assert not Project.select().exists()
+
+
 def test_keys_stop_on_the_next_request(delete: Callable, client: FlaskClient):
     assert client.get("/v1/pets").status_code == 200
     delete("shelter", "--yes")

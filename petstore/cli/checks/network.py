@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from petstore import randomness
 from petstore.cli.checks.results import Result
-from petstore.hosting.lookup import Lookup, Unanswered
+from petstore.hosting.dns import Lookup, Unanswered
 from petstore.settings import Settings
 
 # A Unix socket has a path, an inherited socket a number.
