@@ -106,11 +106,6 @@ class Limits:
     # Verifying a domain.
     dns_seconds: float = 5.0  # for all queries of a check
     dns_server_seconds: float = 1.5  # before the next server is asked
-    # An answer of a DNS server. With the most of all three, parsing takes about 10 ms.
-    dns_answer_bytes: int = 2048
-    dns_records: int = 32
-    dns_labels: int = 16  # of each name
-    dns_checks: int = 16  # of a worker at a time, and one of each project
     recheck_seconds: float = 60.0  # between two looks for domains that are due
     handshake_seconds: float = 120.0  # an authority may take two minutes
 

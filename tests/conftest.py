@@ -18,6 +18,7 @@ from redis import Redis
 
 from petstore import clock as service_clock
 from petstore import create_app, log, timeouts
+from petstore.hosting import verifier
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import failures, uses
@@ -25,7 +26,6 @@ from petstore.settings import read_settings
 from petstore.storage import migrator
 from petstore.storage.database import databases_at
 from tests.harness import databases, servers
-from tests.harness.background import finish_background
 from tests.harness.clocks import POSTGRESQL_CLOCK, Clock, make_stores_movable
 from tests.harness.clusters import Server
 from tests.harness.patience import be_patient
@@ -36,7 +36,9 @@ be_patient()
 make_stores_movable()
 databases.forget_power_cuts()
 compile_once()
-log.Stream.put = log.Stream._write  # so that a test can read what it has caused
+# So that a test can read what it has caused.
+log.Stream.put = log.Stream._write
+verifier.start = lambda handshake, domain: handshake(domain)
 # Examples may take arbitrarily long on a busy machine.
 hypothesis.settings.register_profile(
     "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
@@ -221,9 +223,6 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     """The service, running in this process."""
     app = create_app(read_settings(environ))
     yield app
-    if "verifier" in app.extensions:
-        app.extensions["verifier"].close()
-        finish_background(app.extensions["verifier"])
     failures.flush()
     uses.flush()
     databases.close()

@@ -11,14 +11,14 @@ from petstore import clock
 from petstore.models.categories import CategoryTable
 from petstore.models.credentials import digest_of
 from petstore.models.domains import CHECK_AFTER_MS, MAX_DOMAINS
-from petstore.models.keys import MAX_KEYS_PER_HOUR, MAX_WORKING_KEYS, Key
+from petstore.models.keys import MAX_WORKING_KEYS, Key
 from petstore.models.pets import PetTable
 from petstore.models.plans import PLANS, Terms
 from petstore.models.projects import Project
 from petstore.models.searching import fold
 from petstore.models.sessions import TOKEN_BYTES, Session
 from petstore.models.stored_responses import StoredResponse
-from petstore.quotas.limiter import PAGES, RESERVE, SIGN_INS
+from petstore.quotas.limiter import NEW_KEYS, PAGES, RESERVE, SIGN_INS
 from petstore.settings import read_settings
 from petstore.storage import BaseModel
 from petstore.storage.database import db
@@ -37,7 +37,7 @@ LARGEST = {
 MEASURED = 1_000  # rows of each table
 MOST = 2**63 - 1
 # Each key has a reserve of its own, and those that are issued during the day as well.
-KEYS_A_DAY = MAX_WORKING_KEYS + 24 * MAX_KEYS_PER_HOUR
+KEYS_A_DAY = MAX_WORKING_KEYS + 24 * NEW_KEYS.amount
 RESERVES = KEYS_A_DAY * RESERVE.per_day
 
 

@@ -16,9 +16,12 @@ bp = pages_blueprint("domains", __name__, "/settings/domains", takes=FULL)
 bp.add_app_template_filter(readable)
 
 INDEX = "domains.domains"
-NO_DOMAINS = "The plan Free has no domains."
-UNANSWERED = "DNS has not told yet where this domain points. See below why."
-NOT_PRIMARY = "Only a verified domain can be primary, and only if DNS points here."
+# What a check of DNS has found out, and which kind of message says so.
+RESULTS = {
+    True: ("DNS is right: {} is yours.", "good"),
+    False: ("DNS does not point here. See below why.", "bad"),
+    None: ("DNS has not told yet where this domain points. See below why.", "note"),
+}
 
 
 @bp.get("")
@@ -26,7 +29,7 @@ def domains(form: Form = EMPTY) -> str:
     """List the domains, with a form to add one."""
     return render_template(
         "domains.html",
-        domains=Domain.page(current_project()),
+        domains=Domain.all_by_name(current_project()),
         verifier=verifier_of(current_app),
         form=filled_in(form, url_for(INDEX)),
     )
@@ -58,26 +61,18 @@ def domain(domain_id: int, form: Form = EMPTY) -> str:
 @bp.post("/<id:domain_id>/verify")
 def verify_domain(domain_id: int) -> ResponseReturnValue:
     """Query DNS for proof that the domain is the project's."""
-    verifier, domain = _verifier(), Domain.find(current_project(), domain_id)
-    if not current_project().has_domains:
-        return _back_to(domain, NO_DOMAINS, "bad")
-    is_verified = verifier.verify(domain)
-    if is_verified is None:
-        return _back_to(domain, UNANSWERED, "note")
-    if not is_verified:
-        return _back_to(domain, "DNS does not point here. See below why.", "bad")
-    return _back_to(domain, f"DNS is right: {domain.name} is yours.")
+    domain = Domain.find(current_project(), domain_id)
+    text, kind = RESULTS[_verifier().verify(domain)]
+    return go_to("domains.domain", text.format(domain.name), kind, domain_id=domain_id)
 
 
 @bp.post("/<id:domain_id>/primary")
 def choose_domain(domain_id: int) -> ResponseReturnValue:
     """Redirect the project's other domains to this one."""
     domain = Domain.find(current_project(), domain_id)
-    if not current_project().has_domains:
-        return _back_to(domain, NO_DOMAINS, "bad")
-    if not domain.choose():
-        return _back_to(domain, NOT_PRIMARY, "bad")
-    return _back_to(domain, f"Your other domains redirect to {domain.name} now.")
+    domain.choose()
+    message = f"Your other domains redirect to {domain.name} now."
+    return go_to("domains.domain", message, domain_id=domain_id)
 
 
 @bp.post("/<id:domain_id>/remove")
@@ -97,7 +92,3 @@ def _verifier() -> Verifier:
     if verifier is None:
         abort(404)
     return verifier
-
-
-def _back_to(domain: Domain, message: str, kind: str = "good") -> ResponseReturnValue:
-    return go_to("domains.domain", message, kind, domain_id=domain.id)

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from flask import render_template, url_for
+from flask import current_app, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from petstore import clock
@@ -35,6 +35,7 @@ from petstore.models.grants import (
 from petstore.models.keys import STATUSES, Key, LastFullKey
 from petstore.models.requests import totals_of
 from petstore.schemas.keys import KeyQuery, NewKeyForm, RotationForm
+from petstore.web.application import limiter_of
 
 INDEX = "keys.keys"
 ISSUED_BEFORE = (
@@ -130,7 +131,8 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 def rotate_key(prefix: str, grace: int) -> Outcome:
     """Issue the successor of a key and show it once."""
     old = Key.find(current_project().id, prefix)
-    new_key = old.rotate(grace, is_limited=True)
+    limiter_of(current_app).count_new_key(old.project_id)
+    new_key = old.rotate(grace)
     return _show_once(new_key, Key.find(current_project().id, prefix))
 
 
@@ -158,7 +160,8 @@ def _issue(grant: Grant, **columns: str | int | None) -> str:
     """Issue a key; one that only reads is for a web page, which the form calls it."""
     if grant.role == READ and grant.per_minute is None:
         raise LimitsNeeded
-    return Key.issue(current_project(), grant, is_limited=True, **columns)
+    limiter_of(current_app).count_new_key(current_project().id)
+    return Key.issue(current_project(), grant, **columns)
 
 
 def _kind_of(key: Key) -> Kind:

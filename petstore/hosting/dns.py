@@ -1,17 +1,27 @@
-"""The DNS records of a domain: which are required, and what a check has found."""
+"""DNS: the records that a domain has to have, and those that it has.
+
+It is the only module that queries DNS, with dnspython's resolver.
+"""
 
 import ipaddress
-from typing import NamedTuple
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
 
-from petstore.hosting.lookup import Lookup, NotPublic, Unanswered
+import dns.exception
+import dns.message
+import dns.name
+import dns.nameserver
+import dns.resolver
+
+from petstore import clock, timeouts
 from petstore.hosting.names import is_apex, is_public, proof_name, registered
 from petstore.models.domains import DnsResult
 from petstore.settings import Address
 
 TTL_SECONDS = 3600  # specification section 1
 MAX_CNAMES = 8
-SHOWN_LENGTH = 80
-SHOWN_ADDRESSES = 4
 # What is internal to the operator's network is not shown to projects.
 INTERNAL_NAME = "a name that is not public"
 INTERNAL_ADDRESS = "an address that is not public"
@@ -49,12 +59,13 @@ class RequiredRecords(NamedTuple):
             Record("TXT", proof_name(self.name), self.token),
         )
 
-    @property
-    def advice(self) -> str:
-        """What to do where the domain leads nowhere."""
-        return (
-            f"Create the {self.records[0].kind} record that points it at {self.target}"
-        )
+
+class Unanswered(Exception):
+    """DNS gave no answer; the text names what was not resolved, and why."""
+
+
+class NotPublic(Exception):
+    """The name, which is the text, is an alias of a name of an internal DNS."""
 
 
 def check_dns(required: RequiredRecords, servers: tuple[Address, ...]) -> DnsResult:
@@ -68,70 +79,60 @@ def check_dns(required: RequiredRecords, servers: tuple[Address, ...]) -> DnsRes
         return DnsResult(False, f"{name} is an alias of {INTERNAL_NAME}.")
 
 
-def _check(required: RequiredRecords, lookup: Lookup) -> DnsResult:
+def _check(required: RequiredRecords, lookup: "Lookup") -> DnsResult:
     name, target, token = required
-    chain = _chain(required, lookup)
-    if not chain:
-        return DnsResult(
-            False,
-            f"DNS does not know {name} yet. {required.advice}; "
-            "a new record may take an hour to be seen everywhere.",
-        )
+    kind = required.records[0].kind
+    chain = _chain(name, target, lookup)
     shown = " → ".join(chain)
     if chain[-1] == target:
         return DnsResult(True, f"{shown}: the CNAME record is right.")
     if len(chain) > 1:
         advice = f"Change the CNAME record of {name} so that it points at {target}."
         return DnsResult(False, f"Found {shown}. {advice}")
+    advice = (
+        f"Create the {kind} record that points it at {target}; a new record may take "
+        "an hour to be seen everywhere."
+    )
     found = lookup.addresses(name)
-    if not is_apex(name):
-        only = f", only {_some(found)}" if found else ""
-        text = f"{name} has no CNAME record{only}. {required.advice}."
-        return DnsResult(False, text)
+    if not (found and is_apex(name)):
+        others = f", only {_shown(found)}" if found else " yet, and no address"
+        return DnsResult(False, f"{name} has no {kind} record{others}. {advice}")
     right = lookup.addresses(target, may_be_internal=True)
     if not right:  # which is no fault of the domain's owner
         advice = "this is for the operators of the service to put right"
         return DnsResult(None, f"{target} itself has no address in DNS; {advice}.")
-    if not found:
-        return DnsResult(False, f"{name} has no address. {required.advice}.")
     if not found <= right:
-        return DnsResult(
-            False,
-            f"{name} has {_some(found)}, but {target} has {_some(right)}. "
-            f"{required.advice} in place of what is there.",
-        )
-    texts = lookup.find(proof_name(name), "TXT") or []
-    if token in texts:
-        return DnsResult(
-            True, f"{name} has the addresses of {target}, and the TXT record."
-        )
-    holds = f", but the TXT record holds {_quoted(texts[0])}" if texts else ""
-    advice = f"Create a TXT record at {proof_name(name)} that holds {token}"
-    return DnsResult(False, f"The addresses are right{holds}. {advice}.")
+        differ = f"{name} has {_shown(found)}, but {target} has {_shown(right)}"
+        return DnsResult(False, f"{differ}. {advice}")
+    texts = lookup.find(proof := proof_name(name), "TXT")
+    if token.encode() in (b"".join(text.strings).strip() for text in texts):
+        proved = f"{name} has the addresses of {target}, and the TXT record."
+        return DnsResult(True, proved)
+    held = f", but the TXT record holds {texts[0]}" if texts else ""
+    advice = f"Create a TXT record at {proof} that holds {token}."
+    return DnsResult(False, f"The addresses are right{held}. {advice}")
 
 
-def _chain(required: RequiredRecords, lookup: Lookup) -> list[str]:
-    """Return the names that CNAME records lead through; none if DNS knows no such name.
+def _chain(name: str, target: str, lookup: "Lookup") -> list[str]:
+    """Return the names that CNAME records lead through, the domain's own first.
 
     The chain ends where it leads back to itself, or to a name that is not public.
     """
-    chain = [required.name]
-    while len(chain) <= MAX_CNAMES and chain[-1] not in (required.target, *chain[:-1]):
-        found = lookup.find(chain[-1], "CNAME")
-        if found is None and len(chain) == 1:
-            return []
-        if not found:
+    chain = [name]
+    while len(chain) <= MAX_CNAMES and chain[-1] not in (target, *chain[:-1]):
+        records = lookup.find(chain[-1], "CNAME")
+        if not records:
             break
-        if found[0] != required.target and not is_public(found[0]):
+        following = _text(records[0].target)
+        if following != target and not is_public(following):
             return [*chain, INTERNAL_NAME]
-        chain.append(found[0])
+        chain.append(following)
     return chain
 
 
-def _some(addresses: set[str]) -> str:
-    public = sorted(filter(_is_public_address, addresses))
-    shown = public[:SHOWN_ADDRESSES] + ["…"] * (len(public) > SHOWN_ADDRESSES)
-    words = [f"the addresses {', '.join(shown)}"] if public else []
+def _shown(addresses: set[str]) -> str:
+    public = [text for text in sorted(addresses) if _is_public_address(text)]
+    words = [f"the addresses {', '.join(public)}"] if public else []
     if len(public) < len(addresses):
         words.append(INTERNAL_ADDRESS)
     return " and ".join(words)
@@ -142,6 +143,73 @@ def _is_public_address(text: str) -> bool:
     return (getattr(address, "ipv4_mapped", None) or address).is_global
 
 
-def _quoted(text: str) -> str:
-    short = text[:SHOWN_LENGTH]
-    return "“" + "".join(c if c.isprintable() else "�" for c in short) + "”"
+class Lookup:
+    """Queries DNS for at most `timeouts.LIMITS.dns_seconds` in all."""
+
+    def __init__(self, servers: tuple[Address, ...]) -> None:
+        self._deadline = clock.monotonic() + timeouts.LIMITS.dns_seconds
+        self._resolver = resolver = dns.resolver.Resolver(configure=not servers)
+        usual = [Address(str(each), resolver.port) for each in resolver.nameservers]
+        resolver.nameservers = [*_nameservers(servers or usual)]
+        resolver.timeout = timeouts.LIMITS.dns_server_seconds
+        resolver.use_edns(False)
+
+    def find(self, name: str, kind: str, *, may_be_internal: bool = False) -> list[Any]:
+        """Return the records of a name, as dnspython's objects.
+
+        Raises `Unanswered`, and `NotPublic` unless an alias may lead to an internal
+        name.
+        """
+        answer: dns.resolver.Answer | dns.resolver.NXDOMAIN
+        try:
+            answer = self._resolver.resolve(
+                f"{name}.",
+                kind,
+                raise_on_no_answer=False,
+                lifetime=self._deadline - clock.monotonic(),
+            )
+        except dns.resolver.NXDOMAIN as no_such_name:
+            answer = no_such_name
+        except dns.exception.Timeout:
+            raise Unanswered(f"{name} was not resolved in time") from None
+        except dns.exception.DNSException:
+            raise Unanswered(
+                f"{name} has DNS servers that answer with an error, or with too much"
+            ) from None
+        end = _text(answer.canonical_name)
+        if not (may_be_internal or end == name or is_public(end)):
+            raise NotPublic(name)
+        return list(getattr(answer, "rrset", None) or ())
+
+    def addresses(self, name: str, *, may_be_internal: bool = False) -> set[str]:
+        """Return the IPv4 and IPv6 addresses of a name; see `find`."""
+        return {
+            record.address
+            for kind in ("A", "AAAA")
+            for record in self.find(name, kind, may_be_internal=may_be_internal)
+        }
+
+
+class UdpNameserver(dns.nameserver.Do53Nameserver):
+    """A DNS server whose answers have at most the 512 bytes of UDP without EDNS.
+
+    To parse the 64 KB of an answer over TCP may take ten seconds, during which a worker
+    does nothing else.
+    """
+
+    def query(self, *args: Any, **kwargs: Any) -> dns.message.Message:
+        """Send a query, but refuse to repeat it over TCP."""
+        if kwargs["max_size"]:
+            raise dns.exception.FormError
+        return super().query(*args, **kwargs)
+
+
+def _nameservers(servers: Iterable[Address]) -> Iterator[UdpNameserver]:
+    for host, port in servers:
+        with suppress(OSError):  # the others are queried
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
+            yield UdpNameserver(str(found[0][4][0]), port)
+
+
+def _text(name: dns.name.Name) -> str:
+    return name.canonicalize().to_text(omit_final_dot=True)

@@ -1,8 +1,8 @@
 """Names of domains: normalised, or refused if they cannot be used."""
 
 import functools
-import ipaddress
 import re
+from contextlib import suppress
 
 import idna
 from publicsuffixlist import PublicSuffixList
@@ -13,6 +13,8 @@ from petstore.settings import LABEL
 MAX_NAME_LENGTH = 253  # RFC 1035 section 2.3.4, without the dot of the root
 PROOF_LABEL = "_petstore"
 A_LABEL = "xn--"
+# Browsers take a name that ends in a number for an IP address.
+ADDRESS = re.compile(r"(^|\.)(0x[0-9a-f]*|[0-9]+)$")
 # Nobody can register a name below these (RFC 6761 and IANA's registry of names for
 # special use; example.org and its like are ordinary names in DNS).
 SPECIAL_USE = (
@@ -32,10 +34,7 @@ def normalised(text: str, base_domain: str) -> str:
 
     Raises `DomainNotAllowed` with a sentence that says what to do.
     """
-    typed = text.strip()
-    _require_plain_name(typed)
-    name = _ascii(typed).removesuffix(".")
-    _refuse_address(name)
+    name = _ascii(text.strip())
     if name == base_domain or name.endswith(f".{base_domain}"):
         raise DomainNotAllowed(
             f"{name} belongs to this service; enter a domain that you have registered."
@@ -53,14 +52,14 @@ def normalised(text: str, base_domain: str) -> str:
     return name
 
 
-def is_apex(name: str) -> bool:
-    """Return whether the name is directly below a public suffix."""
-    return suffixes().privatesuffix(name) == name
-
-
 def registered(name: str) -> str:
     """Return the apex of the name: the part that its owner has registered."""
     return suffixes().privatesuffix(name) or name
+
+
+def is_apex(name: str) -> bool:
+    """Return whether the name is directly below a public suffix."""
+    return registered(name) == name
 
 
 def is_public(name: str) -> bool:
@@ -80,51 +79,22 @@ def readable(name: str) -> str:
     return ".".join(idna.ulabel(x) if x.startswith(A_LABEL) else x for x in labels)
 
 
-def _require_plain_name(typed: str) -> None:
-    if not typed:
-        raise DomainNotAllowed("Enter a domain, like shop.example.org.")
-    if "*" in typed:
-        raise DomainNotAllowed(
-            "A wildcard cannot be added; enter each name by itself, "
-            "like shop.example.org."
-        )
-    _refuse_address(typed)
-    if re.search(r"[/:@?#]", typed):
-        raise DomainNotAllowed(
-            "Enter the name alone, without https://, port and path, "
-            "like shop.example.org."
-        )
-
-
 def _is_special(name: str) -> bool:
     return name.rpartition(".")[2] in SPECIAL_USE
-
-
-def _refuse_address(text: str) -> None:
-    try:
-        ipaddress.ip_address(text.strip("[]").partition("%")[0])
-    except ValueError:
-        # Browsers take a name that ends in a number for an address.
-        if not re.search(r"(^|\.)(0x[0-9a-f]*|[0-9]+)\.?$", text, re.IGNORECASE):
-            return
-    raise DomainNotAllowed(
-        "An IP address is not a domain; enter a name, like shop.example.org."
-    )
 
 
 def _ascii(typed: str) -> str:
     # A longer name is not valid, and normalising it would take long.
     if len(typed) <= MAX_NAME_LENGTH + 1:
-        try:
-            mapped = idna.uts46_remap(typed, std3_rules=True)
-            name = ".".join(map(_a_label, mapped.removesuffix(".").split(".")))
-            if len(name) <= MAX_NAME_LENGTH:
+        with suppress(idna.IDNAError):
+            mapped = idna.uts46_remap(typed, std3_rules=True).removesuffix(".")
+            name = ".".join(map(_a_label, mapped.split(".")))
+            if len(name) <= MAX_NAME_LENGTH and not ADDRESS.search(name):
                 return name
-        except idna.IDNAError:
-            pass  # refused below
     raise DomainNotAllowed(
-        "This is not a valid domain name: its parts have 1 to 63 letters, digits and "
-        "inner hyphens, with dots between them, like shop.example.org."
+        "This is not a valid domain name. Enter the name alone, like shop.example.org: "
+        "no https://, port or path, no IP address, and no wildcard. Its parts have 1 "
+        "to 63 letters, digits and inner hyphens, with dots between them."
     )
 
 

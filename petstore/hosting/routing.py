@@ -14,7 +14,7 @@ from petstore.hosting.names import suffixes
 from petstore.hosting.verifier import Verifier, verifier_of
 from petstore.models.domains import Host
 from petstore.settings import Settings
-from petstore.web.application import current_request
+from petstore.web.application import current_request, limiter_of
 from petstore.web.proxies import require_direct_client
 
 bp = Blueprint("tls", __name__, url_prefix="/internal")
@@ -47,12 +47,12 @@ def init_app(app: Flask, settings: Settings) -> None:
         settings.base_domain,
         settings.tls_address,
         settings.dns_servers,
-        settings.new_domains_per_day,
+        limiter_of(app),
     )
 
     @app.before_request
     def check_host() -> Response | None:
-        verifier.begin()
+        verifier.recheck_soon()
         path = f"{request.path}/"
         if request.path == "/" or path.startswith(ON_EVERY_HOST):
             return None

@@ -1,37 +1,38 @@
-"""Checks of domains: when their owner asks, and from time to time."""
+"""Checks of domains in DNS, and the handshakes with the TLS proxy that follow.
 
-import threading
-import time
+The first handshake makes a proxy with on-demand TLS obtain the certificate. The service
+connects to no address but the proxy's, which the operator sets; the domain is only the
+server name in the handshake.
+"""
+
+import socket
+import ssl
 from contextlib import closing, suppress
+from itertools import chain
+from typing import Any
 
 import peewee
 from flask import Flask
 
 from petstore import timeouts
-from petstore.concurrency import start
-from petstore.hosting.certificates import fetch_certificate
+from petstore.clock import MS_PER_SECOND
+from petstore.concurrency import Delayed, call_in_thread, start
 from petstore.hosting.dns import RequiredRecords, check_dns
-from petstore.models import RuleError
 from petstore.models.domains import (
+    Certificate,
     DnsResult,
     Domain,
     DomainToken,
-    TooManyNewDomains,
+    NoSuchDomain,
+    require_domains,
 )
 from petstore.models.projects import Project
+from petstore.quotas.limiter import Limiter
 from petstore.settings import Address
 from petstore.storage import db, end_deadline
 
-MAX_HANDSHAKES = 64  # of a worker
-MAX_HANDSHAKES_OF_PROJECT = 4
 # The database is unavailable, or the domain was removed meanwhile.
-GONE = (peewee.DatabaseError, peewee.DoesNotExist)
-
-
-class AlreadyVerifying(RuleError):
-    """Another domain of the project is being verified, or many of other projects."""
-
-    text = "DNS is still being asked about another domain. Try again in a moment."
+GONE = (peewee.DatabaseError, peewee.DoesNotExist, NoSuchDomain)
 
 
 class Verifier:
@@ -42,18 +43,13 @@ class Verifier:
         base_domain: str,
         tls_address: Address,
         dns_servers: tuple[Address, ...],
-        new_domains_per_day: int,
+        limiter: Limiter,
     ) -> None:
         self.base_domain = base_domain
         self._tls_address = tls_address
         self._dns_servers = dns_servers
-        self._new_domains_per_day = new_domains_per_day
-        self._has_begun = self._is_closed = False
-        # The projects that something is being done for in this worker.
-        self._verifying: list[int] = []
-        self._rechecking: list[int] = []
-        self._shaking_hands: list[int] = []
-        self._lock = threading.RLock()
+        self._limiter = limiter
+        self._rechecks = Delayed(self.recheck_due)
 
     def address(self, project: Project) -> str:
         """Return the generated subdomain of a project."""
@@ -70,113 +66,81 @@ class Verifier:
         """Query DNS now; return whether it verifies the domain, None without an answer.
 
         A domain that is verified gets its certificate afterwards. Raises
-        `AlreadyVerifying`, `TooManyNewDomains` and `NoSuchDomain`.
+        `DomainNotAllowed`, `TooManyNewDomains` and `NoSuchDomain`.
         """
-        if not self._enter(self._verifying, domain, timeouts.LIMITS.dns_checks):
-            raise AlreadyVerifying
-        try:
-            result = self._check(domain)
-        finally:
-            self._verifying.remove(domain.project_id)
+        require_domains(domain.project)
+        result = self._check(domain)
         end_deadline()  # of the request: DNS has had a limit of its own
-        try:
-            domain.record(result, most_new=self._new_domains_per_day)
-        except TooManyNewDomains as error:
-            domain.record(DnsResult(False, str(error)))
-            raise
+        if result.is_verified and domain.is_new:
+            self._limiter.count_new_domain(domain.project_id)
+        domain.record(result, by_owner=True)
         if result.is_verified:
-            self._start_handshake(domain)
+            start(self._request_certificate, domain)
         return result.is_verified
 
-    def begin(self) -> None:
-        """Check all domains from time to time, from the first request of a process."""
-        if not self._has_begun:
-            self._has_begun = True
-            start(self._recheck_from_time_to_time)
+    def recheck_soon(self) -> None:
+        """Have the domains that are due checked in a minute, in the background.
 
-    def close(self) -> None:
-        """End the checks from time to time."""
-        self._is_closed = True
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is being checked in the background."""
-        with self._lock:
-            return not (self._shaking_hands or self._rechecking)
+        Each request calls it, in any number of processes.
+        """
+        self._rechecks.start(timeouts.LIMITS.recheck_seconds)
 
     def recheck_due(self) -> None:
-        """Start to check the domains that are due, of each project one at a time.
+        """Check the domains that are due, one after the other.
 
-        Projects take turns, so one with many or slow domains holds up no other.
+        While this call waits for slow DNS, the next one checks the others.
         """
-        with suppress(*GONE):
-            while domain := self._next_due():
-                start(self._recheck, domain)
-
-    def _recheck_from_time_to_time(self) -> None:
-        while not self._is_closed:
-            time.sleep(timeouts.LIMITS.recheck_seconds)
-            self.recheck_due()
-
-    def _next_due(self) -> Domain | None:
-        with self._lock:
-            if self._is_closed or len(self._rechecking) >= timeouts.LIMITS.dns_checks:
-                return None
-            with closing(db):
-                domain = Domain.claim_due(besides=self._rechecking)
-            if domain:
-                self._rechecking.append(domain.project_id)
-            return domain
-
-    def _recheck(self, domain: Domain) -> None:
-        try:
-            with suppress(*GONE):
+        with suppress(*GONE), closing(db):
+            while domain := Domain.claim_due():
                 result = self._check(domain)
-                with closing(db):
-                    domain.record(result)
+                domain.record(result)
                 if result.is_verified:
                     self._request_certificate(domain)
-        finally:
-            with self._lock:
-                self._rechecking.remove(domain.project_id)
-                self.recheck_due()
 
     def _check(self, domain: Domain) -> DnsResult:
-        with closing(db):  # which others can have while DNS is queried
-            required = self.required_records(domain)
+        required = self.required_records(domain)
+        db.close()  # others may use the connection while DNS is queried
         return check_dns(required, self._dns_servers)
 
-    def _start_handshake(self, domain: Domain) -> None:
-        """Request the certificate unless too many are; it is due again later."""
-        most, of_project = MAX_HANDSHAKES, MAX_HANDSHAKES_OF_PROJECT
-        if self._enter(self._shaking_hands, domain, most, of_project=of_project):
-            start(self._shake_hands, domain)
-
-    def _shake_hands(self, domain: Domain) -> None:
-        try:
-            with suppress(*GONE):
-                self._request_certificate(domain)
-        finally:
-            self._shaking_hands.remove(domain.project_id)
-
     def _request_certificate(self, domain: Domain) -> None:
+        db.close()  # likewise
         certificate = fetch_certificate(self._tls_address, domain.name)
-        with closing(db):
+        with suppress(*GONE), closing(db):
             domain.record_certificate(certificate)
-
-    def _enter(
-        self, places: list[int], domain: Domain, most: int, *, of_project: int = 1
-    ) -> bool:
-        """Take one of a number of places; return False if none is free."""
-        with self._lock:
-            taken = places.count(domain.project_id)
-            is_free = len(places) < most and taken < of_project
-            if is_free:
-                places.append(domain.project_id)
-            return is_free
 
 
 def verifier_of(app: Flask) -> Verifier | None:
     """Return what checks the domains; None without a base domain."""
     verifier: Verifier | None = app.extensions.get("verifier")
     return verifier
+
+
+def fetch_certificate(proxy: Address, domain: str) -> Certificate:
+    """Return the proxy's certificate for the domain, verified as clients do."""
+    try:
+        # Reading the trusted authorities takes long.
+        context = call_in_thread(ssl.create_default_context)
+        with (
+            socket.create_connection(proxy, timeouts.LIMITS.handshake_seconds) as plain,
+            context.wrap_socket(plain, server_hostname=domain) as connection,
+        ):
+            certificate: Any = connection.getpeercert()
+    except OSError as error:
+        detail = f"{proxy}: {error or type(error).__name__}"
+        return Certificate(fault=_fault_of(error), detail=detail)
+    issuer = dict(chain.from_iterable(certificate["issuer"]))
+    expires = ssl.cert_time_to_seconds(certificate["notAfter"])
+    name = issuer.get("organizationName") or issuer.get("commonName")
+    return Certificate(name or "an authority without a name", expires * MS_PER_SECOND)
+
+
+def _fault_of(error: OSError) -> str:
+    """Return what the project sees: no address, which may be an internal one."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        reason = error.verify_message.rstrip(".")
+        return f"The proxy shows a certificate that is not valid: {reason}."
+    if isinstance(error, TimeoutError):
+        return "The proxy did not show a certificate in time."
+    if isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError):
+        return "The proxy has no certificate for this domain yet."
+    return "The proxy cannot be reached."

@@ -1,7 +1,5 @@
 """Domains of projects: added, verified, checked again, chosen, removed."""
 
-from collections.abc import Collection
-from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
 from peewee import (
@@ -9,6 +7,7 @@ from peewee import (
     BigAutoField,
     BigIntegerField,
     BooleanField,
+    Case,
     ColumnBase,
     Expression,
     ForeignKeyField,
@@ -23,7 +22,6 @@ from peewee import (
 from petstore import clock, randomness
 from petstore.events import ITSELF, emit_after_commit
 from petstore.models import RuleError
-from petstore.models.limited_actions import LimitedAction
 from petstore.models.plans import PLANS_WITH_DOMAINS
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, db, slot, statement
@@ -48,18 +46,21 @@ class NoSuchDomain(RuleError):
 
 
 class DomainNotAllowed(RuleError):
-    """The domain cannot be added."""
+    """The domain cannot be added, or the project cannot have domains."""
 
     text = "{}"
 
 
-class TooManyNewDomains(RuleError):
-    """The project has verified as many new domains as it may in a day."""
+class CannotBePrimary(RuleError):
+    """The domain cannot be the target of redirects."""
 
-    text = (
-        "The project has verified {} new domains today, which is the limit. "
-        "The next day begins at 00:00 UTC."
-    )
+    text = "Only a verified domain can be primary, and only if DNS points here."
+
+
+def require_domains(project: Project) -> None:
+    """Raise `DomainNotAllowed` unless the plan of the project has domains."""
+    if not project.has_domains:
+        raise DomainNotAllowed("Domains of your own need the plan Pro or above.")
 
 
 class DnsResult(NamedTuple):
@@ -83,15 +84,12 @@ class DomainToken(BaseModel):
 
     project = ForeignKeyField(Project, primary_key=True)
     token = TextField()
-    turn_ends_ms = BigIntegerField(null=True)  # of release 1.1.0, which may run beside
 
     @classmethod
     def ensure(cls, project: Project) -> None:
         """Make a token unless the project has one."""
-        insert = cls.insert(
-            project=project, token=randomness.source.randbytes(TOKEN_BYTES).hex()
-        )
-        insert.on_conflict_ignore().execute()
+        token = randomness.source.randbytes(TOKEN_BYTES).hex()
+        cls.insert(project=project, token=token).on_conflict_ignore().execute()
 
     @classmethod
     def of(cls, project: Project) -> str:
@@ -116,9 +114,6 @@ class Domain(BaseModel):
     finding = TextField(null=True)
     # Since when DNS has pointed elsewhere:
     misdirected_since_ms = BigIntegerField(null=True, column_name="astray_ms")
-    certificate_requested_ms = BigIntegerField(
-        null=True, column_name="certificate_asked_ms"
-    )
     certificate_issuer = TextField(null=True)
     certificate_expires_ms = BigIntegerField(null=True)
     certificate_fault = TextField(null=True)
@@ -133,8 +128,7 @@ class Domain(BaseModel):
 
         Raises `DomainNotAllowed`.
         """
-        if not project.has_domains:
-            raise DomainNotAllowed("A domain of your own needs the plan Pro or above.")
+        require_domains(project)
         try:
             with db.atomic():
                 db.lock_until_commit(project.id)
@@ -157,37 +151,35 @@ class Domain(BaseModel):
         raise NoSuchDomain
 
     @classmethod
-    def page(cls, project: Project) -> list[Self]:
-        """Return the domains of the project, oldest first."""
-        return list(cls._select(cls.project == project).order_by(cls.id))
-
-    @classmethod
     def all_by_name(cls, project: Project | None) -> list[Self]:
         """Return the domains of a project, or of all projects, by name."""
         is_shown = cls.id > 0 if project is None else cls.project == project
         return list(cls._select(is_shown).order_by(cls.name, cls.id))
 
     @classmethod
-    def claim_due(cls, besides: Collection[int] = ()) -> Self | None:
+    def claim_due(cls) -> Self | None:
         """Claim the domain that has been due for a check for longest.
 
-        Of the workers that ask at the same time, one gets it. Those of some projects
-        are left out.
+        Of the workers that ask at the same time, one gets it.
         """
         now = clock.now_ms()
-        is_due = _is_due(now) & cls.project.not_in(list(besides))
+        is_due = _is_due(now)
         first = cls.select(cls.id).where(is_due).order_by(cls.checked_ms, cls.id)
         claim = cls.update(checked_ms=now).where(cls.id.in_(first.limit(1)), is_due)
-        with db.atomic():  # until the row has been read
-            for row in list(claim.returning(cls.id)):
-                return cls._select(cls.id == row.id).first()
-        return None
+        with db.atomic():
+            claimed = list(claim.returning(cls))
+        return claimed[0] if claimed else None
 
     @classmethod
     def _select(cls, *conditions: Expression) -> "ModelSelect[Self]":
         oldest_ms = clock.now_ms() - REDIRECTS_END_AFTER_MS
         columns = (cls, Project, _primary_name(oldest_ms).alias("primary"))
         return cls.select(*columns).join(Project).where(*conditions)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the project has never verified it."""
+        return self.verified_ms is None and self.lost_ms is None
 
     @property
     def is_primary(self) -> bool:
@@ -234,30 +226,28 @@ class Domain(BaseModel):
 
     @property
     def certificate(self) -> str:
-        """The state of the certificate: pending, issuing, active or failed."""
+        """The state of the certificate of a verified domain."""
         if self.certificate_fault:
             return "failed"
-        if self.certificate_issuer:
-            return "active"
-        return "issuing" if self.certificate_requested_ms else "pending"
+        return "active" if self.certificate_issuer else "issuing"
 
-    def choose(self) -> bool:
-        """Make it the project's primary domain; return whether it can be."""
+    def choose(self) -> None:
+        """Make it the project's primary domain.
+
+        Raises `DomainNotAllowed` and `CannotBePrimary`.
+        """
+        require_domains(self.project)
+        points_here = _points_here_since(clock.now_ms() - REDIRECTS_END_AFTER_MS)
         with db.atomic():
             db.lock_until_commit(self.project_id)
-            was_primary = any(
-                domain.is_primary for domain in Domain._select(Domain.id == self.id)
-            )
-            points_here = _points_here_since(clock.now_ms() - REDIRECTS_END_AFTER_MS)
             is_verified = Domain.verified_ms.is_null(False)
             if not self._change(is_verified, points_here, is_chosen=True):
-                return False
+                raise CannotBePrimary
             Domain.update(is_chosen=False).where(
                 Domain.project == self.project_id, Domain.id != self.id
             ).execute()
-            if not was_primary:
+            if not self.is_primary:
                 self._emit("domain_primary_changed")
-        return True
 
     def remove(self) -> bool:
         """Stop serving the domain on its very next request; return if it was served.
@@ -272,28 +262,32 @@ class Domain(BaseModel):
                 self._emit("domain_removed" if row.verified_ms else "domain_withdrawn")
         return any(row.verified_ms for row in rows)
 
-    def record(self, result: DnsResult, *, most_new: int | None = None) -> None:
+    def record(self, result: DnsResult, *, by_owner: bool = False) -> None:
         """Store what DNS says now, and what follows from it.
 
-        What does not point here any more stays with its project for a while. With
-        `most_new` it is the owner who has asked, and what is verified belongs to the
-        project from now on: see `_verify`.
+        If the owner has asked, what is verified belongs to the project from now on.
+        What does not point here any more stays with its project for a while. Raises
+        `NoSuchDomain` when the domain was removed meanwhile.
         """
-        if result.is_verified and most_new is not None:
-            self._verify(result.text, most_new)
-            return
         now = clock.now_ms()
         columns: dict[str, Any] = {"checked_ms": now, "finding": result.text}
         if result.is_verified:
-            columns |= self._verified_columns(now)
+            # The proxy is about to be asked for the certificate.
+            columns |= {"misdirected_since_ms": None, "certificate_fault": None}
         elif result.is_verified is not None:  # DNS that does not answer says nothing
-            columns["misdirected_since_ms"] = fn.COALESCE(
-                Domain.misdirected_since_ms, now
-            )
-        with db.atomic():
-            self._change(**columns)
-            if most_new is None and not result.is_verified and self.has_expired:
-                self._emit("domain_expired", by=ITSELF)
+            since = fn.COALESCE(Domain.misdirected_since_ms, now)
+            columns["misdirected_since_ms"] = since
+        try:
+            with db.atomic():
+                if result.is_verified and by_owner:
+                    self._take_over(now)
+                elif self.has_expired and not (result.is_verified or by_owner):
+                    self._emit("domain_expired", by=ITSELF)
+                # If the row is gone now, what was taken is given back.
+                if not self._change(**columns):
+                    raise NoSuchDomain
+        except IntegrityError:  # another project has verified it at the same time
+            self.record(result, by_owner=by_owner)
 
     def record_certificate(self, certificate: Certificate) -> None:
         """Store the certificate that the proxy presents, or why there is none.
@@ -311,53 +305,12 @@ class Domain(BaseModel):
             if is_recorded and fault and fault != self.certificate_fault:
                 self._emit("certificate_failed", by=ITSELF, reason=fault, detail=detail)
 
-    def _verify(self, finding: str, most_new: int) -> None:
-        """Give the domain to its project, and take it from the project that had it.
-
-        A project verifies at most `most_new` names for the first time in a UTC day.
-        Raises `TooManyNewDomains`, and `NoSuchDomain` when it was removed meanwhile.
-        """
-        while True:  # until no other project verifies it at the same time
-            with suppress(IntegrityError), db.atomic():
-                db.lock_until_commit(self.project_id)
-                current = Domain.get_or_none(Domain.id == self.id)
-                if current is None:
-                    raise NoSuchDomain
-                if not (current.verified_ms or current.lost_ms):
-                    self._count_as_new(most_new)
-                self._take_over()
-                now = clock.now_ms()
-                columns = self._verified_columns(now)
-                if current.verified_ms is None or current.has_expired:
-                    columns |= {"verified_ms": now, "lost_ms": None}
-                    self._emit("domain_verified")
-                # If the row is gone now, what was taken is given back.
-                if not self._change(checked_ms=now, finding=finding, **columns):
-                    raise NoSuchDomain
-                return
-
-    def _verified_columns(self, now: int) -> dict[str, Any]:
-        # The proxy is about to be asked for the certificate.
-        return {
-            "misdirected_since_ms": None,
-            "certificate_requested_ms": now,
-            "certificate_fault": None,
-        }
-
-    def _count_as_new(self, most: int) -> None:
-        today_ms = clock.now_ms() // clock.MS_PER_DAY * clock.MS_PER_DAY
-        if not LimitedAction.record(
-            self.project_id, "prove_domain", self.name, since_ms=today_ms, most=most
-        ):
-            raise TooManyNewDomains(most)
-
-    def _take_over(self) -> None:
-        """Take the domain from the project that has it."""
+    def _take_over(self, now: int) -> None:
+        """Give the domain to its project, and take it from the project that had it."""
         update = Domain.update(
             verified_ms=None,
             is_chosen=False,
-            lost_ms=clock.now_ms(),
-            certificate_requested_ms=None,
+            lost_ms=now,
             certificate_issuer=None,
             certificate_expires_ms=None,
             certificate_fault=None,
@@ -370,6 +323,10 @@ class Domain(BaseModel):
             loser = Project.get_by_id(row.project_id).slug
             self._emit("domain_taken_over", loser=loser)
             emit_after_commit("domain_lost", by=ITSELF, project=loser, domain=self.name)
+        points_here = _points_here_since(now - EXPIRES_AFTER_MS)
+        is_served = Domain.verified_ms.is_null(False) & points_here
+        if self._change(~is_served, verified_ms=now, lost_ms=None):
+            self._emit("domain_verified")
 
     def _change(self, *conditions: Expression, **columns: Any) -> bool:
         """Update the row if the conditions hold; return whether it was there."""
@@ -436,27 +393,26 @@ def _select_by_name() -> Query:
 
 
 def _is_due(now: int) -> Expression:
+    since = Domain.misdirected_since_ms
+    # Once it has expired, a domain is checked one last time.
+    was_served = since.is_null() | (Domain.checked_ms < since + EXPIRES_AFTER_MS)
     is_issuing = (
-        Domain.misdirected_since_ms.is_null()
+        since.is_null()
         & Domain.certificate_fault.is_null()
         & Domain.certificate_issuer.is_null()
     )
-    # Once it has expired, a domain is checked one last time.
-    since = Domain.misdirected_since_ms
-    was_served = since.is_null() | (Domain.checked_ms < since + EXPIRES_AFTER_MS)
-    is_due: Expression = (_is_entitled() & was_served) & (
-        (Domain.checked_ms < now - CHECK_AFTER_MS)
-        | (is_issuing & (Domain.checked_ms < now - GIVE_UP_AFTER_MS))
-    )
-    return is_due
-
-
-def _is_entitled() -> Expression:
+    pause_ms = Case(None, [(is_issuing, GIVE_UP_AFTER_MS)], CHECK_AFTER_MS)
     # SQLite would read all projects for `IN`, even for the domains of one.
     entitled = Project.select(SQL("1")).where(
         Project.id == Domain.project, Project.plan.in_(PLANS_WITH_DOMAINS)
     )
-    return Domain.verified_ms.is_null(False) & fn.EXISTS(entitled)
+    is_due: Expression = (
+        Domain.verified_ms.is_null(False)
+        & was_served
+        & (Domain.checked_ms < now - pause_ms)
+        & fn.EXISTS(entitled)
+    )
+    return is_due
 
 
 def _points_here_since(

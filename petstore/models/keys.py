@@ -22,12 +22,10 @@ from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
 from petstore.models.grants import FULL, FULL_GRANT, Grant, is_for_web_page
-from petstore.models.limited_actions import LimitedAction
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, db
 
 MAX_WORKING_KEYS = 100  # of one project
-MAX_KEYS_PER_HOUR = 100  # that a project issues on the dashboard
 MAX_ENDED_KEYS = 100  # that are kept of one project
 KEEP_ENDED_MS = 30 * clock.MS_PER_DAY
 DELETED_AT_ONCE = 20
@@ -62,14 +60,6 @@ class TooManyKeys(RuleError):
     )
 
 
-class TooManyNewKeys(RuleError):
-    """The project has issued as many keys as it may in an hour."""
-
-    text = (
-        "The project has issued {} keys within an hour. Wait until it may issue more."
-    )
-
-
 class Key(BaseModel):
     """A bearer key of a project; only its digest is stored."""
 
@@ -97,44 +87,28 @@ class Key(BaseModel):
 
     @classmethod
     def issue(
-        cls,
-        project: Project,
-        grant: Grant = FULL_GRANT,
-        *,
-        is_limited: bool = False,
-        **columns: str | int | None,
+        cls, project: Project, grant: Grant = FULL_GRANT, **columns: str | int | None
     ) -> str:
         """Create a key and return it. Nobody can read it again.
 
-        Raises `LimitsTooHigh`, `TooManyKeys` and, if the keys of an hour are limited,
-        `TooManyNewKeys`, also when many keys are issued at the same time.
+        Raises `LimitsTooHigh` and `TooManyKeys`, also when many keys are issued at the
+        same time.
         """
         grant.require_within(project.quota)
         columns |= grant.columns
         with db.atomic():
             db.lock_until_commit(project.id)
-            return cls._add(project.id, is_limited=is_limited, **columns)
+            return cls._add(project.id, **columns)
 
     @classmethod
-    def _add(
-        cls, project_id: int, *, is_limited: bool, **columns: str | int | None
-    ) -> str:
+    def _add(cls, project_id: int, **columns: str | int | None) -> str:
         now, key = clock.now_ms(), new_key()
-        prefix = str(prefix_of(key))
         if cls.working(project_id, now).count() >= MAX_WORKING_KEYS:
             raise TooManyKeys(MAX_WORKING_KEYS)
-        if is_limited and not LimitedAction.record(
-            project_id,
-            "issue_key",
-            prefix,
-            since_ms=now - 60 * clock.MS_PER_MINUTE,
-            most=MAX_KEYS_PER_HOUR,
-        ):
-            raise TooManyNewKeys(MAX_KEYS_PER_HOUR)
         cls._delete_ended(project_id, now)
         created = cls.create(
             project=project_id,
-            prefix=prefix,
+            prefix=str(prefix_of(key)),
             digest=digest_of(key),
             created_ms=now,
             **columns,
@@ -258,12 +232,11 @@ class Key(BaseModel):
         """Whether the key may stand in a web page."""
         return is_for_web_page(self.role, self.per_minute)
 
-    def rotate(self, grace_seconds: int, *, is_limited: bool = False) -> str:
+    def rotate(self, grace_seconds: int) -> str:
         """Issue a successor and return it; this key works until the grace ends.
 
         Raises `KeyNotActive` when the key no longer works or already has a successor,
-        `TooManyKeys`, since both keys work and count during the grace, and
-        `TooManyNewKeys` as `issue` does.
+        and `TooManyKeys`, since both keys work and count during the grace.
         """
         now = clock.now_ms()
         with db.atomic():
@@ -279,7 +252,6 @@ class Key(BaseModel):
             old._emit("key_rotated")
             return Key._add(
                 old.project_id,
-                is_limited=is_limited,
                 label=old.label,
                 role=old.role,
                 per_minute=old.per_minute,

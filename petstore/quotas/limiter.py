@@ -2,8 +2,11 @@
 
 from functools import reduce
 
+from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerHour
+
 from petstore import clock
 from petstore.clock import MS_PER_SECOND
+from petstore.models import RuleError
 from petstore.models.callers import Caller
 from petstore.models.keys import Key
 from petstore.models.plans import FREE, Quota, quota_of
@@ -24,6 +27,24 @@ from petstore.settings import Settings
 KNOWN_ADDRESSES = 1_000  # whose last figures a process keeps
 
 
+class TooManyNewKeys(RuleError):
+    """The project has issued as many keys on the dashboard as it may in an hour."""
+
+    text = (
+        "The project has issued {} keys in this hour, which is the limit. Wait for the "
+        "next hour."
+    )
+
+
+class TooManyNewDomains(RuleError):
+    """The project has verified as many new domains as it may in a day."""
+
+    text = (
+        "The project has verified {} new domains today, which is the limit. "
+        "The next day begins at 00:00 UTC."
+    )
+
+
 class Limiter:
     """Decides on requests, by the plans, the bans and the counter storage."""
 
@@ -32,6 +53,7 @@ class Limiter:
         self._known: dict[str, Decision] = {}  # of networks
         self._ban_after = settings.ban_after
         self._ban_ms = settings.ban_seconds * MS_PER_SECOND
+        self._new_domains = RateLimitItemPerDay(settings.new_domains_per_day)
 
     def count(self, caller: Caller | None, address: str | None) -> Decision:
         """Count a request of the caller, or of the client address without a caller."""
@@ -99,6 +121,19 @@ class Limiter:
         decision = self._count(pages_subject(caller), PAGES)
         return self._or_from_reserve(decision, caller) if has_reserve else decision
 
+    def count_new_key(self, project_id: int) -> None:
+        """Count a key that is issued on the dashboard; raises `TooManyNewKeys`."""
+        if not self._is_granted(f"new-keys:{project_id}", NEW_KEYS):
+            raise TooManyNewKeys(NEW_KEYS.amount)
+
+    def count_new_domain(self, project_id: int) -> None:
+        """Count a domain that is verified for the first time.
+
+        Raises `TooManyNewDomains`.
+        """
+        if not self._is_granted(f"new-domains:{project_id}", self._new_domains):
+            raise TooManyNewDomains(self._new_domains.amount)
+
     def _remember(self, address: str | None, decision: Decision) -> Decision:
         if len(self._known) >= KNOWN_ADDRESSES:
             self._known.clear()
@@ -121,6 +156,9 @@ class Limiter:
 
     def _count(self, subject: str, quota: Quota) -> Decision:
         return Decision.of(quota, self._counters.count([Hit(subject, quota)]))
+
+    def _is_granted(self, subject: str, limit: RateLimitItem) -> bool:
+        return self._counters.count([Hit(subject, [limit])]).is_granted
 
     @property
     def is_down(self) -> bool:
@@ -168,6 +206,7 @@ SITE_FACTOR = 10
 # On the dashboard.
 PAGES = Quota.parse("120/minute;5000/day")  # of one project, over all its sessions
 SIGN_INS = Quota.parse("60/minute;1000/day")  # of one project, over all its keys
+NEW_KEYS = RateLimitItemPerHour(100)  # that a project issues and rotates
 # Of one key, for signing in and for the pages of keys, when its project has used up the
 # quota: whoever has another key of the project cannot keep this one from revoking it.
 RESERVE = Quota.parse("20/minute;60/day")

@@ -21,6 +21,7 @@ from petstore.storage.copies import table_groups
 ROUNDS = 10
 # Where release 1.1.0, which may run beside this one, counts.
 _usage = Table("usage")
+_limited_actions = Table("limited_action")
 
 
 def import_tables() -> None:
@@ -82,6 +83,8 @@ def _delete_counts(project_id: int, keys: list[int]) -> None:
         Strike.delete().where(Strike.key_id.in_(some)).execute()
     usage = _usage.bind(counters.obj)
     usage.delete().where(usage.c.subject == project_subject(project_id)).execute()
+    actions = _limited_actions.bind(db.obj)
+    actions.delete().where(actions.c.project_id == project_id).execute()
 
 
 def _references() -> Iterator[ForeignKeyField]:

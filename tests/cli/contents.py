@@ -19,7 +19,7 @@ def fill(client: FlaskClient, project: Project, clock: Clock) -> None:
     first = client.post("/v1/pets", json=pet, headers={"Idempotency-Key": "1"})
     client.post("/v1/store/orders", json={"petId": first.json["id"]})
     Domain.add(project, "pets.example.org")
-    Key.issue(project, is_limited=True)
+    Key.issue(project)
     Session.begin(Caller.by_prefix(Key.all_by_id(project)[0].prefix))
     project.change_plan(Plan("enterprise", 1, 9))
     for _ in range(3):

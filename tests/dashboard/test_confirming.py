@@ -42,7 +42,7 @@ def is_undone(key: str, shop: Domain, project: Project) -> Callable[[], bool]:
     """A function that says whether key and domain are as they were."""
     return lambda: (
         Key.by_prefix(key[:16]).state == "active"
-        and [domain.name for domain in Domain.page(project)] == [shop.name]
+        and [domain.name for domain in Domain.all_by_name(project)] == [shop.name]
     )
 
 

@@ -5,11 +5,9 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
-from petstore.hosting.verifier import Verifier
 from petstore.models.domains import DnsResult, Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from tests.harness.background import finish_background
 from tests.harness.browser import Browser, words
 from tests.harness.clocks import Clock
 from tests.harness.dns_server import DnsServer
@@ -68,7 +66,7 @@ def test_invalid_domain_is_refused_with_a_message(
     assert answer.status_code == 400
     assert said in words(answer)
     assert "<script>alert" not in answer.text
-    assert len(Domain.page(project)) == 1
+    assert len(Domain.all_by_name(project)) == 1
 
 
 def test_every_domain_is_listed(browser: Browser, project: Project):
@@ -82,7 +80,7 @@ def test_every_domain_is_listed(browser: Browser, project: Project):
 def test_failed_verification_shows_the_reason(browser: Browser, project: Project):
     page = act(browser, Domain.add(project, NAME), "verify")
     assert "DNS does not point here. See below why." in page
-    assert "DNS does not know shop.example.org yet" in page
+    assert "shop.example.org has no CNAME record yet" in page
     assert "Not verified" in page
 
 
@@ -102,8 +100,8 @@ def test_dns_that_does_not_answer_is_not_taken_for_pointing_elsewhere(
 def test_txt_records_are_escaped(
     browser: Browser, project: Project, nameserver: DnsServer
 ):
-    nameserver.put("example.org", "A", "192.0.2.1")
-    nameserver.put(f"shelter.{BASE}", "A", "192.0.2.1")
+    for name in ("example.org", f"shelter.{BASE}"):
+        nameserver.put(name, "A", "192.0.2.1")
     nameserver.put("_petstore.example.org", "TXT", '"<script>alert(1)</script>"')
     domain = Domain.add(project, "example.org")
     act(browser, domain, "verify")
@@ -113,29 +111,16 @@ def test_txt_records_are_escaped(
 
 
 def test_verified_domain_gets_its_certificate_automatically(
-    browser: Browser,
-    project: Project,
-    nameserver: DnsServer,
-    proxy: TlsProxy,
-    verifier: Verifier,
+    browser: Browser, project: Project, nameserver: DnsServer, proxy: TlsProxy
 ):
     proxy.issue(NAME)
     nameserver.put(NAME, "CNAME", f"shelter.{BASE}")
     domain = Domain.add(project, NAME)
     assert "shop.example.org is yours" in act(browser, domain, "verify")
-    finish_background(verifier)
     page = browser.read(page_of(domain))
     parts = ("Verified Primary", "Active from", "Test Authority", "keep this record")
     for part in parts:
         assert part in page
-
-
-def test_check_beyond_those_at_the_same_time_is_refused(
-    browser: Browser, project: Project, set_limits: Callable[..., None]
-):
-    set_limits(dns_checks=0)
-    page = act(browser, Domain.add(project, NAME), "verify")
-    assert "DNS is still being asked about another domain" in page
 
 
 @pytest.mark.usefixtures("shop")
@@ -161,12 +146,14 @@ def test_a_domain_is_removed(
     is_verified: bool,
 ):
     own(project if is_verified else rival, NAME)
-    domain = Domain.page(project)[0] if is_verified else Domain.add(project, NAME)
+    domain = (
+        Domain.all_by_name(project)[0] if is_verified else Domain.add(project, NAME)
+    )
     page = act(browser, domain, "remove", key=key)
     assert "is removed" in page
     # Another project may serve what this one has not verified.
     assert ("no longer served" in page) is is_verified
-    assert Domain.page(project) == []
+    assert Domain.all_by_name(project) == []
 
 
 @pytest.mark.parametrize("action", ["", "/verify", "/primary", "/remove"])
@@ -177,7 +164,7 @@ def test_another_projects_domain_is_not_found(
     path = page_of(shop) + action
     answer = browser.submit(path) if action else browser.get(path)
     assert answer.status_code == 404
-    assert (len(Domain.page(project)), Domain.page(rival)) == (1, [])
+    assert (len(Domain.all_by_name(project)), Domain.all_by_name(rival)) == (1, [])
 
 
 def test_free_plan_sees_an_upgrade_notice_instead_of_the_form(
@@ -188,7 +175,7 @@ def test_free_plan_sees_an_upgrade_notice_instead_of_the_form(
     assert "come with the plan Pro and above" in page.text
     assert 'name="name"' not in page.text
     assert browser.submit(DOMAINS, name=NAME).status_code == 400
-    assert Domain.page(project) == []
+    assert Domain.all_by_name(project) == []
 
 
 def test_free_plan_cannot_verify_or_choose_a_domain(
@@ -198,7 +185,7 @@ def test_free_plan_cannot_verify_or_choose_a_domain(
     project.change_plan(Plan("free"))
     assert "Stopped by the plan" in browser.get(DOMAINS).text
     for deed in ("verify", "primary"):
-        assert "The plan Free has no domains" in act(browser, other, deed)
+        assert "need the plan Pro or above" in act(browser, other, deed)
     assert nameserver.queries == []
     assert not Domain.find(project, other.id).is_primary
 
@@ -251,12 +238,10 @@ def test_domain_that_points_elsewhere_for_a_week_cannot_become_primary(
 
 
 def test_domain_that_was_never_verified_does_not_point_elsewhere(
-    browser: Browser, project: Project, clock: Clock
+    browser: Browser, project: Project
 ):
     domain = Domain.add(project, NAME)
     domain.record(DnsResult(False, "not there yet"))
-    clock.move(days=8)
-    browser.sign_in(Key.issue(project))
     page = browser.read(page_of(domain))
     assert "Not verified" in page
     assert "DNS points elsewhere" not in page

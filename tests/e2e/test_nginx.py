@@ -98,7 +98,7 @@ def test_tls_begins_with_1_2_and_ciphers_with_forward_secrecy(
 def test_custom_domain_has_its_own_certificate(world: World, front: Nginx):
     open_databases(read_settings(world.instances[0].environ))
     project = Project.add("Nginx", None, Plan("pro"))
-    Domain.add(project, SHOP).record(DnsResult(True, "as it should be"), most_new=1)
+    Domain.add(project, SHOP).record(DnsResult(True, "as it should be"), by_owner=True)
     key = Key.issue(project)
     databases.close()
     with pytest.raises(ssl.SSLError):

@@ -4,12 +4,11 @@ from petstore import clock
 from petstore.models.domains import MAX_DOMAINS, Domain
 from petstore.models.keys import (
     MAX_ENDED_KEYS,
-    MAX_KEYS_PER_HOUR,
     MAX_WORKING_KEYS,
     Key,
 )
-from petstore.models.limited_actions import LimitedAction
 from petstore.models.projects import Project
+from petstore.quotas.limiter import NEW_KEYS, Limiter
 
 
 def fill_up_keys(project: Project, *, leave: int) -> None:
@@ -24,12 +23,10 @@ def fill_up_ended_keys(project: Project, *, leave: int) -> None:
     _insert_keys(project, "ended", count, revoked_ms=now)
 
 
-def fill_up_hour(project: Project, *, leave: int, done_ms: int) -> None:
-    """Record new keys, until the project may issue so many more in the hour."""
-    action = {"project": project, "action": "issue_key", "done_ms": done_ms}
-    LimitedAction.insert_many(
-        action | {"subject": f"{number}"} for number in range(MAX_KEYS_PER_HOUR - leave)
-    ).execute()
+def fill_up_hour(limiter: Limiter, project: Project, *, leave: int) -> None:
+    """Count new keys, until the project may issue so many more in the hour."""
+    for _ in range(NEW_KEYS.amount - leave):
+        limiter.count_new_key(project.id)
 
 
 def fill_up_domains(project: Project, *, leave: int) -> None:

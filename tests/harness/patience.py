@@ -29,6 +29,7 @@ PATIENT = replace(
     tidy_seconds=DAY,
     dns_seconds=SECONDS,
     dns_server_seconds=SECONDS,
+    recheck_seconds=DAY,
 )
 # What requests note is written soon, as in production.
 NOTING = replace(

@@ -151,15 +151,6 @@ def test_certificates_of_domains_that_are_gone_are_deleted(
     assert done() == []
 
 
-def test_certificates_of_a_deleted_project_are_deleted(
-    done: Done, place: Path, rival: Project, own: Own, flask: Callable[..., Result]
-):
-    own(rival, NAME)
-    done()
-    flask("projects", "delete", rival.slug, "--yes")
-    assert done() == [f"delete petstore-{NAME}"]
-
-
 def test_other_certificates_are_kept(done: Done, place: Path, app: Flask):
     (place / "live" / BASE).mkdir()
     (place / "live" / "README").touch()
@@ -177,21 +168,15 @@ def test_certificate_is_kept_as_long_as_one_project_owns_the_domain(
 
 
 def test_certificate_of_a_misdirected_domain_is_kept_until_it_expires(
-    done: Done, shop: Domain, clock: Clock
+    done: Done, project: Project, shop: Domain, own: Own, clock: Clock
 ):
     done()
-    shop.record(DnsResult(False, "elsewhere"))
+    for domain in (shop, own(project, OTHER)):
+        domain.record(DnsResult(False, "elsewhere"))
     clock.move(days=29)
     assert done() == []
     clock.move(days=1)
     assert done() == [f"delete petstore-{NAME}"]
-
-
-def test_no_certificate_is_asked_for_while_dns_points_elsewhere(
-    done: Done, shop: Domain
-):
-    shop.record(DnsResult(False, "elsewhere"))
-    assert done() == []
 
 
 def test_downgrade_deletes_no_certificate(done: Done, project: Project, shop: Domain):
@@ -213,19 +198,6 @@ def test_failed_certificate_is_asked_for_again_after_an_hour(
     assert not tried.exists()
 
 
-def test_attempt_for_a_removed_domain_is_forgotten_after_an_hour(
-    done: Done, place: Path, shop: Domain
-):
-    (place / "fails").touch()
-    done()
-    shop.remove()
-    done()
-    tried = place / "state" / NAME
-    os.utime(tried, (tried.stat().st_mtime - 3700,) * 2)
-    done()
-    assert not tried.exists()
-
-
 def test_nothing_is_done_while_the_service_fails(
     done: Done,
     app: Flask,
@@ -241,22 +213,13 @@ def test_nothing_is_done_while_the_service_fails(
     assert done() == []
 
 
-def test_nothing_is_done_with_the_list_of_another_database(
+def test_nothing_is_done_without_the_list_of_this_database(
     done: Done, run: Callable[[], int], place: Path, shop: Domain
 ):
     done()
-    (place / "listed").write_text("[]")
     (place / "told").write_text("")
+    (place / "listed").write_text("[]")  # of another one
     assert run() == 0
-    assert (place / "told").read_text() == ""
-
-
-def test_nothing_is_done_without_a_list(
-    done: Done, run: Callable[[], int], place: Path, shop: Domain
-):
-    done()
-    shop.remove()
-    (place / "told").write_text("")
     (place / "listed").unlink()
     assert run() == 1
     assert (place / "told").read_text() == ""

@@ -69,10 +69,10 @@ def test_redirect_precedes_authentication_and_quotas(
 
 
 def test_primary_domain_can_be_changed(client: FlaskClient, domains: list[Domain]):
-    assert domains[1].choose()
+    domains[1].choose()
     assert location(client, "old.example.org") is None
     assert location(client, NAME) == "http://old.example.org/v1/pets"
-    assert domains[0].choose()
+    domains[0].choose()
     assert location(client, NAME) is None
 
 

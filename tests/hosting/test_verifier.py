@@ -1,165 +1,201 @@
-"""Verification of domains, their certificates, and the periodic checks."""
+"""Verification of domains, their certificates, and the repeated checks."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 
+import dns.message
 import pytest
 from flask.testing import FlaskClient
 
+from petstore.concurrency import Delayed, start
+from petstore.hosting import verifier as module
 from petstore.hosting.verifier import Verifier
-from petstore.models.domains import DnsResult, Domain
+from petstore.models.domains import Domain
 from petstore.models.projects import Plan, Project
-from tests.harness.background import finish_background
 from tests.harness.clocks import Clock
 from tests.harness.dns_server import DnsServer
-from tests.harness.host_fixtures import BASE, NAME
+from tests.harness.host_fixtures import BASE, NAME, Own
 from tests.harness.statements import recorded
 from tests.harness.tls_proxy import TlsProxy
 from tests.harness.waiting import wait_until
 
-
-@pytest.fixture
-def verify(verifier: Verifier) -> Callable[[Domain], Domain]:
-    """A function that verifies a domain, and returns it once all is recorded."""
-
-    def verify(domain: Domain) -> Domain:
-        verifier.verify(domain)
-        finish_background(verifier)
-        return now(domain)
-
-    return verify
-
-
-@pytest.fixture
-def recheck(verifier: Verifier) -> Callable[[], None]:
-    """A function that checks the domains that are due, and waits for the end."""
-
-    def recheck() -> None:
-        verifier.recheck_due()
-        finish_background(verifier)
-
-    return recheck
+SLOW = "a-slow.example.org"
 
 
 def now(domain: Domain) -> Domain:
     return Domain.find(domain.project, domain.id)
 
 
-def test_verify_proves_the_domain_and_fetches_its_certificate(
-    verify: Callable, domain: Domain, proxy: TlsProxy
+def test_verified_domain_gets_its_certificate(
+    verifier: Verifier, domain: Domain, proxy: TlsProxy
 ):
-    assert domain.certificate == "pending"
     proxy.issue(NAME)
-    verified = verify(domain)
+    assert verifier.verify(domain)
+    verified = now(domain)
     assert verified.verified_ms
-    assert verified.certificate == "active"
-    assert "Test Authority" in verified.certificate_issuer
+    assert (verified.certificate, verified.certificate_issuer) == (
+        "active",
+        "Test Authority",
+    )
     assert proxy.names == [NAME]
 
 
-def test_handshake_failure_is_recorded(verify: Callable, domain: Domain):
-    verified = verify(domain)
-    assert verified.certificate == "failed"
-    assert "no certificate" in verified.certificate_fault
+def test_nobody_waits_for_the_certificate(
+    verifier: Verifier,
+    domain: Domain,
+    proxy: TlsProxy,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(module, "start", start)
+    is_over, fetch = threading.Event(), module.fetch_certificate
+
+    def fetch_late(*arguments: object) -> object:
+        is_over.wait(60)
+        return fetch(*arguments)
+
+    monkeypatch.setattr(module, "fetch_certificate", fetch_late)
+    proxy.issue(NAME)
+    assert verifier.verify(domain)
+    assert now(domain).certificate == "issuing"
+    is_over.set()
+    wait_until(lambda: now(domain).certificate == "active", "no certificate")
 
 
-def test_unproved_domain_gets_no_handshake(
-    verify: Callable, domain: Domain, nameserver: DnsServer, proxy: TlsProxy
+def test_unverified_domain_gets_no_handshake(
+    verifier: Verifier, domain: Domain, nameserver: DnsServer, proxy: TlsProxy
 ):
     nameserver.put(NAME, "CNAME", "elsewhere.example.net")
-    checked = verify(domain)
-    assert checked.verified_ms is None
-    assert "elsewhere.example.net" in checked.finding
+    assert verifier.verify(domain) is False
+    assert now(domain).verified_ms is None
+    assert "elsewhere.example.net" in now(domain).finding
     assert proxy.names == []
 
 
-def test_another_projects_target_proves_nothing(
-    verify: Callable, domain: Domain, rival: Project
+def test_another_projects_target_verifies_nothing(
+    verifier: Verifier, domain: Domain, rival: Project
 ):
-    assert verify(Domain.add(rival, NAME)).verified_ms is None
+    assert not verifier.verify(Domain.add(rival, NAME))
 
 
-def test_failed_certificate_is_retried_after_an_hour(
-    verify: Callable, recheck: Callable, domain: Domain, proxy: TlsProxy, clock: Clock
+def test_handshake_goes_only_to_the_configured_proxy(
+    verifier: Verifier, domain: Domain, nameserver: DnsServer, proxy: TlsProxy
 ):
-    verify(domain)
+    nameserver.put(f"shelter.{BASE}", "A", "127.0.0.9")
+    verifier.verify(domain)
+    assert proxy.names == [NAME]
+    assert {kind for _, kind in nameserver.queries} == {"CNAME"}
+
+
+def test_failed_certificate_is_tried_again_after_an_hour(
+    verifier: Verifier, domain: Domain, proxy: TlsProxy, clock: Clock
+):
+    verifier.verify(domain)
+    assert "no certificate" in now(domain).certificate_fault
     proxy.issue(NAME)
     for seconds, state in ((59 * 60, "failed"), (2 * 60, "active")):
         clock.move(seconds=seconds)
-        recheck()
+        verifier.recheck_due()
         assert now(domain).certificate == state
 
 
-def test_abandoned_handshake_is_retried(
-    recheck: Callable, domain: Domain, proxy: TlsProxy, clock: Clock
+def test_handshake_of_a_process_that_has_ended_is_repeated(
+    verifier: Verifier,
+    domain: Domain,
+    proxy: TlsProxy,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
 ):
-    domain.record(DnsResult(True, "as it should be"), most_new=1)
+    monkeypatch.setattr(module, "start", lambda *_: None)
+    verifier.verify(domain)
     assert now(domain).certificate == "issuing"
     proxy.issue(NAME)
     clock.move(seconds=181)
-    recheck()
+    verifier.recheck_due()
     assert now(domain).certificate == "active"
 
 
-def test_domains_are_checked_once_an_hour_even_if_nobody_asks_for_them(
-    recheck: Callable, shop: Domain, nameserver: DnsServer, clock: Clock
+def test_domains_are_checked_once_an_hour_however_often_somebody_looks(
+    verifier: Verifier, shop: Domain, nameserver: DnsServer, clock: Clock
 ):
-    for days, questions in ((0, 0), (0.05, 1), (0.02, 1), (0.05, 2)):
+    for days, queries in ((0, 0), (0.05, 1), (0.02, 1), (0.05, 2)):
         clock.move(days=days)
-        recheck()
-        assert nameserver.queries == [(NAME, "CNAME")] * questions
+        verifier.recheck_due()
+        assert (
+            nameserver.queries
+            == [(NAME, "CNAME"), (NAME, "A"), (NAME, "AAAA")] * queries
+        )
     assert now(shop).misdirected_since_ms
 
 
-def test_a_timer_that_the_first_request_starts_checks_domains(
-    set_limits: Callable[..., None],
-    stranger: FlaskClient,
+def test_domains_of_a_plan_without_domains_are_not_checked(
     verifier: Verifier,
-    shop: Domain,
-    nameserver: DnsServer,
-    clock: Clock,
-):
-    set_limits(recheck_seconds=0.01)
-    stranger.get("/healthz")
-    for _ in range(2):
-        nameserver.queries.clear()
-        finish_background(verifier)  # which notes the time of the clock
-        clock.move(days=1)
-        wait_until(lambda: nameserver.queries, "no domain is checked")
-
-
-def test_a_request_runs_no_check_itself(
-    client: FlaskClient, shop: Domain, nameserver: DnsServer, clock: Clock
-):
-    clock.move(days=1)
-    with recorded() as seen:
-        client.get("/v1/pets", headers={"Host": BASE}).close()
-    assert not [each for each in seen if "domain" in each.sql]
-    assert nameserver.queries == []
-
-
-@pytest.mark.parametrize(("plan", "queries"), [("free", 0), ("pro", 1)])
-def test_repeated_checks_query_dns_once_and_only_if_the_plan_has_domains(
-    recheck: Callable,
     project: Project,
     shop: Domain,
     nameserver: DnsServer,
     clock: Clock,
-    plan: str,
-    queries: int,
 ):
-    project.change_plan(Plan(plan))
+    project.change_plan(Plan("free"))
     clock.move(days=1)
-    for _ in range(5):
-        clock.move(seconds=60)
-        recheck()
-    assert len(nameserver.queries) == queries
+    verifier.recheck_due()
+    assert nameserver.queries == []
 
 
-def test_handshake_goes_only_to_the_configured_proxy(
-    verify: Callable, domain: Domain, nameserver: DnsServer, proxy: TlsProxy
+def test_requests_have_the_domains_checked_again_and_again(
+    set_limits: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    stranger: FlaskClient,
+    verifier: Verifier,
 ):
-    nameserver.put(f"shelter.{BASE}", "A", "127.0.0.9")
-    nameserver.put("127.0.0.9", "A", "127.0.0.9")
-    verify(domain)
-    assert proxy.names == [NAME]
-    assert {kind for _, kind in nameserver.queries} == {"CNAME"}
+    checks: list[None] = []
+    monkeypatch.setattr(verifier, "_rechecks", Delayed(lambda: checks.append(None)))
+    set_limits(recheck_seconds=0.01)
+    for _ in range(2):
+        stranger.get("/healthz")
+        wait_until(lambda: checks, "no domain is checked")
+        checks.clear()
+
+
+@pytest.fixture
+def silence(nameserver: DnsServer) -> Iterator[threading.Event]:
+    """An event; until it is set, nobody answers for `SLOW`."""
+    is_over = threading.Event()
+
+    def twist(answer: dns.message.Message, _is_tcp: bool) -> None:
+        if answer.question[0].name.to_text(True) == SLOW:
+            is_over.wait(60)
+
+    nameserver.twist = twist
+    yield is_over
+    is_over.set()
+
+
+def test_slow_dns_keeps_no_other_domain_from_being_verified_and_checked(
+    verifier: Verifier,
+    rival: Project,
+    own: Own,
+    domain: Domain,
+    nameserver: DnsServer,
+    silence: threading.Event,
+    clock: Clock,
+):
+    own(rival, SLOW)
+    other = own(domain.project, "other.example.org")
+    clock.move(days=1)
+    slow = threading.Thread(target=verifier.recheck_due)
+    slow.start()
+    wait_until(lambda: nameserver.queries, "the slow one is not checked")
+    assert verifier.verify(domain)
+    verifier.recheck_due()
+    assert now(other).misdirected_since_ms
+    silence.set()
+    slow.join()
+
+
+def test_looking_for_a_due_domain_costs_the_same_among_many_projects(shop: Domain):
+    with recorded() as seen:
+        Domain.claim_due()
+    [search] = seen
+    before = search.cost()
+    for number in range(50):
+        Project.add(f"P{number}", None, Plan("pro"))
+    assert search.cost() <= before

@@ -5,13 +5,11 @@ from contextlib import suppress
 import pytest
 
 from petstore.models import keys
-from petstore.models.keys import Key, KeyNotActive, TooManyKeys, TooManyNewKeys
+from petstore.models.keys import Key, KeyNotActive, TooManyKeys
 from petstore.models.projects import Project
 from tests.harness.clocks import Clock
 from tests.harness.crowds import at_once
-from tests.harness.limits import fill_up_hour, fill_up_keys
-
-LEFT = 3  # keys of the hour
+from tests.harness.limits import fill_up_keys
 
 
 @pytest.fixture
@@ -28,8 +26,7 @@ def working(project: Project, clock: Clock) -> int:
 
 
 def test_limits_are_100_keys_and_30_days():
-    assert keys.MAX_WORKING_KEYS == keys.MAX_KEYS_PER_HOUR == 100
-    assert keys.MAX_ENDED_KEYS == 100
+    assert keys.MAX_WORKING_KEYS == keys.MAX_ENDED_KEYS == 100
     assert keys.KEEP_ENDED_MS == 30 * 24 * 3_600_000
 
 
@@ -83,44 +80,3 @@ def test_concurrent_issuing_and_rotation_stay_within_the_limit(
 
     at_once(issue_or_rotate, [0, 1, 2] * 3)
     assert working(project, clock) == keys.MAX_WORKING_KEYS
-
-
-@pytest.fixture
-def few_this_hour(project: Project, clock: Clock) -> None:
-    """Leave the project three keys of an hour, most of which is still to come."""
-    fill_up_hour(project, leave=LEFT, done_ms=clock.now_ms + 3_000_000)
-
-
-def issue_limited(project: Project) -> bool:
-    with suppress(TooManyNewKeys):
-        return bool(Key.issue(project, is_limited=True))
-    return False
-
-
-@pytest.mark.usefixtures("few_this_hour")
-def test_ended_keys_count_for_an_hour(project: Project, rival: Project, clock: Clock):
-    for _ in range(LEFT):
-        assert issue_limited(project)
-        clock.move(seconds=1200 - 1)
-        Key.update(revoked_ms=1).where(Key.project == project).execute()
-    assert not issue_limited(project)
-    assert issue_limited(rival)
-    clock.move(seconds=4)
-    assert [issue_limited(project) for _ in range(2)] == [True, False]
-
-
-@pytest.mark.usefixtures("few_this_hour")
-def test_rotation_counts_as_a_new_key(project: Project, key: str):
-    row = Key.by_prefix(key[:16])
-    for _ in range(LEFT):
-        row = Key.by_prefix(row.rotate(0, is_limited=True)[:16])
-    with pytest.raises(TooManyNewKeys, match="has issued 100 keys within an hour"):
-        row.rotate(0, is_limited=True)
-    assert Key.by_prefix(row.prefix).state == "active"
-
-
-@pytest.mark.usefixtures("few_this_hour")
-def test_keys_of_the_command_line_are_not_limited(project: Project):
-    for _ in range(LEFT + 1):
-        Key.issue(project)
-    assert issue_limited(project)

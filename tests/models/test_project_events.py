@@ -122,7 +122,7 @@ def test_certificate_that_fails_again_for_the_same_reason_is_no_event(shop: Doma
 
 def test_another_proof_of_the_same_domain_is_no_event(shop: Domain):
     before = told(shop.project)
-    shop.record(DnsResult(True, "again"), most_new=1)
+    shop.record(DnsResult(True, "again"), by_owner=True)
     assert told(shop.project) == before
 
 

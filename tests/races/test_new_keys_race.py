@@ -3,9 +3,10 @@
 import re
 from itertools import cycle, islice
 
-from petstore import clock
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.quotas.limiter import Limiter
+from petstore.settings import read_settings
 from tests.harness.crowds import at_once
 from tests.harness.limits import fill_up_hour
 from tests.harness.visitors import Visitor
@@ -23,7 +24,7 @@ def test_sessions_at_once_get_as_many_keys_as_an_hour_allows(
     project = Project.add("Shelter", None, Plan("free"))
     key = Key.issue(project)
 
-    fill_up_hour(project, leave=LEFT, done_ms=clock.now_ms())
+    fill_up_hour(Limiter(read_settings(service.environ)), project, leave=LEFT)
 
     def issue_some(url: str) -> int:
         visitor = Visitor(url, key)

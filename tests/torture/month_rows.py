@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from petstore import clock
-from petstore.models.keys import MAX_KEYS_PER_HOUR
 from petstore.models.projects import Project
 from petstore.models.requests import FAILURES_KEPT, SHOWN_DAYS
+from petstore.quotas.limiter import NEW_KEYS
 from petstore.storage import BaseModel, CounterModel, counters, db
 
 DAYS = 30
@@ -102,12 +102,6 @@ def _data(project: Project, rows: int) -> Iterator[Filling]:
         f"1 + n / {SHOWN_DAYS}, {now // clock.MS_PER_DAY} - n % {SHOWN_DAYS}, n, n",
     )
     yield Filling(
-        200,
-        "limited_action (project_id, action, subject, done_ms)",
-        f"{owner}, {_one_of('issue_key', 'prove_domain')}, 'filled-' || n,"
-        f" {now} - n / 100 * {KEPT_MS}",
-    )
-    yield Filling(
         (1 + others) * 500,
         "activity (project_id, at_ms, name, actor, facts)",
         f"{own} + (n - 1) / 500, {now} - n, 'signed_in', 'filled', '{{}}'",
@@ -139,7 +133,7 @@ def _counters(rows: int) -> Iterator[Filling]:
 
 
 def _ended_keys(rows: int) -> int:
-    return min(rows, DAYS * 24 * MAX_KEYS_PER_HOUR)
+    return min(rows, DAYS * 24 * NEW_KEYS.amount)
 
 
 def _one_of(*texts: str) -> str:

@@ -49,7 +49,7 @@ class Victim:
         orders = [Order.place(project.id, pet).id for pet in pets[: ROWS // 2]]
         Category.rename(project.id, 1, f"{SECRET} dogs")
         domain = Domain.add(project, DOMAIN)
-        domain.record(DnsResult(True, "as it should be"), most_new=100)
+        domain.record(DnsResult(True, "as it should be"), by_owner=True)
         with db.atomic():
             attempt = Attempt(project.id, "/v1/pets", "key-1", b"x")
             StoredResponse.keep(attempt, 201, None, b"{}")
