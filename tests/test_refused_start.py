@@ -1,6 +1,5 @@
 """Settings that keep gunicorn and the command line from starting."""
 
-import socket
 from collections.abc import Callable
 from subprocess import CompletedProcess
 
@@ -45,21 +44,3 @@ def test_unknown_option_of_the_database_is_refused(
     line = ended.stderr.splitlines()[-1]
     assert line.startswith("Error: DATABASE_URL: ")
     assert "bogus" in line
-
-
-def test_port_in_use_stops_the_start_with_one_line(sqlite_url: str):
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        address = "{}:{}".format(*other.getsockname())
-        ended = servers.refused_gunicorn({"DATABASE_URL": sqlite_url}, address)
-    assert ended.returncode == 1
-    [line] = [line for line in ended.stderr.splitlines() if '"INFO"' not in line]
-    assert line == (
-        f"Error: {address} is in use: stop what listens there, or choose another port"
-        " with PORT or --bind"
-    )
-
-
-def test_address_of_another_host_stops_the_start_with_one_line(sqlite_url: str):
-    ended = servers.refused_gunicorn({"DATABASE_URL": sqlite_url}, "192.0.2.1:8000")
-    [line] = [line for line in ended.stderr.splitlines() if '"INFO"' not in line]
-    assert line == "Error: 192.0.2.1:8000: Cannot assign requested address"

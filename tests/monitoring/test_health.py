@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from petstore.quotas.storages.database import Counter
 from petstore.storage.database import db
 from tests.harness import servers
 from tests.harness.clocks import Clock
@@ -24,6 +25,7 @@ def test_healthz_and_readyz_are_ok(stranger: FlaskClient):
         answer = stranger.get(path)
         assert (answer.status_code, answer.json) == (200, {"status": "ok"} | more)
         assert "X-RateLimit-Limit" not in answer.headers
+    assert not Counter.select().where(Counter.short_used > 0).exists()
 
 
 @of_both_engines
