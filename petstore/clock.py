@@ -27,6 +27,11 @@ def whole_seconds_until(end_ms: int, now: int) -> int:
     return max(0, -((now - end_ms) // MS_PER_SECOND))
 
 
+def window_end_ms(now_ms: int, length_ms: int) -> int:
+    """Return when the window that contains a moment ends."""
+    return (now_ms // length_ms + 1) * length_ms
+
+
 def rfc3339(instant: int) -> str:
     """Format an instant as in RFC 3339 section 5.6, to the millisecond, in UTC."""
     seconds, ms = divmod(instant, MS_PER_SECOND)

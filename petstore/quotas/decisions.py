@@ -9,10 +9,11 @@ from petstore.clock import (
     MS_PER_MINUTE,
     MS_PER_SECOND,
     whole_seconds_until,
+    window_end_ms,
 )
 from petstore.models.callers import Caller
 from petstore.models.plans import Quota
-from petstore.quotas.strategy import Counts, window_end_ms
+from petstore.quotas.strategy import Counts
 
 # The names of windows in headers.
 WINDOWS = ("minute", "day")

@@ -14,7 +14,7 @@ from limits.storage import Storage
 from limits.strategies import RateLimiter
 from limits.util import WindowStats
 
-from petstore.clock import MS_PER_SECOND
+from petstore.clock import MS_PER_SECOND, window_end_ms
 
 
 class Hit(NamedTuple):
@@ -83,11 +83,6 @@ class AlignedWindowRateLimiter(RateLimiter):
     def clear(self, item: RateLimitItem, *identifiers: str) -> None:
         """Forget what was counted for the subject, in all its windows."""
         self.storage.clear(_hit(item, identifiers).subject)
-
-
-def window_end_ms(now_ms: int, length_ms: int) -> int:
-    """Return when the window that contains a moment ends."""
-    return (now_ms // length_ms + 1) * length_ms
 
 
 def _hit(item: RateLimitItem, identifiers: Sequence[str]) -> Hit:

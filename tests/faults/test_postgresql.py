@@ -124,9 +124,8 @@ def test_animal_gets_its_id_when_all_before_it_are_committed(
 ):
     first = service.send(body=REX).json["id"]
     with ThreadPoolExecutor(1) as pool, psycopg.connect(server.url) as other:
-        other.execute(
-            "SELECT pg_advisory_xact_lock(project_id) FROM pet WHERE id = %s", [first]
-        )
+        of_pet = "(SELECT project_id FROM pet WHERE id = %s)"
+        other.execute(f"SELECT FROM project WHERE id = {of_pet} FOR UPDATE", [first])
         pending = pool.submit(service.send, body=REX, **headers)
         wait_until(lambda: waiting_for_locks(server))
         last = other.execute("SELECT last_value FROM pet_id_seq").fetchone()[0]
@@ -137,11 +136,7 @@ def test_animal_gets_its_id_when_all_before_it_are_committed(
 
 @pytest.mark.parametrize(
     "lock",
-    [
-        "LOCK TABLE pet IN SHARE MODE",
-        "SELECT pg_advisory_xact_lock(id) FROM project",
-        "SELECT * FROM project FOR UPDATE",
-    ],
+    ["LOCK TABLE pet IN SHARE MODE", "SELECT * FROM project FOR UPDATE"],
 )
 def test_blocked_writers_do_not_block_other_requests(
     service: Service, rival: Service, server: Postgres, lock: str

@@ -185,7 +185,7 @@ def test_ban_waits_for_no_other_event_of_the_project(
     act(project, KEPT)
     with psycopg.connect(database_url) as other:  # an event that does not end
         other.execute("SELECT pg_advisory_xact_lock(%s)", (project.id,))
-        other.execute("UPDATE project SET rows_used = 1")
+        other.execute("UPDATE project SET rows_held = 1")
         other.execute("DELETE FROM activity WHERE id < 100")
         Key.ban(Key.by_prefix(key[:16]).id, 2**62)
         other.rollback()
