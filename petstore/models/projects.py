@@ -275,8 +275,10 @@ def count_if_room(rows: Any) -> Update:
     # Until they were counted for the first time, it is not known how many there are.
     is_unlimited = Project.rows_held.is_null() | limit.is_null()
     has_room = is_unlimited | (held <= limit) | (rows <= 0)
+    # Release 1.1.0, which may run beside this one, commits ids in order by this lock.
+    is_locked = db.lock_condition(slot("project"))
     update: Update = Project.update(rows_held=held)
-    return update.where(Project.id == slot("project"), has_room)
+    return update.where(Project.id == slot("project"), is_locked, has_room)
 
 
 @statement(db)

@@ -106,9 +106,10 @@ def _apply_next(database: Engine, runner: Runner) -> str | None:
 def _pending(runner: Runner) -> list[str]:
     steps = runner.status()
     first = next(step for step in steps if step.path)
-    if steps[0] < first and not first.applied:
+    older = [step.name for step in steps if step < first]
+    if older and not first.applied:
         raise NotMigrated(
-            f"the database is of a release before 1.1.0 ({steps[0].name}); "
+            f"the database is of a release before 1.1.0 ({older[-1]}); "
             "run `flask migrate` of release 1.1.0 first"
         )
     return [step.name for step in steps if not step.applied]

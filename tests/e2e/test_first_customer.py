@@ -65,7 +65,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
         for step in (INSTALL, SET, SET_SERVERS, START, NGINX, TLS):
             host.run(step)
         checked = host.run(CHECK)
-        assert re.search("database +ok .*PostgreSQL", checked)
+        assert re.search("database +ok .*postgresql", checked)
         assert re.search("redis +ok .*noeviction", checked)
         assert host.run(CUSTOMER).split() == ["city-shelter", "[]"]
         host.run(BACK_UP)

@@ -17,6 +17,15 @@ from peewee import (
     TextField,
 )
 
+BEFORE = (
+    *("0001_initial", "0002_replies", "0003_orders", "0004_domains", "0005_secrets"),
+    *("0006_sessions", "0007_turns", "0008_ended_keys", "0009_lists", "0010_plans"),
+    *("0011_domain_columns", "0012_rows", "0014_installations", "0016_key_roles"),
+    *("0017_sessions", "0018_requests", "0019_activity", "0020_order_reference"),
+    *("0021_pet_filters", "0022_withdrawals", "0023_imports", "0024_pet_names"),
+    "0025_unused_indexes",
+)
+
 
 def up(migrator, db):
     # Without AUTOINCREMENT, SQLite gives the id of a deleted last row out again.
@@ -218,3 +227,7 @@ def up(migrator, db):
         " CASE WHEN retires_ms < expires_ms THEN retires_ms"
         " ELSE COALESCE(expires_ms, retires_ms) END, 9223372036854775807)), id)"
     )
+    # Whoever goes back to 1.1.0 finds its migrations applied.
+    for name in BEFORE:
+        insert = "INSERT INTO migration (name, applied) VALUES ({}, CURRENT_TIMESTAMP)"
+        db.execute_sql(insert.format(db.param), (name,))
