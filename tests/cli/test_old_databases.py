@@ -56,7 +56,7 @@ def insert(row: str) -> None:
 
 @pytest.mark.usefixtures("old")
 def test_what_the_release_before_has_added_is_kept():
-    steps = ["0027_rows", "0028_searched_names"]
+    steps = [step.stem for step in sorted(migrator._DIRECTORY.glob("00*.py"))[1:]]
     assert migrator.migrate() == [*steps, "0001_usage", "0002_counter"]
     assert Pet.find(SHELTER, 1) == Pet(1, "R", 7, "sold")
     columns = (Project.slug, Project.plan, Project.per_minute, Project.per_day)
