@@ -1,7 +1,6 @@
 """Reverse proxies: how many are trusted, and what is hidden from their clients."""
 
 import ipaddress
-import mmap
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -13,9 +12,7 @@ from flask import Flask, abort, current_app, request
 from petstore.events import emit
 from petstore.settings import Settings
 
-# Whether the warning was logged: one byte that all workers share, since this module is
-# imported in gunicorn's master.
-_has_warned = mmap.mmap(-1, 1)
+_has_warned = [False]  # by this process
 # Some proxies add the client's port: 192.0.2.1:5678 or [2001:db8::1]:443.
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](:[0-9]+)?")
 # Names that nobody can register (RFC 6761, RFC 6762; ICANN has reserved .internal).
@@ -91,7 +88,7 @@ def _client_address(entry: str) -> str:
 def _warn(peer: str) -> None:
     """Log, once, that requests come from a proxy although none is trusted."""
     if is_private(peer):
-        _has_warned[0] = 1
+        _has_warned[0] = True
         emit(
             "proxy_not_trusted",
             address=peer,
