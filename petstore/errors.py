@@ -178,17 +178,14 @@ class InvalidRequest(ErrorResponse):
         super().__init__("invalid_request", fault)
 
     @classmethod
-    def of_members(cls, errors: Mapping[str, list[str]]) -> Self:
-        """Return one error that names every member or parameter at fault.
-
-        The first message of each is shown, and 20 members at most.
-        """
+    def of_members(cls, faults: Mapping[str, str]) -> Self:
+        """Return one error that names the members at fault, 20 at most."""
         shown = [
-            f"{printable(name, SHOWN_NAME_LENGTH)}: {messages[0]}"
-            for name, messages in list(errors.items())[:SHOWN_MEMBERS]
+            f"{printable(name, SHOWN_NAME_LENGTH)}: {fault}"
+            for name, fault in list(faults.items())[:SHOWN_MEMBERS]
         ]
-        if len(errors) > SHOWN_MEMBERS:
-            shown.append(f"and {len(errors) - SHOWN_MEMBERS} more")
+        if len(faults) > SHOWN_MEMBERS:
+            shown.append(f"and {len(faults) - SHOWN_MEMBERS} more")
         return cls("; ".join(shown))
 
 

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 from gunicorn.config import Config
 from gunicorn.workers.ggevent import GeventWorker
+from marshmallow import Schema, fields
 
 import petstore
 
@@ -23,14 +24,16 @@ PACKAGE = Path(petstore.__file__).parent
 TESTS = Path(__file__).parent
 PAGE = PACKAGE.parent / "docs" / "architecture.md"
 NAMED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-NAMED_TUPLE = {"_asdict", "_fields", "_make", "_replace"}
+NAMED_TUPLE = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
 DOCUMENTED = {"_get_current_object", "_meta"} | NAMED_TUPLE
 USED = {
     "peewee.Database._state",
     "peewee.Database._connect",
     "peewee.Database._close",
     "peewee.Database.get_sql_context",
+    "peewee.Query._returning",
     "peewee.__exception_wrapper__",
+    "marshmallow.Schema._serialize",
     "psycopg.Connection.wait",
     "gunicorn.workers.ggevent.GeventWorker",
 }
@@ -69,6 +72,26 @@ def test_peewee_writes_constants_as_literals():
 def test_peewee_exception_wrapper_translates_errors():
     with pytest.raises(peewee.OperationalError), peewee.__exception_wrapper__:
         raise type("OperationalError", (Exception,), {})
+
+
+def test_peewee_query_knows_the_columns_of_its_rows():
+    class Thing(peewee.Model):
+        pass
+
+    read, write = Thing.select(Thing.id), Thing.delete().returning(Thing.id)
+    assert [*vars(read)["_returning"]] == [*vars(write)["_returning"]] == [Thing.id]
+    assert not vars(Thing.delete())["_returning"]
+
+
+def test_marshmallow_dumps_one_and_many_by_a_method_between_its_hooks():
+    class Named(Schema):
+        name = fields.String()
+
+        def _serialize(self, obj: object, *, many: bool = False) -> object:
+            return obj, many
+
+    assert Named().dump("Rex") == ("Rex", False)
+    assert Named(many=True).dump(["Rex"]) == (["Rex"], True)
 
 
 def test_psycopg_connection_waits_by_a_method_with_a_timeout():

@@ -26,7 +26,10 @@ CHARSETS = ("utf-8", "utf8", "us-ascii")
 
 
 class Members(dict[str, Any]):
-    """The members of a JSON object; `repeated` holds the names that are repeated."""
+    """The members of a JSON object; `repeated` holds the names that are repeated.
+
+    It has those of objects within the object as well, `owner.name` for instance.
+    """
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -34,6 +37,15 @@ class Members(dict[str, Any]):
         if len(self) < len(pairs):
             counts = Counter(name for name, _ in pairs)
             self.repeated = [name for name in counts if counts[name] > 1]
+        for name, value in pairs:
+            self.repeated += [f"{name}.{inner}" for inner in _repeated_in(value)]
+
+
+def _repeated_in(value: Any) -> list[str]:
+    if isinstance(value, list):
+        inner = enumerate(map(_repeated_in, value))
+        return [f"{place}.{name}" for place, names in inner for name in names]
+    return value.repeated if isinstance(value, Members) else []
 
 
 def read_object() -> Members:

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -12,9 +13,7 @@ from marshmallow import ValidationError
 from petstore.api.bodies import read_object
 from petstore.errors import InvalidRequest
 from petstore.models import RuleError
-from petstore.schemas.dumping import dumper_of
-from petstore.schemas.fields import StrictSchema
-from petstore.schemas.loading import load
+from petstore.schemas import UNKNOWN, ResourceSchema, StrictSchema, faults_of
 from petstore.web.application import current_request, repeated_names
 from petstore.web.responses import JsonResponse, no_content
 
@@ -47,7 +46,7 @@ class Contract:
     """
 
     takes: str  # the least role of a key that may call it
-    returns: StrictSchema | None  # None stands for 204
+    returns: ResourceSchema | None  # None stands for 204
     statuses: tuple[int, ...] = (200,)
     query: StrictSchema = NO_PARAMETERS
     body: StrictSchema | None = None
@@ -71,7 +70,6 @@ class Operation:
         functools.update_wrapper(self, view)
         self.contract = contract
         self._view = view
-        self._dump = dumper_of(contract.returns) if contract.returns else None
         self._defaults = _load(contract.query, {})
 
     def __call__(self, **arguments: Any) -> Response:
@@ -100,17 +98,37 @@ class Operation:
         """Call the view and dump its result."""
         caller = current_request().state.required_caller
         result = self._view(caller.project_id, **arguments)
-        if self._dump is None:
+        if self.contract.returns is None:
             return no_content()
-        return JsonResponse(
-            orjson.dumps(self._dump(result.value)), result.status, result.headers
-        )
+        dumped = self.contract.returns.dump(result.value)
+        return JsonResponse(_json(dumped), result.status, result.headers)
 
 
 def _load(
     schema: StrictSchema, members: Mapping[str, Any], repeated: Sequence[str] = ()
 ) -> dict[str, Any]:
+    faults: dict[str, str] = {}
     try:
-        return load(schema, members, repeated)
+        loaded: dict[str, Any] = schema.load(members)
     except ValidationError as error:
-        raise InvalidRequest.of_members(error.messages_dict) from None
+        faults = faults_of(error)
+        for name in members:  # marshmallow names unknown ones in any order
+            if faults.get(name) == UNKNOWN:
+                faults[name] = faults.pop(name)
+    faults |= dict.fromkeys(repeated, "must not be repeated")
+    if faults:
+        raise InvalidRequest.of_members(faults)
+    return loaded
+
+
+def _json(dumped: Any) -> bytes:
+    try:
+        return orjson.dumps(dumped, _number)
+    except TypeError:  # it takes longer to dump names that are no strings
+        return orjson.dumps(dumped, _number, orjson.OPT_NON_STR_KEYS)
+
+
+def _number(value: Any) -> orjson.Fragment:
+    if isinstance(value, Decimal):
+        return orjson.Fragment(str(value))
+    raise TypeError

@@ -20,8 +20,7 @@ from petstore import randomness, timeouts
 from petstore.errors import InvalidRequest
 from petstore.models import RuleError
 from petstore.models.stored_responses import Attempt, StoredResponse
-from petstore.schemas.fields import StrictSchema
-from petstore.schemas.loading import load
+from petstore.schemas import TextSchema, faults_of
 from petstore.storage import db
 from petstore.web.application import current_request
 
@@ -96,28 +95,29 @@ def filled_in(form: Form, action: str) -> Form:
 
 
 def loads_form(
-    schema: StrictSchema,
+    schema: TextSchema,
     *,
     form_page: Callable[..., str],
     faults: Mapping[type[RuleError], str] = {},
 ) -> Callable[[View], View]:
     """Load the form into the view's arguments, or show `form_page` with the errors.
 
-    An empty field counts as missing. `faults` has the field at fault for each error
-    that the view raises. `form_page` takes the arguments of the route, and the form as
-    `form`.
+    `faults` has the field at fault for each error that the view raises. `form_page`
+    takes the arguments of the route, and the form as `form`.
     """
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
         def respond(**arguments: str | int) -> ResponseReturnValue:
             form = Form.of_request()
-            filled = {name: text for name, text in form.values.items() if text.strip()}
             try:
-                return view(**arguments, **load(schema, filled))
+                return view(**arguments, **schema.load(form.values))
             except ValidationError as error:
-                messages = error.messages_dict
-                errors = {name: texts[0] for name, texts in messages.items()}
+                # What is wrong with an item of a list is shown with its field.
+                errors = {
+                    name.partition(".")[0]: fault
+                    for name, fault in faults_of(error).items()
+                }
             except tuple(faults) as error:
                 errors = {faults[type(error)]: str(error)}
             return form_page(**arguments, form=form.with_errors(errors)), 400

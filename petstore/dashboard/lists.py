@@ -10,8 +10,7 @@ from marshmallow import ValidationError
 
 from petstore.dashboard.sessions import current_project
 from petstore.errors import InvalidRequest
-from petstore.schemas.fields import StrictSchema
-from petstore.schemas.loading import load
+from petstore.schemas import StrictSchema
 from petstore.storage.lists import Listed, Part
 from petstore.web.application import refuse_other_encodings, repeated_names
 from petstore.web.turns import compute_alone
@@ -109,7 +108,9 @@ def read_query(schema: StrictSchema) -> tuple[dict[str, str], dict[str, Any]]:
     refuse_other_encodings(request.query_string, "query")
     parameters = {name: text for name, text in request.args.items() if text.strip()}
     try:
-        return parameters, load(schema, parameters, repeated_names(request.args))
+        if repeated_names(request.args):
+            raise ValidationError("a parameter is repeated")
+        return parameters, schema.load(parameters)
     except ValidationError:
         fault = "It was mistyped or cut off. Open the list from the menu."
         raise InvalidRequest(fault) from None

@@ -23,6 +23,7 @@ from petstore.models.categories import Category, CategoryUnclear
 from petstore.models.grants import WRITE
 from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
+from petstore.schemas import text_of
 from petstore.schemas.orders import OrderForm
 from petstore.schemas.paging import BEFORE_ALL
 from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
@@ -33,6 +34,7 @@ INDEX = "dashboard_pets.animals"
 ANIMAL = "dashboard_pets.animal"
 SHOWN_ORDERS = 20
 OFFERED_CATEGORIES = 100
+CHANGE_FORM = AnimalChangeForm()
 
 bp = pages_blueprint(
     "dashboard_pets", __name__, "/animals", takes=WRITE, counts_forms=True
@@ -97,7 +99,9 @@ def animal(pet_id: int, correction: Form = EMPTY, order: Form = EMPTY) -> str:
 
 def _correction_of(pet: Pet, labels: dict[int, str]) -> Form:
     """Return the form that corrects an animal, filled in with what it is now."""
-    return Form({"name": pet.name, "categoryId": labels[pet.category_id]})
+    dumped = CHANGE_FORM.dump(pet)
+    texts = {name: text_of(value) for name, value in dumped.items()}
+    return Form(texts | {"categoryId": labels[pet.category_id]})
 
 
 def _correction_page(pet_id: int, form: Form) -> str:
@@ -106,18 +110,16 @@ def _correction_page(pet_id: int, form: Form) -> str:
 
 @bp.post("/<id:pet_id>")
 @loads_form(
-    AnimalChangeForm(),
-    form_page=_correction_page,
-    faults={CategoryUnclear: "categoryId"},
+    CHANGE_FORM, form_page=_correction_page, faults={CategoryUnclear: "categoryId"}
 )
 def correct_animal(
-    pet_id: int, name: str, category_id: int | str
+    pet_id: int, category_id: int | str, **changes: Any
 ) -> ResponseReturnValue:
-    """Correct the name and the category of an animal."""
+    """Correct an animal."""
     project_id = current_project().id
     with db.atomic():
         number = category_number(project_id, category_id)
-        pet = Pet.correct(project_id, pet_id, name=name, category_id=number)
+        pet = Pet.correct(project_id, pet_id, category_id=number, **changes)
     return go_to(ANIMAL, f"{pet.name} is corrected.", pet_id=pet_id)
 
 

@@ -8,7 +8,7 @@ from petstore.dashboard.sessions import current_project
 from petstore.errors import ERRORS
 from petstore.models.grants import WRITE
 from petstore.models.requests import listed_failures
-from petstore.schemas.requests import RequestQuery
+from petstore.schemas.paging import RequestQuery
 from petstore.storage.lists import Listed, Part
 
 INDEX = "requests.requests"

@@ -1,5 +1,6 @@
 """Animals for adoption (specification section 2)."""
 
+import functools
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
@@ -9,14 +10,13 @@ from peewee import (
     ForeignKeyField,
     Query,
     TextField,
-    fn,
 )
 
 from petstore.models import Conflict, RuleError
 from petstore.models.categories import Category
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
-from petstore.storage import BaseModel, db, page_statement, slot, statement
+from petstore.storage import BaseModel, Statement, db, page_statement, slot, statement
 from petstore.storage.lists import List, Listed, Part
 
 STATUSES = ("available", "pending", "sold")
@@ -51,28 +51,19 @@ class Pet(NamedTuple):
         reads on from the last id it has seen therefore misses none. Raises
         `ProjectFull`.
         """
-        values = {"project": project_id, **members, "folded": fold(members["name"])}
+        values = _values(project_id, members)
         with db.atomic():
             Category.ensure(project_id, members["category_id"], rows=1)
             [(pet_id,)] = _insert_one(**values)
         return cls(pet_id, **members)
 
     @staticmethod
-    def add_many(project_id: int, rows: Iterable[tuple[str, int, str]]) -> None:
-        """Add animals of a name, a category that exists, and a status, in that order.
+    def add_many(project_id: int, pets: Iterable[dict[str, Any]]) -> None:
+        """Add animals of these members, whose categories exist.
 
         Call it in a transaction that has counted their rows.
         """
-        _insert.run_many(
-            {
-                "project": project_id,
-                "name": name,
-                "folded": fold(name),
-                "category_id": number,
-                "status": status,
-            }
-            for name, number, status in rows
-        )
+        _insert.run_many(_values(project_id, members) for members in pets)
 
     @classmethod
     def find(cls, project_id: int, pet_id: int) -> Self:
@@ -82,26 +73,19 @@ class Pet(NamedTuple):
         raise NoSuchPet(pet_id)
 
     @classmethod
-    def correct(
-        cls,
-        project_id: int,
-        pet_id: int,
-        *,
-        name: str | None = None,
-        category_id: int | None = None,
-    ) -> Self:
+    def correct(cls, project_id: int, pet_id: int, **changes: Any) -> Self:
         """Change what is given, and return the animal.
 
         A category that no animal has named before is added. Raises `NoSuchPet`, and
         `ProjectFull` for a new category.
         """
-        folded = None if name is None else fold(name)
-        changes = {"name": name, "folded": folded, "category_id": category_id}
+        if "name" in changes:
+            changes["folded"] = fold(changes["name"])
         with db.atomic():
             # The category comes first, as in `add`: locks are taken in one order.
-            if category_id is not None:
-                Category.ensure(project_id, category_id)
-            for row in _correct(project=project_id, id=pet_id, **changes):
+            if "category_id" in changes:
+                Category.ensure(project_id, changes["category_id"])
+            for row in _correct(*changes)(project=project_id, id=pet_id, **changes):
                 return cls(*row)
             raise NoSuchPet(pet_id)
 
@@ -238,15 +222,12 @@ def _reserve() -> Query:
     )
 
 
-@statement(db)
-def _correct() -> Query:
-    changed = (PetTable.name, PetTable.folded, PetTable.category_id)
-    return (
-        PetTable.update(
-            {column: fn.COALESCE(slot(column.name), column) for column in changed}
-        )
-        .where(_BY_ID)
-        .returning(*_COLUMNS)
+@functools.cache
+def _correct(*names: str) -> Statement:
+    """Return the statement that changes these columns, which a schema has named."""
+    changes = {name: slot(getattr(PetTable, name)) for name in names}
+    return Statement(
+        db, lambda: PetTable.update(changes).where(_BY_ID).returning(*_COLUMNS)
     )
 
 
@@ -266,12 +247,18 @@ def _release() -> Query:
     )
 
 
+def _values(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
+    """Return what is written of a new animal."""
+    folded = fold(members["name"])
+    return {"project": project_id, "folded": folded, **Pet._field_defaults, **members}
+
+
 @statement(db)
 def _insert() -> Query:
-    return PetTable.insert({column: slot(column.name) for column in _WRITTEN})
+    return PetTable.insert({column: slot(column) for column in _WRITTEN})
 
 
 @statement(db)
 def _insert_one() -> Query:
-    values = {column: slot(column.name) for column in _WRITTEN}
+    values = {column: slot(column) for column in _WRITTEN}
     return PetTable.insert(values).returning(PetTable.id)

@@ -8,7 +8,8 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from marshmallow import fields
 
 from petstore.errors import ERRORS
-from petstore.schemas.fields import INT64_MAX, Integer, StrictSchema
+from petstore.schemas import ChangeSchema, ResourceSchema, StrictSchema
+from petstore.schemas.fields import INT64_MAX, Integer
 from petstore.schemas.orders import OrderStatus
 from petstore.schemas.paging import MAX_LIMIT
 from petstore.schemas.pets import PetStatus
@@ -124,14 +125,12 @@ def add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
         spec.components.schema(enum.__name__, {"type": "string", "enum": choices})
     if marshmallow.converter:  # it is there as soon as `spec` is
         marshmallow.converter.add_attribute_function(_refer_to_enum)
-    for schema in StrictSchema.__subclasses__():
-        name = schema.__name__.removesuffix("Schema")
-        if schema.needs_member:
-            spec.components.schema(name, {"minProperties": 1}, schema=schema)
-        if schema.plural:
-            item = _reference(name)
-            many = {"type": "array", "items": item, "maxItems": MAX_LIMIT}
-            spec.components.schema(schema.plural, many)
+    for change in ChangeSchema.__subclasses__():
+        spec.components.schema(_name(change), {"minProperties": 1}, schema=change)
+    for resource in ResourceSchema.__subclasses__():
+        item = _reference(_name(resource))
+        many = {"type": "array", "items": item, "maxItems": MAX_LIMIT}
+        spec.components.schema(resource.plural, many)
     for name, header in HEADERS.items():
         spec.components.header(name, header)
     for status in DESCRIPTIONS:
@@ -147,7 +146,7 @@ def references(*names: str) -> dict[str, Any]:
     }
 
 
-def list_of(schema: StrictSchema) -> dict[str, str]:
+def list_of(schema: ResourceSchema) -> dict[str, str]:
     """Return the reference to a list of what the schema dumps."""
     return _reference(schema.plural)
 
@@ -176,6 +175,10 @@ def _refer_to_enum(
         return {}
     del ret["type"], ret["enum"]
     return _reference(type(field).__name__)
+
+
+def _name(schema: type[StrictSchema]) -> str:
+    return schema.__name__.removesuffix("Schema")
 
 
 def _reference(name: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from petstore.openapi.components import (
     references,
 )
 from petstore.openapi.guide import link
-from petstore.schemas.fields import StrictSchema
+from petstore.schemas import ResourceSchema, StrictSchema
 from petstore.schemas.paging import PageQuery
 from petstore.web.application import API_PREFIX, camel
 
@@ -191,7 +191,7 @@ def _success(method: str, view: Any) -> dict[str, Any]:
     return response
 
 
-def _returned(returns: StrictSchema, own_example: dict[str, str]) -> dict[str, Any]:
+def _returned(returns: ResourceSchema, own_example: dict[str, str]) -> dict[str, Any]:
     example = _example(returns) | own_example
     if returns.many:
         return {"schema": list_of(returns), "example": [example]}

@@ -1,1 +1,160 @@
 """Schemas: what requests contain and what responses contain."""
+
+import csv
+import io
+from collections.abc import Iterator
+from itertools import repeat
+from typing import Any, NamedTuple, Self
+
+from marshmallow import (
+    Schema,
+    ValidationError,
+    missing,
+    pre_load,
+    validates_schema,
+)
+from marshmallow.fields import Field, List
+
+from petstore.schemas.fields import Integer, Stored
+
+UNKNOWN = "is unknown"
+
+
+class Columns(NamedTuple):
+    """How the columns of a named tuple become the members that a schema dumps."""
+
+    fields: dict[str, Field[Any]]
+    names: tuple[str, ...] | None  # of the columns; None if the schema has its own way
+    keys: list[str]
+    # What is not dumped as it is stored.
+    others: list[tuple[str, str, Field[Any]]]
+
+    @classmethod
+    def of(cls, schema: Schema) -> Self:
+        """Return those of a schema whose fields have the names of the columns."""
+        dumped = schema.dump_fields
+        keys = [
+            name if each.data_key is None else each.data_key
+            for name, each in dumped.items()
+        ]
+        others = [
+            (key, name, each)
+            for key, (name, each) in zip(keys, dumped.items(), strict=True)
+            if type(each)._serialize is not Stored._serialize
+        ]
+        is_usual = type(schema).get_attribute is Schema.get_attribute and all(
+            each.attribute is None and type(each).get_value is Field.get_value
+            for each in dumped.values()
+        )
+        return cls(dumped, tuple(dumped) if is_usual else None, keys, others)
+
+
+class StrictSchema(Schema):
+    """A schema of marshmallow; unknown members are refused.
+
+    It dumps the named tuples of the models as marshmallow does, in a tenth of the time.
+    """
+
+    error_messages = {"unknown": UNKNOWN}
+
+    _columns = Columns({}, None, [], [])
+
+    def _serialize(self, obj: Any, *, many: bool = False) -> Any:
+        rows = obj if many else [obj]
+        if self._columns.fields is not self.dump_fields:
+            self._columns = Columns.of(self)
+        _, names, keys, others = self._columns
+        kinds = set(map(type, rows)) if isinstance(rows, list) else ()
+        if [names] != [getattr(kind, "_fields", ()) for kind in kinds]:
+            return super()._serialize(obj, many=many)
+        dumped = list(map(self.dict_class, map(zip, repeat(keys), rows)))
+        for key, name, each in others:
+            for members, row in zip(dumped, rows, strict=True):
+                members[key] = each._serialize(members[key], name, row)
+                if members[key] is missing:
+                    del members[key]
+        return dumped if many else dumped[0]
+
+
+class ResourceSchema(StrictSchema):
+    """A resource in a response: its id comes first, and no member is ever missing."""
+
+    plural: str  # the name of a list of them
+
+    id = Integer(
+        1,
+        metadata={
+            "description": "Assigned by the service, and never again.",
+            "example": 42,
+        },
+    )
+
+    def on_bind_field(self, field_name: str, field_obj: Field[Any]) -> None:
+        """Describe the member as one that is always there."""
+        field_obj.required = True
+        field_obj.load_default = missing
+
+
+class ChangeSchema(StrictSchema):
+    """A body that changes what it names, at least one member."""
+
+    def on_bind_field(self, field_name: str, field_obj: Field[Any]) -> None:
+        """Let the member be missing, which changes nothing."""
+        field_obj.required = False
+        field_obj.load_default = missing
+
+    @validates_schema
+    def require_member(self, members: dict[str, Any], **_: Any) -> None:
+        """Raise `ValidationError` if there is none."""
+        if not members:
+            keys = [each.data_key or name for name, each in self.load_fields.items()]
+            raise ValidationError(f"must have {' or '.join(keys)}", "body")
+
+
+class TextSchema(StrictSchema):
+    """A form, or a line of a file: what `text_of` writes, and what people type."""
+
+    @pre_load
+    def read_texts(self, texts: dict[str, str], **_: Any) -> dict[str, Any]:
+        """Leave out empty texts, which count as missing, and split lists."""
+        lists = {
+            field.data_key or name
+            for name, field in self.load_fields.items()
+            if isinstance(field, List)
+        }
+        return {
+            name: next(csv.reader([text], skipinitialspace=True))
+            if name in lists
+            else text
+            for name, text in texts.items()
+            if text.strip()
+        }
+
+
+def text_of(value: Any) -> str:
+    """Return a dumped value as a text, which a `TextSchema` loads again.
+
+    The items of a list have commas between them, as in a line of CSV.
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow(map(text_of, value))
+        return line.getvalue()
+    return "" if value is None else str(value)
+
+
+def faults_of(error: ValidationError) -> dict[str, str]:
+    """Return what is wrong with each member, `owner.name` of one within another."""
+    return dict(_faults(error.messages, ""))
+
+
+def _faults(messages: Any, member: str) -> Iterator[tuple[str, str]]:
+    if isinstance(messages, dict):
+        for name, inner in messages.items():
+            yield from _faults(inner, f"{member}.{name}" if member else name)
+    elif isinstance(messages, list):
+        yield from _faults(messages[0], member)
+    else:
+        yield member, messages

@@ -1,6 +1,7 @@
 """Categories in bodies and parameters."""
 
-from petstore.schemas.fields import Integer, Name, StrictSchema, UrlInteger
+from petstore.schemas import ResourceSchema, StrictSchema, TextSchema
+from petstore.schemas.fields import Integer, Name, UrlInteger
 
 NAME = {"description": "Its name; null until it has one.", "example": "Dogs"}
 
@@ -11,25 +12,24 @@ class CategoryChangeSchema(StrictSchema):
     name = Name(required=True, allow_none=True, metadata=NAME)
 
 
-class CategoryChangeForm(CategoryChangeSchema):
+class CategoryChangeForm(TextSchema):
     """The form that names a category; an empty field takes the name away."""
 
     name = Name(load_default=None)
 
 
-class NamedCategoryForm(CategoryChangeSchema):
+class NamedCategoryForm(CategoryChangeSchema, TextSchema):
     """The form that names a category, which it identifies by a field."""
 
     category_id = UrlInteger(data_key="categoryId", required=True)
 
 
-class CategorySchema(StrictSchema):
+class CategorySchema(ResourceSchema):
     """A category in a response."""
 
     plural = "Categories"
 
     id = Integer(
-        required=True,
-        metadata={"description": "The categoryId of its animals.", "example": 7},
+        metadata={"description": "The categoryId of its animals.", "example": 7}
     )
-    name = Name(required=True, allow_none=True, metadata=NAME)
+    name = Name(allow_none=True, metadata=NAME)

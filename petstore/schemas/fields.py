@@ -1,58 +1,47 @@
-"""Kinds of values in bodies and parameters, each with its rule."""
+"""Kinds of values in bodies, parameters and forms, each with its rule."""
 
 import re
 from decimal import Decimal
-from inspect import isroutine
 from typing import Any
 
-from marshmallow import RAISE, Schema, fields, validate
+from marshmallow import ValidationError, fields
 
 from petstore.clock import rfc3339
-from petstore.models.names import (
-    LENGTH_ERROR,
-    MAX_NAME_LENGTH,
-    NAME_ERROR,
-    NAME_PATTERN,
-)
+from petstore.models.names import MAX_NAME_LENGTH, NAME_PATTERN, name_error
 
 INT64_MAX = 2**63 - 1
 # An integer from 0 on, in ASCII digits; the longest of them exceed INT64_MAX.
 INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
 
 
-class StrictSchema(Schema):
-    """A schema that rejects unknown members, and consists of fields alone."""
+class Stored(fields.Field[Any]):
+    """A field whose values are dumped as they are stored."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Refuse methods, such as marshmallow's hooks: `load` would not call them."""
-        super().__init_subclass__(**options)
-        if methods := [name for name in vars(cls) if isroutine(vars(cls)[name])]:
-            raise TypeError(f"{cls.__name__} has methods: {', '.join(methods)}")
-
-    class Meta:
-        unknown = RAISE
-
-    error_messages = {"unknown": "is unknown"}
-    plural = ""  # the name of a list of these, if the description has one
-    needs_member = False  # whether one must be given, though none is required
+    def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:
+        return value
 
 
-class Integer(fields.Integer):
+class Integer(Stored, fields.Integer):
     """An int64 in a body: 5, and like in JSON Schema 5.0 and 0.5e1, but not true."""
 
     def __init__(
-        self, lowest: int = 0, highest: int = INT64_MAX, **options: Any
+        self,
+        lowest: int = 0,
+        highest: int = INT64_MAX,
+        metadata: dict[str, Any] | None = None,
+        **options: Any,
     ) -> None:
-        error = f"must be an integer from {lowest} to {highest}"
+        self._bounds = lowest, highest
         super().__init__(
-            validate=validate.Range(lowest, highest, error=error),
-            error_messages=_error_messages(error),
+            metadata={"minimum": lowest, "maximum": highest} | (metadata or {}),
+            error_messages=_messages(f"must be an integer from {lowest} to {highest}"),
             **options,
         )
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> int:
         number = self._integer(value)
-        if number is None:
+        lowest, highest = self._bounds
+        if number is None or not lowest <= number <= highest:
             raise self.make_error("invalid")
         return number
 
@@ -75,35 +64,52 @@ class UrlInteger(Integer):
         return int(value) if re.fullmatch(INTEGER_PATTERN, value) else None
 
 
-class Name(fields.String):
+class Name(Stored, fields.String):
     """A name for people, stored exactly as it is sent."""
 
     def __init__(self, metadata: dict[str, Any] | None = None, **options: Any) -> None:
+        described = {
+            "minLength": 1,
+            "maxLength": MAX_NAME_LENGTH,
+            "pattern": f"^{NAME_PATTERN}$",
+        }
         super().__init__(
-            metadata={"pattern": f"^{NAME_PATTERN}$"} | (metadata or {}),
-            validate=[
-                validate.Length(1, MAX_NAME_LENGTH, error=LENGTH_ERROR),
-                # Unlike in JSON Schema, $ would accept a line feed at the end.
-                validate.Regexp(rf"{NAME_PATTERN}\Z", error=NAME_ERROR),
-            ],
-            error_messages=_error_messages("must be a string"),
+            metadata=described | (metadata or {}),
+            error_messages=_messages("must be a string"),
             **options,
         )
 
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> str:
+        if not isinstance(value, str):
+            raise self.make_error("invalid")
+        if error := name_error(value):
+            raise ValidationError(error)
+        return value
 
-class Choice(fields.String):
+
+class Choice(Stored, fields.String):
     """One of a few values, which a subclass or the first argument lists."""
 
     choices: tuple[str, ...]
 
-    def __init__(self, choices: tuple[str, ...] = (), **options: Any) -> None:
+    def __init__(
+        self,
+        choices: tuple[str, ...] = (),
+        metadata: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
         self.choices = choices or self.choices
-        error = f"must be one of {', '.join(self.choices)}"
         super().__init__(
-            validate=validate.OneOf(self.choices, error=error),
-            error_messages=_error_messages(error),
+            metadata={"enum": list(self.choices)} | (metadata or {}),
+            error_messages=_messages(f"must be one of {', '.join(self.choices)}"),
             **options,
         )
+
+    def _deserialize(self, value: Any, *_: Any, **__: Any) -> str:
+        if value not in self.choices:
+            raise self.make_error("invalid")
+        chosen: str = value
+        return chosen
 
 
 class NumberOrName(fields.Field[int | str]):
@@ -112,9 +118,11 @@ class NumberOrName(fields.Field[int | str]):
     def _deserialize(self, value: str, *_: Any, **__: Any) -> int | str:
         text = value.strip()
         digits = text.removeprefix("#")
-        if digits.isascii() and digits.isdecimal():
-            return UrlInteger().deserialize(digits)
-        return Name().deserialize(text)
+        is_number = digits.isascii() and digits.isdecimal()
+        meant: int | str = (
+            UrlInteger().deserialize(digits) if is_number else Name().deserialize(text)
+        )
+        return meant
 
 
 class Words(fields.Field[tuple[str, ...]]):
@@ -131,5 +139,5 @@ class Instant(fields.String):
         return rfc3339(value)
 
 
-def _error_messages(invalid: str) -> dict[str, Any]:
+def _messages(invalid: str) -> dict[str, Any]:
     return {"invalid": invalid, "null": invalid, "required": "is required"}

@@ -8,7 +8,8 @@ from petstore.models.grants import (
     ROLES,
 )
 from petstore.models.keys import STATUSES
-from petstore.schemas.fields import Choice, Name, StrictSchema, UrlInteger, Words
+from petstore.schemas import StrictSchema, TextSchema
+from petstore.schemas.fields import Choice, Name, UrlInteger, Words
 
 
 class KeyQuery(StrictSchema):
@@ -17,7 +18,7 @@ class KeyQuery(StrictSchema):
     status = Choice(STATUSES, load_default="working")
 
 
-class NewKeyForm(StrictSchema):
+class NewKeyForm(TextSchema):
     """The form that issues a key."""
 
     label = Name(load_default=None)
@@ -28,7 +29,7 @@ class NewKeyForm(StrictSchema):
     origins = Words(load_default=())
 
 
-class RotationForm(StrictSchema):
+class RotationForm(TextSchema):
     """The form that rotates a key: for how many seconds the old one goes on."""
 
     grace = UrlInteger(0, MAX_GRACE_SECONDS, load_default=DEFAULT_GRACE_SECONDS)

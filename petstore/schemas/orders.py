@@ -1,7 +1,8 @@
 """Orders in bodies and parameters."""
 
 from petstore.models.orders import STATUSES
-from petstore.schemas.fields import Choice, Instant, Integer, Name, StrictSchema
+from petstore.schemas import ResourceSchema, StrictSchema, TextSchema
+from petstore.schemas.fields import Choice, Instant, Integer, Name
 from petstore.schemas.paging import DashboardQuery, PageQuery
 
 INSTANT = {
@@ -39,33 +40,25 @@ class OrderChangeSchema(StrictSchema):
     )
 
 
-class OrderSchema(StrictSchema):
+class OrderSchema(ResourceSchema):
     """An order in a response."""
 
     plural = "Orders"
 
-    id = Integer(
-        1,
-        required=True,
-        metadata={"description": "Assigned by the service.", "example": 7},
-    )
-    pet_id = Integer(1, data_key="petId", required=True, metadata=PET_ID)
+    pet_id = Integer(1, data_key="petId", metadata=PET_ID)
     status = OrderStatus(
-        required=True,
         metadata={
             "description": "`placed` until it is `completed` or `cancelled`.",
             "example": "placed",
-        },
+        }
     )
-    reference = Name(required=True, allow_none=True, metadata=REFERENCE)
+    reference = Name(allow_none=True, metadata=REFERENCE)
     created_ms = Instant(
         data_key="createdAt",
-        required=True,
         metadata={"description": "When it was placed."} | INSTANT,
     )
     updated_ms = Instant(
         data_key="updatedAt",
-        required=True,
         metadata={"description": "When its status changed last."} | INSTANT,
     )
 
@@ -83,7 +76,7 @@ class DashboardOrderQuery(DashboardQuery):
     name = Name(load_default="")
 
 
-class OrderForm(StrictSchema):
+class OrderForm(TextSchema):
     """The form that orders an animal, on its page."""
 
     reference = Name(load_default=None)

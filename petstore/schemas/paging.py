@@ -1,10 +1,14 @@
-"""The parameters of every list."""
+"""The parameters of lists."""
 
-from petstore.schemas.fields import StrictSchema, UrlInteger
+from marshmallow import fields, validate
+
+from petstore.schemas import StrictSchema
+from petstore.schemas.fields import UrlInteger
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
 BEFORE_ALL = -1  # there may be a category 0
+MAX_REQUEST_ID_LENGTH = 128
 
 
 class DashboardQuery(StrictSchema):
@@ -32,4 +36,12 @@ class PageQuery(StrictSchema):
         metadata={
             "description": "The id of the last item seen; the list continues after it."
         },
+    )
+
+
+class RequestQuery(DashboardQuery):
+    """The parameters of the list of failed requests."""
+
+    id = fields.String(
+        load_default=None, validate=validate.Length(1, MAX_REQUEST_ID_LENGTH)
     )

@@ -1,14 +1,12 @@
 """Animals in bodies and parameters (specification section 2)."""
 
+from typing import Any
+
+from marshmallow.fields import Field
+
 from petstore.models.pets import STATUSES
-from petstore.schemas.fields import (
-    Choice,
-    Integer,
-    Name,
-    NumberOrName,
-    StrictSchema,
-    UrlInteger,
-)
+from petstore.schemas import ChangeSchema, ResourceSchema, StrictSchema, TextSchema
+from petstore.schemas.fields import Choice, Integer, Name, NumberOrName, UrlInteger
 from petstore.schemas.paging import DashboardQuery, PageQuery
 
 NAME = {"description": "The animal's name.", "example": "Rex"}
@@ -33,69 +31,52 @@ class NewPetSchema(StrictSchema):
     """The body that creates an animal."""
 
     name = Name(required=True, metadata=NAME)
-    category_id = Integer(data_key="categoryId", required=True, metadata=CATEGORY_ID)
+    category_id: Field[Any] = Integer(
+        data_key="categoryId", required=True, metadata=CATEGORY_ID
+    )
     status = PetStatus(load_default="available", metadata=STATUS)
 
 
-class PetChangeSchema(StrictSchema):
+class PetChangeSchema(NewPetSchema, ChangeSchema):
     """The body that corrects an animal."""
 
-    needs_member = True
-
-    name = Name(metadata=NAME)
-    category_id = Integer(data_key="categoryId", metadata=CATEGORY_ID)
+    class Meta:
+        exclude = ("status",)
 
 
-class NewPetForm(NewPetSchema):
-    """The form that adds an animal: a body in which every value is a text."""
+class PetSchema(NewPetSchema, ResourceSchema):
+    """An animal in a response."""
 
-    category_id = UrlInteger(data_key="categoryId", required=True)
+    plural = "Pets"
 
 
-class AnimalChangeForm(StrictSchema):
-    """The form that corrects an animal, whose category people name."""
+class AnimalForm(NewPetSchema, TextSchema):
+    """The form that adds an animal, whose category people name."""
 
-    name = Name(required=True)
     category_id = NumberOrName(
         data_key="categoryId", required=True, error_messages={"required": "is required"}
     )
 
 
-class AnimalForm(AnimalChangeForm):
-    """The form that adds an animal, whose category people name."""
+class AnimalChangeForm(AnimalForm):
+    """The form that corrects an animal."""
 
-    status = PetStatus(load_default="available")
+    class Meta:
+        exclude = ("status",)
 
 
-class NumberedPetSchema(NewPetForm):
+class NumberedPetSchema(NewPetSchema, TextSchema):
     """The cells of an animal in a file whose category has a number."""
 
+    category_id = UrlInteger(data_key="categoryId", required=True)
     category = Name(load_default=None)
 
 
-class NamedPetSchema(NewPetForm):
+class NamedPetSchema(NumberedPetSchema):
     """The cells of an animal in a file whose category has a name alone."""
 
     category_id = UrlInteger(data_key="categoryId", load_default=None)
     category = Name(required=True)
-
-
-class PetSchema(StrictSchema):
-    """An animal in a response."""
-
-    plural = "Pets"
-
-    id = Integer(
-        1,
-        required=True,
-        metadata={
-            "description": "Assigned by the service, and never to another animal.",
-            "example": 42,
-        },
-    )
-    name = Name(required=True, metadata=NAME)
-    category_id = Integer(data_key="categoryId", required=True, metadata=CATEGORY_ID)
-    status = PetStatus(required=True, metadata=STATUS)
 
 
 class PetQuery(PageQuery):

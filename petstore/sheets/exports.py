@@ -3,70 +3,74 @@
 import csv
 import io
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
 from petstore import timeouts
-from petstore.clock import rfc3339
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
+from petstore.schemas import ResourceSchema, text_of
+from petstore.schemas.orders import OrderSchema
+from petstore.schemas.pets import PetSchema
 from petstore.sheets.cells import defused
 from petstore.storage import db
 
-ANIMALS = ("id", "name", "categoryId", "category", "status")
-ORDERS = ("id", "petId", "pet", "status", "reference", "createdAt", "updatedAt")
 BEFORE_EVERY_ID = -1
+
+
+class Export(NamedTuple):
+    """The members of a resource, and the names of what one of them is the id of."""
+
+    read: Callable[..., list[Any]]
+    schema: ResourceSchema
+    id: str  # the member that the column of the names follows
+    head: str  # of that column
+    find_names: Callable[[int, set[int]], dict[int, str]]
 
 
 def animals(project_id: int) -> Iterator[bytes]:
     """Yield the project's animals by ascending id, below a line of heads."""
-
-    def lines(pets: list[Pet]) -> Iterator[Sequence[object]]:
-        names = Category.names(project_id, {pet.category_id for pet in pets})
-        for pet in pets:
-            name, category = defused(pet.name), names.get(pet.category_id, "")
-            yield pet.id, name, pet.category_id, defused(category), pet.status
-
-    return _sheet(ANIMALS, project_id, Pet.page, lines)
+    names = "categoryId", "category", Category.names
+    return _parts(Export(Pet.page, PetSchema(many=True), *names), project_id)
 
 
 def orders(project_id: int) -> Iterator[bytes]:
     """Yield the project's orders by ascending id, below a line of heads."""
-
-    def lines(found: list[Order]) -> Iterator[Sequence[object]]:
-        names = Pet.names(project_id, {order.pet_id for order in found})
-        for order in found:
-            name = defused(names.get(order.pet_id, ""))
-            reference = defused(order.reference or "")
-            times = rfc3339(order.created_ms), rfc3339(order.updated_ms)
-            yield order.id, order.pet_id, name, order.status, reference, *times
-
-    return _sheet(ORDERS, project_id, Order.page, lines)
+    names = "petId", "pet", Pet.names
+    return _parts(Export(Order.page, OrderSchema(many=True), *names), project_id)
 
 
-def _sheet(
-    heads: Sequence[str],
-    project_id: int,
-    read: Callable[..., list[Any]],
-    lines: Callable[[list[Any]], Iterable[Sequence[object]]],
-) -> Iterator[bytes]:
+def _parts(export: Export, project_id: int) -> Iterator[bytes]:
+    heads = [each.data_key or name for name, each in export.schema.fields.items()]
+    place = heads.index(export.id) + 1
+    heads.insert(place, export.head)
     yield _text([heads])
     limit, after = timeouts.LIMITS.exported_rows, BEFORE_EVERY_ID
     while True:
         # No connection is kept while the client reads, or when it has gone.
         with closing(db):
-            rows = read(project_id, after=after, limit=limit, status=None)
-            text = _text(lines(rows))
+            rows = export.read(project_id, after=after, limit=limit, status=None)
+            dumped = export.schema.dump(rows)
+            ids = {members[export.id] for members in dumped}
+            names = export.find_names(project_id, ids)
         if not rows:
             return
-        yield text
+        lines = [list(map(_cell, members.values())) for members in dumped]
+        for members, line in zip(dumped, lines, strict=True):
+            line.insert(place, defused(names.get(members[export.id], "")))
+        yield _text(lines)
         after = rows[-1].id
         time.sleep(timeouts.LIMITS.export_pause_seconds)
 
 
-def _text(lines: Iterable[Sequence[object]]) -> bytes:
+def _cell(value: Any) -> str:
+    text = text_of(value)
+    return defused(text) if isinstance(value, str | list) else text
+
+
+def _text(lines: Sequence[Sequence[str]]) -> bytes:
     text = io.StringIO(newline="")
     csv.writer(text).writerows(lines)
     return text.getvalue().encode()

@@ -15,15 +15,15 @@ from petstore.models import RuleError
 from petstore.models.categories import Category
 from petstore.models.pets import Pet
 from petstore.models.projects import Project, take_rows
-from petstore.schemas.loading import load
+from petstore.schemas import faults_of
+from petstore.schemas.fields import Name
 from petstore.schemas.pets import NamedPetSchema, NumberedPetSchema
 from petstore.sheets.cells import restored
 from petstore.storage import db, renew_deadline
 
-HEADS = ("name", "categoryId", "category", "status")
-TEXTS = ("name", "category")
 AFTER_QUOTE = "there is text after a closing quotation mark"
 NAMED, NUMBERED = NamedPetSchema(), NumberedPetSchema()
+HEADS = {each.data_key or name: each for name, each in NUMBERED.fields.items()}
 
 
 class NotReadable(RuleError):
@@ -62,10 +62,9 @@ class ImportedPet(NamedTuple):
     """An animal of a file, whose category has a number, a name, or both."""
 
     line: int
-    name: str
     category_id: int | None
     category: str | None
-    status: str = "available"
+    members: dict[str, Any]  # the others
 
 
 def import_animals(project: Project, content: bytes) -> int:
@@ -84,8 +83,13 @@ def import_animals(project: Project, content: bytes) -> int:
         if faults:
             raise LinesAtFault(faults)
         for some in chunked(pets, timeouts.LIMITS.imported_rows):
-            rows = [(pet.name, categories.number_of(pet), pet.status) for pet in some]
-            Pet.add_many(project.id, rows)
+            Pet.add_many(
+                project.id,
+                [
+                    pet.members | {"category_id": categories.number_of(pet)}
+                    for pet in some
+                ],
+            )
             time.sleep(0)  # the requests that wait have their turn
             renew_deadline()
         if pets:
@@ -128,21 +132,20 @@ class Sheet:
         raise NotReadable(f"The file has more than {number - 1:,} lines")
 
     def _load(self, line: Line) -> None:
+        texts = {head: restored(cell) for head, cell in line.cells.items()}
         members = {
-            head: restored(cell) if head in TEXTS else cell.strip()
-            for head, cell in line.cells.items()
-            if cell.strip()
+            head: text if isinstance(HEADS[head], Name) else text.strip()
+            for head, text in texts.items()
+            if text.strip()
         }
         try:
             pet = _pet(members, has_numbers="categoryId" in line.cells)
         except ValidationError as error:
-            faults = [
-                f"{name}: {', '.join(texts)}"
-                for name, texts in error.messages_dict.items()
-            ]
+            faults = [f"{name}: {fault}" for name, fault in faults_of(error).items()]
             self.faults.append(Fault(line.number, "; ".join(faults)))
         else:
-            self.pets.append(ImportedPet(line.number, **pet))
+            category = pet.pop("category_id"), pet.pop("category")
+            self.pets.append(ImportedPet(line.number, *category, pet))
 
 
 class _Categories:
@@ -242,7 +245,8 @@ def _pet(members: dict[str, str], *, has_numbers: bool) -> dict[str, Any]:
         members["categoryId"] = digits
         del members["category"]
     needs_number = "categoryId" in members or (has_numbers and not category)
-    return load(NUMBERED if needs_number else NAMED, members)
+    loaded: dict[str, Any] = (NUMBERED if needs_number else NAMED).load(members)
+    return loaded
 
 
 def _csv_fault(error: csv.Error) -> str:

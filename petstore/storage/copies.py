@@ -166,11 +166,19 @@ def _copy_table(table: type[Model], source: Engine, target: Engine) -> None:
 
 def _insert(table: type[Model], target: Engine, rows: list[Row]) -> None:
     # Peewee's own `insert_many` would take most of the time of a copy.
-    columns = ", ".join(field.column_name for field in table._meta.sorted_fields)
+    fields = table._meta.sorted_fields
+    columns = ", ".join(field.column_name for field in fields)
     marks = ", ".join([target.param] * len(rows[0]))
     values = ", ".join([f"({marks})"] * len(rows))
     insert = f'INSERT INTO "{table._meta.table_name}" ({columns}) VALUES {values}'  # noqa: S608 (no values)
-    target.execute_sql(insert, [value for row in rows for value in row])
+    target.execute_sql(
+        insert,
+        [
+            field.db_value(value)
+            for row in rows
+            for field, value in zip(fields, row, strict=True)
+        ],
+    )
 
 
 def rows_of(database: Engine, table: type[Model]) -> Iterator[Row]:

@@ -23,6 +23,13 @@ as_peewee_errors = peewee.__exception_wrapper__  # type: ignore[attr-defined]
 # Columns, each with its value.
 Pairs = Sequence[tuple[ColumnBase, Any]]
 Row = tuple[Any, ...]
+# The functions that convert values, by the names of slots or the places of columns.
+Converters = dict[Any, Callable[[Any], Any]]
+# Of these kinds of columns, drivers take and return what Peewee does.
+UNCONVERTED = {
+    *(peewee.BigAutoField, peewee.BigIntegerField, peewee.ForeignKeyField),
+    *(peewee.BlobField, peewee.TextField),
+}
 READS = ("SELECT", "PRAGMA", "EXPLAIN", "SHOW")
 
 # When the current request stops waiting for the stores, by `clock.monotonic`.
@@ -66,6 +73,8 @@ class Written(NamedTuple):
     sql: str
     is_read: bool
     has_rows: bool
+    of_slots: Converters = {}
+    of_columns: Converters = {}
 
 
 class Engine(Database):
@@ -199,17 +208,22 @@ class Engine(Database):
 class Slot(ColumnBase):
     """A placeholder in a query, for the value that a statement gets by its name."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, column: peewee.Field | str) -> None:
+        self._column = column
 
     def __sql__(self, context: Context) -> Context:
         """Write the placeholder as the engine has it."""
-        return context.literal(context.state.placeholder(self._name))
+        name = column = self._column
+        if isinstance(column, peewee.Field):
+            name = column.name
+            if type(column) not in UNCONVERTED:
+                context.state.converters[name] = column.db_value
+        return context.literal(context.state.placeholder(name))
 
 
-def slot(name: str) -> Slot:
-    """Return a placeholder for the value with that name."""
-    return Slot(name)
+def slot(column: peewee.Field | str) -> Slot:
+    """Return a placeholder for the value of a column, or for one with that name."""
+    return Slot(column)
 
 
 class Statement:
@@ -224,7 +238,11 @@ class Statement:
         """Run the query and return all rows."""
         database = self._database.obj
         written = self._written.get(type(database)) or self._write(database)
+        if written.of_slots:
+            _convert(values, written.of_slots)
         rows: list[Row] = database.fetch(written, values)
+        if written.of_columns:
+            rows = [tuple(_convert([*row], written.of_columns)) for row in rows]
         return rows
 
     def autocommit(self, **values: Any) -> list[Row]:
@@ -238,20 +256,32 @@ class Statement:
         """Run a query that writes for each of the values, in a transaction."""
         database = self._database.obj
         written = self._written.get(type(database)) or self._write(database)
-        database.run_many(written, list(many))
+        database.run_many(written, [_convert(each, written.of_slots) for each in many])
 
     def _write(self, database: Any) -> Written:
-        query = self._build()
+        query: Any = self._build()
+        of_slots: Converters = {}
         # Constants become literals. It is not documented; see docs/architecture.md.
         context = database.get_sql_context(
-            value_literals=True, placeholder=database.placeholder
+            value_literals=True, placeholder=database.placeholder, converters=of_slots
         )
         sql, _ = context.parse(query)
         is_read = isinstance(query, Select)
+        of_columns = {
+            place: column.python_value
+            for place, column in enumerate(query._returning or ())
+            if isinstance(column, peewee.Field) and type(column) not in UNCONVERTED
+        }
         written = self._written[type(database)] = Written(
-            sql, is_read, has_rows=is_read or "RETURNING" in sql
+            sql, is_read, is_read or "RETURNING" in sql, of_slots, of_columns
         )
         return written
+
+
+def _convert(values: Any, converters: Converters) -> Any:
+    for key, convert in converters.items():
+        values[key] = convert(values[key])
+    return values
 
 
 def statement(

@@ -168,10 +168,11 @@ def test_the_form_stays_open_for_an_animal_of_the_same_category(browser: Browser
     assert '<details class="card adding">' in browser.get(ANIMALS).text
     page = browser.get(browser.submit(ANIMALS, **REX | {"categoryId": "Dogs"}).location)
     assert '<details class="card adding" open>' in page.text
-    [name] = re.findall('<input id="new-name"[^>]*>', page.text)
+    [name] = re.findall('<input id="name-new"[^>]*>', page.text)
     assert "autofocus" in name
     assert 'value=""' in name
-    assert '<input id="categoryId" name="categoryId" type="text"\n    value="Dogs"' in (
-        page.text
+    assert (
+        '<input id="category-new" name="categoryId" type="text"\n    value="Dogs"'
+        in (page.text)
     )
     assert '<details class="card adding">' in browser.get(ANIMALS).text

@@ -1,0 +1,133 @@
+"""Bodies, forms and lines of files are loaded by marshmallow, hooks included."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from marshmallow import (
+    ValidationError,
+    fields,
+    post_load,
+    pre_load,
+    validate,
+    validates,
+    validates_schema,
+)
+
+from petstore.api.contract import Contract, Result
+from petstore.models.grants import WRITE
+from petstore.schemas import StrictSchema, TextSchema, faults_of, text_of
+from petstore.schemas.fields import Name
+from tests.harness.databases import of_one_engine
+
+THINGS = "/v1/things"
+LAST = {"last": "2026-05-09"}
+
+
+class OwnerSchema(StrictSchema):
+    """A body within a body."""
+
+    name = Name(required=True)
+
+
+class ThingSchema(StrictSchema):
+    """A body with fields and hooks of marshmallow."""
+
+    first = fields.Date(load_default=date(2026, 1, 1))
+    last = fields.Date(required=True)
+    tags = fields.List(fields.String(validate=validate.Length(1)), load_default=list)
+    owner = fields.Nested(OwnerSchema)
+
+    @pre_load
+    def accept_old_name(self, members: dict, **_: Any) -> dict:
+        return {("last" if name == "end" else name): members[name] for name in members}
+
+    @validates("last")
+    def require_may(self, last: date, data_key: str) -> None:
+        if last.month != 5:
+            raise ValidationError("must be in May")
+
+    @validates_schema
+    def require_order(self, members: dict, **_: Any) -> None:
+        if members["last"] < members["first"]:
+            raise ValidationError("must not be before first", "last")
+
+    @post_load
+    def add_days(self, members: dict, **_: Any) -> dict:
+        return {"days": (members["last"] - members["first"]).days} | members
+
+
+class LoadedSchema(StrictSchema):
+    """What a body was loaded into."""
+
+    loaded = fields.Raw()
+
+
+class TagsForm(TextSchema):
+    """A form with a list."""
+
+    tags = fields.List(Name(), required=True)
+
+
+@pytest.fixture
+def things(app: Flask, client: FlaskClient) -> FlaskClient:
+    """A client of the service with an operation that returns what it has loaded."""
+    contract = Contract(takes=WRITE, body=ThingSchema(), returns=LoadedSchema())
+    view = contract(lambda _project_id, **loaded: Result({"loaded": loaded}))
+    app.add_url_rule(THINGS, "things", view, methods=["POST"])
+    return client
+
+
+@of_one_engine
+def test_hooks_change_and_check_what_is_loaded(things: FlaskClient):
+    loaded = things.post(THINGS, json={"end": "2026-05-09"}).json["loaded"]
+    assert loaded == {"days": 128, "first": "2026-01-01", **LAST, "tags": []}
+    late = {"first": "2026-05-10"}
+    for body, fault in (
+        ({"last": "2026-06-01"}, "last: must be in May"),
+        (LAST | late, "last: must not be before first"),
+    ):
+        assert things.post(THINGS, json=body).json["message"] == fault
+
+
+@of_one_engine
+def test_one_answer_names_each_member_at_fault_within_others_too(things: FlaskClient):
+    body = '{"b": 1, "a": 2, "tags": ["x", ""], "owner": {"age": 7}}'
+    answer = things.post(THINGS, data=body, content_type="application/json")
+    assert answer.json["message"] == (
+        "last: Missing data for required field.; tags.1: Shorter than minimum length 1."
+        "; owner.name: is required; owner.age: is unknown; b: is unknown; a: is unknown"
+    )
+
+
+@of_one_engine
+def test_member_that_is_repeated_anywhere_is_refused(things: FlaskClient):
+    body = '{"last": "2026-05-09", "last": "2026-05-09", "owner": {"name": "x"%s}}'
+    for more, faults in (
+        ("", "last: must not be repeated"),
+        (
+            ', "name": "x"',
+            "last: must not be repeated; owner.name: must not be repeated",
+        ),
+    ):
+        answer = things.post(THINGS, data=body % more, content_type="application/json")
+        assert answer.json["message"] == faults
+
+
+def test_a_text_is_loaded_as_the_list_that_it_was_written_from():
+    for tags in (["Rexy"], ["a, b", 'c"d', "e"], ["'", '"', ","], ["=1", "x\u2028y"]):
+        form = {"tags": text_of(tags)}
+        assert TagsForm().load(form) == {"tags": tags}
+    assert TagsForm().load({"tags": "Rexy, Rexie"}) == {"tags": ["Rexy", "Rexie"]}
+    with pytest.raises(ValidationError) as refused:
+        TagsForm().load({"tags": " "})
+    assert faults_of(refused.value) == {"tags": "Missing data for required field."}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(True, "yes"), (False, "no"), (None, ""), (7, "7"), ([], "")]
+)
+def test_a_value_is_written_as_a_text(value: Any, text: str):
+    assert text_of(value) == text
