@@ -1,7 +1,6 @@
 """Reverse proxies: how many are trusted, and what is hidden from their clients."""
 
 import ipaddress
-import mmap
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -13,9 +12,6 @@ from flask import Flask, abort, current_app, request
 from petstore.events import emit
 from petstore.settings import Settings
 
-# Whether the warning was logged: one byte that all workers share, since this module is
-# imported in gunicorn's master.
-_has_warned = mmap.mmap(-1, 1)
 # Some proxies add the client's port: 192.0.2.1:5678 or [2001:db8::1]:443.
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](:[0-9]+)?")
 # Names that nobody can register (RFC 6761, RFC 6762; ICANN has reserved .internal).
@@ -30,15 +26,17 @@ def init_app(app: Flask, settings: Settings) -> None:
     a missing one, and the proxy for the client.
     """
     application, proxies = app.wsgi_app, settings.trusted_proxies
+    has_warned = False
     app.config["BASE_DOMAIN"] = settings.base_domain
 
     def respond(
         environ: dict[str, Any], start_response: StartResponse
     ) -> Iterable[bytes]:
+        nonlocal has_warned
         if proxies:
             _trust(environ, proxies)
-        elif "HTTP_X_FORWARDED_FOR" in environ and not _has_warned[0]:
-            _warn(environ.get("REMOTE_ADDR", ""))
+        elif "HTTP_X_FORWARDED_FOR" in environ and not has_warned:
+            has_warned = _warn(environ.get("REMOTE_ADDR", ""))
         return application(environ, start_response)
 
     # Flask's documentation adds a middleware like this; mypy sees a method.
@@ -88,15 +86,16 @@ def _client_address(entry: str) -> str:
     return address if is_address(address) else UNKNOWN
 
 
-def _warn(peer: str) -> None:
-    """Log, once, that requests come from a proxy although none is trusted."""
-    if is_private(peer):
-        _has_warned[0] = 1
+def _warn(peer: str) -> bool:
+    """Log that requests come from a proxy although none is trusted, if they do."""
+    is_proxy = is_private(peer)
+    if is_proxy:
         emit(
             "proxy_not_trusted",
             address=peer,
             hint="all its clients count as one; set PETSTORE_TRUSTED_PROXIES",
         )
+    return is_proxy
 
 
 def is_address(text: str) -> bool:
