@@ -9,7 +9,7 @@ import atexit
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from queue import Empty
 from select import PIPE_BUF
@@ -26,6 +26,9 @@ _FLUSH = b""  # in place of a line: say when all lines before it are written
 class Stream:
     """A stream of the process, to which a thread writes what is put into a queue."""
 
+    # Called with the number of lines that are dropped, perhaps in that thread.
+    on_drop: Callable[[int], object] = staticmethod(lambda _count: None)
+
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.forget()
@@ -34,7 +37,6 @@ class Stream:
         """Begin anew: after a fork, the thread and the queue are the parent's."""
         self._lines: Any = None
         self._flushed: Any = None
-        self.dropped = 0
 
     def put(self, line: bytes) -> None:
         """Have a line written soon, or drop it."""
@@ -42,7 +44,7 @@ class Stream:
         if lines.qsize() < timeouts.LIMITS.log_lines:
             lines.put(line)
         else:
-            self.dropped += 1
+            self.on_drop(1)
 
     def flush(self, seconds: float) -> None:
         """Wait until all lines are written, but no longer than that."""
@@ -86,7 +88,7 @@ class Stream:
             while batch:
                 batch = batch[os.write(self.descriptor, batch) :]
         except OSError:
-            self.dropped += batch.count(b"\n")
+            self.on_drop(batch.count(b"\n"))
 
 
 STDOUT, STDERR = Stream(1), Stream(2)
@@ -95,13 +97,6 @@ STDOUT, STDERR = Stream(1), Stream(2)
 def write(line: dict[str, Any]) -> None:
     """Have a line of these members, and the time, written to stdout."""
     STDOUT.put(_json(line))
-
-
-def take_dropped() -> int:
-    """Return how many lines were dropped since the last call."""
-    dropped = STDOUT.dropped + STDERR.dropped
-    STDOUT.dropped = STDERR.dropped = 0
-    return dropped
 
 
 def flush() -> None:

@@ -29,7 +29,7 @@ from petstore import clock, log
 from petstore.models.callers import Caller
 from petstore.quotas.decisions import Decision
 from petstore.settings import INTERFACE, RELEASE
-from petstore.web.application import current_request, limiter_of
+from petstore.web.application import ApplicationRequest, limiter_of
 from petstore.web.proxies import require_direct_client
 from petstore.web.turns import turns_of
 
@@ -68,10 +68,10 @@ bp = Blueprint("metrics", __name__)
 
 
 def init_app(app: Flask) -> None:
-    """Count each request once, when its response is known."""
-    app.after_request(_count)
-    turns_of(app).on_refusal = _count_refusal
+    """Show what is counted, and count what is no response of the application."""
     app.register_blueprint(bp)
+    turns_of(app).on_refusal = _count_refusal
+    log.Stream.on_drop = DROPPED.inc
     logging.getLogger("petstore.events").handlers = [_EventHandler()]
 
 
@@ -81,7 +81,7 @@ def metrics() -> Response:
     require_direct_client()
     registry = CollectorRegistry()
     registry.register(_Gauges(current_app))
-    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         MultiProcessCollector(registry)
     else:
         registry.register(REGISTRY)
@@ -104,24 +104,21 @@ class _Gauges(Collector):
         )
 
 
-def _count(response: Response) -> Response:
-    request = current_request()
+def count(request: ApplicationRequest, response: Response) -> None:
+    """Count a request when its response is known."""
     state = request.state
     blueprint, _, operation = (request.endpoint or ".unknown").rpartition(".")
     if blueprint in UNCOUNTED_BLUEPRINTS:
-        return response
+        return
     with suppress(OSError):  # requests go on without metrics if a file cannot grow
-        if dropped := log.take_dropped():
-            DROPPED.inc(dropped)
         _child(REQUESTS, operation, response.status_code).inc()
         _child(DURATION, operation).observe(clock.monotonic() - state.started)
         if state.decision:
             _count_quota(state.decision, state.caller)
-    return response
 
 
 def _count_refusal() -> None:
-    with suppress(OSError):  # as in `_count`
+    with suppress(OSError):  # as in `count`
         _child(REQUESTS, "refused", HTTPStatus.SERVICE_UNAVAILABLE.value).inc()
 
 

@@ -1,4 +1,4 @@
-"""What each request leaves behind: a line of the log, and notes for the dashboard."""
+"""What each request leaves behind: a line of the log, counts, and notes of its key."""
 
 import re
 
@@ -10,6 +10,7 @@ from petstore.errors import printable
 from petstore.models.callers import Caller
 from petstore.models.credentials import masked
 from petstore.models.requests import Failure, Use, failures, uses
+from petstore.monitoring import metrics
 from petstore.quotas import housekeeping
 from petstore.web.application import (
     ApplicationRequest,
@@ -34,14 +35,21 @@ MAX_OPERATION_LENGTH = 100
 
 
 def init_app(app: Flask) -> None:
-    """Log and note each request after every other hook, which come later."""
+    """Log, count and note each request after every other hook."""
     log.handle_events(_EventHandler())
-    app.after_request(_log)
-    app.after_request(_note)
+    app.after_request(_end)
 
 
-def _log(response: Response) -> Response:
+def _end(response: Response) -> Response:
     request = current_request()
+    _log(request, response)
+    metrics.count(request, response)
+    _note(request, response)
+    housekeeping.start()
+    return response
+
+
+def _log(request: ApplicationRequest, response: Response) -> None:
     state, rule = request.state, request.url_rule
     caller = state.caller
     line = {
@@ -62,11 +70,9 @@ def _log(response: Response) -> Response:
     if traceparent and (trace := _TRACEPARENT.fullmatch(traceparent)):
         line["trace"] = trace[1]
     log.write(line)
-    return response
 
 
-def _note(response: Response) -> Response:
-    request = current_request()
+def _note(request: ApplicationRequest, response: Response) -> None:
     state, status = request.state, response.status_code
     if caller := state.caller:
         if decision := state.decision:
@@ -77,8 +83,6 @@ def _note(response: Response) -> Response:
             and isinstance(response, JsonResponse)
         ):
             failures.add(_failure(request, caller, response))
-    housekeeping.start()
-    return response
 
 
 def _failure(

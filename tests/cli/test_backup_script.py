@@ -1,6 +1,5 @@
 """deploy/backup.sh: a new file each night, and a bounded number of them."""
 
-import fcntl
 import os
 import stat
 import subprocess
@@ -45,13 +44,11 @@ def backups(tmp_path: Path) -> Path:
 def back_up(backups: Path) -> Callable[..., subprocess.CompletedProcess]:
     """A function that runs the script with some variables."""
 
-    def back_up(
-        url: str, kept: str = str(KEPT), **environ: str
-    ) -> subprocess.CompletedProcess:
+    def back_up(url: str, **environ: str) -> subprocess.CompletedProcess:
         found = f"{PROGRAMS}:{os.environ['PATH']}"
         flask = f"{sys.executable} -m flask"
         return subprocess.run(
-            [SCRIPT, backups, kept],
+            [SCRIPT, backups, str(KEPT)],
             cwd=ROOT,
             env=os.environ
             | {"PATH": found, "DATABASE_URL": url, "PETSTORE_FLASK": flask}
@@ -128,15 +125,6 @@ def test_pg_dump_is_asked_for_no_other_address_and_for_none_that_shows_a_passwor
     assert not (half_a_dump / "told").exists()
 
 
-@pytest.mark.parametrize("kept", ["0", "-1", "many", ""])
-def test_wrong_number_of_files_is_an_error_before_anything_is_done(
-    back_up: Callable, backups: Path, sqlite_url: str, kept: str
-):
-    before = names(backups)
-    assert back_up(sqlite_url, kept).returncode == 1
-    assert names(backups) == before
-
-
 def test_password_is_no_argument_of_pg_dump(back_up: Callable, half_a_dump: Path):
     done = back_up(SERVER, PATH=f"{half_a_dump}:{os.environ['PATH']}")
     password, *arguments = (half_a_dump / "told").read_text().splitlines()
@@ -145,14 +133,3 @@ def test_password_is_no_argument_of_pg_dump(back_up: Callable, half_a_dump: Path
     shown = " ".join([*arguments, done.stdout, done.stderr])
     assert PASSWORD not in shown
     assert password not in shown
-
-
-def test_second_backup_into_a_directory_at_the_same_time_is_an_error(
-    back_up: Callable, backups: Path, sqlite_url: str
-):
-    before, handle = names(backups), os.open(backups, os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    done = back_up(sqlite_url)
-    os.close(handle)
-    assert (done.returncode, names(backups)) == (1, before)
-    assert "is running" in done.stderr

@@ -103,27 +103,15 @@ def test_the_list_shows_everything_but_the_key(flask: Callable, project: Project
 
 
 def test_json_list_is_one_array(flask: Callable, key: str):
-    assert json.loads(text_of(flask("keys", "list", "--json"))) == [
-        {
-            "prefix": key[:PREFIX_LENGTH],
-            "label": None,
-            "role": "full",
-            "state": "active",
-            "created": "2027-03-17T12:00:10Z",
-            "lastUsed": None,
-            "expires": None,
-            "revoked": None,
-            "bannedUntil": None,
-            "perMinute": None,
-            "perDay": None,
-            "origins": [],
-            "servedToday": 0,
-            "refusedToday": 0,
-            "served30Days": 0,
-            "refused30Days": 0,
-            "project": "shelter",
-        }
-    ]
+    [row] = json.loads(text_of(flask("keys", "list", "--json")))
+    assert row["prefix"] == key[:PREFIX_LENGTH]
+    assert row["created"] == "2027-03-17T12:00:10Z"
+    assert row["origins"] == []
+    assert row["served30Days"] == row["refusedToday"] == 0
+    assert {name for name, value in row.items() if value is None} == {
+        *("label", "lastUsed", "expires", "revoked", "bannedUntil"),
+        *("perMinute", "perDay"),
+    }
 
 
 def test_list_can_be_limited_to_one_project(flask: Callable, key: str, rival: Project):
