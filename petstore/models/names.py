@@ -11,6 +11,7 @@ _BLANK = " \\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 # Blanks, a first character that is not blank, then anything but control characters: a
 # single pass.
 NAME_PATTERN = f"[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*"
+_NAME = re.compile(NAME_PATTERN)
 NAME_ERROR = "must not be blank and must not contain control characters"
 LENGTH_ERROR = f"must have 1 to {MAX_NAME_LENGTH} characters"
 
@@ -19,4 +20,4 @@ def name_error(name: str) -> str | None:
     """Return what is wrong with a name; None if nothing is."""
     if not 1 <= len(name) <= MAX_NAME_LENGTH:
         return LENGTH_ERROR
-    return None if re.fullmatch(NAME_PATTERN, name) else NAME_ERROR
+    return None if _NAME.fullmatch(name) else NAME_ERROR

@@ -19,6 +19,8 @@ _NUMBER = re.compile(r"\s*#([0-9]{1,19})\s*")
 
 def fold(text: str) -> str:
     """Return a text without accents, in one case."""
+    if text.isascii():
+        return text.lower()
     # Not NFKD, by which one character becomes up to eighteen: an index has a limit.
     parts = unicodedata.normalize("NFD", text)
     bare = "".join(part for part in parts if not unicodedata.combining(part))
