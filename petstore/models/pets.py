@@ -85,7 +85,8 @@ class Pet(NamedTuple):
             # The category comes first, as in `add`: locks are taken in one order.
             if "category_id" in changes:
                 Category.ensure(project_id, changes["category_id"])
-            for row in _correct(*changes)(project=project_id, id=pet_id, **changes):
+            correct = _correct(*sorted(changes))
+            for row in correct(project=project_id, id=pet_id, **changes):
                 return cls(*row)
             raise NoSuchPet(pet_id)
 

@@ -148,7 +148,9 @@ class Stage:
         self.send("GET", f"/v1/pets/{added.json['id']}")
         for number in (added.json["id"], 10**9):
             path = f"/v1/pets/{number}"
-            self.send("PATCH", path, json={"name": "Max", "categoryId": 10**8})
+            name, category = {"name": "Max"}, {"categoryId": 10**8}
+            for changes in (name, category, name | category):
+                self.send("PATCH", path, json=changes)
             self.send("DELETE", path)
             self.send("GET", path)
 
