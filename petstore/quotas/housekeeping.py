@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 import peewee
-from peewee import Field, Query, Tuple
+from peewee import Field, Query
 
 from petstore import clock, events, timeouts
 from petstore.concurrency import Delayed
@@ -41,7 +41,7 @@ class Kept(NamedTuple):
         key = database.row_id(model)
         oldest = model.select(*key).order_by(self.along or self.age)
         few = database.skip_locked(oldest.limit(timeouts.LIMITS.tidied_rows))
-        is_outdated = Tuple(*key).in_(few) & (self.age < now - self.kept)
+        is_outdated = database.is_among(key, few) & (self.age < now - self.kept)
         deletion: Query = model.delete().where(is_outdated).returning(*key)
         return deletion
 

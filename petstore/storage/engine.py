@@ -13,7 +13,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import peewee
-from peewee import ColumnBase, Context, Database, DatabaseProxy, Model, Query, Select
+from peewee import (
+    ColumnBase,
+    Context,
+    Database,
+    DatabaseProxy,
+    Expression,
+    Model,
+    Query,
+    Select,
+    Tuple,
+)
 
 from petstore import clock, timeouts
 
@@ -164,6 +174,11 @@ class Engine(Database):
     def skip_locked(self, rows: Select) -> Select:
         """Let a query, whose rows are then deleted, wait for no other transaction."""
         return rows
+
+    def is_among(self, key: Sequence[ColumnBase], rows: Select) -> Expression:
+        """Return the condition that a row is one of a few that a query names."""
+        condition: Expression = Tuple(*key).in_(rows)
+        return condition
 
     def row_id(self, table: type[Model]) -> Sequence[ColumnBase]:
         """Return the columns by which a statement finds a few rows of a table."""

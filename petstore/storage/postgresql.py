@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import peewee
 import psycopg
-from peewee import SQL, Case, ColumnBase, Expression, Select, Tuple, fn
+from peewee import OP, SQL, Case, ColumnBase, Expression, Select, Tuple, fn
 from psycopg.adapt import AdaptersMap
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
@@ -282,6 +282,15 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         # as in a nested loop. A common table expression runs once.
         locked = rows.for_update(skip_locked=True).cte("locked")
         return Select([locked], [SQL("*")]).with_cte(locked)
+
+    def is_among(self, key: Sequence[ColumnBase], rows: Select) -> Expression:
+        """Return the condition that a row is one of a few that a query names.
+
+        Of an array, the server knows that it is short. Else it may read all rows.
+        """
+        if len(key) > 1:
+            return super().is_among(key, rows)
+        return Expression(key[0], OP.EQ, fn.ANY(fn.ARRAY(rows)))
 
     def _open(self) -> Connection:
         limits = timeouts.LIMITS
