@@ -144,11 +144,17 @@ def _is_public_address(text: str) -> bool:
 
 
 class Lookup:
-    """Queries DNS for at most `timeouts.LIMITS.dns_seconds` in all."""
+    """Queries DNS for at most `timeouts.LIMITS.dns_seconds` in all.
+
+    Raises `Unanswered` where neither the settings nor the system name a server.
+    """
 
     def __init__(self, servers: tuple[Address, ...]) -> None:
         self._deadline = clock.monotonic() + timeouts.LIMITS.dns_seconds
-        self._resolver = resolver = dns.resolver.Resolver(configure=not servers)
+        try:
+            self._resolver = resolver = dns.resolver.Resolver(configure=not servers)
+        except dns.resolver.NoResolverConfiguration:
+            raise Unanswered("This machine names no DNS server") from None
         usual = [Address(str(each), resolver.port) for each in resolver.nameservers]
         resolver.nameservers = [*_nameservers(servers or usual)]
         resolver.timeout = timeouts.LIMITS.dns_server_seconds

@@ -7,9 +7,17 @@ import dns.flags
 import dns.message
 import dns.rcode
 import dns.rdatatype
+import dns.resolver
 import pytest
 
-from petstore.hosting.dns import DnsResult, Record, RequiredRecords, check_dns
+from petstore.hosting.dns import (
+    DnsResult,
+    Lookup,
+    Record,
+    RequiredRecords,
+    Unanswered,
+    check_dns,
+)
 from petstore.settings import Address
 from tests.harness.dns_server import DnsServer, rrset
 
@@ -215,3 +223,14 @@ def test_server_whose_name_does_not_resolve_keeps_no_other_from_being_asked(
     servers = [nameserver.address]
     servers.insert(place, Address("dns.invalid", 53))
     assert check_dns(SHOP, tuple(servers)).is_verified
+
+
+def test_machine_without_a_dns_server_is_told_of_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def refuse(*_: object, **__: object) -> None:
+        raise dns.resolver.NoResolverConfiguration
+
+    monkeypatch.setattr(dns.resolver, "Resolver", refuse)
+    with pytest.raises(Unanswered, match="This machine names no DNS server"):
+        Lookup(())
