@@ -6,7 +6,6 @@ by the requests that have come by then, and it is used as soon as it answers.
 
 import threading
 from collections.abc import Sequence
-from functools import cached_property
 
 import peewee
 from limits.storage import Storage
@@ -38,8 +37,9 @@ class Counters:
     def __init__(self, redis_url: str | None, workers: int) -> None:
         self._redis_url = redis_url
         self._workers = workers
-        self._lock = threading.Lock()
+        self._lock, self._own_lock = threading.Lock(), threading.Lock()
         self._shared: AlignedWindowRateLimiter | None = None
+        self._share: AlignedWindowRateLimiter | None = None  # of this process
         self.is_down = False  # whether the storage is away
         self._failed: Sequence[Hit] = ()  # what could not be counted
         self._retry_at = 0.0
@@ -112,10 +112,13 @@ class Counters:
         installation = Secret.shared("installation")[:ID_LENGTH]
         return redis_storage(self._redis_url, f"petstore:{installation}".rstrip(":"))
 
-    @cached_property
+    @property
     def _own(self) -> AlignedWindowRateLimiter:
-        # limits starts a thread with it.
-        return AlignedWindowRateLimiter(ShareStorage(self._workers))
+        # limits starts a thread with it, and meanwhile another request may come here.
+        with self._own_lock:
+            if self._share is None:
+                self._share = AlignedWindowRateLimiter(ShareStorage(self._workers))
+            return self._share
 
 
 def _is_outage(error: Exception) -> bool:
