@@ -8,7 +8,7 @@ from petstore import timeouts
 from petstore.cli.commands import Group
 from petstore.cli.projects import chosen_project, project_option
 from petstore.sheets import exports
-from petstore.sheets.imports import LinesAtFault, import_animals
+from petstore.sheets.imports import LinesAtFault, Sheet, import_animals
 
 WRONG_ARGUMENT = 2  # the exit code
 SHOWN_FAULTS = 20
@@ -38,7 +38,7 @@ def import_file(file: IO[bytes], slug: str | None) -> None:
     """
     project = chosen_project(slug)
     try:
-        click.echo(import_animals(project, _read(file)))
+        click.echo(import_animals(project, Sheet(_read(file))))
     except LinesAtFault as error:
         _echo_faults(error)
         raise click.exceptions.Exit(WRONG_ARGUMENT) from None

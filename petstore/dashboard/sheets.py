@@ -14,7 +14,13 @@ from petstore.dashboard.sessions import current_project
 from petstore.models.grants import WRITE
 from petstore.models.projects import ProjectFull
 from petstore.sheets import exports
-from petstore.sheets.imports import Fault, LinesAtFault, NotReadable, import_animals
+from petstore.sheets.imports import (
+    Fault,
+    LinesAtFault,
+    NotReadable,
+    Sheet,
+    import_animals,
+)
 from petstore.web.turns import Turns, compute_alone, keep_turn, turns_of
 
 bp = pages_blueprint("sheets", __name__, "", takes=WRITE, counts_forms=True)
@@ -49,19 +55,20 @@ def import_file() -> ResponseReturnValue:
     if len(content) > limit:
         return _refuse(f"The file has more than {limit // 1024} KiB.")
     compute_alone(current_project().id)
+
+    @idempotent  # another file is another form
+    def add_animals(content: bytes) -> Outcome:
+        added = import_animals(current_project(), sheet)
+        verb = "s are" if added != 1 else " is"
+        return Outcome(INDEX, f"{added:,} animal{verb} added.")
+
     try:
-        return _add_animals(content=content)
+        sheet = Sheet(content)
+        return add_animals(content=content)
     except (NotReadable, ProjectFull) as error:
         return _refuse(str(error))
     except LinesAtFault as error:
         return import_page(faults=error.faults), 400
-
-
-@idempotent
-def _add_animals(content: bytes) -> Outcome:
-    added = import_animals(current_project(), content)
-    verb = "s are" if added != 1 else " is"
-    return Outcome(INDEX, f"{added:,} animal{verb} added.")
 
 
 def _refuse(fault: str) -> ResponseReturnValue:

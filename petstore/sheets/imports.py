@@ -67,15 +67,12 @@ class ImportedPet(NamedTuple):
     members: dict[str, Any]  # the others
 
 
-def import_animals(project: Project, content: bytes) -> int:
+def import_animals(project: Project, sheet: "Sheet") -> int:
     """Add the animals of a file to the project; return how many.
 
-    Raises `NotReadable`, `LinesAtFault` and `ProjectFull`, and then adds nothing.
+    Raises `LinesAtFault` and `ProjectFull`, and then adds nothing.
     """
-    sheet = Sheet()
-    sheet.read(content)
     pets, faults = sheet.pets, sheet.faults
-    renew_deadline()  # to read a file takes a while
     with db.atomic():
         take_rows(project.id, len(pets))
         categories = _Categories(project.id, pets)
@@ -99,18 +96,20 @@ def import_animals(project: Project, content: bytes) -> int:
 
 
 class Sheet:
-    """The animals of a file, and what is wrong with its lines."""
+    """The animals of a file, and what is wrong with its lines.
 
-    def __init__(self) -> None:
+    Read it before the transaction that adds them, since that takes a while. Raises
+    `NotReadable`.
+    """
+
+    def __init__(self, content: bytes) -> None:
         self.pets: list[ImportedPet] = []
         self.faults: list[Fault] = []
-
-    def read(self, content: bytes) -> None:
-        """Read all lines; raises `NotReadable`."""
         for count, line in enumerate(self._lines(_decoded(content))):
             if count % timeouts.LIMITS.imported_rows == 0:
                 time.sleep(0)  # the requests that wait have their turn
             self._load(line)
+        renew_deadline()
 
     def _lines(self, text: str) -> Iterator[Line]:
         reader, heads = _open(text)

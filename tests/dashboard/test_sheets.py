@@ -10,6 +10,8 @@ from petstore.models.activity import Activity
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
+from petstore.sheets.imports import Sheet
+from petstore.storage.database import db
 from tests.harness.browser import Browser, add_pet, words
 from tests.harness.databases import of_one_engine
 
@@ -90,6 +92,20 @@ def test_animals_of_a_file_are_added(
     event = Activity.get(Activity.name == "animals_imported")
     assert event.actor.startswith("pet_")
     assert "Animals imported 2 animals" in browser.read("/dashboard/activity")
+
+
+def test_file_is_read_before_the_transaction_begins(
+    upload: Upload, project: Project, monkeypatch: pytest.MonkeyPatch
+):
+    load, is_writing = Sheet._load, []
+    monkeypatch.setattr(
+        Sheet,
+        "_load",
+        lambda *line: is_writing.append(db.in_transaction()) or load(*line),
+    )
+    upload(HEAD + "Rex,Dogs\n")
+    assert names(project) == ["Rex"]
+    assert is_writing == [False]
 
 
 def test_each_line_at_fault_is_shown(upload: Upload, project: Project):
