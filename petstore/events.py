@@ -137,4 +137,4 @@ def _delete_surplus() -> Query:
     is_surplus = _activity.c.id <= newest.offset(KEPT).limit(1)
     surplus = ids.where(db.along_index(equal, _activity.c.id >= 0, is_surplus))
     few = db.skip_locked(surplus.order_by(*keys).limit(DELETED_AT_ONCE))
-    return _activity.delete().where(_activity.c.id.in_(few))
+    return _activity.delete().where(db.is_among([_activity.c.id], few))

@@ -184,7 +184,7 @@ class Key(BaseModel):
             .order_by(cls._ends())
             .limit(DELETED_AT_ONCE)
         )
-        cls.delete().where(cls.id.in_(db.skip_locked(few))).execute()
+        cls.delete().where(db.is_among([cls.id], db.skip_locked(few))).execute()
 
     @classmethod
     def by_prefix(cls, prefix: str) -> Self | None:

@@ -165,7 +165,7 @@ def _delete_surplus() -> Query:
         .limit(timeouts.LIMITS.notes)
     )
     few = db.skip_locked(surplus)
-    return FailedRequest.delete().where(FailedRequest.id.in_(few))
+    return FailedRequest.delete().where(db.is_among([FailedRequest.id], few))
 
 
 failures = Notes(_write_failures, lambda: timeouts.LIMITS.failed_seconds)
