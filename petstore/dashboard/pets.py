@@ -25,10 +25,9 @@ from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
 from petstore.schemas import text_of
 from petstore.schemas.orders import OrderForm
-from petstore.schemas.paging import BEFORE_ALL
 from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
 from petstore.storage import db
-from petstore.storage.lists import Listed, Part
+from petstore.storage.lists import BEFORE_ALL, Listed, Part
 
 INDEX = "dashboard_pets.animals"
 ANIMAL = "dashboard_pets.animal"

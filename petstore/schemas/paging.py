@@ -4,10 +4,10 @@ from marshmallow import fields, validate
 
 from petstore.schemas import StrictSchema
 from petstore.schemas.fields import UrlInteger
+from petstore.storage.lists import BEFORE_ALL
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
-BEFORE_ALL = -1  # there may be a category 0
 MAX_REQUEST_ID_LENGTH = 128
 
 

@@ -16,8 +16,7 @@ from petstore.schemas.orders import OrderSchema
 from petstore.schemas.pets import PetSchema
 from petstore.sheets.cells import defused
 from petstore.storage import db
-
-BEFORE_EVERY_ID = -1
+from petstore.storage.lists import BEFORE_ALL
 
 
 class Export(NamedTuple):
@@ -47,7 +46,7 @@ def _parts(export: Export, project_id: int) -> Iterator[bytes]:
     place = heads.index(export.id) + 1
     heads.insert(place, export.head)
     yield _text([heads])
-    limit, after = timeouts.LIMITS.exported_rows, BEFORE_EVERY_ID
+    limit, after = timeouts.LIMITS.exported_rows, BEFORE_ALL
     while True:
         # No connection is kept while the client reads, or when it has gone.
         with closing(db):

@@ -23,7 +23,7 @@ from petstore.storage.engine import (
     slot,
     statement,
 )
-from petstore.storage.paging import page_statement
+from petstore.storage.lists import page_statement
 
 __all__ = [
     "BaseModel",

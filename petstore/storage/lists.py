@@ -1,4 +1,4 @@
-"""Lists of the dashboard: in both directions, with a total, and every page as cheap.
+"""Lists of the dashboard and pages of the API: each page costs the same.
 
 A list is read along an index. Nothing reads more of it than a page, or a fixed number
 of rows, however many there are.
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from peewee import SQL, ColumnBase, Expression, Field, Select, fn
 
 from petstore.storage.database import db
-from petstore.storage.engine import Pairs
+from petstore.storage.engine import Pairs, Statement, slot
 
 MAX_COUNTED = 10_000  # rows that are looked at, for a total or for a search
 MAX_ID = 2**63 - 1
@@ -102,3 +102,26 @@ class List:
             .where(db.along_index(equal, self.id > above, end))
             .order_by(*(key.asc() if is_ascending else key.desc() for key in keys))
         )
+
+
+def page_statement(
+    key: Field, columns: tuple[Field, ...], *filters: Field
+) -> Statement:
+    """Build a query for the rows of a `project` after a key, at most `limit`.
+
+    It takes `project`, `after`, `limit` and a value for each filter, under the name of
+    its column. It needs an index on the project, the filters and the key.
+    """
+    return Statement(db, lambda: _page(key, columns, filters))
+
+
+def _page(key: Field, columns: tuple[Field, ...], filters: tuple[Field, ...]) -> Select:
+    equal = (key.model.project, *filters)
+    values = [(column, slot(column.name)) for column in equal]
+    query: Select = (
+        key.model.select(*columns)
+        .where(db.along_index(values, key > slot("after")))
+        .order_by(*equal, key)
+        .limit(slot("limit"))
+    )
+    return query
