@@ -17,12 +17,7 @@ from peewee import (
 
 from petstore import randomness
 from petstore.models import RuleError
-from petstore.models.projects import (
-    Project,
-    count_if_room,
-    refuse_rows,
-    take_rows,
-)
+from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
 from petstore.storage import BaseModel, db, page_statement, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part
 
@@ -68,12 +63,14 @@ class Category(NamedTuple):
         If there is none, it is created with the next free number. Raises `ProjectFull`.
         """
         with db.atomic():
-            if not cls.ids_named(project_id, name):
+            ids = cls.ids_named(project_id, name)
+            if not ids:
                 take_rows(project_id)  # two that name the same wait for each other
-                if not cls.ids_named(project_id, name):
+                ids = cls.ids_named(project_id, name)
+                if not ids:
                     return cls._add_next(project_id, name)
                 take_rows(project_id, -1)
-        return cls.ids_named(project_id, name)[0]
+        return ids[0]
 
     @staticmethod
     def ids_named(project_id: int, name: str) -> list[int]:
@@ -261,11 +258,7 @@ def _insert() -> Query:
 
 @statement(db)
 def _rename() -> Query:
-    return (
-        CategoryTable.update(name=slot("name"))
-        .where(
-            CategoryTable.project == slot("project"),
-            CategoryTable.id == slot("category_id"),
-        )
-        .returning(CategoryTable.id)
+    return CategoryTable.update(name=slot("name")).where(
+        CategoryTable.project == slot("project"),
+        CategoryTable.id == slot("category_id"),
     )

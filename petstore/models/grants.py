@@ -19,6 +19,14 @@ TAKES = {
     WRITE: "This takes a key that may write.",
     FULL: "This takes a full key.",
 }
+MAX_ORIGINS = 10
+MAX_EXPIRY_DAYS = 36_500
+# For how long a rotated key goes on.
+MAX_GRACE_SECONDS = 31_536_000
+DEFAULT_GRACE_SECONDS = 86_400
+MAX_ORIGIN_LENGTH = 300
+DEFAULT_PORTS = {"http": 80, "https": 443}
+_ORIGIN = re.compile(r"(https?)://([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(?::([0-9]+))?")
 
 
 class KeyNotAllowed(RuleError):
@@ -48,11 +56,6 @@ def role_refusal(role: str, takes: str) -> str:
     return f"{MAY[role]} {TAKES[takes]}"
 
 
-MAX_LENGTH = 300
-DEFAULT_PORTS = {"http": 80, "https": 443}
-_ORIGIN = re.compile(r"(https?)://([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(?::([0-9]+))?")
-
-
 class InvalidOrigin(RuleError):
     """The text, whose beginning the message repeats, is not the origin of a page."""
 
@@ -67,7 +70,7 @@ def normal_origin(text: str) -> str:
 
     Raises `InvalidOrigin`.
     """
-    parts = _ORIGIN.fullmatch(text.lower()) if len(text) <= MAX_LENGTH else None
+    parts = _ORIGIN.fullmatch(text.lower()) if len(text) <= MAX_ORIGIN_LENGTH else None
     if parts is None:
         raise InvalidOrigin(text)
     scheme, host, port = parts.groups()
@@ -86,13 +89,6 @@ def is_one_of(origin: str, origins: str) -> bool:
         return normal_origin(origin) in origins.split()
     except InvalidOrigin:
         return False
-
-
-MAX_ORIGINS = 10
-MAX_EXPIRY_DAYS = 36_500
-# For how long a rotated key goes on.
-MAX_GRACE_SECONDS = 31_536_000
-DEFAULT_GRACE_SECONDS = 86_400
 
 
 class LimitMissing(RuleError):

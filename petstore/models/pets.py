@@ -8,6 +8,7 @@ from peewee import (
     BigAutoField,
     BigIntegerField,
     ForeignKeyField,
+    Insert,
     Query,
     TextField,
 )
@@ -152,10 +153,7 @@ class Pet(NamedTuple):
 
     @staticmethod
     def reserve(project_id: int, pet_id: int) -> bool:
-        """Make an available animal pending; return whether it was available.
-
-        Nobody else adds an animal or an order to the project until the commit.
-        """
+        """Make an available animal pending; return whether it was available."""
         return bool(_reserve(project=project_id, id=pet_id))
 
     @staticmethod
@@ -178,7 +176,7 @@ class PetTable(BaseModel):
         table_name = "pet"
         is_limited = True  # by the plan
         indexes = (
-            (("project", "id", "folded"), False),  # with the name, for the search
+            (("project", "id", "folded"), False),  # which the search reads alone
             (("project", "status", "id"), False),
             (("project", "category_id", "id"), False),
             (("project", "category_id", "status", "id"), False),
@@ -215,10 +213,7 @@ def _select_one() -> Query:
 def _reserve() -> Query:
     return (
         PetTable.update(status="pending")
-        .where(
-            _BY_ID,
-            PetTable.status == "available",
-        )
+        .where(_BY_ID, PetTable.status == "available")
         .returning(PetTable.id)
     )
 
@@ -254,12 +249,10 @@ def _values(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
     return {"project": project_id, "folded": folded, **Pet._field_defaults, **members}
 
 
-@statement(db)
-def _insert() -> Query:
-    return PetTable.insert({column: slot(column) for column in _WRITTEN})
+def _new() -> Insert:
+    insert: Insert = PetTable.insert({column: slot(column) for column in _WRITTEN})
+    return insert
 
 
-@statement(db)
-def _insert_one() -> Query:
-    values = {column: slot(column) for column in _WRITTEN}
-    return PetTable.insert(values).returning(PetTable.id)
+_insert = Statement(db, _new)
+_insert_one = Statement(db, lambda: _new().returning(PetTable.id))

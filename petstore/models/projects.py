@@ -58,6 +58,24 @@ class LimitsFixed(RuleError):
     text = "The limits of the plan {} are fixed."
 
 
+class ProjectFull(RuleError):
+    """The project holds as many rows as it may.
+
+    It is no `Conflict`: a retry may find that there is room again.
+    """
+
+    code = "project_full"
+
+
+class TooManyAnimals(ProjectFull):
+    """A file has more animals than the project has room for."""
+
+    text = (
+        "The project is full: it may hold {:,} animals, orders and categories together "
+        "and has room for {:,}, but the file adds {:,}."
+    )
+
+
 @dataclass(frozen=True)
 class Plan:
     """A plan, with the limits of a project on a plan that has none itself.
@@ -115,8 +133,7 @@ class Project(BaseModel):
     def _add(cls, name: str, slug: str, plan: Plan) -> Self:
         with db.atomic():
             Slug.create(slug=slug)
-            now = clock.now_ms()
-            columns = asdict(plan) | {"rows_held": 0, "created_ms": now}
+            columns = asdict(plan) | {"rows_held": 0, "created_ms": clock.now_ms()}
             return cls.create(name=name, slug=slug, **columns)
 
     @classmethod
@@ -225,24 +242,6 @@ def _numbered(slug: str, attempt: int) -> str:
         return slug
     suffix = f"-{attempt}"
     return slug[: MAX_SLUG_LENGTH - len(suffix)].rstrip("-") + suffix
-
-
-class ProjectFull(RuleError):
-    """The project holds as many rows as it may.
-
-    It is no `Conflict`: a retry may find that there is room again.
-    """
-
-    code = "project_full"
-
-
-class TooManyAnimals(ProjectFull):
-    """A file has more animals than the project has room for."""
-
-    text = (
-        "The project is full: it may hold {:,} animals, orders and categories together "
-        "and has room for {:,}, but the file adds {:,}."
-    )
 
 
 def take_rows(project_id: int, rows: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""The minute and the day of a quota at one moment, and what they mean for a request."""
+"""The minute and the day of a quota at one moment, and the subjects that have them."""
 
 import ipaddress
 from operator import attrgetter
@@ -18,6 +18,10 @@ from petstore.quotas.strategy import Counts
 # The names of windows in headers.
 WINDOWS = ("minute", "day")
 KEY_WINDOWS = ("key-minute", "key-day")
+IPV6_NETWORK_BITS = 64
+IPV6_SITE_BITS = 48
+
+_remaining = attrgetter("remaining")
 
 
 class Window(NamedTuple):
@@ -148,13 +152,6 @@ class Decision(NamedTuple):
             ("RateLimit-Policy", policy),
             ("RateLimit", figures),
         ]
-
-
-_remaining = attrgetter("remaining")
-
-
-IPV6_NETWORK_BITS = 64
-IPV6_SITE_BITS = 48
 
 
 def project_subject(project_id: int) -> str:

@@ -39,7 +39,7 @@ class Counters:
         self._workers = workers
         self._lock, self._own_lock = threading.Lock(), threading.Lock()
         self._shared: AlignedWindowRateLimiter | None = None
-        self._share: AlignedWindowRateLimiter | None = None  # of this process
+        self._in_process: AlignedWindowRateLimiter | None = None
         self.is_down = False  # whether the storage is away
         self._failed: Sequence[Hit] = ()  # what could not be counted
         self._retry_at = 0.0
@@ -116,9 +116,9 @@ class Counters:
     def _own(self) -> AlignedWindowRateLimiter:
         # limits starts a thread with it, and meanwhile another request may come here.
         with self._own_lock:
-            if self._share is None:
-                self._share = AlignedWindowRateLimiter(ShareStorage(self._workers))
-            return self._share
+            if self._in_process is None:
+                self._in_process = AlignedWindowRateLimiter(ShareStorage(self._workers))
+            return self._in_process
 
 
 def _is_outage(error: Exception) -> bool:

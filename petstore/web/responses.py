@@ -15,6 +15,19 @@ from petstore.web.application import Header, RequestState, current_request
 # Of what says nothing else itself: caches would choose how long to keep a page or a 404
 # (RFC 9111 section 4.2.2).
 NO_STORE = ("Cache-Control", "no-store")
+REQUEST_ID = "X-Request-ID"
+_VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+# Browsers must not take a response for anything but its Content-Type.
+NOSNIFF = ("X-Content-Type-Options", "nosniff")
+# For a year; subdomains are not included, because they may be other projects' hosts.
+TRANSPORT_SECURITY = ("Strict-Transport-Security", "max-age=31536000")
+# Of pages: other sites get no window of theirs, no part of them, and no address. With
+# `no-referrer`, browsers would send their forms with `Origin: null`.
+FOR_PAGES = {
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+}
 
 
 class ApplicationResponse(Response):
@@ -66,21 +79,6 @@ class JsonResponse(ApplicationResponse):
         ]
         body = () if environ["REQUEST_METHOD"] == "HEAD" else (self.body,)
         return body, self.status, headers
-
-
-REQUEST_ID = "X-Request-ID"
-_VALID_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
-# Browsers must not take a response for anything but its Content-Type.
-NOSNIFF = ("X-Content-Type-Options", "nosniff")
-# For a year; subdomains are not included, because they may be other projects' hosts.
-TRANSPORT_SECURITY = ("Strict-Transport-Security", "max-age=31536000")
-# Of pages: other sites get no window of theirs, no part of them, and no address. With
-# `no-referrer`, browsers would send their forms with `Origin: null`.
-FOR_PAGES = {
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "same-origin",
-}
 
 
 def init_app(app: Flask, settings: Settings) -> None:
