@@ -75,14 +75,27 @@ ERRORS = {
     ),
     "pet_not_available": Kind(
         409,
-        "The animal is pending or sold: somebody else has ordered it before.",
-        "The animal {} is not available.",
-        (42,),
+        "An open order has the animal, or it is pending or sold; the message says what "
+        "to do.",
+        "{}",
+        ("The animal 42 has the open order 7: complete or cancel it first.",),
     ),
     "order_closed": Kind(
         409,
-        "The order was completed or cancelled before.",
-        "The order {} is closed.",
+        "The order was completed or cancelled before; place a new one.",
+        "The order {} is {} already: place a new one.",
+        (7, "completed"),
+    ),
+    "order_open": Kind(
+        409,
+        "The order is open; complete or cancel it before it is deleted.",
+        "The order {} is open: complete or cancel it first.",
+        (7,),
+    ),
+    "category_in_use": Kind(
+        409,
+        "Animals have the category; give them another one before it is deleted.",
+        "Animals have the category {}: give them another category first.",
         (7,),
     ),
     "project_full": Kind(

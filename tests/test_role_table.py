@@ -100,8 +100,11 @@ class Visitor:
 
 
 def outcome_of(status: int) -> str:
-    """Return what a status stands for; a form that was accepted redirects."""
-    return SERVED if status < 300 or status == 303 else str(status)
+    """Return what a status stands for; a form that was accepted redirects.
+
+    A conflict is met by who is allowed alone.
+    """
+    return SERVED if status < 300 or status in (303, 409) else str(status)
 
 
 class World:

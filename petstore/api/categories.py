@@ -4,7 +4,7 @@ from flask import Blueprint
 
 from petstore.api.contract import Contract, Result
 from petstore.api.paging import page
-from petstore.models.categories import Category
+from petstore.models.categories import Category, CategoryInUse
 from petstore.models.grants import READ, WRITE
 from petstore.models.projects import ProjectFull
 from petstore.schemas.categories import CategoryChangeSchema, CategorySchema
@@ -40,3 +40,16 @@ def put_category(project_id: int, category_id: int, name: str | None) -> Result:
     """
     category, is_new = Category.rename(project_id, category_id, name)
     return Result(category, is_created=is_new)
+
+
+@bp.delete("/<id:category_id>")
+@Contract(
+    takes=WRITE,
+    returns=None,
+    statuses=(204,),
+    rule_errors=(CategoryInUse,),
+)
+def delete_category(project_id: int, category_id: int) -> Result:
+    """Delete a category that no animal has."""
+    Category.delete(project_id, category_id)
+    return Result(None)

@@ -1,12 +1,14 @@
 """/v1/store/orders: place, list, get and close orders."""
 
+from typing import Any
+
 from flask import Blueprint
 
 from petstore.api.contract import Contract, Result
 from petstore.api.idempotency import idempotent
 from petstore.api.paging import page
 from petstore.models.grants import READ, WRITE
-from petstore.models.orders import Order, OrderClosed
+from petstore.models.orders import Order, OrderClosed, OrderOpen
 from petstore.models.pets import PetNotAvailable
 from petstore.models.projects import ProjectFull
 from petstore.schemas.orders import (
@@ -18,7 +20,6 @@ from petstore.schemas.orders import (
 from petstore.web.application import API_PREFIX
 
 ORDERS = f"{API_PREFIX}/store/orders"
-CLOSE = {"completed": Order.complete, "cancelled": Order.cancel}
 ORDER_ID = {"orderId": "$response.body#/id"}
 
 bp = Blueprint("orders", __name__, url_prefix=ORDERS)
@@ -26,14 +27,13 @@ bp = Blueprint("orders", __name__, url_prefix=ORDERS)
 
 @bp.get("")
 @Contract(takes=READ, query=OrderQuery(), returns=OrderSchema(many=True))
-def list_orders(
-    project_id: int, limit: int, after: int, status: str | None = None
-) -> Result:
+def list_orders(project_id: int, limit: int, **part: Any) -> Result:
     """List orders.
 
-    They are in ascending order of `id`; with `status`, only those with that status.
+    They are in ascending order of `id`; with `status` or `petId`, only those with that
+    status, of that animal, or both.
     """
-    rows = Order.page(project_id, after=after, limit=limit + 1, status=status)
+    rows = Order.page(project_id, limit=limit + 1, **part)
     return page(rows, limit)
 
 
@@ -45,7 +45,7 @@ def list_orders(
     returns=OrderSchema(),
     statuses=(201,),
     rule_errors=(PetNotAvailable, ProjectFull),
-    links={"getOrder": ORDER_ID, "updateOrder": ORDER_ID},
+    links={"getOrder": ORDER_ID, "updateOrder": ORDER_ID, "deleteOrder": ORDER_ID},
 )
 def create_order(project_id: int, pet_id: int, reference: str | None) -> Result:
     """Place an order.
@@ -73,9 +73,23 @@ def get_order(project_id: int, order_id: int) -> Result:
     rule_errors=(OrderClosed,),
     example={"status": "completed", "updatedAt": "2027-03-18T09:30:00.000Z"},
 )
-def update_order(project_id: int, order_id: int, status: str) -> Result:
-    """Close an order.
+def update_order(project_id: int, order_id: int, **changes: str | None) -> Result:
+    """Close or correct an order.
 
-    `completed` makes the animal `sold`, `cancelled` makes it `available` again.
+    `completed` makes the animal `sold`, `cancelled` makes it `available` again. The
+    reference of a closed order is corrected too.
     """
-    return Result(CLOSE[status](project_id, order_id))
+    return Result(Order.change(project_id, order_id, **changes))
+
+
+@bp.delete("/<id:order_id>")
+@Contract(
+    takes=WRITE,
+    returns=None,
+    statuses=(204,),
+    rule_errors=(OrderOpen,),
+)
+def delete_order(project_id: int, order_id: int) -> Result:
+    """Delete a closed order."""
+    Order.delete(project_id, order_id)
+    return Result(None)

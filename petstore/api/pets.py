@@ -78,13 +78,13 @@ def get_pet(project_id: int, pet_id: int) -> Result:
     takes=WRITE,
     body=PetChangeSchema(),
     returns=PetSchema(),
-    rule_errors=(ProjectFull,),
+    rule_errors=(PetNotAvailable, ProjectFull),
 )
 def update_pet(project_id: int, pet_id: int, **changes: Any) -> Result:
     """Correct an animal.
 
-    Its name, its category or both; what is left out stays. Its status is changed by
-    orders alone.
+    What is left out stays. An animal with an open order has its status from that
+    order; any other one may get another status, as when it is returned.
     """
     return Result(Pet.correct(project_id, pet_id, **changes))
 
@@ -99,7 +99,7 @@ def update_pet(project_id: int, pet_id: int, **changes: Any) -> Result:
 def delete_pet(project_id: int, pet_id: int) -> Result:
     """Withdraw an animal.
 
-    It must be `available`. Its orders stay, and keep its id, which no other animal
+    It must have no open order. Its orders stay, and keep its id, which no other animal
     gets.
     """
     Pet.withdraw(project_id, pet_id)

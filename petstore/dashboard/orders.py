@@ -1,6 +1,5 @@
 """/dashboard/orders: the project's orders, completed or cancelled in place."""
 
-from collections.abc import Callable
 from functools import partial
 
 from flask import render_template, request
@@ -32,22 +31,20 @@ def orders() -> str:
 @bp.post("/<id:order_id>/complete")
 def complete_order(order_id: int) -> ResponseReturnValue:
     """Sell the animal."""
-    return _close(Order.complete, order_id, "completed", ".")
+    return _close(order_id, "completed", ".")
 
 
 @bp.post("/<id:order_id>/cancel")
 def cancel_order(order_id: int) -> ResponseReturnValue:
     """Make the animal available again."""
-    return _close(Order.cancel, order_id, "cancelled", "; its animal is available.")
+    return _close(order_id, "cancelled", "; its animal is available.")
 
 
-def _close(
-    close: Callable[[int, int], Order], order_id: int, status: str, effect: str
-) -> ResponseReturnValue:
+def _close(order_id: int, status: str, effect: str) -> ResponseReturnValue:
     parameters, _ = read_query(DashboardOrderQuery())
     said, kind = f"is {status}{effect}", "good"
     try:
-        order = close(current_project().id, order_id)
+        order = Order.change(current_project().id, order_id, status=status)
     except OrderClosed:
         order = Order.find(current_project().id, order_id)
         if order.status != status:  # or the form was sent twice

@@ -11,12 +11,13 @@ from peewee import (
     CompositeKey,
     ForeignKeyField,
     Query,
+    Table,
     TextField,
     fn,
 )
 
 from petstore import randomness
-from petstore.models import RuleError
+from petstore.models import Conflict, RuleError
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
 from petstore.storage import BaseModel, db, page_statement, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part
@@ -26,6 +27,19 @@ class CategoryUnclear(RuleError):
     """Two categories have the name that was given."""
 
     text = "is the name of two categories: choose {} or {}"
+
+
+class NoSuchCategory(RuleError):
+    """The project has no category with that id."""
+
+    code = "not_found"
+    text = "There is no category {}."
+
+
+class CategoryInUse(Conflict):
+    """Animals have the category."""
+
+    code = "category_in_use"
 
 
 class Category(NamedTuple):
@@ -126,6 +140,19 @@ class Category(NamedTuple):
         return cls(category_id, name), is_new
 
     @classmethod
+    def delete(cls, project_id: int, category_id: int) -> None:
+        """Delete a category that no animal has.
+
+        Raises `NoSuchCategory` and `CategoryInUse`.
+        """
+        with db.atomic():
+            take_rows(project_id, -1)  # no animal gets it meanwhile
+            if not _delete_if_unused(project=project_id, category_id=category_id):
+                if cls.find(project_id, category_id):
+                    raise CategoryInUse(category_id)
+                raise NoSuchCategory(category_id)
+
+    @classmethod
     def page(cls, project_id: int, *, after: int, limit: int) -> list[Self]:
         """Return categories of the project by ascending id, after the id `after`."""
         rows = _select_page(project=project_id, after=after, limit=limit)
@@ -182,6 +209,9 @@ class CategoryTable(BaseModel):
         primary_key = CompositeKey("project", "id")
         indexes = ((("project", "name"), False),)
 
+
+# Its model refers to this one.
+_PETS = Table("pet")
 
 _COLUMNS = tuple(getattr(CategoryTable, name) for name in Category._fields)
 
@@ -252,6 +282,23 @@ def _insert() -> Query:
             name=slot("name"),
         )
         .on_conflict_ignore()
+        .returning(CategoryTable.id)
+    )
+
+
+@statement(db)
+def _delete_if_unused() -> Query:
+    pets = _PETS.select(SQL("1")).where(
+        _PETS.c.project_id == slot("project"),
+        _PETS.c.category_id == slot("category_id"),
+    )
+    return (
+        CategoryTable.delete()
+        .where(
+            CategoryTable.project == slot("project"),
+            CategoryTable.id == slot("category_id"),
+            ~fn.EXISTS(pets),
+        )
         .returning(CategoryTable.id)
     )
 

@@ -1,6 +1,7 @@
-"""Orders: placed, then completed or cancelled. They alone change an animal's status."""
+"""Orders: placed, then completed or cancelled. An open one has its animal's status."""
 
-from typing import Any, NamedTuple, Self
+import functools
+from typing import Any, NamedTuple, NoReturn, Self
 
 from peewee import (
     BigAutoField,
@@ -19,10 +20,12 @@ from petstore.models import Conflict, RuleError
 from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable, PetTable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
-from petstore.storage import BaseModel, db, page_statement, slot, statement
+from petstore.storage import BaseModel, Statement, db, page_statement, slot, statement
 from petstore.storage.lists import List, Listed, Part
 
-STATUSES = ("placed", "completed", "cancelled")
+# Each with what the animal becomes.
+CLOSED = {"completed": "sold", "cancelled": "available"}
+STATUSES = ("placed", *CLOSED)
 
 
 class NoSuchOrder(RuleError):
@@ -43,6 +46,12 @@ class OrderClosed(Conflict):
     """The order was completed or cancelled before."""
 
     code = "order_closed"
+
+
+class OrderOpen(Conflict):
+    """The order is neither completed nor cancelled."""
+
+    code = "order_open"
 
 
 class Order(NamedTuple):
@@ -66,8 +75,7 @@ class Order(NamedTuple):
         with db.atomic():
             take_rows(project_id)
             if not Pet.reserve(project_id, pet_id):
-                _require_pet(project_id, pet_id)
-                raise PetNotAvailable(pet_id)
+                _refuse_pet(project_id, pet_id)
             values = {
                 "pet": pet_id,
                 "reference": reference,
@@ -78,14 +86,35 @@ class Order(NamedTuple):
         return cls(*row)
 
     @classmethod
-    def complete(cls, project_id: int, order_id: int) -> Self:
-        """Sell the animal; raises `NoSuchOrder` and `OrderClosed`."""
-        return cls._close(project_id, order_id, "completed", "sold")
+    def change(cls, project_id: int, order_id: int, **changes: str | None) -> Self:
+        """Close the order by a `status`, correct its `reference`, or both.
+
+        `completed` sells the animal, `cancelled` makes it available again. Raises
+        `NoSuchOrder`, and `OrderClosed` for the status of a closed order.
+        """
+        if "reference" in changes:
+            changes["folded"] = fold(changes["reference"] or "")
+        with db.atomic():
+            change = _change(*sorted(changes))
+            rows = change(
+                project=project_id, id=order_id, now=clock.now_ms(), **changes
+            )
+            if not rows:
+                order = cls.find(project_id, order_id)
+                raise OrderClosed(order_id, order.status)
+            order = cls(*rows[0])
+            if "status" in changes:
+                Pet.release(project_id, order.pet_id, CLOSED[order.status])
+        return order
 
     @classmethod
-    def cancel(cls, project_id: int, order_id: int) -> Self:
-        """Make the animal available again; raises `NoSuchOrder` and `OrderClosed`."""
-        return cls._close(project_id, order_id, "cancelled", "available")
+    def delete(cls, project_id: int, order_id: int) -> None:
+        """Delete a closed order; raises `NoSuchOrder` and `OrderOpen`."""
+        with db.atomic():
+            take_rows(project_id, -1)
+            if not _delete_if_closed(project=project_id, id=order_id):
+                cls.find(project_id, order_id)
+                raise OrderOpen(order_id)
 
     @classmethod
     def find(cls, project_id: int, order_id: int) -> Self:
@@ -96,11 +125,18 @@ class Order(NamedTuple):
 
     @classmethod
     def page(
-        cls, project_id: int, *, after: int, limit: int, status: str | None
+        cls,
+        project_id: int,
+        *,
+        after: int,
+        limit: int,
+        status: str | None = None,
+        pet_id: int | None = None,
     ) -> list[Self]:
         """Return orders of the project by ascending id, after the id `after`."""
-        select = _select_page if status is None else _select_page_of_status
-        rows = select(project=project_id, after=after, status=status, limit=limit)
+        filters = {"status": status, "pet_id": pet_id}
+        select = _PAGES[pet_id is not None, status is not None]
+        rows = select(project=project_id, after=after, limit=limit, **filters)
         return list(map(cls._make, rows))
 
     @staticmethod
@@ -124,20 +160,6 @@ class Order(NamedTuple):
             ListedOrder._make,
             search=wanted.search(_reference_and_name()),
         ).show(part)
-
-    @classmethod
-    def _close(
-        cls, project_id: int, order_id: int, status: str, pet_status: str
-    ) -> Self:
-        values = {"status": status, "now": clock.now_ms()}
-        with db.atomic():
-            rows = _close_if_placed(project=project_id, id=order_id, **values)
-            if not rows:
-                cls.find(project_id, order_id)
-                raise OrderClosed(order_id)
-            order = cls(*rows[0])
-            Pet.release(project_id, order.pet_id, pet_status)
-        return order
 
 
 class ListedOrder(NamedTuple):
@@ -172,6 +194,7 @@ class OrderTable(BaseModel):
             (("project", "id"), False),
             (("project", "status", "id"), False),
             (("project", "pet_id", "id"), False),
+            (("project", "pet_id", "status", "id"), False),
         )
 
 
@@ -180,8 +203,19 @@ OrderTable.add_index(OrderTable.id, where=OrderTable.folded.is_null())
 
 _COLUMNS = tuple(getattr(OrderTable, name) for name in Order._fields)
 
-_select_page = page_statement(OrderTable.id, _COLUMNS)
-_select_page_of_status = page_statement(OrderTable.id, _COLUMNS, OrderTable.status)
+_BY_ID = (OrderTable.project == slot("project")) & (OrderTable.id == slot("id"))
+
+# Pages, by whether they are of one animal, and of one status.
+_PAGES = {
+    (of_pet, of_status): page_statement(
+        OrderTable.id,
+        _COLUMNS,
+        *([OrderTable.pet_id] if of_pet else ()),
+        *([OrderTable.status] if of_status else ()),
+    )
+    for of_pet in (False, True)
+    for of_status in (False, True)
+}
 
 
 def _of_pet(column: Field) -> Any:
@@ -197,17 +231,16 @@ def _reference_and_name() -> Expression:
 
 @statement(db)
 def _select_one() -> Query:
-    return OrderTable.select(*_COLUMNS).where(
-        OrderTable.project == slot("project"),
-        OrderTable.id == slot("id"),
-    )
+    return OrderTable.select(*_COLUMNS).where(_BY_ID)
 
 
-def _require_pet(project_id: int, pet_id: int) -> None:
+def _refuse_pet(project_id: int, pet_id: int) -> NoReturn:
+    Pet.require_no_order(project_id, pet_id)
     try:
-        Pet.find(project_id, pet_id)
+        pet = Pet.find(project_id, pet_id)
     except NoSuchPet:
         raise PetUnknown from None
+    raise PetNotAvailable(pet_id, pet.status)
 
 
 @statement(db)
@@ -223,17 +256,30 @@ def _insert() -> Query:
     ).returning(*_COLUMNS)
 
 
-@statement(db)
-def _close_if_placed() -> Query:
+@functools.cache
+def _change(*names: str) -> Statement:
+    """Return the statement that changes these columns, the status of an open order."""
     # The clock may have been set back since the order was placed.
     was_set_back = OrderTable.created_ms > slot("now")
     updated_ms = Case(None, [(was_set_back, OrderTable.created_ms)], slot("now"))
+    changes = {name: slot(getattr(OrderTable, name)) for name in names}
+    condition = _BY_ID
+    if "status" in names:
+        condition &= OrderTable.status == "placed"
+    return Statement(
+        db,
+        lambda: (
+            OrderTable.update(changes | {"updated_ms": updated_ms})
+            .where(condition)
+            .returning(*_COLUMNS)
+        ),
+    )
+
+
+@statement(db)
+def _delete_if_closed() -> Query:
     return (
-        OrderTable.update(status=slot("status"), updated_ms=updated_ms)
-        .where(
-            OrderTable.project == slot("project"),
-            OrderTable.id == slot("id"),
-            OrderTable.status == "placed",
-        )
-        .returning(*_COLUMNS)
+        OrderTable.delete()
+        .where(_BY_ID, OrderTable.status != "placed")
+        .returning(OrderTable.id)
     )

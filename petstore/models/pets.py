@@ -5,16 +5,19 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
 from peewee import (
+    SQL,
     BigAutoField,
     BigIntegerField,
     ForeignKeyField,
-    Insert,
     Query,
+    Select,
+    Table,
     TextField,
+    fn,
 )
 
 from petstore.models import Conflict, RuleError
-from petstore.models.categories import Category
+from petstore.models.categories import Category, CategoryTable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
 from petstore.storage import BaseModel, Statement, db, page_statement, slot, statement
@@ -34,6 +37,13 @@ class PetNotAvailable(Conflict):
     """The animal is pending or sold."""
 
     code = "pet_not_available"
+    text = "The animal {} is {}: set its status to available first."
+
+
+class PetOrdered(PetNotAvailable):
+    """The animal has an open order, which alone decides its status."""
+
+    text = "The animal {} has the open order {}: complete or cancel it first."
 
 
 class Pet(NamedTuple):
@@ -55,8 +65,11 @@ class Pet(NamedTuple):
         values = _values(project_id, members)
         with db.atomic():
             Category.ensure(project_id, members["category_id"], rows=1)
-            [(pet_id,)] = _insert_one(**values)
-        return cls(pet_id, **members)
+            rows = _insert_one(**values)
+            if not rows:  # the category was deleted while this waited
+                Category.ensure(project_id, members["category_id"])
+                rows = _insert_one(**values)
+        return cls(rows[0][0], **members)
 
     @staticmethod
     def add_many(project_id: int, pets: Iterable[dict[str, Any]]) -> None:
@@ -77,15 +90,22 @@ class Pet(NamedTuple):
     def correct(cls, project_id: int, pet_id: int, **changes: Any) -> Self:
         """Change what is given, and return the animal.
 
-        A category that no animal has named before is added. Raises `NoSuchPet`, and
-        `ProjectFull` for a new category.
+        A category that no animal has named before is added. Raises `NoSuchPet`,
+        `PetOrdered` for another status than that of its open order, and `ProjectFull`
+        for a new category.
         """
         if "name" in changes:
             changes["folded"] = fold(changes["name"])
         with db.atomic():
-            # The category comes first, as in `add`: locks are taken in one order.
+            if changes.keys() & {"category_id", "status"}:
+                # No order is placed meanwhile, and no category deleted.
+                take_rows(project_id, 0)
             if "category_id" in changes:
                 Category.ensure(project_id, changes["category_id"])
+            if "status" in changes:
+                pet = cls.find(project_id, pet_id)
+                if pet.status != changes["status"]:
+                    cls.require_no_order(project_id, pet_id)
             correct = _correct(*sorted(changes))
             for row in correct(project=project_id, id=pet_id, **changes):
                 return cls(*row)
@@ -93,15 +113,22 @@ class Pet(NamedTuple):
 
     @classmethod
     def withdraw(cls, project_id: int, pet_id: int) -> None:
-        """Delete an available animal; its orders stay, and keep its id.
+        """Delete an animal without an open order; its orders stay, and keep its id.
 
-        Raises `NoSuchPet` and `PetNotAvailable`.
+        Raises `NoSuchPet` and `PetOrdered`.
         """
         with db.atomic():
-            take_rows(project_id, -1)
-            if not _delete_if_available(project=project_id, id=pet_id):
-                cls.find(project_id, pet_id)
-                raise PetNotAvailable(pet_id)
+            take_rows(project_id, -1)  # no order is placed meanwhile
+            cls.require_no_order(project_id, pet_id)
+            if not _delete(project=project_id, id=pet_id):
+                raise NoSuchPet(pet_id)
+
+    @staticmethod
+    def require_no_order(project_id: int, pet_id: int) -> None:
+        """Raise `PetOrdered` for an animal that has an open order."""
+        for order_id, status in _select_last_order(project=project_id, pet_id=pet_id):
+            if status == "placed":
+                raise PetOrdered(pet_id, order_id)
 
     @classmethod
     def page(
@@ -228,11 +255,24 @@ def _correct(*names: str) -> Statement:
 
 
 @statement(db)
-def _delete_if_available() -> Query:
+def _delete() -> Query:
+    return PetTable.delete().where(_BY_ID).returning(PetTable.id)
+
+
+# Its model refers to this one. An open order is the last one of its animal.
+_ORDERS = Table("pet_order")
+
+
+@statement(db)
+def _select_last_order() -> Query:
+    values = (slot("project"), slot("pet_id"))
+    equal = list(zip((_ORDERS.c.project_id, _ORDERS.c.pet_id), values, strict=True))
+    keys = db.order_along_index(equal, (_ORDERS.c.id,))
     return (
-        PetTable.delete()
-        .where(_BY_ID, PetTable.status == "available")
-        .returning(PetTable.id)
+        _ORDERS.select(_ORDERS.c.id, _ORDERS.c.status)
+        .where(db.along_index(equal, _ORDERS.c.id >= 0))
+        .order_by(*(key.desc() for key in keys))
+        .limit(1)
     )
 
 
@@ -249,10 +289,18 @@ def _values(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
     return {"project": project_id, "folded": folded, **Pet._field_defaults, **members}
 
 
-def _new() -> Insert:
-    insert: Insert = PetTable.insert({column: slot(column) for column in _WRITTEN})
-    return insert
+@statement(db)
+def _insert() -> Query:
+    return PetTable.insert({column: slot(column) for column in _WRITTEN})
 
 
-_insert = Statement(db, _new)
-_insert_one = Statement(db, lambda: _new().returning(PetTable.id))
+@statement(db)
+def _insert_one() -> Query:
+    """Insert an animal if its category exists."""
+    category = CategoryTable.select(SQL("1")).where(
+        CategoryTable.project == slot("project"),
+        CategoryTable.id == slot("category_id"),
+    )
+    values = Select(columns=[slot(column) for column in _WRITTEN])
+    insert = PetTable.insert_from(values.where(fn.EXISTS(category)), _WRITTEN)
+    return insert.returning(PetTable.id)

@@ -1,8 +1,8 @@
 """Orders in bodies and parameters."""
 
-from petstore.models.orders import STATUSES
-from petstore.schemas import ResourceSchema, StrictSchema, TextSchema
-from petstore.schemas.fields import Choice, Instant, Integer, Name
+from petstore.models.orders import CLOSED, STATUSES
+from petstore.schemas import ChangeSchema, ResourceSchema, StrictSchema, TextSchema
+from petstore.schemas.fields import Choice, Instant, Integer, Name, UrlInteger
 from petstore.schemas.paging import DashboardQuery, PageQuery
 
 INSTANT = {
@@ -30,13 +30,16 @@ class NewOrderSchema(StrictSchema):
     reference = Name(load_default=None, allow_none=True, metadata=REFERENCE)
 
 
-class OrderChangeSchema(StrictSchema):
-    """The body that closes an order."""
+class OrderChangeSchema(ChangeSchema):
+    """The body that closes an order, corrects its reference, or both."""
 
     status = Choice(
-        ("completed", "cancelled"),
-        required=True,
+        tuple(CLOSED),
         metadata={"description": "How the order ends.", "example": "completed"},
+    )
+    reference = Name(
+        allow_none=True,
+        metadata=REFERENCE | {"description": "Whose order it is; null erases it."},
     )
 
 
@@ -59,7 +62,7 @@ class OrderSchema(ResourceSchema):
     )
     updated_ms = Instant(
         data_key="updatedAt",
-        metadata={"description": "When its status changed last."} | INSTANT,
+        metadata={"description": "When it was changed last."} | INSTANT,
     )
 
 
@@ -67,6 +70,9 @@ class OrderQuery(PageQuery):
     """The parameters of a list of orders."""
 
     status = OrderStatus(metadata={"description": "Only orders with this status."})
+    pet_id = UrlInteger(
+        data_key="petId", metadata={"description": "Only orders of this animal."}
+    )
 
 
 class DashboardOrderQuery(DashboardQuery):

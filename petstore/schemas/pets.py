@@ -40,9 +40,6 @@ class NewPetSchema(StrictSchema):
 class PetChangeSchema(NewPetSchema, ChangeSchema):
     """The body that corrects an animal."""
 
-    class Meta:
-        exclude = ("status",)
-
 
 class PetSchema(NewPetSchema, ResourceSchema):
     """An animal in a response."""

@@ -16,9 +16,9 @@ PREFLIGHT = {"Origin": "https://x.example", "Access-Control-Request-Method": "PO
         ("/v1/pets", "GET, HEAD, OPTIONS, POST", "DELETE"),
         ("/v1/pets/1", "DELETE, GET, HEAD, OPTIONS, PATCH", "BREW"),
         ("/v1/store/orders", "GET, HEAD, OPTIONS, POST", "PUT"),
-        ("/v1/store/orders/1", "GET, HEAD, OPTIONS, PATCH", "TRACE"),
+        ("/v1/store/orders/1", "DELETE, GET, HEAD, OPTIONS, PATCH", "TRACE"),
         ("/v1/categories", "GET, HEAD, OPTIONS", "POST"),
-        ("/v1/categories/7", "OPTIONS, PUT", "GET"),
+        ("/v1/categories/7", "DELETE, OPTIONS, PUT", "GET"),
     ],
 )
 def test_options_and_405_list_the_methods_of_a_path(

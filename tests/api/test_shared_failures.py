@@ -35,7 +35,12 @@ KEYED = {
     "updateOrder": ("PATCH", "/v1/store/orders/1", {"status": "completed"}),
 }
 BODIES = KEYED | {"putCategory": ("PUT", "/v1/categories/7", {"name": "Dogs"})}
-OPERATIONS = READS | BODIES | {"deletePet": ("DELETE", "/v1/pets/1", None)}
+DELETIONS = {
+    "deletePet": ("DELETE", "/v1/pets/1", None),
+    "deleteOrder": ("DELETE", "/v1/store/orders/1", None),
+    "deleteCategory": ("DELETE", "/v1/categories/7", None),
+}
+OPERATIONS = READS | BODIES | DELETIONS
 
 
 def failures(client: FlaskClient, operations: dict, **options: object) -> dict:

@@ -109,11 +109,39 @@ def test_order_of_another_project_looks_like_a_missing_one(
     assert rows_of(client, order) == before
 
 
+@pytest.mark.parametrize("reference", ["Mr Babbage", None])
+def test_the_reference_of_an_open_order_is_corrected_or_erased(
+    client: FlaskClient, rex: dict, order: dict, clock: Clock, reference: str | None
+):
+    clock.move(seconds=1)
+    path = f"{ORDERS}/{order['id']}"
+    answer = client.patch(path, json={"reference": reference})
+    updated = {"reference": reference, "updatedAt": "2027-03-17T12:00:11.000Z"}
+    assert (answer.status_code, answer.json) == (200, order | updated)
+    assert rows_of(client, order) == (answer.json, rex | {"status": "pending"})
+
+
+def test_the_reference_of_a_closed_order_is_erased_but_not_together_with_a_status(
+    client: FlaskClient, order: dict
+):
+    path = f"{ORDERS}/{order['id']}"
+    both = {"status": "completed", "reference": "Mr Babbage"}
+    closed = order | both
+    assert client.patch(path, json=both).json == closed
+    refused = client.patch(path, json=both | {"reference": None})
+    assert error_of(refused) == (409, "order_closed")
+    assert "is completed already" in refused.json["message"]
+    assert client.get(path).json == closed
+    erased = client.patch(path, json={"reference": None})
+    assert erased.json == closed | {"reference": None}
+
+
 @of_one_engine
 def test_invalid_body_is_refused_with_a_reason(client: FlaskClient, order: dict):
     unknown = "status: must be one of completed, cancelled"
     faults = {
-        "{}": "status: is required",
+        "{}": "body: must have status or reference",
+        '{"reference": ""}': "reference: must have 1 to 200 characters",
         **{
             f'{{"status": {value}}}': unknown
             for value in ("null", "true", '"placed"', '"COMPLETED"', '["completed"]')

@@ -18,7 +18,9 @@ def correct(client: FlaskClient, pet: dict, **changes: object) -> TestResponse:
     return client.patch(f"/v1/pets/{pet['id']}", json=changes)
 
 
-@pytest.mark.parametrize("changes", [{"name": "Max"}, {"categoryId": 8}, MIA])
+@pytest.mark.parametrize(
+    "changes", [{"name": "Max"}, {"categoryId": 8}, {"status": "sold"}, MIA]
+)
 def test_what_is_given_is_corrected_and_the_rest_stays(
     client: FlaskClient, rex: dict, changes: dict
 ):
@@ -44,6 +46,30 @@ def test_an_order_goes_on_after_its_animal_was_corrected(
     assert client.patch(path, json={"status": "completed"}).status_code == 200
     expected = rex | {"name": "Max", "categoryId": 9, "status": "sold"}
     assert client.get("/v1/pets").json == [expected]
+
+
+@pytest.mark.parametrize("status", ["available", "sold"])
+def test_an_animal_with_an_open_order_has_its_status_from_that_order(
+    client: FlaskClient, rex: dict, order: dict, status: str
+):
+    answer = correct(client, rex, name="Max", status=status)
+    assert error_of(answer) == (409, "pet_not_available")
+    assert answer.json["message"] == (
+        f"The animal {rex['id']} has the open order {order['id']}: "
+        "complete or cancel it first."
+    )
+    corrected = correct(client, rex, name="Max", status="pending")
+    assert corrected.json == rex | {"name": "Max", "status": "pending"}
+
+
+def test_an_animal_that_is_returned_is_taken_back(
+    client: FlaskClient, rex: dict, order: dict
+):
+    path = f"/v1/store/orders/{order['id']}"
+    client.patch(path, json={"status": "completed"})
+    assert correct(client, rex, status="available").json == rex
+    again = client.post("/v1/store/orders", json={"petId": rex["id"]})
+    assert again.status_code == 201
 
 
 def test_a_new_category_comes_into_being(client: FlaskClient, rex: dict):
@@ -91,12 +117,13 @@ def test_invalid_body_is_refused_with_a_reason(client: FlaskClient, rex: dict):
     name = "name: must have 1 to 200 characters"
     category = f"categoryId: must be an integer from 0 to {2**63 - 1}"
     faults = {
-        "{}": "body: must have name or categoryId",
+        "{}": "body: must have name or categoryId or status",
         '{"name": null}': "name: must be a string",
         '{"categoryId": null}': category,
         '{"name": "", "categoryId": -1}': f"{name}; {category}",
-        '{"status": "sold"}': "status: is unknown",
-        '{"name": "Max", "status": "sold"}': "status: is unknown",
+        '{"name": "Max", "status": "Sold"}': (
+            "status: must be one of available, pending, sold"
+        ),
         '{"name": "Max", "id": 9}': "id: is unknown",
         '{"name": "Max", "name": "Max"}': "name: must not be repeated",
         "[]": "body: must be a JSON object",

@@ -28,7 +28,9 @@ def test_an_animal_is_shown_with_its_orders(browser: Browser, project: Project):
     page = browser.read(ANIMAL)
     assert "Id 1 Category Category 7 Status Available" in page
     assert "Nobody has ordered it yet." in page
-    Order.complete(project.id, Order.place(project.id, 1, "Ms Lovelace").id)
+    Order.change(
+        project.id, Order.place(project.id, 1, "Ms Lovelace").id, status="completed"
+    )
     page = browser.read(ANIMAL)
     assert "Status Sold" in page
     assert "1 Ms Lovelace 17 Mar 2027 12:00 UTC 17 Mar 2027 12:00 UTC Completed" in page
@@ -121,7 +123,9 @@ def test_an_order_closed_on_the_page_of_its_animal_leads_back_there(
 def test_a_withdrawn_animal_is_gone_and_its_orders_stay(
     browser: Browser, client: FlaskClient, project: Project
 ):
-    Order.cancel(project.id, Order.place(project.id, 1, "Ms Lovelace").id)
+    Order.change(
+        project.id, Order.place(project.id, 1, "Ms Lovelace").id, status="cancelled"
+    )
     said = browser.follow(f"{ANIMAL}/withdraw")
     assert "Rex (#1) is withdrawn." in said
     assert browser.get(ANIMAL).status_code == 404
@@ -137,7 +141,7 @@ def test_what_somebody_has_ordered_before_is_not_available(
     Order.place(project.id, 1)
     answer = browser.submit(f"{ANIMAL}/{deed}")
     assert answer.location == ANIMAL
-    assert "The animal 1 is not available." in browser.read(ANIMAL)
+    assert "The animal 1 has the open order 1" in browser.read(ANIMAL)
     assert Order.page(project.id, after=1, limit=1, status=None) == []
 
 

@@ -18,8 +18,8 @@ def orders(project: Project) -> None:
     """Three orders; the first is completed and the second cancelled."""
     for n in range(3):
         Order.place(project.id, add_pet(project, f"Pet {n}."))
-    Order.complete(project.id, 1)
-    Order.cancel(project.id, 2)
+    Order.change(project.id, 1, status="completed")
+    Order.change(project.id, 2, status="cancelled")
 
 
 def test_an_order_is_shown_with_its_animal(browser: Browser):

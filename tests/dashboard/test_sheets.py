@@ -56,7 +56,11 @@ def test_all_animals_are_downloaded(browser: Browser, project: Project, rival: P
 
 def test_all_orders_are_downloaded(browser: Browser, project: Project):
     pet_id = add_pet(project, "@Rex")
-    Order.complete(project.id, Order.place(project.id, pet_id, "-Mrs. Smith").id)
+    Order.change(
+        project.id,
+        Order.place(project.id, pet_id, "-Mrs. Smith").id,
+        status="completed",
+    )
     Order.place(project.id, add_pet(project, "Tom"))
     assert 'href="/dashboard/orders.csv"' in browser.get(ORDERS).text
     instants = ",2027-03-17T12:00:10.000Z" * 2

@@ -151,7 +151,7 @@ def test_categories_are_listed_by_id(project: Project, pets: list[Pet]):
 
 def test_orders_are_listed_newest_first(project: Project, pets: list[Pet]):
     orders = [Order.place(project.id, pets[n].id) for n in (1, 2, 4)]
-    Order.cancel(project.id, orders[1].id)
+    Order.change(project.id, orders[1].id, status="cancelled")
     pages = walk(lambda part: Order.listed(project.id, part, status="placed"), 1)
     assert pages == [[orders[2].id], [orders[0].id]]
     assert Order.listed(project.id, Part(9)).total == 3

@@ -40,7 +40,7 @@ def test_exactly_the_limit_fits(full: Project):
 
 def test_full_project_changes_what_it_has(full: Project):
     assert Category.rename(full.id, 7, "Dogs") == ((7, "Dogs"), False)
-    assert Order.complete(full.id, 1).status == "completed"
+    assert Order.change(full.id, 1, status="completed").status == "completed"
     assert held(full) == LIMIT
 
 

@@ -21,8 +21,10 @@ OPERATIONS = {
     "createOrder": ("post", "/store/orders", STORE),
     "getOrder": ("get", "/store/orders/{orderId}", STORE),
     "updateOrder": ("patch", "/store/orders/{orderId}", STORE),
+    "deleteOrder": ("delete", "/store/orders/{orderId}", STORE),
     "listCategories": ("get", "/categories", STORE),
     "putCategory": ("put", "/categories/{categoryId}", STORE),
+    "deleteCategory": ("delete", "/categories/{categoryId}", STORE),
 }
 PRODUCTION, STAGING = "https://api.example.org/v1", "https://s.example.org:8443/a/v1"
 
@@ -75,10 +77,16 @@ def test_each_operation_names_its_own_conflicts(operations: dict):
             "project_full",
             "idempotency_key_in_use",
         },
-        "updatePet": {"project_full", "idempotency_key_in_use"},
+        "updatePet": {
+            "pet_not_available",
+            "project_full",
+            "idempotency_key_in_use",
+        },
         "deletePet": {"pet_not_available"},
         "updateOrder": {"order_closed", "idempotency_key_in_use"},
+        "deleteOrder": {"order_open"},
         "putCategory": {"project_full"},
+        "deleteCategory": {"category_in_use"},
     }
 
 

@@ -149,21 +149,28 @@ class Stage:
         for number in (added.json["id"], 10**9):
             path = f"/v1/pets/{number}"
             name, category = {"name": "Max"}, {"categoryId": 10**8}
-            for changes in (name, category, name | category):
+            status = {"status": "sold"}
+            for changes in (name, category, status, name | category):
                 self.send("PATCH", path, json=changes)
             self.send("DELETE", path)
             self.send("GET", path)
 
     def _use_orders(self) -> None:
-        for status in ("", "&status=placed", "&status=cancelled"):
+        filters = "", "&status=placed", "&petId=1", "&status=cancelled&petId=1"
+        for status in filters:
             for after in (0, FIRST, FIRST + FEW // 2, 10 * FIRST + MANY // 2):
                 self.send("GET", f"/v1/store/orders?limit=20&after={after}{status}")
         for status in ("completed", "cancelled"):
             order = self._order()
             self.send("GET", f"/v1/store/orders/{order}")
+            path = f"/v1/store/orders/{order}"
+            reference = {"reference": "Ms Lovelace"}
+            self.send("DELETE", path)  # too early
             for _ in range(2):  # the second one is too late
-                path = f"/v1/store/orders/{order}"
+                for changes in (reference, reference | {"status": status}):
+                    self.send("PATCH", path, json=changes)
                 self.send("PATCH", path, json={"status": status})
+            self.send("DELETE", path)
         self.send("POST", "/v1/store/orders", json={"petId": 10**9})
 
     def _order(self) -> int:
@@ -178,6 +185,7 @@ class Stage:
             self.send("GET", f"/v1/categories?limit=20&after={after}")
         for number in (7, 10**7 + self.number):
             self.send("PUT", f"/v1/categories/{number}", json={"name": "Dogs"})
+            self.send("DELETE", f"/v1/categories/{number}")
 
     def _use_files(self) -> None:
         text = f"name,category\nRex,x2\nTom,7\nMimi,new {self.number}\n"
