@@ -63,6 +63,33 @@ def test_only_one_of_many_concurrent_puts_creates_a_category(clients: Clients):
 
 
 @of_postgresql
+def test_an_animal_with_an_open_order_keeps_its_status_whoever_changes_it(
+    clients: Clients,
+):
+    crowd = clients(CLIENTS)
+    for pet in crowd[0].add_pets(ANIMALS):
+        path = f"{PETS}/{pet}"
+        order = ("POST", ORDERS, {"petId": pet})
+        sell = ("PATCH", path, {"status": "sold"})
+        race(crowd, [order, sell] * (CLIENTS // 2))
+        left = status_of(crowd[0], pet)
+        is_open = "placed" in [each["status"] for each in orders_of(crowd[0], pet)]
+        assert is_open == (left == "pending"), left
+
+
+@of_postgresql
+def test_each_animal_has_a_category_whoever_deletes_it(clients: Clients):
+    first, second = clients(2)
+    for category in range(100, 200):
+        path = f"/v1/categories/{category}"
+        first.send("PUT", path, {"name": "Dogs"})
+        add = ("POST", PETS, {"name": "Rex", "categoryId": category})
+        race([first, second], [("DELETE", path, None), add])
+    named = {pet["categoryId"] for pet in first.all_of(PETS)}
+    assert named == {each["id"] for each in first.all_of("/v1/categories")}
+
+
+@of_postgresql
 def test_random_writes_keep_orders_and_animals_consistent(
     clients: Clients, tmp_path: Path
 ):
