@@ -25,7 +25,9 @@ LEVELS = {
     "database_error": logging.ERROR,
 }
 
-KEPT = 500  # events of a project
+# What the events of a project are about. No topic pushes out the events of another.
+SETTINGS, SHELTER, SESSIONS = TOPICS = ("settings", "shelter", "sessions")
+KEPT = 500  # events of a project about a topic
 KEPT_MS = 90 * clock.MS_PER_DAY
 DELETED_AT_ONCE = 20
 # Who has caused an event, if it was no key of the project.
@@ -41,6 +43,11 @@ _actor: ContextVar[str] = ContextVar("actor", default=ITSELF)
 def act_as(actor: str) -> None:
     """Set who does what follows in this request: the prefix of a key."""
     _actor.set(actor)
+
+
+def current_actor() -> str:
+    """Return who acts: the prefix of a key, `OPERATOR` or `ITSELF`."""
+    return _actor.get()
 
 
 @contextmanager
@@ -67,7 +74,7 @@ def emit_after_commit(name: str, *, by: str | None = None, **facts: Any) -> None
     that is who acts. A transaction that is rolled back emits and adds nothing.
     """
     if name in KINDS:
-        _add_to_activity(facts["project"], name, by or _actor.get(), facts)
+        _add_to_activity(facts["project"], name, by or current_actor(), facts)
     db.after_commit(partial(emit, name, **facts))
 
 
@@ -76,13 +83,14 @@ class Kind(NamedTuple):
 
     title: str
     facts: tuple[str, ...]
+    topic: str = SETTINGS
 
 
 # All other events, and all other facts of these, are for the operator's log alone.
 KINDS = {
-    "signed_in": Kind("Signed in", ("key",)),
-    "session_ended": Kind("Session ended", ("key", "session_key")),
-    "other_sessions_ended": Kind("All other sessions ended", ()),
+    "signed_in": Kind("Signed in", ("key",), SESSIONS),
+    "session_ended": Kind("Session ended", ("key", "session_key"), SESSIONS),
+    "other_sessions_ended": Kind("All other sessions ended", (), SESSIONS),
     "key_created": Kind("Key issued", ("key",)),
     "key_rotated": Kind("Key rotated", ("key",)),
     "key_revoked": Kind("Key revoked", ("key",)),
@@ -107,13 +115,26 @@ def _add_to_activity(slug: str, name: str, actor: str, facts: dict[str, Any]) ->
     No lock is taken: transactions that end together may leave too many until the next
     event.
     """
-    shown = {fact: facts[fact] for fact in KINDS[name].facts if fact in facts}
-    values = {"name": name, "actor": actor, "facts": json.dumps(shown)}
-    for (project,) in _insert(slug=slug, **values, now_ms=clock.now_ms()):
-        _delete_surplus(project=project)
+    kind = KINDS[name]
+    shown = {fact: facts[fact] for fact in kind.facts if fact in facts}
+    _add(slug, kind.topic, name, actor, shown)
 
 
-_TEXTS = ("name", "actor", "facts")
+def note(slug: str, title: str) -> None:
+    """Add what somebody has done on the dashboard to the activity of a project.
+
+    It is about animals, orders or categories. The log has the request.
+    """
+    _add(slug, SHELTER, title, current_actor(), {})
+
+
+def _add(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) -> None:
+    values = {"name": name, "actor": actor, "facts": json.dumps(facts)}
+    for (project,) in _insert(slug=slug, topic=topic, **values, now_ms=clock.now_ms()):
+        _delete_surplus(project=project, topic=topic)
+
+
+_TEXTS = ("topic", "name", "actor", "facts")
 _project, _activity = Table("project"), Table("activity")
 
 
@@ -129,7 +150,8 @@ def _insert() -> Query:
 
 @statement(db)
 def _delete_surplus() -> Query:
-    equal = ((_activity.c.project_id, slot("project")),)
+    about = (_activity.c.topic, slot("topic"))
+    equal = ((_activity.c.project_id, slot("project")), about)
     keys = db.order_along_index(equal, (_activity.c.id,))
     ids = _activity.select(_activity.c.id)
     newest = ids.where(db.along_index(equal, _activity.c.id >= 0))

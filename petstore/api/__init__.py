@@ -11,6 +11,7 @@ from flask import Flask, Response, current_app, request
 
 from petstore.api import categories, orders, pets
 from petstore.errors import ErrorResponse
+from petstore.events import act_as
 from petstore.models.callers import Caller
 from petstore.models.grants import FULL, KeyNotAllowed, is_one_of, require_role
 from petstore.quotas.decisions import Decision
@@ -85,6 +86,7 @@ def _identify(request: ApplicationRequest) -> None:
     # At a project's own host, no other project's key is valid.
     if caller and request.state.host_project_id in (None, caller.project_id):
         request.state.caller = caller
+        act_as(caller.prefix)
         take_turn_of(caller.key_id)
 
 

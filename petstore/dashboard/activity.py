@@ -8,10 +8,11 @@ from petstore.clock import MS_PER_DAY
 from petstore.dashboard.lists import read_list
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
-from petstore.events import KEPT, KEPT_MS
+from petstore.events import KEPT, KEPT_MS, TOPICS
 from petstore.models.activity import Event
 from petstore.models.grants import FULL
-from petstore.schemas.paging import DashboardQuery
+from petstore.models.keys import Key
+from petstore.schemas.paging import ActivityQuery
 
 INDEX = "activity.activity"
 
@@ -20,8 +21,14 @@ bp = pages_blueprint("activity", __name__, "/activity", takes=FULL)
 
 @bp.get("")
 def activity() -> str:
-    """List events, newest first."""
-    fetch = partial(Event.listed, current_project().id)
-    page = read_list(INDEX, DashboardQuery(), fetch)
-    days = KEPT_MS // MS_PER_DAY
-    return render_template("activity.html", page=page, kept=KEPT, days=days)
+    """List events about a topic, newest first, with the labels of the keys."""
+    project_id = current_project().id
+    page = read_list(INDEX, ActivityQuery(), partial(Event.listed, project_id))
+    return render_template(
+        "activity.html",
+        page=page,
+        topics=TOPICS,
+        labels=Key.labels(project_id, [event.actor for event in page.rows]),
+        kept=KEPT,
+        days=KEPT_MS // MS_PER_DAY,
+    )

@@ -21,6 +21,7 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category, CategoryUnclear
 from petstore.models.grants import WRITE
+from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
 from petstore.schemas import text_of
@@ -84,9 +85,12 @@ def animal(pet_id: int, correction: Form = EMPTY, order: Form = EMPTY) -> str:
     pet = Pet.find(project_id, pet_id)
     orders = Order.listed(project_id, Part(SHOWN_ORDERS), name=f"#{pet_id}")
     offered, labels = category_labels(project_id, {pet.category_id})
+    origin = Pet.origin(project_id, pet_id)
     return render_template(
         "pet.html",
         pet=pet,
+        origin=origin,
+        key_labels=Key.labels(project_id, [origin.added_by, origin.changed_by]),
         orders=orders,
         offered=offered,
         labels=labels,

@@ -3,10 +3,10 @@
 import json
 from typing import Any, NamedTuple
 
-from peewee import BigAutoField, BigIntegerField, ForeignKeyField, TextField
+from peewee import SQL, BigAutoField, BigIntegerField, ForeignKeyField, TextField
 
 from petstore import clock
-from petstore.events import KEPT, KEPT_MS, KINDS
+from petstore.events import KEPT, KEPT_MS, KINDS, SETTINGS
 from petstore.models.projects import Project
 from petstore.storage import BaseModel
 from petstore.storage.lists import List, Listed, Part
@@ -24,15 +24,16 @@ class Event(NamedTuple):
     @property
     def title(self) -> str:
         """What has happened; a newer version may know events that this one does not."""
-        kind = KINDS.get(self.name)
-        return kind.title if kind else self.name.replace("_", " ").capitalize()
+        if kind := KINDS.get(self.name):
+            return kind.title
+        return self.name.replace("_", " ")
 
     @classmethod
-    def listed(cls, project_id: int, part: Part) -> Listed:
-        """Return a part of the project's events, newest first."""
+    def listed(cls, project_id: int, part: Part, topic: str = SETTINGS) -> Listed:
+        """Return a part of the project's events about a topic, newest first."""
         return List(
             Activity.id,
-            ((Activity.project, project_id),),
+            ((Activity.project, project_id), (Activity.topic, topic)),
             _COLUMNS,
             _event,
             search=[Activity.at_ms >= clock.now_ms() - KEPT_MS],
@@ -50,9 +51,14 @@ class Activity(BaseModel):
     name = TextField()
     actor = TextField()
     facts = TextField()  # as JSON
+    # One of `petstore.events.TOPICS`; release 1.1.0 knows none.
+    topic = TextField(constraints=[SQL(f"DEFAULT '{SETTINGS}'")])
 
     class Meta:
-        indexes = ((("project", "id"), False),)
+        indexes = (
+            (("project", "id"), False),
+            (("project", "topic", "id"), False),
+        )
 
 
 _COLUMNS = tuple(getattr(Activity, name) for name in Event._fields)

@@ -1,5 +1,6 @@
 """API keys: issued, rotated, revoked, banned."""
 
+from collections.abc import Sequence
 from typing import Self
 
 from peewee import (
@@ -213,6 +214,16 @@ class Key(BaseModel):
         found = select(project_id, clock.now_ms())
         keys = cls._with_ends().where(cls.id.in_(found))
         return list(keys.order_by(cls.id.desc()))
+
+    @classmethod
+    def labels(cls, project_id: int, prefixes: Sequence[str | None]) -> dict[str, str]:
+        """Return the labels of those of these keys that are kept and have one."""
+        rows = cls.select(cls.prefix, cls.label, cls.project).where(
+            cls.prefix.in_(prefixes)
+        )
+        # Asked for those of the project, SQLite would look at all that it has.
+        own = [row for row in rows if row.project_id == project_id]
+        return {row.prefix: row.label for row in own if row.label}
 
     @property
     def state(self) -> str:

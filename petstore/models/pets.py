@@ -16,6 +16,8 @@ from peewee import (
     fn,
 )
 
+from petstore import clock
+from petstore.events import current_actor
 from petstore.models import Conflict, RuleError
 from petstore.models.categories import Category, CategoryTable
 from petstore.models.projects import Project, take_rows
@@ -86,6 +88,13 @@ class Pet(NamedTuple):
             return cls(*row)
         raise NoSuchPet(pet_id)
 
+    @staticmethod
+    def origin(project_id: int, pet_id: int) -> "Origin":
+        """Return when and by whom an animal was added, and corrected last."""
+        for row in _select_origin(project=project_id, id=pet_id):
+            return Origin(*row)
+        raise NoSuchPet(pet_id)
+
     @classmethod
     def correct(cls, project_id: int, pet_id: int, **changes: Any) -> Self:
         """Change what is given, and return the animal.
@@ -96,6 +105,7 @@ class Pet(NamedTuple):
         """
         if "name" in changes:
             changes["folded"] = fold(changes["name"])
+        changes |= {"changed_ms": clock.now_ms(), "changed_by": current_actor()}
         with db.atomic():
             if changes.keys() & {"category_id", "status"}:
                 # No order is placed meanwhile, and no category deleted.
@@ -189,6 +199,15 @@ class Pet(NamedTuple):
         _release(project=project_id, id=pet_id, status=status)
 
 
+class Origin(NamedTuple):
+    """When an animal was added and corrected, and by whom, as far as it is known."""
+
+    added_ms: int | None
+    added_by: str | None  # the prefix of a key, or what `petstore.events` has
+    changed_ms: int | None
+    changed_by: str | None
+
+
 class PetTable(BaseModel):
     """The animals of all projects."""
 
@@ -198,6 +217,11 @@ class PetTable(BaseModel):
     category_id = BigIntegerField()
     status = TextField()
     folded = TextField(null=True)  # the name, unless the release before has written it
+    # When it was added and corrected last, and by which key, if this release did it.
+    added_ms = BigIntegerField(null=True)
+    added_by = TextField(null=True)
+    changed_ms = BigIntegerField(null=True)
+    changed_by = TextField(null=True)
 
     class Meta:
         table_name = "pet"
@@ -214,7 +238,10 @@ class PetTable(BaseModel):
 PetTable.add_index(PetTable.id, where=PetTable.folded.is_null())
 
 _COLUMNS = tuple(getattr(PetTable, name) for name in Pet._fields)
-_WRITTEN = (PetTable.project, *_COLUMNS[1:], PetTable.folded)
+_WRITTEN = (
+    *(PetTable.project, *_COLUMNS[1:], PetTable.folded),
+    *(PetTable.added_ms, PetTable.added_by),
+)
 
 # Pages, by whether they are of one category, and of one status.
 _PAGES = {
@@ -234,6 +261,12 @@ _BY_ID = (PetTable.project == slot("project")) & (PetTable.id == slot("id"))
 @statement(db)
 def _select_one() -> Query:
     return PetTable.select(*_COLUMNS).where(_BY_ID)
+
+
+@statement(db)
+def _select_origin() -> Query:
+    columns = [getattr(PetTable, name) for name in Origin._fields]
+    return PetTable.select(*columns).where(_BY_ID)
 
 
 @statement(db)
@@ -285,8 +318,14 @@ def _release() -> Query:
 
 def _values(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
     """Return what is written of a new animal."""
-    folded = fold(members["name"])
-    return {"project": project_id, "folded": folded, **Pet._field_defaults, **members}
+    return {
+        "project": project_id,
+        "folded": fold(members["name"]),
+        "added_ms": clock.now_ms(),
+        "added_by": current_actor(),
+        **Pet._field_defaults,
+        **members,
+    }
 
 
 @statement(db)

@@ -2,8 +2,9 @@
 
 from marshmallow import fields, validate
 
+from petstore.events import TOPICS
 from petstore.schemas import StrictSchema
-from petstore.schemas.fields import UrlInteger
+from petstore.schemas.fields import Choice, UrlInteger
 from petstore.storage.lists import BEFORE_ALL
 
 DEFAULT_LIMIT = 20
@@ -37,6 +38,12 @@ class PageQuery(StrictSchema):
             "description": "The id of the last item seen; the list continues after it."
         },
     )
+
+
+class ActivityQuery(DashboardQuery):
+    """The parameters of the list of what happened."""
+
+    topic = Choice(TOPICS, load_default=TOPICS[0])
 
 
 class RequestQuery(DashboardQuery):

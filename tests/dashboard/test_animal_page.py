@@ -1,15 +1,18 @@
 """/dashboard/animals/{id}: an animal corrected, ordered and withdrawn."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.categories import Category
+from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, add_pet, words
+from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 
 ANIMAL = "/dashboard/animals/1"
@@ -117,6 +120,21 @@ def test_an_order_closed_on_the_page_of_its_animal_leads_back_there(
         answer = browser.submit(f"{ORDERS}/1/cancel", on="animal")
         assert answer.location == ANIMAL
         assert "The order 1 is cancelled; its animal is" in browser.read(ANIMAL)
+
+
+def test_an_animal_names_the_keys_that_added_and_changed_it(
+    browser: Browser, client_of: Callable, project: Project, key: str, clock: Clock
+):
+    staff = Key.issue(project, label="Front desk")
+    pet = client_of(staff).post("/v1/pets", json={"name": "Tom", "categoryId": 7}).json
+    page = f"/dashboard/animals/{pet['id']}"
+    added = f"Added 17 Mar 2027 12:00 UTC by Front desk {staff[:16]}"
+    assert added in browser.read(page)
+    assert "Changed" not in browser.read(page)
+    clock.move(seconds=60)
+    client_of(key).patch(f"/v1/pets/{pet['id']}", json={"name": "Max"})
+    changed = f"Changed 17 Mar 2027 12:01 UTC by {key[:16]} This session"
+    assert f"{added} {changed}" in browser.read(page)
 
 
 @of_both_engines
