@@ -2,8 +2,7 @@
 
 from flask import Blueprint
 
-from petstore.api.contract import Contract, Result
-from petstore.api.paging import page
+from petstore.api.contract import Contract, Result, page
 from petstore.models.categories import Category, CategoryInUse
 from petstore.models.grants import READ, WRITE
 from petstore.models.projects import ProjectFull

@@ -1,23 +1,44 @@
-"""What an operation takes and returns, declared once beside its view."""
+"""What an operation takes and returns, declared once beside its view.
+
+JSON bodies are parsed strictly (RFC 8259; RFC 7493 on what must not be sent).
+"""
 
 import functools
+import json
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from email.utils import formatdate
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 from flask import Response
 from marshmallow import ValidationError
+from werkzeug.http import parse_options_header
 
-from petstore.api.bodies import read_object
-from petstore.errors import InvalidRequest
+from petstore import clock
+from petstore.errors import ErrorResponse, InvalidRequest
 from petstore.models import RuleError
 from petstore.schemas import UNKNOWN, ResourceSchema, StrictSchema, faults_of
 from petstore.web.application import current_request, repeated_names
 from petstore.web.responses import JsonResponse, no_content
 
 NO_PARAMETERS = StrictSchema()
+HOST_CHARACTERS = "[]:%!$&'()*+,;="  # besides letters and such (RFC 3986 section 3.2)
+NOT_JSON = "body: must be JSON in UTF-8, with numbers up to 1.8e308"
+NOT_UTF8 = "body: must be UTF-8"
+MAX_CONTENT_TYPE_LENGTH = 256
+MAX_MEMBERS = 100
+# A colon outside strings follows the name of a member. An object without members counts
+# as one, since each object is made in Python.
+_TOO_MANY_MEMBERS = re.compile(
+    rb'(?:(?:[^":{]++|"(?:[^"\\]++|\\.)*+"|{(?!\s*}))*+[:{]){%d}' % (MAX_MEMBERS + 1),
+    re.DOTALL,
+)
+CHARSETS = ("utf-8", "utf8", "us-ascii")
 
 
 @dataclass
@@ -32,6 +53,48 @@ class Result:
     def status(self) -> int:
         """201 if a resource was created, else 200."""
         return 201 if self.is_created else 200
+
+
+def page(rows: Sequence[Any], limit: int) -> Result:
+    """Return the first `limit` rows, and a link if there are more (RFC 8288)."""
+    shown = rows[:limit]
+    if len(rows) == len(shown):
+        return Result(shown)
+    request = current_request()
+    # Not `request.host`, which is empty for a name with an underscore.
+    here = "{SERVER_NAME}:{SERVER_PORT}".format_map(request.environ)
+    host = quote(request.environ.get("HTTP_HOST") or here, safe=HOST_CHARACTERS)
+    # The contract has checked the parameters: no value needs quoting.
+    others = [f"{k}={v}&" for k, v in request.args.items() if k != "after"]
+    url = f"{request.scheme}://{host}{request.path}?{''.join(others)}"
+    return Result(shown, {"Link": f'<{url}after={shown[-1].id}>; rel="next"'})
+
+
+@dataclass(frozen=True)
+class Deprecation:
+    """Since when an operation is deprecated, and when it is removed."""
+
+    since_ms: int
+    removed_ms: int
+    successor: str
+    documentation: str
+
+    @functools.cached_property
+    def headers(self) -> dict[str, str]:
+        """Deprecation (RFC 9745), Sunset (RFC 8594) and Link."""
+        return {
+            "Deprecation": f"@{self.since_ms // clock.MS_PER_SECOND}",
+            "Sunset": formatdate(self.removed_ms // clock.MS_PER_SECOND, usegmt=True),
+            "Link": f'<{self.successor}>; rel="successor-version", '
+            f'<{self.documentation}>; rel="deprecation"; type="text/html"',
+        }
+
+    def announce(self) -> None:
+        """Add the headers to the response; raises a 410 from the removal on."""
+        current_request().state.headers += self.headers.items()
+        if clock.now_ms() >= self.removed_ms:
+            date = clock.utc_date(self.removed_ms)
+            raise ErrorResponse("operation_removed", date, self.successor)
 
 
 # Takes the id of the project first, then what query, body and path contain.
@@ -51,6 +114,7 @@ class Contract:
     query: StrictSchema = NO_PARAMETERS
     body: StrictSchema | None = None
     rule_errors: tuple[type[RuleError], ...] = ()  # what the view may raise
+    deprecation: Deprecation | None = None
     links: dict[str, dict[str, str]] = field(default_factory=dict)  # by operation id
     example: dict[str, str] = field(default_factory=dict)  # members of its own
 
@@ -74,6 +138,8 @@ class Operation:
 
     def __call__(self, **arguments: Any) -> Response:
         """Answer the request."""
+        if self.contract.deprecation:
+            self.contract.deprecation.announce()
         return self.carry_out(self.load(arguments))
 
     def load(self, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -132,3 +198,78 @@ def _number(value: Any) -> orjson.Fragment:
     if isinstance(value, Decimal):
         return orjson.Fragment(str(value))
     raise TypeError
+
+
+class Members(dict[str, Any]):
+    """The members of a JSON object; `repeated` holds the names that are repeated.
+
+    It has those of objects within the object as well, `owner.name` for instance.
+    """
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.repeated: list[str] = []
+        if len(self) < len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            self.repeated = [name for name in counts if counts[name] > 1]
+        for name, value in pairs:
+            self.repeated += [f"{name}.{inner}" for inner in _repeated_in(value)]
+
+
+def _repeated_in(value: Any) -> list[str]:
+    if isinstance(value, list):
+        inner = enumerate(map(_repeated_in, value))
+        return [f"{place}.{name}" for place, names in inner for name in names]
+    return value.repeated if isinstance(value, Members) else []
+
+
+def read_object() -> Members:
+    """Return the members of the request's JSON object; fractions are `Decimal`."""
+    request = current_request()
+    media_type, charset = _parse_content_type(request.environ.get("CONTENT_TYPE", ""))
+    if media_type != "application/json" or request.environ.get("HTTP_CONTENT_ENCODING"):
+        raise ErrorResponse("unsupported_media_type")
+    if charset not in CHARSETS:
+        raise InvalidRequest(NOT_UTF8)
+    body = request.get_data(cache=False)
+    most = body.count(b":") + body.count(b"{")
+    if most > MAX_MEMBERS and _TOO_MANY_MEMBERS.match(body):
+        raise InvalidRequest(f"body: must have at most {MAX_MEMBERS} members")
+    members = _parse(body)
+    if not isinstance(members, Members):
+        raise InvalidRequest("body: must be a JSON object")
+    return members
+
+
+def _parse_content_type(header: str) -> tuple[str, str]:
+    """Return the media type and the charset."""
+    if header == "application/json":
+        return header, "utf-8"
+    if len(header) > MAX_CONTENT_TYPE_LENGTH:
+        return "", ""
+    media_type, parameters = parse_options_header(header)
+    return media_type.lower(), parameters.get("charset", "utf-8").lower()
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        # orjson is strict on encoding, surrogates, NaN and nesting. Repeated members
+        # and digits beyond a double only show in the second parse.
+        orjson.loads(body)
+        return _decoder.raw_decode(body.decode().lstrip())[0]
+    except orjson.JSONDecodeError as error:
+        raise InvalidRequest(_fault(body, error)) from None
+    except (ValueError, ArithmeticError, RecursionError):
+        raise InvalidRequest(NOT_JSON) from None
+
+
+def _fault(body: bytes, error: orjson.JSONDecodeError) -> str:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return NOT_UTF8
+    place = f"line {error.lineno}, column {error.colno}"
+    return f"body: is not JSON at {place}: {error.msg}"
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=Members, parse_float=Decimal)

@@ -4,9 +4,8 @@ from typing import Any
 
 from flask import Blueprint
 
-from petstore.api.contract import Contract, Result
+from petstore.api.contract import Contract, Result, page
 from petstore.api.idempotency import idempotent
-from petstore.api.paging import page
 from petstore.models.grants import READ, WRITE
 from petstore.models.orders import Order, OrderClosed, OrderOpen
 from petstore.models.pets import PetNotAvailable

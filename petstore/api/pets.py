@@ -5,10 +5,8 @@ from typing import Any
 from flask import Blueprint
 
 from petstore import clock
-from petstore.api.contract import Contract, Result
-from petstore.api.deprecation import deprecated
+from petstore.api.contract import Contract, Deprecation, Result, page
 from petstore.api.idempotency import idempotent
-from petstore.api.paging import page
 from petstore.models.grants import READ, WRITE
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import ProjectFull
@@ -55,13 +53,16 @@ def create_pet(project_id: int, **members: Any) -> Result:
 
 
 @bp.get("/<id:pet_id>")
-@deprecated(
-    since_ms=GET_PET_DEPRECATED_MS,
-    removed_ms=GET_PET_REMOVED_MS,
-    successor=PETS,
-    documentation="/docs#getPet",
+@Contract(
+    takes=READ,
+    returns=PetSchema(),
+    deprecation=Deprecation(
+        since_ms=GET_PET_DEPRECATED_MS,
+        removed_ms=GET_PET_REMOVED_MS,
+        successor=PETS,
+        documentation="/docs#getPet",
+    ),
 )
-@Contract(takes=READ, returns=PetSchema())
 def get_pet(project_id: int, pet_id: int) -> Result:
     """Get an animal.
 

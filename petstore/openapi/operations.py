@@ -85,16 +85,16 @@ def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
         operation["requestBody"] = {"required": True, "content": {JSON: content}}
     if method in METHODS_WITH_IDEMPOTENCY_KEY:
         operation["parameters"].append(IDEMPOTENCY_KEY)
-    if hasattr(view, "deprecation"):
+    if contract.deprecation:
         operation["deprecated"] = True
-        operation["x-sunset"] = view.deprecation["Sunset"]
+        operation["x-sunset"] = contract.deprecation.headers["Sunset"]
     return operation
 
 
 def _see_also(method: str, view: Any) -> str:
     """Return links to what the guide says about the operation."""
     concerns = {
-        "Deprecation": hasattr(view, "deprecation"),
+        "Deprecation": view.contract.deprecation,
         "Retries": method in METHODS_WITH_IDEMPOTENCY_KEY,
         "Paging": isinstance(view.contract.query, PageQuery),
         "Limits": True,
@@ -144,7 +144,7 @@ def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
         *(WITH_ID if rule.arguments else ()),
         *(WITH_BODY if contract.body else ()),
         *(WITH_IDEMPOTENCY_KEY if method in METHODS_WITH_IDEMPOTENCY_KEY else ()),
-        *(WITH_DEPRECATION if hasattr(view, "deprecation") else ()),
+        *(WITH_DEPRECATION if contract.deprecation else ()),
         *(ERRORS[error.code].status for error in contract.rule_errors),
     }
     successes = {str(status): _success(method, view) for status in contract.statuses}
@@ -173,7 +173,7 @@ def _success(method: str, view: Any) -> dict[str, Any]:
         *(("Location",) if method == "POST" else ()),
         *(("Idempotent-Replayed",) if method in METHODS_WITH_IDEMPOTENCY_KEY else ()),
         *(("Link",) if isinstance(contract.query, PageQuery) else ()),
-        *getattr(view, "deprecation", ()),
+        *(contract.deprecation.headers if contract.deprecation else ()),
     ]
     response: dict[str, Any] = {
         "description": "Success.",

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask, request
 from flask.testing import FlaskClient
 
-from petstore.api.bodies import read_object
+from petstore.api.contract import read_object
 from petstore.errors import InvalidRequest
 from tests.harness.calls import counted_calls
 from tests.harness.databases import of_one_engine
