@@ -142,12 +142,14 @@ ERRORS = {
         "A limit is reached; wait for Retry-After seconds.",
         "{}; wait {}.",
         ("Free allows 60 requests a minute", "50 seconds"),
+        headers=RETRY_AFTER_A_SECOND,
     ),
     "api_key_banned": Kind(
         429,
         "The key went on after 429 without waiting, and is banned for a while.",
         "This API key is banned for a while, for not waiting after 429; wait {}.",
         ("300 seconds",),
+        headers=RETRY_AFTER_A_SECOND,
     ),
     "headers_too_large": Kind(
         431,

@@ -1,20 +1,111 @@
 """/openapi.json: OpenAPI 3.1, generated from the contracts and schemas that serve."""
 
 import functools
+import inspect
+import json
+import re
 from typing import Any
 
 import orjson
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Flask, Response, current_app, request
+from marshmallow import fields
+from werkzeug.routing import Rule
 
-from petstore.openapi.components import add_components
+from petstore.errors import ERRORS
+from petstore.models import Conflict
+from petstore.models.grants import TAKES
 from petstore.openapi.guide import INTRODUCTION, link, sections
-from petstore.openapi.operations import operations
-from petstore.schemas.fields import Integer
+from petstore.schemas import ChangeSchema, ResourceSchema, StrictSchema
+from petstore.schemas.fields import INT64_MAX, Integer
+from petstore.schemas.orders import OrderStatus
+from petstore.schemas.paging import MAX_LIMIT, PageQuery
+from petstore.schemas.pets import PetStatus
 from petstore.settings import INTERFACE, Settings
-from petstore.web.application import API_PREFIX
+from petstore.web.application import API_PREFIX, camel
 from petstore.web.responses import JsonResponse
+
+INT64 = {"type": "integer", "format": "int64", "minimum": 0, "maximum": INT64_MAX}
+
+
+def _integer(description: str, example: int) -> dict[str, Any]:
+    return {"description": description, "schema": INT64, "example": example}
+
+
+def _text(description: str, example: str) -> dict[str, Any]:
+    schema = {"type": "string", "maxLength": 8192, "pattern": "^[ -~]+$"}
+    return {"description": description, "schema": schema, "example": example}
+
+
+ON_EVERY_RESPONSE = {
+    "X-RateLimit-Limit": _integer("The limit that applies.", 60),
+    "X-RateLimit-Remaining": _integer("Requests left in the current window.", 59),
+    "X-RateLimit-Reset": _integer("Unix time at which it resets.", 1795240380),
+    "RateLimit-Policy": _text(
+        "All windows of the quota (draft-ietf-httpapi-ratelimit-headers-11).",
+        '"minute";q=60;w=60, "day";q=1000;w=86400',
+    ),
+    "RateLimit": _text(
+        "Requests left in all windows, and seconds until each resets.",
+        '"minute";r=59;t=25, "day";r=999;t=65245',
+    ),
+    "X-Request-ID": _text(
+        "The id of the request in the log; a valid one in the request is kept.",
+        "5aaa09a2f8784ea3b0fc8df968690986",
+    ),
+    "Access-Control-Allow-Origin": _text(
+        "The origin whose pages may read the response.", "*"
+    ),
+}
+HEADERS = ON_EVERY_RESPONSE | {
+    "Retry-After": _integer("Seconds after which a retry is served.", 25),
+    "WWW-Authenticate": _text("How to authenticate.", 'Bearer realm="petstore"'),
+    "Location": _text("Where the new resource is found.", "/v1/pets/42"),
+    "Link": _text(
+        "Of a list the next page, while more follow; of a deprecated operation its "
+        "successor and its documentation (RFC 8288).",
+        '<https://api.example.org/v1/pets?after=42>; rel="next"',
+    ),
+    "Idempotent-Replayed": _text("`true` if an earlier response is repeated.", "true"),
+    "Deprecation": _text(
+        "Since when the operation is deprecated (RFC 9745).", "@1764892800"
+    ),
+    "Sunset": _text(
+        "When the operation will be removed (RFC 8594).",
+        "Thu, 05 Dec 2030 00:00:00 GMT",
+    ),
+}
+CONFLICT = 409
+# Failures are described once, but for conflicts, which each operation has of its own,
+# and what is answered where there is no operation.
+NOT_SHARED = {405, CONFLICT, 431}
+# What every operation may answer.
+EVERYWHERE = {
+    *("invalid_request", "missing_api_key", "key_not_allowed", "unknown_host"),
+    *("rate_limit_exceeded", "internal_error", "service_unavailable"),
+}
+# Enumerations that several schemas share.
+ENUMS = (PetStatus, OrderStatus)
+TAGS = {"pets": ["Pets", "animals"]}
+OTHER_TAGS = ["Store"]
+METHODS_WITH_IDEMPOTENCY_KEY = ("POST", "PATCH")
+JSON = "application/json"
+EXAMPLE_ID = "42"
+# The label of each sample, which names its template, and the language of the sample.
+SAMPLES = {"curl": "Shell", "Python": "Python", "JavaScript": "JavaScript"}
+IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    # No example: a tool that fills it in would send the same key with every request.
+    "description": "A new key of your own for each request that you may have to retry.",
+    "schema": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 255,
+        "pattern": "^[!-~]+$",
+    },
+}
 
 bp = Blueprint("openapi", __name__)
 
@@ -79,7 +170,250 @@ def _describe(app: Flask) -> dict[str, Any]:
     )
     marshmallow.map_to_openapi_type(Integer, "integer", "int64")
     spec.components.security_scheme("apiKey", {"type": "http", "scheme": "bearer"})
-    add_components(spec, marshmallow)
-    for path, methods in operations(app).items():
+    _add_components(spec, marshmallow)
+    for path, methods in _operations(app).items():
         spec.path(path, operations=methods)
     return spec.to_dict()
+
+
+class ErrorSchema(StrictSchema):
+    """Error: what went wrong, for a machine and for a person."""
+
+    # No enumeration: a client that was generated from it would break at a later code.
+    # A union of it and a string is no string to some of them.
+    code = fields.String(
+        required=True,
+        metadata={
+            "description": "Which error it is, for programs; others may be added.",
+            "examples": list(ERRORS),
+            "maxLength": 64,
+            "pattern": "^[a-z_]+$",
+        },
+    )
+    message = fields.String(
+        required=True,
+        metadata={
+            "description": "What is wrong and what helps, for people.",
+            "maxLength": 10_000,
+            "pattern": "^.+$",
+        },
+    )
+    status = Integer(
+        400, 599, required=True, metadata={"description": "The HTTP status code."}
+    )
+
+
+def _add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
+    """Add everything that operations refer to by name."""
+    spec.components.schema("Error", schema=ErrorSchema)
+    for enum in ENUMS:
+        choices = list(enum.choices)
+        spec.components.schema(enum.__name__, {"type": "string", "enum": choices})
+    if marshmallow.converter:  # it is there as soon as `spec` is
+        marshmallow.converter.add_attribute_function(_refer_to_enum)
+    for change in ChangeSchema.__subclasses__():
+        spec.components.schema(_name(change), {"minProperties": 1}, schema=change)
+    for resource in ResourceSchema.__subclasses__():
+        item = _reference(_name(resource))
+        many = {"type": "array", "items": item, "maxItems": MAX_LIMIT}
+        spec.components.schema(resource.plural, many)
+    for name, header in HEADERS.items():
+        spec.components.header(name, header)
+    for status in {error.status for error in ERRORS.values()} - NOT_SHARED:
+        codes = {code for code, error in ERRORS.items() if error.status == status}
+        spec.components.response(f"Failure{status}", _failure(status, codes))
+
+
+def _operations(app: Flask) -> dict[str, dict[str, Any]]:
+    """Return every operation by its path below /v1 and its method."""
+    paths: dict[str, dict[str, Any]] = {}
+    for rule in app.url_map.iter_rules():
+        view = app.view_functions[rule.endpoint]
+        if hasattr(view, "contract"):
+            [method] = (rule.methods or set()) - {"HEAD", "OPTIONS"}
+            path = re.sub(r"<id:(\w+)>", lambda id: f"{{{camel(id[1])}}}", rule.rule)
+            path = path.removeprefix(API_PREFIX)
+            operation = _operation(path, rule, method, view)
+            paths.setdefault(path, {})[method.lower()] = operation
+    return paths
+
+
+def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
+    contract = view.contract
+    summary, _, details = (inspect.getdoc(view) or "").partition("\n\n")
+    paragraphs = (details, TAKES.get(contract.takes), _see_also(method, view))
+    body = _example(contract.body) if contract.body else None
+    operation: dict[str, Any] = {
+        "operationId": camel(view.__name__),
+        "summary": summary.rstrip("."),
+        "description": "\n\n".join(filter(None, paragraphs)),
+        "tags": TAGS.get(rule.endpoint.partition(".")[0], OTHER_TAGS),
+        "parameters": [
+            *map(_path_parameter, sorted(rule.arguments)),
+            {"in": "query", "schema": type(contract.query)},
+        ],
+        "responses": _responses(rule, method, view),
+        "x-codeSamples": _samples(method, path, contract, body),
+    }
+    if contract.body:
+        content = {"schema": type(contract.body), "example": body}
+        operation["requestBody"] = {"required": True, "content": {JSON: content}}
+    if method in METHODS_WITH_IDEMPOTENCY_KEY:
+        operation["parameters"].append(IDEMPOTENCY_KEY)
+    if contract.deprecation:
+        operation["deprecated"] = True
+        operation["x-sunset"] = contract.deprecation.headers["Sunset"]
+    return operation
+
+
+def _see_also(method: str, view: Any) -> str:
+    """Return links to what the guide says about the operation."""
+    concerns = {
+        "Deprecation": view.contract.deprecation,
+        "Retries": method in METHODS_WITH_IDEMPOTENCY_KEY,
+        "Paging": isinstance(view.contract.query, PageQuery),
+        "Limits": True,
+        "Errors": True,
+    }
+    links = [link(title) for title, is_concerned in concerns.items() if is_concerned]
+    return f"See also: {', '.join(links)}."
+
+
+def _samples(method: str, path: str, contract: Any, body: Any) -> list[dict[str, str]]:
+    """Return a call of an operation in each language, as Redocly's x-codeSamples."""
+    values = {
+        "method": method,
+        "path": re.sub(r"{\w+}", EXAMPLE_ID, path),
+        "body": body,
+        "json": json.dumps(body),
+        "is_list": isinstance(contract.query, PageQuery),
+        "has_key": method in METHODS_WITH_IDEMPOTENCY_KEY,
+        "has_answer": contract.returns is not None,
+    }
+    template = current_app.jinja_env.get_template
+    return [
+        {
+            "lang": language,
+            "label": label,
+            "source": template(f"samples/{label}.txt").render(values),
+        }
+        for label, language in SAMPLES.items()
+    ]
+
+
+def _path_parameter(name: str) -> dict[str, Any]:
+    return {
+        "name": camel(name),
+        "in": "path",
+        "required": True,
+        "description": f"The id of the {name.removesuffix('_id')}.",
+        "schema": INT64,
+        "example": int(EXAMPLE_ID),
+    }
+
+
+def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
+    contract = view.contract
+    has_key = method in METHODS_WITH_IDEMPOTENCY_KEY
+    own = {error.code for error in contract.rule_errors}
+    codes = EVERYWHERE | own
+    if rule.arguments:
+        codes.add("not_found")
+    if contract.body:
+        codes |= {"body_too_large", "unsupported_media_type"}
+    if has_key:
+        codes |= {"idempotency_key_in_use", "idempotency_key_reused"}
+    if contract.deprecation:
+        codes.add("operation_removed")
+    responses = {str(status): _success(method, view) for status in contract.statuses}
+    for status in sorted({ERRORS[code].status for code in codes}):
+        responses[str(status)] = f"Failure{status}"
+    if str(CONFLICT) in responses:
+        is_stored = any(issubclass(each, Conflict) for each in contract.rule_errors)
+        repeated = ["Idempotent-Replayed"] * (has_key and is_stored)
+        responses[str(CONFLICT)] = _failure(CONFLICT, codes, *repeated)
+    return responses
+
+
+def _success(method: str, view: Any) -> dict[str, Any]:
+    contract = view.contract
+    headers = [
+        *(("Location",) if method == "POST" else ()),
+        *(("Idempotent-Replayed",) if method in METHODS_WITH_IDEMPOTENCY_KEY else ()),
+        *(("Link",) if isinstance(contract.query, PageQuery) else ()),
+        *(contract.deprecation.headers if contract.deprecation else ()),
+    ]
+    response: dict[str, Any] = {
+        "description": "Success.",
+        "headers": _references(*headers),
+        "links": {
+            operation[:1].upper() + operation[1:]: {
+                "operationId": operation,
+                "parameters": parameters,
+            }
+            for operation, parameters in contract.links.items()
+        },
+    }
+    if contract.returns:
+        response["content"] = {JSON: _returned(contract.returns, contract.example)}
+    return response
+
+
+def _returned(returns: ResourceSchema, own_example: dict[str, str]) -> dict[str, Any]:
+    example = _example(returns) | own_example
+    if returns.many:
+        return {"schema": _reference(returns.plural), "example": [example]}
+    return {"schema": type(returns), "example": example}
+
+
+def _example(schema: StrictSchema) -> dict[str, Any]:
+    return {
+        field.data_key or name: field.metadata["example"]
+        for name, field in schema.fields.items()
+    }
+
+
+def _failure(status: int, codes: set[str], *headers: str) -> dict[str, Any]:
+    """Describe a response with the errors of these codes that have the status."""
+    errors = {
+        code: error
+        for code, error in ERRORS.items()
+        if error.status == status and code in codes
+    }
+    examples = {
+        code: {
+            "value": {"code": code, "message": error.example_message, "status": status}
+        }
+        for code, error in errors.items()
+    }
+    own = [name for error in errors.values() for name in error.headers]
+    return {
+        "description": " ".join(error.when for error in errors.values()),
+        "headers": _references(*own, *headers),
+        "content": {JSON: {"schema": "ErrorSchema", "examples": examples}},
+    }
+
+
+def _references(*names: str) -> dict[str, Any]:
+    """Return the headers of a response, with those of every response."""
+    return {
+        name: {"$ref": f"#/components/headers/{name}"}
+        for name in (*ON_EVERY_RESPONSE, *names)
+    }
+
+
+def _refer_to_enum(
+    _converter: object, field: fields.Field[Any], ret: dict[str, Any], **_: object
+) -> dict[str, str]:
+    if not isinstance(field, ENUMS):
+        return {}
+    del ret["type"], ret["enum"]
+    return _reference(type(field).__name__)
+
+
+def _name(schema: type[StrictSchema]) -> str:
+    return schema.__name__.removesuffix("Schema")
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}

@@ -19,8 +19,7 @@ from flask import (
 )
 from markupsafe import Markup, escape
 
-from petstore.openapi.components import ON_EVERY_RESPONSE
-from petstore.openapi.document import describe
+from petstore.openapi.document import ON_EVERY_RESPONSE, describe
 from petstore.openapi.guide import INTRODUCTION, sections
 from petstore.settings import Settings
 from petstore.web.assets import AssetBlueprint
