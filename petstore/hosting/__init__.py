@@ -1,5 +1,3 @@
 """A project's own hosts: names, DNS records, certificates, and what a proxy asks."""
 
-from petstore.hosting.routing import init_app
-
-__all__ = ["init_app"]
+from petstore.hosting.routing import init_app as init_app
