@@ -325,7 +325,9 @@ def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
         codes |= {"idempotency_key_in_use", "idempotency_key_reused"}
     if contract.deprecation:
         codes.add("operation_removed")
-    responses = {str(status): _success(method, view) for status in contract.statuses}
+    responses: dict[str, Any] = {
+        str(status): _success(method, view) for status in contract.statuses
+    }
     for status in sorted({ERRORS[code].status for code in codes}):
         responses[str(status)] = f"Failure{status}"
     if str(CONFLICT) in responses:

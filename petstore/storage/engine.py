@@ -165,11 +165,11 @@ class Engine(Database):
             return self._fetch(written, values)
 
     def autocommit(self, written: Written, values: dict[str, Any]) -> list[Row]:
-        """Run a statement that contains `limiting_locks`, and return all its rows.
+        """Run a statement, which is committed at once, and return all its rows.
 
         It is for what may be carried out although its answer is lost: a count.
         """
-        return self.fetch(written, values)
+        return self._fetch(written, values)
 
     def skip_locked(self, rows: Select) -> Select:
         """Let a query, whose rows are then deleted, wait for no other transaction."""

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import peewee
 import psycopg
-from peewee import OP, SQL, Case, ColumnBase, Expression, Select, Tuple, fn
+from peewee import OP, SQL, ColumnBase, Expression, Select, Tuple, fn
 from psycopg.adapt import AdaptersMap
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
@@ -22,7 +22,6 @@ from petstore.storage.engine import (
     Written,
     as_peewee_errors,
     seconds_left,
-    slot,
 )
 
 Result = TypeVar("Result")
@@ -169,15 +168,12 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         return self._run(run, sql, params)
 
     def autocommit(self, written: Written, values: dict[str, Any]) -> list[Row]:
-        """Run a statement that contains `limiting_locks`, and return all its rows.
+        """Run a statement, which is its own transaction, in one round trip.
 
-        It is its own transaction, in one round trip. If it times out, it is cancelled,
-        but may have been carried out.
+        If it times out, it is cancelled, but may have been carried out.
         """
-        limit = _ms(timeouts.LIMITS.lock_seconds) if self._has_time_limits else "0"
-        values = values | {"lock_timeout": limit}
         try:
-            return self._fetch(written, values)
+            return super().autocommit(written, values)
         except peewee.OperationalError as error:
             if _state_of(error) != SERIALIZATION_FAILURE:
                 raise
@@ -188,11 +184,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         """Run a statement for each of the values, in the current transaction."""
         with as_peewee_errors, self.connection().cursor() as cursor:
             cursor.executemany(written.sql, many)
-
-    def limiting_locks(self, value: ColumnBase) -> ColumnBase:
-        """Return the value, and limit how long its statement waits for locks."""
-        setting = fn.set_config("lock_timeout", slot("lock_timeout"), SQL("true"))
-        return Case(None, [(setting.is_null(False), value)])
 
     def lock_until_commit(self, number: int) -> None:
         """Lock the number until the transaction ends; wait for others that hold it."""

@@ -1,11 +1,13 @@
 """SQLite behind Peewee's interface, on a file that may fail at any time."""
 
+import os
 import sqlite3
+import stat
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from functools import reduce
+from contextlib import AbstractContextManager, suppress
+from functools import partial, reduce
 from operator import and_
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +17,6 @@ from peewee import SQL, ColumnBase, Expression, Model, Select, fn
 
 from petstore import clock, timeouts
 from petstore.concurrency import call_in_thread
-from petstore.storage import files
 from petstore.storage.engine import (
     Busy,
     Engine,
@@ -44,6 +45,12 @@ OUTAGES = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_PROTOCOL,
 }
+
+
+# SQLite creates these beside a database file, with the same mode.
+SIDE_FILES = ("-wal", "-shm", "-journal")
+OWNER_ALONE = 0o600  # since the files contain the signing secret
+BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 
 class RolledBack(peewee.OperationalError):
@@ -125,10 +132,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         """Return a condition that is always true: see `lock_until_commit`."""
         return SQL("1")
 
-    def limiting_locks(self, value: ColumnBase) -> ColumnBase:
-        """Return the value; SQLite locks no rows."""
-        return value
-
     def is_outage(self, error: peewee.PeeweeException) -> bool:
         """Return whether the file or its disk has failed, not the statement."""
         return isinstance(error, Busy | RolledBack) or _code_of(error) in OUTAGES
@@ -192,7 +195,8 @@ class Sqlite(Engine, peewee.SqliteDatabase):
 
     def is_readable_by_others(self) -> bool:
         """Return whether another user of the machine may read one of the files."""
-        return files.is_readable_by_others(self.database)
+        names = (f"{self.database}{end}" for end in ("", *SIDE_FILES))
+        return any(os.stat(x).st_mode & BY_OTHERS for x in names if os.path.exists(x))
 
     def snapshot(self) -> AbstractContextManager[Any]:
         """Read everything as it is at one moment, without blocking writers."""
@@ -219,11 +223,11 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         self._writing = None
 
     def _open(self) -> sqlite3.Connection:
-        files.make_private(self.database)
+        make_private(self.database)
         # Another process may be switching a new file to WAL mode.
         connect: Callable[[], sqlite3.Connection]
         connect = super(Engine, self)._connect  # type: ignore[misc]  # internal
-        return self._retry(connect)
+        return self._try(connect)
 
     def _is_reusable(self, connection: sqlite3.Connection) -> bool:
         try:
@@ -256,33 +260,21 @@ class Sqlite(Engine, peewee.SqliteDatabase):
             raise RolledBack("an error has ended the transaction")
 
     def _try(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Call a function; raises `Busy` if another process keeps the file locked."""
-        try:
-            return function(*arguments)
-        except peewee.OperationalError as error:
-            if not _is_busy(error):
-                raise
-            if self.in_transaction():
-                raise Busy("another process has locked the file") from error
-        try:
-            return self._retry(function, *arguments)
-        except peewee.OperationalError as error:
-            if not _is_busy(error):
-                raise
-            raise Busy("another process keeps the file locked") from error
+        """Call a function until no other process has locked the file.
 
-    def _retry(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Call a function again until no other process has locked the file.
-
-        If that takes too long, the error of the last call is raised.
+        Raises `Busy` where that takes too long, and at once in a transaction.
         """
-        ends = clock.monotonic() + seconds_left(self._busy_seconds)
+        ends = None
         while True:
             try:
                 return function(*arguments)
             except (sqlite3.OperationalError, peewee.OperationalError) as error:
-                if not _is_busy(error) or clock.monotonic() >= ends:
+                if _code_of(error) not in BUSY:
                     raise
+                seconds = seconds_left(self._busy_seconds)
+                ends = ends or clock.monotonic() + seconds
+                if self.in_transaction() or clock.monotonic() >= ends:
+                    raise Busy("another process keeps the file locked") from error
             time.sleep(timeouts.LIMITS.retry_seconds)
 
     def _wait_for_writer(self, seconds: float) -> None:
@@ -309,13 +301,16 @@ class SqliteCounters(Sqlite):
         pages = timeouts.LIMITS.counter_pages
         super().__init__(path, synchronous="normal", wal_autocheckpoint=pages)
 
-    def autocommit(self, written: Written, values: dict[str, Any]) -> list[Row]:
-        """Run a statement, which is committed at once, and return its rows."""
-        return self._fetch(written, values)
 
+def make_private(path: str) -> None:
+    """Create an empty file that only its owner may read, whatever the umask.
 
-def _is_busy(error: Exception) -> bool:
-    return _code_of(error) in BUSY
+    A file that exists is not changed. If the file cannot be created, nothing is raised:
+    SQLite will fail in the same way and report it.
+    """
+    create = partial(os.open, mode=OWNER_ALONE)
+    with suppress(OSError), open(path, "xb", opener=create) as file:
+        os.fchmod(file.fileno(), OWNER_ALONE)  # the umask may have removed bits
 
 
 def _code_of(error: BaseException | None) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from petstore.storage.files import is_readable_by_others, make_private
+from petstore.storage.sqlite import Sqlite, make_private
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o777])
@@ -67,8 +67,8 @@ def test_file_readable_by_others_is_detected(
     for other in file.parent.iterdir():
         if other != beside:
             other.chmod(0o600)
-    assert is_readable_by_others(str(file)) == is_open
+    assert Sqlite(str(file)).is_readable_by_others() == is_open
 
 
 def test_missing_file_is_not_readable_by_others(file: Path):
-    assert not is_readable_by_others(str(file))
+    assert not Sqlite(str(file)).is_readable_by_others()

@@ -182,7 +182,7 @@ def _upsert_counter() -> Query:
     is_granted = _is_granted(EXCLUDED.hit_ms, short_used, long_used)
     is_new_granted = _is_granted(now, 0, 0)
     new = Counter.insert(
-        subject=counters.limiting_locks(slot("subject")),
+        subject=slot("subject"),
         short_ends_ms=_end(now, short),
         short_used=cost * _one_if(is_new_granted),
         long_ends_ms=_end(now, long),
@@ -248,7 +248,7 @@ def _upsert_strike() -> Query:
     new = Strike.insert(
         key_id=slot("key"),
         minute=slot("minute"),
-        strikes=counters.limiting_locks(SQL("0")),
+        strikes=0,
         refused_ms=now,
         counts=SQL("1 = 0"),
     )
