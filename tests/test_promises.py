@@ -30,14 +30,6 @@ MADE = re.compile("(?:^|`|=[0-9]+ )make ([a-z0-9]+)", re.MULTILINE)
 TARGET = re.compile("^([a-z0-9]+):", re.MULTILINE)
 
 
-# The release before, which may run beside this one, uses these.
-RETIRED_TABLES = {"imported_part", "limited_action", "usage"}
-RETIRED_COLUMNS = {
-    *("rows_counted_ms", "rows_used"),
-    *("certificate_asked_ms", "turn_ends_ms"),
-}
-
-
 @pytest.fixture
 def migrated(unmigrated_url: str) -> Iterator[None]:
     import_tables()
@@ -54,15 +46,12 @@ def migrated(unmigrated_url: str) -> Iterator[None]:
 def test_models_match_the_migrated_tables(database: object, base: type):
     migrated = databases.shape_of(database)
     models = base.__subclasses__()
-    for table in RETIRED_TABLES & migrated.keys():
-        database.execute_sql(f"DROP TABLE {table}")
     database.drop_tables(models)
     database.create_tables(models)
     made_from_models = databases.shape_of(database)
     for model in models:
-        columns, *rest = migrated[table := model._meta.table_name]
-        kept = [each for each in columns if each.name not in RETIRED_COLUMNS]
-        assert [kept, *rest] == [*made_from_models[table]]
+        table = model._meta.table_name
+        assert migrated[table] == made_from_models[table]
 
 
 @pytest.mark.usefixtures("migrated")
@@ -70,7 +59,7 @@ def test_each_table_has_a_model():
     models = {*BaseModel.__subclasses__(), *CounterModel.__subclasses__()}
     tables = databases.shape_of(db).keys() | databases.shape_of(counters).keys()
     ours = {model._meta.table_name for model in models}
-    assert tables - RETIRED_TABLES == ours
+    assert tables == ours
 
 
 def test_each_error_code_is_documented_with_its_status():

@@ -15,13 +15,11 @@ from petstore.models.projects import Project, take_rows
 from petstore.quotas import storages
 from petstore.quotas.decisions import key_subject, project_subject
 from petstore.quotas.storages.database import Counter, Strike
-from petstore.storage import BaseModel, counters, db
+from petstore.storage import BaseModel, db
 from petstore.storage.copies import table_groups
 
 ROUNDS = 10
-# Where release 1.1.0, which may run beside this one, counts.
-_usage = Table("usage")
-_limited_actions = Table("limited_action")
+RETIRED = "limited_action"  # a table of release 1.1.0, which may run beside this one
 
 
 def import_tables() -> None:
@@ -81,10 +79,9 @@ def _delete_counts(project_id: int, keys: list[int]) -> None:
         Counter.delete().where(Counter.subject == subject).execute()
     for some in chunked(keys, timeouts.LIMITS.deleted_rows):
         Strike.delete().where(Strike.key_id.in_(some)).execute()
-    usage = _usage.bind(counters.obj)
-    usage.delete().where(usage.c.subject == project_subject(project_id)).execute()
-    actions = _limited_actions.bind(db.obj)
-    actions.delete().where(actions.c.project_id == project_id).execute()
+    if db.table_exists(RETIRED):
+        actions = Table(RETIRED).bind(db.obj)
+        actions.delete().where(actions.c.project_id == project_id).execute()
 
 
 def _references() -> Iterator[ForeignKeyField]:

@@ -85,11 +85,12 @@ def test_counts_and_refusals_of_keys_that_are_no_longer_listed_go_too(
 
 
 def test_what_release_1_1_0_has_recorded_goes_too(delete: Callable, project: Project):
-    columns = "(project_id, action, subject, done_ms)"
-    row = f"({project.id}, 'prove_domain', 'shop.example.org', 0)"
-    db.execute_sql(f"INSERT INTO limited_action {columns} VALUES {row}")
+    refers = "project_id bigint REFERENCES project (id)"
+    db.execute_sql(f"CREATE TABLE limited_action ({refers})")
+    db.execute_sql(f"INSERT INTO limited_action VALUES ({project.id})")
     assert text_of(delete("shelter", "--yes")) == ""
     assert not Project.select().exists()
+    db.execute_sql("DROP TABLE limited_action")
 
 
 def test_request_under_way_finds_its_key_gone(

@@ -31,7 +31,6 @@ COLUMNS = {
     "pet.folded": "'x' || n",
     "pet_order.status": "CASE n % 4 WHEN 0 THEN 'placed' ELSE 'completed' END",
     "pet_order.folded": "''",
-    "imported_part.animals": "'[]'",
     "failed_request.at_ms": f"{START_MS}",
     "key_usage.day": f"{START_MS // MS_PER_DAY}",
     "reply.created_ms": f"{START_MS}",

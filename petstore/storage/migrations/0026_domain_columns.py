@@ -1,6 +1,7 @@
 """The schema of release 1.1.0, whose last migration had this name.
 
-A database of 1.1.0 has it behind it. An older one is migrated by 1.1.0 first.
+A database of 1.1.0 has it behind it, with what only that release uses: here that is
+left out. An older database is migrated by 1.1.0 first.
 """
 
 from peewee import (
@@ -15,15 +16,6 @@ from peewee import (
     Model,
     SqliteDatabase,
     TextField,
-)
-
-BEFORE = (
-    *("0001_initial", "0002_replies", "0003_orders", "0004_domains", "0005_secrets"),
-    *("0006_sessions", "0007_turns", "0008_ended_keys", "0009_lists", "0010_plans"),
-    *("0011_domain_columns", "0012_rows", "0014_installations", "0016_key_roles"),
-    *("0017_sessions", "0018_requests", "0019_activity", "0020_order_reference"),
-    *("0021_pet_filters", "0022_withdrawals", "0023_imports", "0024_pet_names"),
-    "0025_unused_indexes",
 )
 
 
@@ -45,8 +37,6 @@ def up(migrator, db):
         per_day = BigIntegerField(null=True)
         created_ms = BigIntegerField()
         max_rows = BigIntegerField(null=True)
-        rows_used = BigIntegerField(null=True)
-        rows_counted_ms = BigIntegerField(null=True)
         deleted_ms = BigIntegerField(null=True)
 
         class Meta:
@@ -134,7 +124,6 @@ def up(migrator, db):
     class DomainToken(Table):
         project = ForeignKeyField(Project, primary_key=True)
         token = TextField()
-        turn_ends_ms = BigIntegerField(null=True)
 
     class Domain(Table):
         id = BigAutoField(constraints=never_twice)
@@ -147,7 +136,6 @@ def up(migrator, db):
         looked_ms = BigIntegerField(null=True, index=True)
         finding = TextField(null=True)
         astray_ms = BigIntegerField(null=True)
-        certificate_asked_ms = BigIntegerField(null=True)
         certificate_issuer = TextField(null=True)
         certificate_expires_ms = BigIntegerField(null=True)
         certificate_fault = TextField(null=True)
@@ -166,15 +154,6 @@ def up(migrator, db):
         ends_ms = BigIntegerField(index=True)
         began_ms = BigIntegerField(null=True)
         seen_ms = BigIntegerField(null=True)
-
-    class LimitedAction(Table):
-        project = ForeignKeyField(Project, index=False)
-        action = TextField()
-        subject = TextField()
-        done_ms = BigIntegerField()
-
-        class Meta:
-            primary_key = CompositeKey("project", "action", "subject")
 
     class FailedRequest(Table):
         id = BigAutoField()
@@ -210,14 +189,6 @@ def up(migrator, db):
         class Meta:
             indexes = ((("project", "id"), False),)
 
-    class ImportedPart(Table):
-        id = BigAutoField(constraints=never_twice)
-        project = ForeignKeyField(Project, index=False, on_delete="CASCADE")
-        animals = TextField()
-
-        class Meta:
-            indexes = ((("project", "id"), False),)
-
     # Of all the projects that have added a domain, one has it.
     Domain.add_index(Domain.name, unique=True, where=Domain.verified_ms.is_null(False))
     db.create_tables(Table.__subclasses__(), safe=False)
@@ -227,7 +198,3 @@ def up(migrator, db):
         " CASE WHEN retires_ms < expires_ms THEN retires_ms"
         " ELSE COALESCE(expires_ms, retires_ms) END, 9223372036854775807)), id)"
     )
-    # Whoever goes back to 1.1.0 finds its migrations applied.
-    for name in BEFORE:
-        insert = "INSERT INTO migration (name, applied) VALUES ({}, CURRENT_TIMESTAMP)"
-        db.execute_sql(insert.format(db.param), (name,))

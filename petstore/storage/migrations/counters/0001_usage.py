@@ -1,6 +1,6 @@
-"""Requests by subject and day, and the refusals that lead to a ban."""
+"""The refusals that lead to a ban."""
 
-from peewee import BigIntegerField, BooleanField, CompositeKey, Model, TextField
+from peewee import BigIntegerField, BooleanField, Model
 
 
 def up(migrator, db):
@@ -9,20 +9,6 @@ def up(migrator, db):
             database = db
             legacy_table_names = False
 
-    class Usage(Table):
-        subject = TextField()
-        day = BigIntegerField()
-        served = BigIntegerField()
-        refused = BigIntegerField()
-        minute = BigIntegerField()
-        minute_served = BigIntegerField()
-        hit_ms = BigIntegerField()
-        is_granted = BooleanField()
-        last_day = BigIntegerField(index=True)
-
-        class Meta:
-            primary_key = CompositeKey("subject", "day")
-
     class Strike(Table):
         key_id = BigIntegerField(primary_key=True)
         minute = BigIntegerField()
@@ -30,4 +16,4 @@ def up(migrator, db):
         refused_ms = BigIntegerField()
         counts = BooleanField()
 
-    db.create_tables([Usage, Strike], safe=False)
+    db.create_tables([Strike], safe=False)
