@@ -8,11 +8,9 @@ from peewee import (
     BigIntegerField,
     Case,
     ForeignKeyField,
-    Function,
     Query,
     Select,
     TextField,
-    fn,
 )
 
 from petstore import clock, randomness, timeouts
@@ -45,7 +43,6 @@ class Session(BaseModel):
     digest = TextField(primary_key=True)
     key = ForeignKeyField(Key, on_delete="CASCADE")
     ends_ms = BigIntegerField(index=True)  # unless it is used before
-    # Null: an older version has begun it, and this one has not seen it yet.
     began_ms = BigIntegerField(null=True)
     seen_ms = BigIntegerField(null=True)
 
@@ -161,11 +158,10 @@ def _select_caller() -> Query:
 
 @statement(db)
 def _see() -> Query:
-    last_ms, idle_ms = _began() + LASTS_MS, db.now_ms + IDLE_MS
-    is_due = Session.seen_ms.is_null() | (Session.seen_ms <= db.now_ms - STEP_MS)
+    last_ms, idle_ms = Session.began_ms + LASTS_MS, db.now_ms + IDLE_MS
+    is_due = Session.seen_ms <= db.now_ms - STEP_MS
     return (
         Session.update(
-            began_ms=_began(),
             seen_ms=db.now_ms,
             ends_ms=Case(None, [(last_ms < idle_ms, last_ms)], idle_ms),
         )
@@ -176,21 +172,15 @@ def _see() -> Query:
 
 @statement(db)
 def _select_open() -> Query:
-    seen, keys = (
-        fn.COALESCE(Session.seen_ms, _began()),
-        Key.working(slot("project"), slot("now_ms")),
-    )
+    keys = Key.working(slot("project"), slot("now_ms"))
+    times = (Session.began_ms, Session.seen_ms)
     return (
-        Session.select(Session.digest, Key.prefix, Key.label, _began(), seen)
+        Session.select(Session.digest, Key.prefix, Key.label, *times)
         .join(Key)
         .where(Session.key.in_(keys), Session.ends_ms > db.now_ms)
-        .order_by(seen.desc(), Session.digest)
+        .order_by(Session.seen_ms.desc(), Session.digest)
         .limit(MOST_LISTED)
     )
-
-
-def _began() -> Function:
-    return fn.COALESCE(Session.began_ms, Session.ends_ms - LASTS_MS)
 
 
 def _delete(digest: str) -> bool:

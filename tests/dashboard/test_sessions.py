@@ -11,7 +11,6 @@ from petstore import clock as service_clock
 from petstore.clock import MS_PER_DAY
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.models.sessions import Session
 from petstore.storage.database import db
 from tests.harness.browser import SIGN_IN, Browser
 from tests.harness.clocks import Clock
@@ -167,20 +166,6 @@ def test_page_opens_while_its_session_cannot_be_written(
         assert browser.get("/dashboard/keys").status_code == 200
     clock.move(seconds=600)
     assert browser.get("/dashboard/keys").status_code == 303
-
-
-@of_both_engines
-def test_session_of_an_older_version_lasts_for_an_hour_from_its_first_request(
-    browser: Browser, clock: Clock
-):
-    clock.move(seconds=3000)
-    old = {"began_ms": None, "seen_ms": None, "ends_ms": clock.now_ms + 5000_000}
-    Session.update(old).execute()
-    assert browser.get("/dashboard").status_code == 200
-    clock.move(seconds=3599)
-    assert browser.get("/dashboard").status_code == 200
-    clock.move(seconds=1401)
-    assert browser.get("/dashboard").status_code == 303
 
 
 @pytest.mark.parametrize("seconds", [-60, 12 * 3600 + 1])
