@@ -1,17 +1,17 @@
 """One line of JSON for each event and each request.
 
 Requests and events go to stdout, what gunicorn and other libraries log to stderr. Each
-line is put into a queue, and a thread writes it: no reader of the log can stop the
-service. A line that finds the queue full is dropped and counted.
+line waits for a thread that writes it: no reader of the log can stop the service. A
+line that finds too many waiting is dropped and counted.
 """
 
 import atexit
 import json
 import logging
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from queue import Empty
+from contextlib import contextmanager
 from select import PIPE_BUF
 from typing import Any
 
@@ -20,11 +20,9 @@ import orjson
 from petstore import clock, timeouts
 from petstore.concurrency import original
 
-_FLUSH = b""  # in place of a line: say when all lines before it are written
-
 
 class Stream:
-    """A stream of the process, to which a thread writes what is put into a queue."""
+    """A stream of the process, to which a thread writes what waits for it."""
 
     # Called with the number of lines that are dropped, perhaps in that thread.
     on_drop: Callable[[int], object] = staticmethod(lambda _count: None)
@@ -34,54 +32,42 @@ class Stream:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: after a fork, the thread and the queue are the parent's."""
-        self._lines: Any = None
-        self._flushed: Any = None
+        """Begin anew: after a fork, the thread and its lines are the parent's."""
+        self._lines: deque[bytes] = deque()
+        self._has_thread = self._is_writing = False
 
     def put(self, line: bytes) -> None:
         """Have a line written soon, or drop it."""
-        lines = self._lines or self._begin()
-        if lines.qsize() < timeouts.LIMITS.log_lines:
-            lines.put(line)
+        if not self._has_thread:
+            self._has_thread = True
+            original("_thread", "start_new_thread")(self._write_lines, ())
+        if len(self._lines) < timeouts.LIMITS.log_lines:
+            self._lines.append(line)
         else:
             self.on_drop(1)
 
-    def flush(self, seconds: float) -> None:
-        """Wait until all lines are written, but no longer than that."""
-        if self._lines:
-            self._lines.put(_FLUSH)
-            with suppress(Empty):
-                self._flushed.get(timeout=seconds)
+    def flush(self, ends: float) -> None:
+        """Wait until all lines are written, but no longer than until that moment."""
+        pause = original("time", "sleep")
+        while (self._lines or self._is_writing) and clock.monotonic() < ends:
+            pause(timeouts.LIMITS.log_pause_seconds / 10)
 
-    def _begin(self) -> Any:
-        make_queue = original("queue", "SimpleQueue")
-        self._lines, self._flushed = queues = make_queue(), make_queue()
-        original("_thread", "start_new_thread")(self._write_lines, queues)
-        return queues[0]
-
-    def _write_lines(self, lines: Any, flushed: Any) -> None:
+    def _write_lines(self) -> None:
         """Write lines for ever, in a real thread, which must use nothing of gevent.
 
         To wake it for each line would take twice as long as to make the line.
         """
-        pause = original("time", "sleep")
+        lines, pause = self._lines, original("time", "sleep")
         while True:
             pause(timeouts.LIMITS.log_pause_seconds)
-            self._write_waiting(lines, flushed)
-
-    def _write_waiting(self, lines: Any, flushed: Any) -> None:
-        batch, is_flushing = b"", False
-        while not lines.empty():
-            line = lines.get()
-            is_flushing |= line == _FLUSH
-            # A pipe takes so much whole, so that processes do not mix their lines.
-            if len(batch) + len(line) > PIPE_BUF:
+            self._is_writing = True
+            while lines:
+                batch = lines.popleft()
+                # A pipe takes so much whole, so that processes do not mix their lines.
+                while lines and len(batch) + len(lines[0]) <= PIPE_BUF:
+                    batch += lines.popleft()
                 self._write(batch)
-                batch = b""
-            batch += line
-        self._write(batch)
-        if is_flushing:
-            flushed.put(None)
+            self._is_writing = False
 
     def _write(self, batch: bytes) -> None:
         try:
@@ -101,9 +87,9 @@ def write(line: dict[str, Any]) -> None:
 
 def flush() -> None:
     """Write what is waiting, as long as there are readers; the process ends."""
-    end = clock.monotonic() + timeouts.LIMITS.log_seconds
+    ends = clock.monotonic() + timeouts.LIMITS.log_seconds
     for stream in (STDOUT, STDERR):
-        stream.flush(max(0.0, end - clock.monotonic()))
+        stream.flush(ends)
 
 
 atexit.register(flush)
