@@ -81,8 +81,7 @@ class Written(NamedTuple):
     """The SQL of a statement that is built once."""
 
     sql: str
-    is_read: bool
-    has_rows: bool
+    is_read: bool = False
     of_slots: Converters = {}
     of_columns: Converters = {}
 
@@ -281,14 +280,13 @@ class Statement:
             value_literals=True, placeholder=database.placeholder, converters=of_slots
         )
         sql, _ = context.parse(query)
-        is_read = isinstance(query, Select)
         of_columns = {
             place: column.python_value
             for place, column in enumerate(query._returning or ())
             if isinstance(column, peewee.Field) and type(column) not in UNCONVERTED
         }
         written = self._written[type(database)] = Written(
-            sql, is_read, is_read or "RETURNING" in sql, of_slots, of_columns
+            sql, isinstance(query, Select), of_slots, of_columns
         )
         return written
 

@@ -38,8 +38,7 @@ SERIALIZATION_FAILURE = "40001"
 # What psycopg takes for errors of the program, and is a state of the server.
 OUTAGES = (READ_ONLY, "25P03", "25P04")  # the transaction was idle, or took, too long
 
-COMMIT = Written("COMMIT", is_read=False, has_rows=False)
-ROLLBACK = Written("ROLLBACK", is_read=False, has_rows=False)
+COMMIT, ROLLBACK = Written("COMMIT"), Written("ROLLBACK")
 
 # Numbers are always sent as int8, so that a statement is prepared once.
 ADAPTERS = AdaptersMap(psycopg.adapters)
@@ -93,7 +92,7 @@ class Connection(psycopg.Connection[Row]):
         """
         self._kept_cursor = cursor = self._kept_cursor or self.cursor()
         cursor.execute(written.sql, values, prepare=prepare)
-        return cursor.fetchall() if written.has_rows else []
+        return [] if cursor.rownumber is None else cursor.fetchall()
 
     def _cancel(self) -> None:
         with suppress(psycopg.Error):
@@ -139,7 +138,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
                 ),
             ):
                 sql += f"; SET LOCAL {name} = '{_ms(seconds)}'"
-        self._fetch(Written(sql, is_read=False, has_rows=False), None)
+        self._fetch(Written(sql), None)
 
     def commit(self) -> None:
         """Commit the transaction."""

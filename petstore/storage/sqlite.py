@@ -190,7 +190,7 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     def scan(self, query: Select) -> list[Row]:
         """Run a query that may read thousands of rows, in a thread."""
         connection, (sql, values) = self.connection(), query.sql()
-        written = Written(sql, is_read=True, has_rows=True)
+        written = Written(sql, is_read=True)
         return self._try(call_in_thread, self._fetch_once, connection, written, values)
 
     def is_readable_by_others(self) -> bool:
