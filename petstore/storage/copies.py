@@ -4,7 +4,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from petstore.storage.database import (
     opened_databases,
 )
 from petstore.storage.engine import Row
+from petstore.storage.sqlite import make_private
 
 
 class BackupFailed(Exception):
@@ -33,25 +34,17 @@ def back_up(source: Database, file: Path) -> None:
     Raises `BackupFailed`.
     """
     try:
-        partial = _new_file_beside(file)
-        try:
+        with tempfile.TemporaryDirectory(dir=file.parent, prefix=".backup-") as private:
+            partial = Path(private) / file.name
+            make_private(str(partial))
             _copy(source, partial)
-            _link(file, partial)
-            _sync(file.parent)
-        finally:
-            for leftover in (partial, Path(f"{partial}-journal")):
-                with suppress(FileNotFoundError):
-                    leftover.unlink()
+            file.hardlink_to(partial)  # which, unlike renaming, replaces no file
+        _sync(file.parent)
+    except FileExistsError:
+        raise BackupFailed(f"there is a file {file} already") from None
     except (OSError, sqlite3.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise BackupFailed(f"{file}: {reason}") from None
-
-
-def _new_file_beside(file: Path) -> Path:
-    """Make an empty file for its owner alone, since the data contains a secret."""
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    os.close(handle)
-    return Path(name)
 
 
 def _copy(source: Database, file: Path) -> None:
@@ -66,14 +59,6 @@ def _copy(source: Database, file: Path) -> None:
     if result != "ok":
         raise BackupFailed(f"the database is damaged: {' '.join(result.split())}")
     _sync(file)
-
-
-def _link(file: Path, partial: Path) -> None:
-    # Unlike renaming, linking fails if there is a file with that name by now.
-    try:
-        file.hardlink_to(partial)
-    except FileExistsError:
-        raise BackupFailed(f"there is a file {file} already") from None
 
 
 def _sync(path: Path) -> None:
