@@ -4,6 +4,7 @@ JSON bodies are parsed strictly (RFC 8259; RFC 7493 on what must not be sent).
 """
 
 import functools
+import hashlib
 import json
 import re
 from collections import Counter
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from email.utils import formatdate
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
@@ -19,14 +21,19 @@ from flask import Response
 from marshmallow import ValidationError
 from werkzeug.http import parse_options_header
 
-from petstore import clock
+from petstore import clock, timeouts
 from petstore.errors import ErrorResponse, InvalidRequest
-from petstore.models import RuleError
+from petstore.models import Conflict, RuleError
+from petstore.models.stored_responses import Attempt, StoredResponse
 from petstore.schemas import UNKNOWN, ResourceSchema, StrictSchema, faults_of
+from petstore.storage import db
 from petstore.web.application import current_request, repeated_names
+from petstore.web.error_handlers import answer_rule_error
 from petstore.web.responses import JsonResponse, no_content
 
 NO_PARAMETERS = StrictSchema()
+METHODS_WITH_IDEMPOTENCY_KEY = ("POST", "PATCH")
+_IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 HOST_CHARACTERS = "[]:%!$&'()*+,;="  # besides letters and such (RFC 3986 section 3.2)
 NOT_JSON = "body: must be JSON in UTF-8, with numbers up to 1.8e308"
 NOT_UTF8 = "body: must be UTF-8"
@@ -126,8 +133,9 @@ class Contract:
 class Operation:
     """A view behind its contract; Flask calls it with the ids of the path.
 
-    First it loads and checks everything, then it carries out the request. A decorator
-    can therefore put a transaction around the second half alone.
+    First it loads and checks everything, then it carries out the request. With an
+    Idempotency-Key, the second half alone is in a transaction with the stored response:
+    a refusal must not keep the writer's lock.
     """
 
     def __init__(self, contract: Contract, view: View) -> None:
@@ -140,9 +148,18 @@ class Operation:
         """Answer the request."""
         if self.contract.deprecation:
             self.contract.deprecation.announce()
-        return self.carry_out(self.load(arguments))
+        attempt = _read_attempt()
+        if attempt is None:
+            return self._carry_out(self._load(arguments))
+        try:
+            arguments = self._load(arguments)
+        except ErrorResponse:
+            if stored := StoredResponse.find(attempt):
+                return _replay(stored, attempt)
+            raise
+        return self._carry_out_once(attempt, arguments)
 
-    def load(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _load(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Add what query and body contain to the arguments of the path.
 
         Raises `ErrorResponse` if the contract is broken.
@@ -160,7 +177,24 @@ class Operation:
             arguments |= _load(self.contract.body, members, members.repeated)
         return arguments
 
-    def carry_out(self, arguments: dict[str, Any]) -> Response:
+    def _carry_out_once(self, attempt: Attempt, arguments: dict[str, Any]) -> Response:
+        with db.atomic(lock_seconds=timeouts.LIMITS.replay_lock_seconds):
+            if stored := StoredResponse.find_locked(attempt):
+                return _replay(stored, attempt)
+            try:
+                response = self._carry_out(arguments)
+            except Conflict as conflict:
+                # A retry has to get the same answer, so it is stored like a success.
+                response = answer_rule_error(conflict)
+            StoredResponse.keep(
+                attempt,
+                response.status_code,
+                response.headers.get("Location"),
+                response.get_data(),
+            )
+        return response
+
+    def _carry_out(self, arguments: dict[str, Any]) -> Response:
         """Call the view and dump its result."""
         caller = current_request().state.required_caller
         result = self._view(caller.project_id, **arguments)
@@ -168,6 +202,35 @@ class Operation:
             return no_content()
         dumped = self.contract.returns.dump(result.value)
         return JsonResponse(_json(dumped), result.status, result.headers)
+
+
+def _read_attempt() -> Attempt | None:
+    """Return what the request has in common with its retries, if it names a key."""
+    request = current_request()
+    header = request.environ.get("HTTP_IDEMPOTENCY_KEY")
+    if header is None or request.method not in METHODS_WITH_IDEMPOTENCY_KEY:
+        return None
+    is_quoted = len(header) > 1 and header[0] == header[-1] == '"'
+    key = header[1:-1] if is_quoted else header
+    if not _IDEMPOTENCY_KEY.fullmatch(key):
+        raise InvalidRequest(
+            "Idempotency-Key: must be 1 to 255 characters from ! to ~, quoted or not"
+        )
+    project_id = request.state.required_caller.project_id
+    fingerprint = hashlib.sha256(request.get_data()).digest()
+    return Attempt(project_id, request.path, key, fingerprint)
+
+
+def _replay(stored: StoredResponse, attempt: Attempt) -> Response:
+    if bytes(stored.fingerprint) != attempt.fingerprint:
+        raise ErrorResponse("idempotency_key_reused")
+    headers = {"Idempotent-Replayed": "true"}
+    if stored.location:
+        headers["Location"] = stored.location
+    body, status = bytes(stored.body or b""), stored.status or 200  # never null
+    if status >= HTTPStatus.BAD_REQUEST:
+        current_request().state.error_code = orjson.loads(body)["code"]  # for the log
+    return JsonResponse(body, status, headers)
 
 
 def _load(

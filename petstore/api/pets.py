@@ -6,7 +6,6 @@ from flask import Blueprint
 
 from petstore import clock
 from petstore.api.contract import Contract, Deprecation, Result, page
-from petstore.api.idempotency import idempotent
 from petstore.models.grants import READ, WRITE
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import ProjectFull
@@ -34,7 +33,6 @@ def list_pets(project_id: int, limit: int, **part: Any) -> Result:
 
 
 @bp.post("")
-@idempotent
 @Contract(
     takes=WRITE,
     body=NewPetSchema(),
@@ -74,7 +72,6 @@ def get_pet(project_id: int, pet_id: int) -> Result:
 
 
 @bp.patch("/<id:pet_id>")
-@idempotent
 @Contract(
     takes=WRITE,
     body=PetChangeSchema(),
