@@ -16,24 +16,16 @@ def create_app(settings: Settings | None = None) -> "Flask":
     # Commands need none of these, and start in half the time without them.
     from petstore import api, cli, dashboard, hosting, monitoring, openapi
     from petstore.storage import open_databases
-    from petstore.web import (
-        application,
-        assets,
-        error_handlers,
-        proxies,
-        responses,
-        turns,
-    )
+    from petstore.web import application, assets, error_handlers, proxies, turns
 
     settings = settings or read_settings()
     app = application.Application(__name__, static_folder=None)
-    responses.init_app(app, settings)
+    application.init_app(app, settings)
     turns.init_app(app)
     monitoring.init_app(app)
     proxies.init_app(app, settings)
     open_databases(settings)
     error_handlers.init_app(app)
-    application.init_app(app, settings)
     hosting.init_app(app, settings)
     assets.init_app(app)
     api.init_app(app, settings)

@@ -23,8 +23,8 @@ from petstore.web.application import (
     current_request,
     is_api_path,
     limiter_of,
+    no_content,
 )
-from petstore.web.responses import no_content
 from petstore.web.turns import take_turn_of, turns_of
 
 EXPOSED_HEADERS = (

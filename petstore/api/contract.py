@@ -27,9 +27,13 @@ from petstore.models import Conflict, RuleError
 from petstore.models.stored_responses import Attempt, StoredResponse
 from petstore.schemas import UNKNOWN, ResourceSchema, StrictSchema, faults_of
 from petstore.storage import db
-from petstore.web.application import current_request, repeated_names
+from petstore.web.application import (
+    JsonResponse,
+    current_request,
+    no_content,
+    repeated_names,
+)
 from petstore.web.error_handlers import answer_rule_error
-from petstore.web.responses import JsonResponse, no_content
 
 NO_PARAMETERS = StrictSchema()
 METHODS_WITH_IDEMPOTENCY_KEY = ("POST", "PATCH")

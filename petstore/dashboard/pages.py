@@ -17,10 +17,9 @@ from petstore.errors import ERRORS, ErrorResponse
 from petstore.models import RuleError
 from petstore.settings import Settings
 from petstore.storage.lists import MAX_COUNTED
-from petstore.web.application import current_request
+from petstore.web.application import FOR_PAGES, current_request
 from petstore.web.assets import AssetBlueprint
 from petstore.web.error_handlers import answer_rule_error
-from petstore.web.responses import FOR_PAGES
 
 HEADERS = FOR_PAGES | {
     "Content-Security-Policy": (

@@ -14,12 +14,12 @@ from petstore.monitoring import metrics
 from petstore.quotas import housekeeping
 from petstore.web.application import (
     ApplicationRequest,
+    JsonResponse,
     RequestState,
     camel,
     current_request,
     is_api_path,
 )
-from petstore.web.responses import JsonResponse
 
 # W3C Trace Context, section 3.2: version 00 has 55 characters; later versions may have
 # more.

@@ -23,8 +23,7 @@ from petstore.schemas.orders import OrderStatus
 from petstore.schemas.paging import MAX_LIMIT, PageQuery
 from petstore.schemas.pets import PetStatus
 from petstore.settings import INTERFACE, Settings
-from petstore.web.application import API_PREFIX, camel
-from petstore.web.responses import JsonResponse
+from petstore.web.application import API_PREFIX, JsonResponse, camel
 
 INT64 = {"type": "integer", "format": "int64", "minimum": 0, "maximum": INT64_MAX}
 

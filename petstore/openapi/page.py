@@ -22,8 +22,8 @@ from markupsafe import Markup, escape
 from petstore.openapi.document import ON_EVERY_RESPONSE, describe
 from petstore.openapi.guide import INTRODUCTION, sections
 from petstore.settings import Settings
+from petstore.web.application import FOR_PAGES
 from petstore.web.assets import AssetBlueprint
-from petstore.web.responses import FOR_PAGES
 
 BASE_ADDRESS = "BASE_ADDRESS"  # as the text of the guide has it
 FIRST_FAILURE = "400"

@@ -22,8 +22,7 @@ from petstore.events import emit
 from petstore.models import RuleError
 from petstore.models.projects import Project
 from petstore.storage import db
-from petstore.web.application import current_request
-from petstore.web.responses import JsonResponse
+from petstore.web.application import JsonResponse, current_request
 
 # What an error of Flask or Werkzeug is here, by its status. Their others are invalid
 # requests.

@@ -25,8 +25,15 @@ from petstore.errors import RETRY_AFTER_A_SECOND, ErrorResponse
 from petstore.events import emit
 from petstore.quotas.decisions import address_subjects
 from petstore.storage import db
-from petstore.web.application import Header, current_request, is_api_path
-from petstore.web.responses import NO_STORE, NOSNIFF, REQUEST_ID, request_id_of
+from petstore.web.application import (
+    NO_STORE,
+    NOSNIFF,
+    REQUEST_ID,
+    Header,
+    current_request,
+    is_api_path,
+    request_id_of,
+)
 
 PLACE = "petstore.place"  # of a request, in its environ
 OUTSIDE = ("/healthz", "/readyz", "/metrics")  # these tell how the worker fares
