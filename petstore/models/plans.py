@@ -23,18 +23,8 @@ class Quota(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the quota in the notation of limits, as in `60/minute;1000/day`.
-
-        Raises `ValueError` for other windows, and for a limit of 0.
-        """
-        limits = parse_many(text)
-        quota = cls.of(limits[0].amount, limits[-1].amount)
-        if tuple(limits) != quota or not all(limit.amount for limit in limits):
-            raise ValueError(
-                "A quota is a limit a minute and one a day, of 1 request at least, as "
-                f"in 60/minute;1000/day, and not {text!r}."
-            )
-        return quota
+        """Return the quota in the notation of limits, as in `60/minute;1000/day`."""
+        return cls(*parse_many(text))
 
     @property
     def per_minute(self) -> int:

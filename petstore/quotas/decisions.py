@@ -11,7 +11,6 @@ from petstore.clock import (
     whole_seconds_until,
     window_end_ms,
 )
-from petstore.models.callers import Caller
 from petstore.models.plans import Quota
 from petstore.quotas.strategy import Counts
 
@@ -170,21 +169,6 @@ def address_subjects(what: str, address: str | None) -> list[str]:
     if not site:
         return [f"{what}:{network}"]
     return [f"{what}:{site[0]}/{network}", f"{what}:{site[0]}"]
-
-
-def sign_in_subject(caller: Caller) -> str:
-    """Return the subject for sign-ins to the project of a caller."""
-    return f"sign-ins:{caller.project_id}"
-
-
-def pages_subject(caller: Caller) -> str:
-    """Return the subject for the pages that the project of a caller opens."""
-    return f"pages:{caller.project_id}"
-
-
-def reserve_subject(caller: Caller) -> str:
-    """Return the subject for the reserve of a caller's key."""
-    return f"reserve:{caller.key_id}"
 
 
 def _networks(address: str) -> list[str]:

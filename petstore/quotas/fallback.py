@@ -8,17 +8,22 @@ import threading
 from collections.abc import Sequence
 
 import peewee
-from limits.storage import Storage
+from limits.storage import MemoryStorage, Storage
 from redis.exceptions import RedisClusterException, RedisError
 
 from petstore import clock, timeouts
+from petstore.clock import MS_PER_SECOND
 from petstore.events import emit
 from petstore.models import RuleError
 from petstore.models.secrets import Secret
 from petstore.quotas.storages.database import DatabaseStorage
-from petstore.quotas.storages.memory import ShareStorage
 from petstore.quotas.storages.redis import redis_storage
-from petstore.quotas.strategy import AlignedWindowRateLimiter, Counts, Hit
+from petstore.quotas.strategy import (
+    AlignedWindowRateLimiter,
+    AlignedWindowSupport,
+    Counts,
+    Hit,
+)
 from petstore.storage import Busy, counters, db
 
 ID_LENGTH = 12  # of 64 different characters
@@ -119,6 +124,56 @@ class Counters:
             if self._in_process is None:
                 self._in_process = AlignedWindowRateLimiter(ShareStorage(self._workers))
             return self._in_process
+
+
+class ShareStorage(MemoryStorage, AlignedWindowSupport):
+    """limits' counters of one process: a subject has the share that belongs to it."""
+
+    STORAGE_SCHEME = None  # type: ignore[assignment]  # no URL leads to it
+
+    def __init__(self, workers: int) -> None:
+        super().__init__()
+        self._workers = workers
+        self._lock = threading.Lock()
+
+    def count(
+        self,
+        hits: Sequence[Hit],
+        cost: int = 1,
+        banned_until_ms: int = 0,
+        key_id: int | None = None,
+    ) -> Counts:
+        """Count a request in all windows of all hits, or in none; cost 0 only looks."""
+        now_ms = clock.now_ms()
+        windows = [
+            (f"{hit.subject}/{seconds}/{now_ms // MS_PER_SECOND // seconds}", item)
+            for hit in hits
+            for item in hit.limits
+            for seconds in [item.get_expiry()]
+        ]
+        with self._lock:
+            # The shares of the other processes count as used.
+            used = [
+                item.amount - max(1, item.amount // self._workers) + self.get(key)
+                for key, item in windows
+            ]
+            is_granted = now_ms >= banned_until_ms and all(
+                number + cost <= item.amount
+                for number, (_, item) in zip(used, windows, strict=True)
+            )
+            if not (cost and is_granted):
+                return Counts(False, used, now_ms)
+            if len(self.storage) >= timeouts.LIMITS.outage_windows:
+                self.reset()
+            for key, item in windows:
+                self.incr(key, item.get_expiry(), cost)
+            return Counts(True, [number + cost for number in used], now_ms)
+
+    def clear(self, key: str) -> None:
+        """Forget what was counted for a subject, in all its windows."""
+        for window in [*self.storage]:
+            if window.rsplit("/", 2)[0] == key:
+                super().clear(window)
 
 
 def _is_outage(error: Exception) -> bool:

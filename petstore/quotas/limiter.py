@@ -15,10 +15,7 @@ from petstore.quotas.decisions import (
     Decision,
     address_subjects,
     key_subject,
-    pages_subject,
     project_subject,
-    reserve_subject,
-    sign_in_subject,
 )
 from petstore.quotas.fallback import Counters
 from petstore.quotas.strategy import Counts, Hit
@@ -126,12 +123,12 @@ class Limiter:
 
     def count_sign_in(self, caller: Caller) -> Decision:
         """Count a sign-in with a key that works."""
-        decision = self._count(sign_in_subject(caller), SIGN_INS)
+        decision = self._count(f"sign-ins:{caller.project_id}", SIGN_INS)
         return self._or_from_reserve(decision, caller)
 
     def count_page(self, caller: Caller, *, has_reserve: bool) -> Decision:
         """Count a request for a page, which may be one for the reserve of the key."""
-        decision = self._count(pages_subject(caller), PAGES)
+        decision = self._count(f"pages:{caller.project_id}", PAGES)
         return self._or_from_reserve(decision, caller) if has_reserve else decision
 
     def count_new_key(self, project_id: int) -> None:
@@ -157,7 +154,7 @@ class Limiter:
         """Count what the project's quota refuses for the key alone."""
         if decision.is_granted:
             return decision
-        reserve = self._count(reserve_subject(caller), RESERVE)
+        reserve = self._count(f"reserve:{caller.key_id}", RESERVE)
         if reserve.is_granted:
             return reserve
         # A client is served as soon as one of the two has ended.

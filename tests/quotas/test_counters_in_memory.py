@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from petstore.models.plans import Quota
-from petstore.quotas.storages.memory import ShareStorage
+from petstore.quotas.fallback import ShareStorage
 from petstore.quotas.strategy import Hit
 
 QUOTA = Quota.of(4, 100)
