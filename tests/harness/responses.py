@@ -18,7 +18,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from petstore import clock
-from petstore.server.response import Response
+from petstore.server.connection import Response
 
 DIRECTORY = "TEST_RESPONSES"
 HEADERS = {"CONTENT_TYPE": "Content-Type", "CONTENT_LENGTH": "Content-Length"}

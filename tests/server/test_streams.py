@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from petstore.server.response import Response
+from petstore.server.connection import Response
 from tests.harness.servers import Gunicorn
 from tests.harness.wire import Wire, get
 
