@@ -220,18 +220,13 @@ def history(project_id: int, days: int) -> list[Day]:
     today = clock.now_ms() // clock.MS_PER_DAY
     counts = (KeyUsage.served, KeyUsage.refused)
     sums = [Cast(fn.SUM(each), "bigint") for each in counts]
-    served: Counter[int] = Counter()  # by day
-    refused: Counter[int] = Counter()
     # By their ids, or a database may read the days of all projects.
-    for some in chunked(Key.kept_ids(project_id), KEYS_AT_ONCE):
-        is_shown = KeyUsage.key.in_(some) & (KeyUsage.day > today - days)
-        rows = KeyUsage.select(KeyUsage.day, *sums).where(is_shown)
-        figures: Any = rows.group_by(KeyUsage.day).tuples()
-        for day, was_served, was_refused in figures:
-            served[day] += was_served
-            refused[day] += was_refused
+    is_of_project = KeyUsage.key.in_(Key.kept_ids(project_id))
+    rows = KeyUsage.select(KeyUsage.day, *sums).where(is_of_project)
+    days_used: Any = rows.where(KeyUsage.day > today - days).group_by(KeyUsage.day)
+    found = {day: figures for day, *figures in days_used.tuples()}
     shown = range(today - days + 1, today + 1)
-    return [Day(day, served[day], refused[day]) for day in shown]
+    return [Day(day, *found.get(day, (0, 0))) for day in shown]
 
 
 class Use(NamedTuple):
