@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 
 MAX_BODY_BYTES = 64 * 1024
 
-SHOWN_MEMBERS = 20
 SHOWN_NAME_LENGTH = 80
 
 # The key in the WSGI environ of an error that came before the hooks of the application,
@@ -194,14 +193,10 @@ class InvalidRequest(ErrorResponse):
 
     @classmethod
     def of_members(cls, faults: Mapping[str, str]) -> Self:
-        """Return one error that names the members at fault, 20 at most."""
-        shown = [
-            f"{printable(name, SHOWN_NAME_LENGTH)}: {fault}"
-            for name, fault in list(faults.items())[:SHOWN_MEMBERS]
-        ]
-        if len(faults) > SHOWN_MEMBERS:
-            shown.append(f"and {len(faults) - SHOWN_MEMBERS} more")
-        return cls("; ".join(shown))
+        """Return one error that names every member at fault."""
+        names = [printable(name, SHOWN_NAME_LENGTH) for name in faults]
+        shown = zip(names, faults.values(), strict=True)
+        return cls("; ".join(f"{name}: {fault}" for name, fault in shown))
 
 
 def printable(text: str, length: int) -> str:

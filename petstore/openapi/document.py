@@ -193,7 +193,7 @@ class ErrorSchema(StrictSchema):
         required=True,
         metadata={
             "description": "What is wrong and what helps, for people.",
-            "maxLength": 10_000,
+            "maxLength": 65_536,
             "pattern": "^.+$",
         },
     )
