@@ -141,29 +141,13 @@ def _copy_table(table: type[Model], source: Engine, target: Engine) -> None:
 
     To be called in a snapshot of the source, and while the target is being filled.
     """
+    fields = table._meta.sorted_fields
     for rows in chunked(rows_of(source, table), COPIED_AT_ONCE):
-        _insert(table, target, rows)
+        table.insert_many(rows, fields).as_rowcount().execute(target)
     name = table._meta.table_name
     is_numbered = isinstance(table._meta.primary_key, BigAutoField)
     if is_numbered and (last := source.last_id(name)):
         target.continue_ids_after(name, last)
-
-
-def _insert(table: type[Model], target: Engine, rows: list[Row]) -> None:
-    # Peewee's own `insert_many` would take most of the time of a copy.
-    fields = table._meta.sorted_fields
-    columns = ", ".join(field.column_name for field in fields)
-    marks = ", ".join([target.param] * len(rows[0]))
-    values = ", ".join([f"({marks})"] * len(rows))
-    insert = f'INSERT INTO "{table._meta.table_name}" ({columns}) VALUES {values}'  # noqa: S608 (no values)
-    target.execute_sql(
-        insert,
-        [
-            field.db_value(value)
-            for row in rows
-            for field, value in zip(fields, row, strict=True)
-        ],
-    )
 
 
 def rows_of(database: Engine, table: type[Model]) -> Iterator[Row]:

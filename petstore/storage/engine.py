@@ -219,8 +219,8 @@ class Engine(Database):
         raise NotImplementedError
 
 
-class Slot(ColumnBase):
-    """A placeholder in a query, for the value that a statement gets by its name."""
+class slot(ColumnBase):  # noqa: N801 (queries name it like a function)
+    """A placeholder for the value of a column, or for one with that name."""
 
     def __init__(self, column: peewee.Field | str) -> None:
         self._column = column
@@ -233,11 +233,6 @@ class Slot(ColumnBase):
             if type(column) not in UNCONVERTED:
                 context.state.converters[name] = column.db_value
         return context.literal(context.state.placeholder(name))
-
-
-def slot(column: peewee.Field | str) -> Slot:
-    """Return a placeholder for the value of a column, or for one with that name."""
-    return Slot(column)
 
 
 class Statement:
