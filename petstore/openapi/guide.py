@@ -12,8 +12,8 @@ Manage animals for adoption, their categories and the orders for them. Every ope
 takes an API key as a bearer token; the plan of its project limits the requests per
 minute and day.
 """
-# Where the tables of all plans and errors stand in the guide.
-PLANS_TABLE, ERRORS_TABLE = "PLANS\n", "ERRORS\n"
+# Where all plans and errors stand in the guide.
+PLANS_TABLE, ERRORS_LIST = "PLANS\n", "ERRORS\n"
 
 
 class Section(NamedTuple):
@@ -32,8 +32,8 @@ def sections() -> list[Section]:
     """Return the sections of the guide in their order."""
     guide = Path(__file__).with_name("guide.md").read_text()
     guide = guide.replace(PLANS_TABLE, _table_of_plans())
-    guide = guide.replace(ERRORS_TABLE, _table_of_errors())
-    parts = guide.split("## ")[1:]
+    guide = guide.replace(ERRORS_LIST, _list_of_errors())
+    parts = ("\n" + guide).split("\n## ")[1:]
     return [Section(*part.split("\n\n", 1)) for part in parts]
 
 
@@ -52,12 +52,12 @@ def _table_of_plans() -> str:
     return _table(("Plan", "Requests per minute", "Requests per day"), rows)
 
 
-def _table_of_errors() -> str:
-    rows = [
-        (str(error.status), f"`{code}`", error.when, error.example_message)
+def _list_of_errors() -> str:
+    return "\n".join(
+        f"### {code}\n\nStatus {error.status}. {error.when}\n\n"
+        f"> {error.example_message}\n"
         for code, error in ERRORS.items()
-    ]
-    return _table(("Status", "Code", "When", "A message"), rows)
+    )
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

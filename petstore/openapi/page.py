@@ -131,7 +131,14 @@ def _html(text: str) -> Markup:
     return Markup(_markdown(text))  # noqa: S704
 
 
-_markdown = mistune.create_markdown(plugins=["table"])
+class _Renderer(mistune.HTMLRenderer):
+    """Gives each heading its text as an id, which leads to it."""
+
+    def heading(self, text: str, level: int, **_: Any) -> str:
+        return f'<h{level} id="{text}"><a href="#{text}">{text}</a></h{level}>\n'
+
+
+_markdown = mistune.create_markdown(renderer=_Renderer(), plugins=["table"])
 
 
 @bp.after_request

@@ -27,10 +27,10 @@ def test_search_finds_operations_parameters_and_codes(page: Page):
     search = page.get_by_role("searchbox")
     everything = contents(page)
     for words, found in {
-        "order_closed": ["Errors", "Close an order"],
+        "order_closed": ["Errors", "Close or correct an order"],
         "post orders": ["Place an order"],
         "createpet": ["Add an animal"],
-        "patch idempotency": ["Close an order"],
+        "patch idempotency": ["Close or correct an order"],
         "sunset": ["Deprecation", "Get an animal"],
     }.items():
         search.fill(words)
@@ -48,7 +48,7 @@ def test_keyboard_alone_leads_from_the_search_to_what_is_found(page: Page):
     page.keyboard.press("Tab")
     page.keyboard.type("pet_not_available")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("cell", name="pet_not_available")).to_be_in_viewport()
+    expect(page.get_by_role("heading", name="pet_not_available")).to_be_in_viewport()
     page.get_by_role("searchbox").focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
@@ -70,7 +70,7 @@ def test_headings_are_links_and_the_section_being_read_is_marked(page: Page):
 
 def test_language_stays_chosen(page: Page):
     page.goto(DOCS)
-    section = page.get_by_role("article", name="Close an order")
+    section = page.get_by_role("article", name="Close or correct an order")
     summary = section.get_by_text("JavaScript", exact=True)
     summary.scroll_into_view_if_needed()
     top = summary.bounding_box()["y"]
@@ -115,7 +115,7 @@ def test_key_behind_the_dots_is_copied_by_older_ways_too(
         code = section.locator(".sample[open] code")
         code.evaluate("code => getSelection().selectAllChildren(code)")
         page.keyboard.press("ControlOrMeta+c")
-    section = page.get_by_role("article", name="Close an order")
+    section = page.get_by_role("article", name="Close or correct an order")
     section.get_by_text("Try it").click()
     body = section.get_by_label("Body")
     body.focus()

@@ -3,21 +3,22 @@ const search = document.querySelector("nav form");
 const sections = Array.from(document.querySelectorAll("nav a"), (link) => {
   const id = link.hash.slice(1);
   const section = document.getElementById(id).parentElement;
-  // Paths, parameters, members, headers and codes are code; samples are not searched.
-  const terms = section.querySelectorAll(".method, .failures strong, :not(pre) > code");
+  // What is marked: paths, parameters, members, headers and codes. The text is searched too.
+  const terms = section.querySelectorAll(".method, .failures strong, .guide h3, :not(pre) > code");
   const title = `${link.textContent} ${id}`;
   const note = link.appendChild(document.createElement("small"));
-  return { link, section, terms: [...terms], title, note };
+  const text = `${title} ${section.textContent}`.toLowerCase();
+  return { link, section, terms: [...terms], text, note };
 });
 let found = [];
 
 search.addEventListener("input", () => {
   const words = search.words.value.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (text, word) => text.toLowerCase().includes(word);
-  found = sections.flatMap(({ link, terms, title, note }) => {
+  found = sections.flatMap(({ link, terms, text, note }) => {
     const matches = terms.filter((term) => words.some((word) => has(term.textContent, word)));
     const names = [...new Set(matches.map((term) => term.textContent))];
-    const isFound = words.every((word) => [title, ...names].some((text) => has(text, word)));
+    const isFound = words.every((word) => text.includes(word));
     link.parentElement.hidden = !isFound;
     note.textContent = names.slice(0, 4).join(", ");
     return isFound ? [{ link, matches }] : [];

@@ -2,8 +2,16 @@
 const access = document.getElementById("access").elements;
 
 // A reload of the tab keeps the key; closing the tab forgets it.
-access.key.value = sessionStorage.getItem("key") ?? "";
-access.key.addEventListener("input", () => sessionStorage.setItem("key", access.key.value));
+// Each form has a field for it; what is typed in one stands in all.
+const keys = document.querySelectorAll("[data-key]");
+for (const key of keys) {
+  key.value = sessionStorage.getItem("key") ?? "";
+  key.addEventListener("input", () => {
+    sessionStorage.setItem("key", key.value);
+    for (const each of keys) each.value = key.value;
+    if (key !== access.key) access.key.dispatchEvent(new Event("input"));
+  });
+}
 document.getElementById("access").addEventListener("submit", (event) => event.preventDefault());
 
 for (const form of document.querySelectorAll("form.try")) {
