@@ -16,7 +16,6 @@ from werkzeug.routing import Rule
 from petstore.errors import ERRORS
 from petstore.models import Conflict
 from petstore.models.grants import TAKES
-from petstore.openapi.guide import INTRODUCTION, link, sections
 from petstore.schemas import ChangeSchema, ResourceSchema, StrictSchema
 from petstore.schemas.fields import INT64_MAX, Integer
 from petstore.schemas.orders import OrderStatus
@@ -25,6 +24,11 @@ from petstore.schemas.pets import PetStatus
 from petstore.settings import INTERFACE, Settings
 from petstore.web.application import API_PREFIX, JsonResponse, camel
 
+INTRODUCTION = """\
+Manage animals for adoption, their categories and the orders for them. Every operation
+takes an API key as a bearer token; the plan of its project limits the requests per
+minute and day.
+"""
 INT64 = {"type": "integer", "format": "int64", "minimum": 0, "maximum": INT64_MAX}
 
 
@@ -142,16 +146,6 @@ def _server(url: str, description: str) -> dict[str, Any]:
     return {"url": url, "description": description, "x-internal": False}
 
 
-def _about() -> dict[str, Any]:
-    # Generators copy this into each file, so the guide itself is on the page alone.
-    topics = ", ".join(link(section.title) for section in sections())
-    return {
-        "description": f"{INTRODUCTION}\nThe guide: {topics}.\n",
-        "contact": {"name": "Pet Store Service"},
-        "license": {"name": "MIT License", "identifier": "MIT"},
-    }
-
-
 def _describe(app: Flask) -> dict[str, Any]:
     marshmallow = MarshmallowPlugin()
     spec = APISpec(
@@ -159,7 +153,12 @@ def _describe(app: Flask) -> dict[str, Any]:
         version=INTERFACE,
         openapi_version="3.1.1",
         plugins=[marshmallow],
-        info=_about(),
+        info={
+            # Generators copy it into each file: the guide is on the page alone.
+            "description": INTRODUCTION,
+            "contact": {"name": "Pet Store Service"},
+            "license": {"name": "MIT License", "identifier": "MIT"},
+        },
         security=[{"apiKey": []}],
         tags=[
             {"name": "Pets", "description": "The animals for adoption."},
@@ -240,7 +239,7 @@ def _operations(app: Flask) -> dict[str, dict[str, Any]]:
 def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
     contract = view.contract
     summary, _, details = (inspect.getdoc(view) or "").partition("\n\n")
-    paragraphs = (details, TAKES.get(contract.takes), _see_also(method, view))
+    paragraphs = (details, TAKES.get(contract.takes))
     body = _example(contract.body) if contract.body else None
     operation: dict[str, Any] = {
         "operationId": camel(view.__name__),
@@ -263,19 +262,6 @@ def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
         operation["deprecated"] = True
         operation["x-sunset"] = contract.deprecation.headers["Sunset"]
     return operation
-
-
-def _see_also(method: str, view: Any) -> str:
-    """Return links to what the guide says about the operation."""
-    concerns = {
-        "Deprecation": view.contract.deprecation,
-        "Retries": method in METHODS_WITH_IDEMPOTENCY_KEY,
-        "Paging": isinstance(view.contract.query, PageQuery),
-        "Limits": True,
-        "Errors": True,
-    }
-    links = [link(title) for title, is_concerned in concerns.items() if is_concerned]
-    return f"See also: {', '.join(links)}."
 
 
 def _samples(method: str, path: str, contract: Any, body: Any) -> list[dict[str, str]]:

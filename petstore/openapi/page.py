@@ -1,34 +1,29 @@
-"""/docs: the API reference as a page, made from the interface description."""
+"""/docs: the API reference as a page, made from the description and `guide.md`."""
 
 import functools
 import json
-from itertools import groupby
-from operator import itemgetter
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import mistune
-from flask import (
-    Flask,
-    Response,
-    current_app,
-    make_response,
-    redirect,
-    render_template,
-    url_for,
-)
+from flask import Flask, Response, current_app, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
 from markupsafe import Markup, escape
 
-from petstore.openapi.document import ON_EVERY_RESPONSE, describe
-from petstore.openapi.guide import INTRODUCTION, sections
+from petstore.errors import ERRORS
+from petstore.models.plans import PLANS
+from petstore.openapi.document import INTRODUCTION, ON_EVERY_RESPONSE, describe
 from petstore.settings import Settings
 from petstore.web.application import FOR_PAGES
 from petstore.web.assets import AssetBlueprint
 
 BASE_ADDRESS = "BASE_ADDRESS"  # as the text of the guide has it
-FIRST_FAILURE = "400"
 # Members of a body that name something that the operation changes.
 CHANGED = {"petId"}
+# Where all plans and errors stand in the guide.
+PLANS_TABLE, ERRORS_LIST = "PLANS\n", "ERRORS\n"
 
 bp = AssetBlueprint(
     "docs",
@@ -53,9 +48,9 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.add_url_rule("/", view_func=home)
 
 
-def home() -> Response:
+def home() -> ResponseReturnValue:
     """Redirect a person who knows only the host to the page."""
-    return make_response(redirect(url_for("docs.docs"), 303))
+    return redirect(url_for("docs.docs"), 303)
 
 
 @bp.get("")
@@ -79,10 +74,50 @@ def _render() -> str:
         servers=[first | {"url": BASE_ADDRESS}, *others],
         everywhere=ON_EVERY_RESPONSE,
         only_adds=_only_adds,
-        successes=_successes,
         json=json.dumps,
         markdown=_html,
         resolved=lambda part: _resolved(description, part),
+    )
+
+
+class Section(NamedTuple):
+    """A section of the guide, in Markdown."""
+
+    title: str
+    text: str
+
+    @property
+    def anchor(self) -> str:
+        """The fragment of the page that leads to the section."""
+        return self.title.lower().replace(" ", "-")
+
+
+def sections() -> list[Section]:
+    """Return the sections of the guide in their order."""
+    guide = Path(__file__).with_name("guide.md").read_text()
+    guide = guide.replace(PLANS_TABLE, _table_of_plans())
+    guide = guide.replace(ERRORS_LIST, _list_of_errors())
+    parts = ("\n" + guide).split("\n## ")[1:]
+    return [Section(*part.split("\n\n", 1)) for part in parts]
+
+
+def _table_of_plans() -> str:
+    rows: list[Sequence[str]] = [
+        ("Plan", "Requests per minute", "Requests per day"),
+        ["---"] * 3,
+    ]
+    for plan, terms in PLANS.items():
+        limits = terms.quota or ()
+        figures = [f"{limit.amount:,}" for limit in limits] or ["its own"] * 2
+        rows.append((plan.capitalize(), *figures))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
+def _list_of_errors() -> str:
+    return "\n".join(
+        f"### {code}\n\nStatus {error.status}. {error.when}\n\n"
+        f"> {error.example_message}\n"
+        for code, error in ERRORS.items()
     )
 
 
@@ -104,16 +139,6 @@ def _only_adds(operation: dict[str, Any]) -> bool:
     """Whether the example of a body changes nothing that is there already."""
     example = operation["requestBody"]["content"]["application/json"]["example"]
     return operation["method"] == "POST" and not CHANGED & example.keys()
-
-
-def _successes(operation: dict[str, Any]) -> list[tuple[list[str], dict[str, Any]]]:
-    """Return each response that is no failure, with all statuses that have it."""
-    responses = sorted(operation["responses"].items())
-    successes = [each for each in responses if each[0] < FIRST_FAILURE]
-    return [
-        ([status for status, _ in alike], response)
-        for response, alike in groupby(successes, itemgetter(1))
-    ]
 
 
 def _resolved(description: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:

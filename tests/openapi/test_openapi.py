@@ -109,18 +109,6 @@ def test_every_post_and_patch_accepts_an_idempotency_key_and_suggests_none(
         assert not given & {"example", "examples", "default"}
 
 
-def test_description_and_operations_link_to_the_guide_on_the_page(
-    reader: FlaskClient, description: dict, operations: dict
-):
-    page, about = reader.get("/docs").text, description["info"]["description"]
-    for title in ("Limits", "Paging", "Retries", "Errors", "Deprecation"):
-        anchor = title.lower()
-        assert f'id="{anchor}"' in page
-        link = f"/docs#{anchor}"
-        assert link in about
-        assert [op for op in operations.values() if link in op["description"]]
-
-
 def test_reference_states_the_limits_of_the_plans(reader: FlaskClient):
     page = re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", reader.get("/docs").text))
     quotas = {plan: terms.quota for plan, terms in PLANS.items() if terms.quota}
