@@ -5,7 +5,8 @@ import re
 import orjson
 from flask import Flask, Response, has_request_context
 
-from petstore import clock, log
+from petstore import clock, log, timeouts
+from petstore.concurrency import Delayed
 from petstore.errors import printable
 from petstore.models.callers import Caller
 from petstore.models.credentials import masked
@@ -33,6 +34,9 @@ FIRST_ERROR = 400
 MAX_MESSAGE_LENGTH = 1_000
 MAX_OPERATION_LENGTH = 100
 
+# What each request starts happens a minute later at most, in the background.
+_tidying = Delayed(housekeeping.tidy)
+
 
 def init_app(app: Flask) -> None:
     """Log, count and note each request after every other hook."""
@@ -45,7 +49,7 @@ def _end(response: Response) -> Response:
     _log(request, response)
     metrics.count(request, response)
     _note(request, response)
-    housekeeping.start()
+    _tidying.start(timeouts.LIMITS.tidy_seconds)
     return response
 
 

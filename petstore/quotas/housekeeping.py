@@ -9,7 +9,6 @@ import peewee
 from peewee import Field, Query
 
 from petstore import clock, events, timeouts
-from petstore.concurrency import Delayed
 from petstore.models import requests, stored_responses
 from petstore.models.activity import Activity
 from petstore.models.orders import OrderTable
@@ -63,14 +62,6 @@ _statements = [
 ]
 
 
-def start() -> None:
-    """Have outdated rows deleted in a minute, in the background.
-
-    Each request calls it, in any number of processes.
-    """
-    _tidying.start(timeouts.LIMITS.tidy_seconds)
-
-
 def tidy() -> None:
     """Delete all rows that are outdated now, and do what an upgrade leaves to do."""
     tasks: list[Callable[[], None]] = [partial(_delete, each) for each in _statements]
@@ -108,6 +99,3 @@ def _fold(text: Field, folded: Field) -> None:
 def _count_uncounted() -> None:
     for project in Project.select().where(Project.rows_held.is_null()):
         count_rows(project)
-
-
-_tidying = Delayed(tidy)

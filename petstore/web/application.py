@@ -21,7 +21,7 @@ from werkzeug.utils import cached_property
 from werkzeug.wsgi import get_content_length, get_input_stream
 
 from petstore import clock, randomness
-from petstore.errors import MAX_BODY_BYTES, NO_HEADERS, InvalidRequest
+from petstore.errors import MAX_BODY_BYTES, NO_HEADERS, UNREADABLE, InvalidRequest
 from petstore.models.callers import Caller
 from petstore.models.credentials import contains_key
 from petstore.models.projects import Project
@@ -263,7 +263,10 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def _begin(base_domain: str | None) -> None:
-    """Give the request its id and its state, with the headers of every answer."""
+    """Give the request its id and its state, with the headers of every answer.
+
+    Raises what made the request unreadable.
+    """
     request = current_request()
     request_id = request_id_of(request.environ)
     headers = [(REQUEST_ID, request_id), NOSNIFF]
@@ -273,6 +276,9 @@ def _begin(base_domain: str | None) -> None:
         base_domain is None or _is_ours(request.host, base_domain)
     ):
         headers.append(TRANSPORT_SECURITY)
+    # The environ must not keep the error, since its traceback refers to the environ.
+    if error := request.environ.pop(UNREADABLE, None):
+        raise error
 
 
 def limiter_of(app: Flask) -> Limiter:

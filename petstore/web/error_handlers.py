@@ -11,13 +11,7 @@ import peewee
 from flask import Flask, Response, current_app
 from werkzeug.exceptions import HTTPException
 
-from petstore.errors import (
-    ERRORS,
-    NO_HEADERS,
-    UNREADABLE,
-    ErrorResponse,
-    InvalidRequest,
-)
+from petstore.errors import ERRORS, NO_HEADERS, ErrorResponse, InvalidRequest
 from petstore.events import emit
 from petstore.models import RuleError
 from petstore.models.projects import Project
@@ -44,7 +38,6 @@ def init_app(app: Flask) -> None:
     the status, the message and the headers of errors at its own paths.
     """
     app.extensions["error_page"] = lambda _status, _message, _headers: None
-    app.before_request(_raise_if_unreadable)
     app.register_error_handler(ErrorResponse, answer_error)
     app.register_error_handler(RuleError, answer_rule_error)
     app.register_error_handler(peewee.PeeweeException, _answer_database_error)
@@ -60,12 +53,6 @@ def answer_error(error: ErrorResponse) -> Response:
 def answer_rule_error(error: RuleError) -> Response:
     """Return the response to a rule's error; one without a code is a bug."""
     return _response(error.code, str(error)) if error.code else _answer_bug(error)
-
-
-def _raise_if_unreadable() -> None:
-    # The environ must not keep the error, since its traceback refers to the environ.
-    if error := current_request().environ.pop(UNREADABLE, None):
-        raise error
 
 
 def _answer_database_error(error: peewee.PeeweeException) -> Response:

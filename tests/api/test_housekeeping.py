@@ -16,6 +16,7 @@ from petstore.models.projects import Project
 from petstore.models.requests import FailedRequest, KeyUsage
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
+from petstore.monitoring import requests
 from petstore.quotas import housekeeping
 from petstore.quotas.storages.database import Counter
 from petstore.storage.database import counters
@@ -70,7 +71,7 @@ def test_requests_start_it(
     client: FlaskClient, set_limits: Callable, monkeypatch: pytest.MonkeyPatch
 ):
     tidied: list[None] = []
-    monkeypatch.setattr(housekeeping, "_tidying", Delayed(lambda: tidied.append(None)))
+    monkeypatch.setattr(requests, "_tidying", Delayed(lambda: tidied.append(None)))
     set_limits(tidy_seconds=0.1)
     for _ in range(3):
         client.get("/healthz")
