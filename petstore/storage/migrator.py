@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from itertools import dropwhile
 from pathlib import Path
-from typing import NamedTuple
 
 import peewee
 from playhouse.migrations import Runner
@@ -20,19 +19,6 @@ class NotMigrated(Exception):
     """The database is older than the code, or cannot be opened."""
 
 
-class Schema(NamedTuple):
-    """A database, the directory of its migrations, and the table of those applied."""
-
-    database: Engine
-    directory: Path
-    history: str
-
-    @property
-    def runner(self) -> Runner:
-        """Peewee's runner for the migrations."""
-        return Runner(self.database, str(self.directory), table_name=self.history)
-
-
 def migrate(databases: Databases | None = None) -> list[str]:
     """Apply the pending migrations; return their names."""
     return list(migrate_in_steps(databases))
@@ -44,21 +30,20 @@ def migrate_in_steps(databases: Databases | None = None) -> Iterator[str]:
     Each has a transaction of its own. Any number of processes may do so at once: each
     step is chosen under a lock.
     """
-    for schema in _schemas(databases):
-        runner = schema.runner
-        while step := _apply_next(schema.database, runner):
+    for database, runner in _runners(databases):
+        while step := _apply_next(database, runner):
             yield step
 
 
 def require_migrated() -> None:
     """Raise `NotMigrated`, with a line for the operator, if a migration is pending."""
-    for schema in _schemas(None):
+    for database, runner in _runners(None):
         try:
-            pending = _pending(schema.runner)
+            pending = _pending(runner)
         except peewee.DatabaseError as error:
             reason = " ".join(str(error).split())
             # The URL of a server may contain a password, a path does not.
-            name = schema.database.file or "the database"
+            name = database.file or "the database"
             raise NotMigrated(f"DATABASE_URL: cannot open {name}: {reason}") from None
         if pending:
             raise NotMigrated(
@@ -78,19 +63,19 @@ def unknown_steps(databases: Databases) -> list[str]:
     """Return the migrations that a newer version of the service has applied."""
     return [
         step.name
-        for schema in _schemas(databases)
+        for _, runner in _runners(databases)
         # The steps before the first one are those of releases before.
-        for step in dropwhile(lambda step: not step.path, schema.runner.status())
+        for step in dropwhile(lambda step: not step.path, runner.status())
         if step.path is None
     ]
 
 
-def _schemas(databases: Databases | None) -> list[Schema]:
-    databases = databases or opened_databases()
-    return [
-        Schema(databases.db, _DIRECTORY, "migration"),
-        Schema(databases.counters, _DIRECTORY / "counters", "counter_migration"),
-    ]
+def _runners(databases: Databases | None) -> Iterator[tuple[Engine, Runner]]:
+    """Yield each database with Peewee's runner for its migrations."""
+    db, counters = databases or opened_databases()
+    yield db, Runner(db, str(_DIRECTORY), table_name="migration")
+    directory = str(_DIRECTORY / "counters")
+    yield counters, Runner(counters, directory, table_name="counter_migration")
 
 
 def _apply_next(database: Engine, runner: Runner) -> str | None:
