@@ -125,7 +125,6 @@ class Contract:
     body: StrictSchema | None = None
     rule_errors: tuple[type[RuleError], ...] = ()  # what the view may raise
     deprecation: Deprecation | None = None
-    links: dict[str, dict[str, str]] = field(default_factory=dict)  # by operation id
     example: dict[str, str] = field(default_factory=dict)  # members of its own
 
     def __call__(self, view: View) -> "Operation":

@@ -18,7 +18,6 @@ from petstore.schemas.orders import (
 from petstore.web.application import API_PREFIX
 
 ORDERS = f"{API_PREFIX}/store/orders"
-ORDER_ID = {"orderId": "$response.body#/id"}
 
 bp = Blueprint("orders", __name__, url_prefix=ORDERS)
 
@@ -42,7 +41,6 @@ def list_orders(project_id: int, limit: int, **part: Any) -> Result:
     returns=OrderSchema(),
     statuses=(201,),
     rule_errors=(PetNotAvailable, ProjectFull),
-    links={"getOrder": ORDER_ID, "updateOrder": ORDER_ID, "deleteOrder": ORDER_ID},
 )
 def create_order(project_id: int, pet_id: int, reference: str | None) -> Result:
     """Place an order.

@@ -13,7 +13,6 @@ from petstore.schemas.pets import NewPetSchema, PetChangeSchema, PetQuery, PetSc
 from petstore.web.application import API_PREFIX
 
 PETS = f"{API_PREFIX}/pets"
-PET_ID = {"petId": "$response.body#/id"}
 GET_PET_DEPRECATED_MS = clock.instant_ms(2025, 12, 5)
 GET_PET_REMOVED_MS = clock.instant_ms(2030, 12, 5)
 
@@ -39,7 +38,6 @@ def list_pets(project_id: int, limit: int, **part: Any) -> Result:
     returns=PetSchema(),
     statuses=(201,),
     rule_errors=(ProjectFull,),
-    links={"getPet": PET_ID, "updatePet": PET_ID, "deletePet": PET_ID},
 )
 def create_pet(project_id: int, **members: Any) -> Result:
     """Add an animal.

@@ -333,13 +333,6 @@ def _success(method: str, view: Any) -> dict[str, Any]:
     response: dict[str, Any] = {
         "description": "Success.",
         "headers": _references(*headers),
-        "links": {
-            operation[:1].upper() + operation[1:]: {
-                "operationId": operation,
-                "parameters": parameters,
-            }
-            for operation, parameters in contract.links.items()
-        },
     }
     if contract.returns:
         response["content"] = {JSON: _returned(contract.returns, contract.example)}

@@ -1,4 +1,4 @@
-"""The OpenAPI document at /openapi.json: operations, tags, links and servers."""
+"""The OpenAPI document at /openapi.json: operations, tags and servers."""
 
 import re
 from html import unescape
