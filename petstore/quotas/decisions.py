@@ -89,14 +89,6 @@ class Decision(NamedTuple):
         day = Window.at(now_ms, names[1], MS_PER_DAY, quota.per_day, per_day)
         return cls(counts.is_granted, quota, minute, day, now_ms, banned_until_ms)
 
-    def joined(self, other: "Decision") -> "Decision":
-        """Return the tighter of two decisions about one request.
-
-        Of two that are used up, the one that lasts longer is the tighter.
-        """
-        both = (self, other)
-        return min(both, key=lambda d: (d.tightest.remaining, -d.retry_at_ms))
-
     @property
     def is_banned(self) -> bool:
         """Whether a ban holds at the moment."""

@@ -1,7 +1,5 @@
 """The one place where a request is allowed or refused."""
 
-from functools import reduce
-
 from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerHour
 
 from petstore import clock
@@ -199,9 +197,12 @@ def _address_hits(what: str, address: str | None, quota: Quota) -> list[Hit]:
 
 
 def _joined(hits: list[Hit], counts: Counts) -> Decision:
-    """Return the decision on an address by the tighter of its networks."""
+    """Return the decision on an address by the tighter of its networks.
+
+    Of two that are used up, the one that lasts longer is the tighter.
+    """
     decisions = [
         Decision.of(Quota(*hit.limits), counts, hit=place)
         for place, hit in enumerate(hits)
     ]
-    return reduce(Decision.joined, decisions)
+    return min(decisions, key=lambda d: (d.tightest.remaining, -d.retry_at_ms))
