@@ -4,6 +4,7 @@ An outage is logged once by each worker. From time to time the storage is tried 
 by the requests that have come by then, and it is used as soon as it answers.
 """
 
+import functools
 import threading
 from collections.abc import Sequence
 
@@ -19,8 +20,10 @@ from petstore.models.secrets import Secret
 from petstore.quotas.storages.database import DatabaseStorage
 from petstore.quotas.storages.redis import redis_storage
 from petstore.quotas.strategy import (
+    NO_BAN,
     AlignedWindowRateLimiter,
     AlignedWindowSupport,
+    Ban,
     Counts,
     Hit,
 )
@@ -42,25 +45,18 @@ class Counters:
     def __init__(self, redis_url: str | None, workers: int) -> None:
         self._redis_url = redis_url
         self._workers = workers
-        self._lock, self._own_lock = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
         self._shared: AlignedWindowRateLimiter | None = None
-        self._in_process: AlignedWindowRateLimiter | None = None
         self.is_down = False  # whether the storage is away
         self._failed: Sequence[Hit] = ()  # what could not be counted
         self._retry_at = 0.0
 
-    def count(
-        self,
-        hits: Sequence[Hit],
-        cost: int = 1,
-        banned_until_ms: int = 0,
-        key_id: int | None = None,
-    ) -> Counts:
+    def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
         """Count a request in all windows of all hits, or in none.
 
         Raises `CountersLocked`.
         """
-        request = (hits, cost, banned_until_ms, key_id)
+        request = (hits, cost, ban)
         if self.is_down and clock.monotonic() < self._retry_at:
             return self._own.count(*request)
         shared = self._shared
@@ -117,13 +113,9 @@ class Counters:
         installation = Secret.shared("installation")[:ID_LENGTH]
         return redis_storage(self._redis_url, f"petstore:{installation}".rstrip(":"))
 
-    @property
+    @functools.cached_property
     def _own(self) -> AlignedWindowRateLimiter:
-        # limits starts a thread with it, and meanwhile another request may come here.
-        with self._own_lock:
-            if self._in_process is None:
-                self._in_process = AlignedWindowRateLimiter(ShareStorage(self._workers))
-            return self._in_process
+        return AlignedWindowRateLimiter(ShareStorage(self._workers))
 
 
 class ShareStorage(MemoryStorage, AlignedWindowSupport):
@@ -136,13 +128,7 @@ class ShareStorage(MemoryStorage, AlignedWindowSupport):
         self._workers = workers
         self._lock = threading.Lock()
 
-    def count(
-        self,
-        hits: Sequence[Hit],
-        cost: int = 1,
-        banned_until_ms: int = 0,
-        key_id: int | None = None,
-    ) -> Counts:
+    def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
         """Count a request in all windows of all hits, or in none; cost 0 only looks."""
         now_ms = clock.now_ms()
         windows = [
@@ -157,7 +143,7 @@ class ShareStorage(MemoryStorage, AlignedWindowSupport):
                 item.amount - max(1, item.amount // self._workers) + self.get(key)
                 for key, item in windows
             ]
-            is_granted = now_ms >= banned_until_ms and all(
+            is_granted = now_ms >= ban.until_ms and all(
                 number + cost <= item.amount
                 for number, (_, item) in zip(used, windows, strict=True)
             )

@@ -16,7 +16,7 @@ from petstore.quotas.decisions import (
     project_subject,
 )
 from petstore.quotas.fallback import Counters
-from petstore.quotas.strategy import Counts, Hit
+from petstore.quotas.strategy import Ban, Counts, Hit
 from petstore.settings import Settings
 
 KNOWN_ADDRESSES = 1_000  # whose last figures a process keeps
@@ -73,11 +73,9 @@ class Limiter:
         if has_limits:
             key = key_subject(caller.project_id, caller.key_id)
             hits.insert(0, Hit(key, caller.key_quota))
-        counts = self._counters.count(
-            hits,
-            banned_until_ms=caller.banned_until_ms or 0,
-            key_id=None if caller.is_for_web_page else caller.key_id,
-        )
+        banned_until_ms = caller.banned_until_ms or 0
+        key_id = None if caller.is_for_web_page else caller.key_id
+        counts = self._counters.count(hits, ban=Ban(banned_until_ms, key_id))
         until_ms = self._ban_if_due(caller, counts)
         decision = Decision.of(caller.quota, counts, until_ms, hit=len(hits) - 1)
         if not has_limits:

@@ -24,6 +24,16 @@ class Hit(NamedTuple):
     limits: Sequence[RateLimitItem]
 
 
+class Ban(NamedTuple):
+    """Until when the key of a request is banned, and whose refusals lead to a ban."""
+
+    until_ms: int = 0
+    key_id: int | None = None
+
+
+NO_BAN = Ban()
+
+
 class Counts(NamedTuple):
     """The reply of a storage, by its own clock."""
 
@@ -37,13 +47,7 @@ class AlignedWindowSupport(ABC):
     """What a storage offers to `AlignedWindowRateLimiter`."""
 
     @abstractmethod
-    def count(
-        self,
-        hits: Sequence[Hit],
-        cost: int = 1,
-        banned_until_ms: int = 0,
-        key_id: int | None = None,
-    ) -> Counts:
+    def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
         """Count a request in all windows of all hits, or in none; cost 0 only looks.
 
         All subjects share the part before the first slash, and what is shared by more

@@ -21,7 +21,7 @@ from peewee import (
 from petstore import clock
 from petstore.clock import MS_PER_MINUTE, MS_PER_SECOND
 from petstore.quotas.storages import STRIKE_PAUSE_MS
-from petstore.quotas.strategy import AlignedWindowSupport, Counts, Hit
+from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, Hit
 from petstore.storage import CounterModel, counters, slot, statement
 
 UNLIMITED = 2**62
@@ -62,15 +62,9 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         """What is raised while the database is away."""
         return peewee.PeeweeException
 
-    def count(
-        self,
-        hits: Sequence[Hit],
-        cost: int = 1,
-        banned_until_ms: int = 0,
-        key_id: int | None = None,
-    ) -> Counts:
+    def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
         """Count a request in all windows of all hits, or in none; cost 0 only looks."""
-        found = _count_all(hits, cost, banned_until_ms)
+        found = _count_all(hits, cost, ban.until_ms)
         used = [
             number
             for hit, each in zip(hits, found, strict=True)
@@ -78,9 +72,9 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         ]
         now_ms = max(each.now_ms for each in found)
         is_granted = all(each.is_granted for each in found)
-        if is_granted or not cost or key_id is None:
+        if is_granted or not cost or ban.key_id is None:
             return Counts(is_granted, used, now_ms)
-        strikes = _strikes(key_id, now_ms, banned_until_ms)
+        strikes = _strikes(ban.key_id, now_ms, ban.until_ms)
         return Counts(is_granted, used, now_ms, strikes)
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:

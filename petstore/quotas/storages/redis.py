@@ -29,7 +29,7 @@ from redis.retry import Retry
 
 from petstore import clock, timeouts
 from petstore.quotas.storages import STRIKE_PAUSE_MS
-from petstore.quotas.strategy import AlignedWindowSupport, Counts, Hit
+from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, Hit
 from petstore.storage import Busy, seconds_left
 
 SHORTEST_SECONDS = 0.001  # 0 would not wait for what has arrived
@@ -59,17 +59,11 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
         """What is raised while Redis is away."""
         return RedisError, RedisClusterException
 
-    def count(
-        self,
-        hits: Sequence[Hit],
-        cost: int = 1,
-        banned_until_ms: int = 0,
-        key_id: int | None = None,
-    ) -> Counts:
+    def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
         """Count a request in all windows of all hits, or in none; cost 0 only looks."""
         keys = [self._key(hit.subject) for hit in hits]
-        refused = "" if key_id is None else key_id
-        arguments: list[int | str] = [cost, banned_until_ms, refused, STRIKE_PAUSE_MS]
+        refused = "" if ban.key_id is None else ban.key_id
+        arguments: list[int | str] = [cost, ban.until_ms, refused, STRIKE_PAUSE_MS]
         for number, hit in enumerate(hits, start=1):
             for item in hit.limits:
                 arguments += number, item.get_expiry(), item.amount
