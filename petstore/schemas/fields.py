@@ -15,7 +15,22 @@ INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
 
 
 class Stored(fields.Field[Any]):
-    """A field whose values are dumped as they are stored."""
+    """A field whose values are dumped as they are stored, and loaded by one rule."""
+
+    def __init__(
+        self,
+        described: dict[str, Any],
+        rule: str,
+        metadata: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        messages: dict[str, Any] = {
+            "invalid": rule,
+            "null": rule,
+            "required": "is required",
+        }
+        metadata = described | (metadata or {})
+        super().__init__(metadata=metadata, error_messages=messages, **options)
 
     def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:
         return value
@@ -25,18 +40,12 @@ class Integer(Stored, fields.Integer):
     """An int64 in a body: 5, and like in JSON Schema 5.0 and 0.5e1, but not true."""
 
     def __init__(
-        self,
-        lowest: int = 0,
-        highest: int = INT64_MAX,
-        metadata: dict[str, Any] | None = None,
-        **options: Any,
+        self, lowest: int = 0, highest: int = INT64_MAX, **options: Any
     ) -> None:
         self._bounds = lowest, highest
-        super().__init__(
-            metadata={"minimum": lowest, "maximum": highest} | (metadata or {}),
-            error_messages=_messages(f"must be an integer from {lowest} to {highest}"),
-            **options,
-        )
+        described = {"minimum": lowest, "maximum": highest}
+        rule = f"must be an integer from {lowest} to {highest}"
+        super().__init__(described, rule, **options)
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> int:
         number = self._integer(value)
@@ -67,17 +76,13 @@ class UrlInteger(Integer):
 class Name(Stored, fields.String):
     """A name for people, stored exactly as it is sent."""
 
-    def __init__(self, metadata: dict[str, Any] | None = None, **options: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         described = {
             "minLength": 1,
             "maxLength": MAX_NAME_LENGTH,
             "pattern": f"^{NAME_PATTERN}$",
         }
-        super().__init__(
-            metadata=described | (metadata or {}),
-            error_messages=_messages("must be a string"),
-            **options,
-        )
+        super().__init__(described, "must be a string", **options)
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> str:
         if not isinstance(value, str):
@@ -92,18 +97,10 @@ class Choice(Stored, fields.String):
 
     choices: tuple[str, ...]
 
-    def __init__(
-        self,
-        choices: tuple[str, ...] = (),
-        metadata: dict[str, Any] | None = None,
-        **options: Any,
-    ) -> None:
+    def __init__(self, choices: tuple[str, ...] = (), **options: Any) -> None:
         self.choices = choices or self.choices
-        super().__init__(
-            metadata={"enum": list(self.choices)} | (metadata or {}),
-            error_messages=_messages(f"must be one of {', '.join(self.choices)}"),
-            **options,
-        )
+        rule = f"must be one of {', '.join(self.choices)}"
+        super().__init__({"enum": list(self.choices)}, rule, **options)
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> str:
         if value not in self.choices:
@@ -137,7 +134,3 @@ class Instant(fields.String):
 
     def _serialize(self, value: Any, *_: Any, **__: Any) -> str:
         return rfc3339(value)
-
-
-def _messages(invalid: str) -> dict[str, Any]:
-    return {"invalid": invalid, "null": invalid, "required": "is required"}
