@@ -21,7 +21,6 @@ LEVELS = {
     "counters_lost": logging.WARNING,
     "domain_taken_over": logging.WARNING,
     "proxy_not_trusted": logging.WARNING,
-    "requests_refused": logging.WARNING,
     "database_error": logging.ERROR,
 }
 

@@ -10,7 +10,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 from wsgiref.types import StartResponse
 
@@ -20,9 +19,8 @@ from werkzeug.wrappers import Response
 from werkzeug.wsgi import ClosingIterator
 
 from petstore import clock, timeouts
-from petstore.concurrency import Delayed, original
+from petstore.concurrency import original
 from petstore.errors import RETRY_AFTER_A_SECOND, ErrorResponse
-from petstore.events import emit
 from petstore.quotas.decisions import address_subjects
 from petstore.storage import db
 from petstore.web.application import (
@@ -37,7 +35,6 @@ from petstore.web.application import (
 
 PLACE = "petstore.place"  # of a request, in its environ
 OUTSIDE = ("/healthz", "/readyz", "/metrics")  # these tell how the worker fares
-LOG_SECONDS = 1.0  # between two lines of the log about refusals
 JSON = "application/json"
 REFUSED = "Too many requests are under way"
 
@@ -57,7 +54,6 @@ class Turns:
         self._running: dict[Name, int] = {}
         self._all_running = 0
         self._waiting: dict[Name, deque[threading.Event]] = {}
-        self._log_soon = Delayed(partial(emit, "requests_refused"))
 
     def take(self, name: Name, most: int, until: float) -> bool:
         """Wait for a turn until a moment; return False if there is none.
@@ -106,7 +102,6 @@ class Turns:
 
     def refuse(self, error: ErrorResponse, environ: Environ) -> Response:
         """Answer before Flask: a refusal as dear as an answer protects nobody."""
-        self._log_soon.start(LOG_SECONDS)
         self.on_refusal()
         members = {"code": error.code, "message": str(error), "status": 503}
         headers = [(REQUEST_ID, request_id_of(environ)), NOSNIFF, NO_STORE]

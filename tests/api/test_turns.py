@@ -1,6 +1,5 @@
 """How much of one caller runs at once: the turns of addresses and of keys."""
 
-import logging
 from collections.abc import Callable, Iterator
 from time import monotonic
 
@@ -13,7 +12,7 @@ from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.sheets import exports
 from petstore.timeouts import LIMITS
-from petstore.web.turns import LOG_SECONDS, Name, network_of, turns_of
+from petstore.web.turns import Name, network_of, turns_of
 from tests.harness.browser import Browser
 from tests.harness.databases import of_one_engine
 
@@ -198,24 +197,13 @@ def test_client_of_a_trusted_proxy_is_the_caller(
         assert answer.status_code == status
 
 
-def test_refusals_are_counted_and_told_once(
-    app: Flask,
-    stranger: FlaskClient,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-):
-    turns, delayed = turns_of(app), []
-    monkeypatch.setattr(turns._log_soon, "start", delayed.append)
+def test_refusals_are_counted(app: Flask, stranger: FlaskClient):
     fill(app, HERE)
     line = 'petstore_requests_total{operation="refused",status="503"} '
     before = float(stranger.get("/metrics").text.partition(line)[2].split("\n")[0] or 0)
     for _ in range(3):
         stranger.get("/v1/pets")
     assert f"{line}{before + 3}" in stranger.get("/metrics").text
-    assert delayed == [LOG_SECONDS] * 3
-    caplog.set_level(logging.WARNING)
-    turns._log_soon._function()
-    assert caplog.records[-1].message == "requests_refused"
 
 
 def test_what_computes_long_is_done_once_at_a_time_for_a_project(
