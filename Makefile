@@ -48,12 +48,12 @@ plant: $(VENV)/test.stamp ## Plant bugs to see whether the simulation finds them
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (over an hour)
 	$(BIN)/python -m tests.torture
 
-DEBIAN_PACKAGES := buildah chromium caddy certbot curl mmdebstrap nginx-light pebble \
-	pgbouncer postgresql prometheus redis-server systemd
+DEBIAN_PACKAGES := buildah chromium caddy certbot curl libreoffice-calc-nogui mmdebstrap \
+	nginx-light pebble pgbouncer postgresql prometheus redis-server systemd
 
 e2e: $(VENV)/e2e.stamp $(VENV)/before.stamp ## Run the end-to-end tests: browser, proxies, platform
 	@for program in buildah chromium caddy certbot curl mmdebstrap nginx pebble \
-		pebble-challtestsrv pgbouncer promtool redis-server systemd-analyze; do \
+		pebble-challtestsrv pgbouncer promtool redis-server soffice systemd-analyze; do \
 		command -v $$program > /dev/null || \
 			{ echo "$$program is missing: apt-get install $(DEBIAN_PACKAGES)"; exit 1; }; \
 	done

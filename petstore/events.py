@@ -96,7 +96,7 @@ KINDS = {
     "key_banned": Kind("Key banned", ("key", "until_ms")),
     "key_unbanned": Kind("Key unbanned", ("key",)),
     "plan_changed": Kind("Plan changed", ("plan", "per_minute", "per_day", "max_rows")),
-    "animals_imported": Kind("Animals imported", ("animals",)),
+    "animals_imported": Kind("Animals imported", ("animals", "corrected")),
     "domain_added": Kind("Domain added", ("domain",)),
     "domain_verified": Kind("Domain verified", ("domain",)),
     "domain_primary_changed": Kind("Primary domain changed", ("domain",)),

@@ -48,9 +48,7 @@ MEMBERS: dict[str, Any] = {
     "orders.update_order": {"status": "completed"},
     "categories.put_category": {"name": "Dogs"},
     "dashboard_pets.add_animal": REX,
-    "sheets.import_file": lambda _: {
-        "file": (BytesIO(b"name,category\nRex,7\n"), "x.csv")
-    },
+    "sheets.upload": lambda _: {"file": (BytesIO(b"name,category\nRex,7\n"), "x.csv")},
     "dashboard_pets.correct_animal": {"categoryId": "8", "name": "Cats"},
     "dashboard_categories.add_category": {"categoryId": "8", "name": "Cats"},
     "dashboard_categories.rename_category": {"name": "Dogs"},
@@ -122,6 +120,7 @@ class World:
             "prefix": lambda: Key.issue(self.project)[:16],
             "name": self._session,
             "domain_id": self._domain,
+            "file": lambda: "x",
         }
 
     def pet(self) -> int:

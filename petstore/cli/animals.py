@@ -8,7 +8,8 @@ from petstore import timeouts
 from petstore.cli.commands import Group
 from petstore.cli.projects import chosen_project, project_option
 from petstore.sheets import exports
-from petstore.sheets.imports import LinesAtFault, Sheet, import_animals
+from petstore.sheets.imports import Sheet, import_animals
+from petstore.sheets.lines import Fault
 
 WRONG_ARGUMENT = 2  # the exit code
 SHOWN_FAULTS = 20
@@ -28,20 +29,26 @@ def export(slug: str | None) -> None:
 
 @animals.command("import")
 @project_option(ONE_PROJECT)
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.argument("file", type=click.File("rb"))
-def import_file(file: IO[bytes], slug: str | None) -> None:
-    """Add all animals of a file, or none; print how many were added.
+def import_file(file: IO[bytes], slug: str | None, *, dry_run: bool) -> None:
+    """Add and correct all animals of a file, or none; print how many were added.
 
-    The columns are name, and categoryId or category, and perhaps status. While a large
-    file is added, others that write wait, or get a 503: on PostgreSQL those of the same
-    project, on SQLite all.
+    The columns are name, and categoryId or category, and perhaps status. A line with
+    the id of an animal corrects it. While a large file is imported, others that write
+    wait, or get a 503: on PostgreSQL those of the same project, on SQLite all.
     """
     project = chosen_project(slug)
-    try:
-        click.echo(import_animals(project, Sheet(_read(file))))
-    except LinesAtFault as error:
-        _echo_faults(error)
-        raise click.exceptions.Exit(WRONG_ARGUMENT) from None
+    done = import_animals(project, Sheet(_read(file)), is_tried=dry_run)
+    if done.faults:
+        _echo_faults(done.faults)
+        raise click.exceptions.Exit(WRONG_ARGUMENT)
+    click.echo(done.added)
+    if done.corrected:
+        click.echo(f"Corrected: {done.corrected:,}.", err=True)
+    if dry_run:
+        names = ", ".join(done.new_categories) or "none"
+        click.echo(f"New categories: {names}. Nothing was done.", err=True)
 
 
 def _read(file: IO[bytes]) -> bytes:
@@ -55,9 +62,9 @@ def _read(file: IO[bytes]) -> bytes:
     return content
 
 
-def _echo_faults(error: LinesAtFault) -> None:
-    for fault in error.faults[:SHOWN_FAULTS]:
+def _echo_faults(faults: list[Fault]) -> None:
+    for fault in faults[:SHOWN_FAULTS]:
         click.echo(fault, err=True)
-    if (more := len(error.faults) - SHOWN_FAULTS) > 0:
+    if (more := len(faults) - SHOWN_FAULTS) > 0:
         click.echo(f"And {more} more lines are at fault.", err=True)
     click.echo("Nothing was added.", err=True)

@@ -8,7 +8,7 @@ from typing import Any
 from flask import request, url_for
 from marshmallow import ValidationError
 
-from petstore.dashboard.sessions import current_project
+from petstore.dashboard.sessions import count_dear_page, current_project
 from petstore.errors import InvalidRequest
 from petstore.schemas import StrictSchema
 from petstore.storage.lists import Listed, Part
@@ -96,6 +96,7 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
     if values["whole"] or values.get("name"):
         compute_alone(current_project().id)
     if values.pop("whole"):
+        count_dear_page()
         part = Part(MAX_WHOLE)
     return Page(endpoint, parameters, values, fetch(part, **values))
 

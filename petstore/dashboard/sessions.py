@@ -36,6 +36,7 @@ OVER = (
     "request, after twelve hours, with its key, and when your project ends it."
 )
 TOO_MANY_PAGES = "Your project has opened too many pages"
+DEAR_PAGES = 10  # that an export, a printed list or a look at a file costs
 NO_SESSION = NullSession()
 
 
@@ -154,6 +155,14 @@ def recognise(*, has_reserve: bool = False) -> bool:
         hint = "" if has_reserve else " (Keys still opens)"
         raise too_many(decision, TOO_MANY_PAGES + hint)
     return True
+
+
+def count_dear_page() -> None:
+    """Count a page that costs as much as ten, of which one is counted; raises 429."""
+    caller = current_request().state.required_caller
+    decision = limiter_of(current_app).count_page(caller, pages=DEAR_PAGES - 1)
+    if not decision.is_granted:
+        raise too_many(decision, TOO_MANY_PAGES)
 
 
 def count_form() -> None:

@@ -1,29 +1,38 @@
 """/dashboard/animals.csv, orders.csv and animals/import: files for spreadsheets."""
 
+import codecs
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from flask import Response, current_app, render_template, request
+from flask import Response, current_app, render_template, request, session
 from flask.typing import ResponseReturnValue
 
 from petstore import timeouts
-from petstore.dashboard.forms import EMPTY, Form, Outcome, idempotent
+from petstore.dashboard.forms import EMPTY, Form, Outcome, go_to, idempotent
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.pets import INDEX
-from petstore.dashboard.sessions import current_project
+from petstore.dashboard.sessions import (
+    TOKEN,
+    count_dear_page,
+    count_form,
+    current_project,
+)
+from petstore.models import RuleError
 from petstore.models.grants import WRITE
 from petstore.models.projects import ProjectFull
+from petstore.models.sessions import NoSuchUpload, Upload
 from petstore.sheets import exports
-from petstore.sheets.imports import (
-    Fault,
-    LinesAtFault,
-    NotReadable,
-    Sheet,
-    import_animals,
-)
+from petstore.sheets.imports import Sheet, import_animals
+from petstore.sheets.lines import NotReadable
 from petstore.web.turns import Turns, compute_alone, keep_turn, turns_of
 
-bp = pages_blueprint("sheets", __name__, "", takes=WRITE, counts_forms=True)
+bp = pages_blueprint("sheets", __name__, "", takes=WRITE)
+
+
+class LinesAtFault(RuleError):
+    """Since the question, lines have come to be at fault."""
+
+    text = "Nothing was done, since the animals have changed: look at the lines below."
 
 
 @bp.get("/animals.csv")
@@ -39,14 +48,14 @@ def orders() -> Response:
 
 
 @bp.get("/animals/import")
-def import_page(form: Form = EMPTY, faults: list[Fault] | None = None) -> str:
-    """Ask for a file, or show what is wrong with one."""
-    return render_template("import.html", form=form, faults=faults)
+def import_page(form: Form = EMPTY) -> str:
+    """Ask for a file."""
+    return render_template("import.html", form=form)
 
 
 @bp.post("/animals/import")
-def import_file() -> ResponseReturnValue:
-    """Add all animals of a file, or none."""
+def upload() -> ResponseReturnValue:
+    """Keep a file, and lead to the question about it."""
     file = request.files.get("file")
     content = file.read() if file else b""
     if not content:
@@ -54,21 +63,48 @@ def import_file() -> ResponseReturnValue:
     limit = timeouts.LIMITS.upload_bytes
     if len(content) > limit:
         return _refuse(f"The file has more than {limit // 1024} KiB.")
+    return go_to("sheets.question", file=Upload.keep(session[TOKEN], content))
+
+
+@bp.get("/animals/import/<file>")
+def question(file: str) -> ResponseReturnValue:
+    """Show what a file would do, and ask whether to do it."""
+    upload = Upload.find(session[TOKEN], file)
+    if upload is None:
+        return go_to("sheets.import_page", str(NoSuchUpload()), "bad")
+    count_dear_page()
     compute_alone(current_project().id)
-
-    @idempotent  # another file is another form
-    def add_animals(content: bytes) -> Outcome:
-        added = import_animals(current_project(), sheet)
-        verb = "s are" if added != 1 else " is"
-        return Outcome(INDEX, f"{added:,} animal{verb} added.")
-
     try:
-        sheet = Sheet(content)
-        return add_animals(content=content)
+        sheet = Sheet(upload.content)
+        foreseen = import_animals(current_project(), sheet, is_tried=True)
     except (NotReadable, ProjectFull) as error:
         return _refuse(str(error))
-    except LinesAtFault as error:
-        return import_page(faults=error.faults), 400
+    return render_template(
+        "import_question.html", file=file, foreseen=foreseen, form=EMPTY
+    )
+
+
+@bp.post("/animals/import/<file>")
+def answer(file: str) -> ResponseReturnValue:
+    """Add and correct all animals of a file, or none."""
+    count_form()
+    compute_alone(current_project().id)
+    upload = Upload.find(session[TOKEN], file)
+    sheet = Sheet(upload.content) if upload else None
+
+    @idempotent
+    def import_upload(file: str) -> Outcome:
+        if sheet is None:
+            raise NoSuchUpload
+        Upload.use(session[TOKEN], file)
+        done = import_animals(current_project(), sheet)
+        if done.faults:
+            raise LinesAtFault
+        verb = "s are" if done.added != 1 else " is"
+        corrected = f", {done.corrected:,} corrected" if done.corrected else ""
+        return Outcome(INDEX, f"{done.added:,} animal{verb} added{corrected}.")
+
+    return import_upload(file=file)
 
 
 def _refuse(fault: str) -> ResponseReturnValue:
@@ -76,10 +112,11 @@ def _refuse(fault: str) -> ResponseReturnValue:
 
 
 def _download(name: str, parts: Iterator[bytes]) -> Response:
+    count_dear_page()
     keep_turn()
     parts = _computed_alone(turns_of(current_app), current_project().id, parts)
     # The first rows are read before the response begins, so that an outage is shown.
-    beginning = b"".join(islice(parts, 3))
+    beginning = codecs.BOM_UTF8 + b"".join(islice(parts, 3))
     disposition = f'attachment; filename="{name}-{current_project().slug}.csv"'
     headers = {"Content-Disposition": disposition}
     return Response(chain([beginning], parts), headers=headers, mimetype="text/csv")

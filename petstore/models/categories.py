@@ -1,6 +1,7 @@
 """Categories: each is created when an animal or a name first refers to it."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple, Self
 
@@ -40,6 +41,11 @@ class CategoryInUse(Conflict):
     """Animals have the category."""
 
     code = "category_in_use"
+
+
+def fold_name(name: str) -> str:
+    """Return a name as it is compared: without outer blanks, in one case."""
+    return unicodedata.normalize("NFC", name.strip().casefold())
 
 
 class Category(NamedTuple):

@@ -1,6 +1,7 @@
 """Orders: placed, then completed or cancelled. An open one has its animal's status."""
 
 import functools
+from collections.abc import Iterable
 from typing import Any, NamedTuple, NoReturn, Self
 
 from peewee import (
@@ -138,6 +139,16 @@ class Order(NamedTuple):
         select = _PAGES[pet_id is not None, status is not None]
         rows = select(project=project_id, after=after, limit=limit, **filters)
         return list(map(cls._make, rows))
+
+    @staticmethod
+    def open_of(project_id: int, pet_ids: Iterable[int]) -> dict[int, int]:
+        """Return the open orders of these animals: their ids, by those of animals."""
+        rows = OrderTable.select(OrderTable.pet_id, OrderTable.id).where(
+            OrderTable.project == project_id,
+            OrderTable.pet_id.in_(list(pet_ids)),
+            OrderTable.status == "placed",
+        )
+        return dict(rows.tuples().iterator())
 
     @staticmethod
     def listed(

@@ -1,6 +1,7 @@
 """Animals for adoption (specification section 2)."""
 
 import functools
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
@@ -103,9 +104,7 @@ class Pet(NamedTuple):
         `PetOrdered` for another status than that of its open order, and `ProjectFull`
         for a new category.
         """
-        if "name" in changes:
-            changes["folded"] = fold(changes["name"])
-        changes |= {"changed_ms": clock.now_ms(), "changed_by": current_actor()}
+        changes = _changed(changes)
         with db.atomic():
             if changes.keys() & {"category_id", "status"}:
                 # No order is placed meanwhile, and no category deleted.
@@ -120,6 +119,20 @@ class Pet(NamedTuple):
             for row in correct(project=project_id, id=pet_id, **changes):
                 return cls(*row)
             raise NoSuchPet(pet_id)
+
+    @staticmethod
+    def correct_many(project_id: int, changes: dict[int, dict[str, Any]]) -> None:
+        """Change animals by their ids, as `correct` does; their categories exist.
+
+        Call it in a transaction in which others withdraw none.
+        """
+        rows = defaultdict(list)  # by the columns that change
+        for pet_id, each in changes.items():
+            values = _changed(each)
+            row = values | {"project": project_id, "id": pet_id}
+            rows[tuple(sorted(values))].append(row)
+        for columns, some in rows.items():
+            _correct(*columns).run_many(some)
 
     @classmethod
     def withdraw(cls, project_id: int, pet_id: int) -> None:
@@ -179,6 +192,14 @@ class Pet(NamedTuple):
         )
         search = wanted.search(PetTable.folded)
         return List(PetTable.id, filters, _COLUMNS, cls._make, search=search).show(part)
+
+    @classmethod
+    def with_ids(cls, project_id: int, ids: Iterable[int]) -> dict[int, Self]:
+        """Return the project's animals that have these ids, by id."""
+        rows = PetTable.select(*_COLUMNS).where(
+            PetTable.project == project_id, PetTable.id.in_(list(ids))
+        )
+        return {row[0]: cls(*row) for row in rows.tuples().iterator()}
 
     @staticmethod
     def names(project_id: int, ids: set[int]) -> dict[int, str]:
@@ -314,6 +335,13 @@ def _release() -> Query:
     return PetTable.update(status=slot("status")).where(
         _BY_ID, PetTable.status == "pending"
     )
+
+
+def _changed(changes: dict[str, Any]) -> dict[str, Any]:
+    """Return what is written of a change."""
+    if "name" in changes:
+        changes = changes | {"folded": fold(changes["name"])}
+    return changes | {"changed_ms": clock.now_ms(), "changed_by": current_actor()}
 
 
 def _values(project_id: int, members: dict[str, Any]) -> dict[str, Any]:

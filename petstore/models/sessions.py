@@ -1,4 +1,4 @@
-"""Sessions of the dashboard."""
+"""Sessions of the dashboard, and the file that one asks about."""
 
 from contextlib import suppress
 from typing import NamedTuple, Self
@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 import peewee
 from peewee import (
     BigIntegerField,
+    BlobField,
     Case,
     ForeignKeyField,
     Query,
@@ -27,6 +28,7 @@ STEP_MS = clock.MS_PER_MINUTE
 TOKEN_BYTES = 24
 NAME_LENGTH = 16  # of a digest, on pages and in the log
 MOST_LISTED = 100
+FILE_KEPT_MS = 60 * clock.MS_PER_MINUTE
 
 
 class NoSuchSession(RuleError):
@@ -34,6 +36,12 @@ class NoSuchSession(RuleError):
 
     code = "not_found"
     text = "The session has ended."
+
+
+class NoSuchUpload(RuleError):
+    """No file with that name waits, for this session."""
+
+    text = "The file does not wait any more. Choose it again."
 
 
 class Session(BaseModel):
@@ -85,6 +93,44 @@ class Session(BaseModel):
             db.lock_until_commit(caller.project_id)
             cls.delete().where(is_other).execute()
             emit_after_commit("other_sessions_ended", by=caller.prefix, **facts)
+
+
+class Upload(BaseModel):
+    """The file of a session, until it is used, or for an hour."""
+
+    session = ForeignKeyField(Session, primary_key=True, on_delete="CASCADE")
+    name = TextField()
+    content = BlobField()
+    at_ms = BigIntegerField(index=True)
+
+    @classmethod
+    def keep(cls, token: str, content: bytes) -> str:
+        """Keep a file in place of the one before, and return what names it.
+
+        Raises `NoSuchUpload` if the session has ended.
+        """
+        values = {
+            "session": digest_of(token).hex(),
+            "name": randomness.token(TOKEN_BYTES),
+        }
+        try:
+            _keep(**values, content=content, now_ms=clock.now_ms())
+        except peewee.IntegrityError:
+            raise NoSuchUpload from None
+        return values["name"]
+
+    @classmethod
+    def find(cls, token: str, name: str) -> Self | None:
+        """Return the file of a session, if it has that name."""
+        upload = cls.get_or_none(session=digest_of(token).hex())
+        return upload if upload and upload.name == name else None
+
+    @classmethod
+    def use(cls, token: str, name: str) -> None:
+        """Delete the file, unless somebody has; then raises `NoSuchUpload`."""
+        is_this = (cls.session == digest_of(token).hex()) & (cls.name == name)
+        if not cls.delete().where(is_this).execute():
+            raise NoSuchUpload
 
 
 class OpenSession(NamedTuple):
@@ -184,3 +230,12 @@ def _select_open() -> Query:
 
 def _delete(digest: str) -> bool:
     return bool(Session.delete().where(Session.digest == digest).execute())
+
+
+@statement(db)
+def _keep() -> Query:
+    values = {name: slot(name) for name in ("session", "name", "content")}
+    return Upload.insert(values, at_ms=db.now_ms).on_conflict(
+        conflict_target=[Upload.session],
+        preserve=[Upload.name, Upload.content, Upload.at_ms],
+    )

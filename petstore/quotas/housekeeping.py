@@ -16,7 +16,7 @@ from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from petstore.models.requests import FailedRequest, KeyUsage
 from petstore.models.searching import fold
-from petstore.models.sessions import Session
+from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.projects import count_rows
 from petstore.quotas.storages.database import Counter
@@ -47,6 +47,7 @@ class Kept(NamedTuple):
 
 TABLES = (
     Kept(Session.ends_ms),
+    Kept(Upload.at_ms, FILE_KEPT_MS),
     Kept(StoredResponse.created_ms, stored_responses.KEPT_MS),
     Kept(Activity.at_ms, events.KEPT_MS),
     Kept(FailedRequest.at_ms, requests.FAILURES_KEPT_MS, along=FailedRequest.id),

@@ -122,9 +122,14 @@ class Limiter:
         decision = self._count(f"sign-ins:{caller.project_id}", SIGN_INS)
         return self._or_from_reserve(decision, caller)
 
-    def count_page(self, caller: Caller, *, has_reserve: bool) -> Decision:
-        """Count a request for a page, which may be one for the reserve of the key."""
-        decision = self._count(f"pages:{caller.project_id}", PAGES)
+    def count_page(
+        self, caller: Caller, *, has_reserve: bool = False, pages: int = 1
+    ) -> Decision:
+        """Count a request for a page, which may be one for the reserve of the key.
+
+        One that costs more counts as several pages.
+        """
+        decision = self._count(f"pages:{caller.project_id}", PAGES, pages)
         return self._or_from_reserve(decision, caller) if has_reserve else decision
 
     def count_new_key(self, project_id: int) -> None:
@@ -160,8 +165,8 @@ class Limiter:
         hits = _address_hits(what, address, quota)
         return _joined(hits, self._counters.count(hits))
 
-    def _count(self, subject: str, quota: Quota) -> Decision:
-        return Decision.of(quota, self._counters.count([Hit(subject, quota)]))
+    def _count(self, subject: str, quota: Quota, cost: int = 1) -> Decision:
+        return Decision.of(quota, self._counters.count([Hit(subject, quota)], cost))
 
     def _is_granted(self, subject: str, limit: RateLimitItem) -> bool:
         return self._counters.count([Hit(subject, [limit])]).is_granted

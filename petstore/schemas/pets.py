@@ -62,17 +62,11 @@ class AnimalChangeForm(AnimalForm):
         exclude = ("status",)
 
 
-class NumberedPetSchema(NewPetSchema, TextSchema):
-    """The cells of an animal in a file whose category has a number."""
+class FilePetSchema(NewPetSchema, TextSchema):
+    """The cells of an animal in a file."""
 
+    id = UrlInteger()
     category_id = UrlInteger(data_key="categoryId", required=True)
-    category = Name(load_default=None)
-
-
-class NamedPetSchema(NumberedPetSchema):
-    """The cells of an animal in a file whose category has a name alone."""
-
-    category_id = UrlInteger(data_key="categoryId", load_default=None)
     category = Name(required=True)
 
 

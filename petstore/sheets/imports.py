@@ -1,9 +1,6 @@
-"""Animals in a CSV file: all are added in one transaction, or none is."""
+"""Animals in a CSV file: all are added and corrected in one transaction, or none is."""
 
-import csv
-import io
-import time
-from collections.abc import Iterator
+import re
 from typing import Any, NamedTuple
 
 from marshmallow import ValidationError
@@ -11,88 +8,22 @@ from peewee import chunked
 
 from petstore import timeouts
 from petstore.events import emit_after_commit
-from petstore.models import RuleError
-from petstore.models.categories import Category
+from petstore.models.categories import Category, fold_name
+from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project, take_rows
 from petstore.schemas import faults_of
-from petstore.schemas.fields import Name
-from petstore.schemas.pets import NamedPetSchema, NumberedPetSchema
 from petstore.sheets.cells import restored
-from petstore.storage import db, renew_deadline
-
-AFTER_QUOTE = "there is text after a closing quotation mark"
-NAMED, NUMBERED = NamedPetSchema(), NumberedPetSchema()
-HEADS = {each.data_key or name: each for name, each in NUMBERED.fields.items()}
+from petstore.sheets.lines import FIELDS, Fault, give_way, read_lines
+from petstore.storage import db
 
 
-class NotReadable(RuleError):
-    """The file is no CSV file with animals."""
-
-    text = "{}."
-
-
-class Fault(NamedTuple):
-    """What is wrong with a line; the line with the heads is the first."""
+class FilePet(NamedTuple):
+    """An animal of a file: a new one, or what a line says of the one with the id."""
 
     line: int
-    text: str
-
-    def __str__(self) -> str:
-        """Name the line."""
-        return f"Line {self.line}: {self.text}"
-
-
-class LinesAtFault(Exception):
-    """Some lines are at fault, so nothing was added."""
-
-    def __init__(self, faults: list[Fault]) -> None:
-        self.faults = sorted(faults)
-        super().__init__(f"{len(faults)} lines are at fault")
-
-
-class Line(NamedTuple):
-    """A line of a file: its number, and its cells by their heads."""
-
-    number: int
-    cells: dict[str, str]
-
-
-class ImportedPet(NamedTuple):
-    """An animal of a file, whose category has a number, a name, or both."""
-
-    line: int
-    category_id: int | None
     category: str | None
     members: dict[str, Any]  # the others
-
-
-def import_animals(project: Project, sheet: "Sheet") -> int:
-    """Add the animals of a file to the project; return how many.
-
-    Raises `LinesAtFault` and `ProjectFull`, and then adds nothing.
-    """
-    pets, faults = sheet.pets, sheet.faults
-    with db.atomic():
-        take_rows(project.id, len(pets))
-        categories = _Categories(project.id, pets)
-        faults += filter(None, map(categories.fault_of, pets))
-        if faults:
-            raise LinesAtFault(faults)
-        for some in chunked(pets, timeouts.LIMITS.imported_rows):
-            Pet.add_many(
-                project.id,
-                [
-                    pet.members | {"category_id": categories.number_of(pet)}
-                    for pet in some
-                ],
-            )
-            time.sleep(0)  # the requests that wait have their turn
-            renew_deadline()
-        if pets:
-            facts: dict[str, Any] = {"project": project.slug, "animals": len(pets)}
-            emit_after_commit("animals_imported", **facts)
-    return len(pets)
 
 
 class Sheet:
@@ -103,155 +34,169 @@ class Sheet:
     """
 
     def __init__(self, content: bytes) -> None:
-        self.pets: list[ImportedPet] = []
         self.faults: list[Fault] = []
-        for count, line in enumerate(self._lines(_decoded(content))):
-            if count % timeouts.LIMITS.imported_rows == 0:
-                time.sleep(0)  # the requests that wait have their turn
-            self._load(line)
-        renew_deadline()
-
-    def _lines(self, text: str) -> Iterator[Line]:
-        reader, heads = _open(text)
-        while (number := reader.line_num + 1) <= timeouts.LIMITS.import_lines:
+        self.pets: list[FilePet] = []
+        for number, cells in read_lines(content, self.faults):
             try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                self.faults.append(Fault(number, _csv_fault(error)))
-                return
-            if len(cells) > len(heads) and any(cells[len(heads) :]):
-                fault = f"has {len(cells)} cells, but the first line has {len(heads)}"
-                self.faults.append(Fault(number, fault))
-            elif any(map(str.strip, cells)):
-                found = dict(zip(heads, cells, strict=False))
-                known = [head for head in HEADS if head in heads]
-                yield Line(number, {head: found.get(head, "") for head in known})
-        raise NotReadable(f"The file has more than {number - 1:,} lines")
-
-    def _load(self, line: Line) -> None:
-        texts = {head: restored(cell) for head, cell in line.cells.items()}
-        members = {
-            head: text if isinstance(HEADS[head], Name) else text.strip()
-            for head, text in texts.items()
-            if text.strip()
-        }
-        try:
-            pet = _pet(members, has_numbers="categoryId" in line.cells)
-        except ValidationError as error:
-            faults = [f"{name}: {fault}" for name, fault in faults_of(error).items()]
-            self.faults.append(Fault(line.number, "; ".join(faults)))
-        else:
-            category = pet.pop("category_id"), pet.pop("category")
-            self.pets.append(ImportedPet(line.number, *category, pet))
+                self.pets.append(_pet(number, cells))
+            except ValidationError as error:
+                self.faults.append(_fault(number, error))
 
 
-class _Categories:
-    """The categories that animals name; those that do not exist are added."""
+class Import:
+    """What a file does to a project, unless lines are at fault; raises `ProjectFull`.
 
-    def __init__(self, project_id: int, pets: list[ImportedPet]) -> None:
-        self._names: dict[int, str | None] = {}  # of those that have a number in lines
-        self._ids: dict[str, list[int]] = {}  # of names without a number
+    It is done at once, so that a transaction has to take it back.
+    """
+
+    def __init__(self, project_id: int, sheet: Sheet) -> None:
+        self._project_id = project_id
+        self.faults = [*sheet.faults]
+        self._lines: dict[int, int] = {}  # by the ids of animals
+        self._names: dict[Any, str | None] = {}  # of categories
+        self._ids: dict[str, list[int]] = {}  # of categories, by folded names
+        self.new_categories: list[str] = []
+        self.added = self.corrected = 0
+        # Others that add or delete rows of the project wait from here on.
+        take_rows(project_id, sum("id" not in pet.members for pet in sheet.pets))
+        self._add_numbers(sheet.pets)
+        for pets in chunked(sheet.pets, timeouts.LIMITS.imported_rows):
+            give_way()
+            self._write(pets)
+        self.faults.sort()
+
+    def _add_numbers(self, pets: list[FilePet]) -> None:
+        """Add the categories that have a number, of which new names take none."""
+        names: dict[int, str | None] = {}
         for pet in pets:
-            if pet.category_id is not None:
-                known = self._names.get(pet.category_id)
-                self._names[pet.category_id] = known or pet.category
-        # Numbers come first: a new name must take no number that a later line has.
-        for number, name in self._names.items():
-            if category := Category.find(project_id, number):
+            if (number := pet.members.get("category_id")) is not None:
+                name = names.get(number) or pet.category
+                names[number] = None if _is_number(name) else name
+        for number, name in names.items():
+            give_way()
+            if category := Category.find(self._project_id, number):
                 self._names[number] = category.name
             else:
-                Category.ensure(project_id, number, name)
-        for name in {
-            pet.category or "": None for pet in pets if pet.category_id is None
-        }:
-            self._ids[name] = Category.ids_named(project_id, name) or [
-                Category.named(project_id, name)
-            ]
+                is_taken = name and Category.ids_named(self._project_id, name)
+                self._add(number, None if is_taken else name)
 
-    def number_of(self, pet: ImportedPet) -> int:
-        """Return the number of its category."""
-        if pet.category_id is None:
-            return self._ids[pet.category or ""][0]
-        return pet.category_id
+    def _add(self, number: int, name: str | None) -> None:
+        if Category.ensure(self._project_id, number, name):
+            self._names[number] = name
+            self.new_categories.append(name or f"Category {number}")
 
-    def fault_of(self, pet: ImportedPet) -> Fault | None:
-        """Return what is wrong with a name that two categories have, or another has."""
-        if pet.category_id is None:
-            ids = self._ids[pet.category or ""]
-            if len(ids) == 1:
-                return None
-            both = " and ".join(map(str, ids))
-            text = f"category: {both} are both named {pet.category}; give the number"
-            return Fault(pet.line, text)
-        known = self._names[pet.category_id]
-        if not (pet.category and known) or pet.category == known:
-            return None
-        text = f"the category {pet.category_id} is named {known}, not {pet.category}"
-        return Fault(pet.line, f"categoryId: {text}")
+    def _write(self, pets: list[FilePet]) -> None:
+        """Add and correct animals, but those at fault."""
+        ids = {pet.members["id"] for pet in pets if "id" in pet.members}
+        there = Pet.with_ids(self._project_id, ids)
+        orders = Order.open_of(self._project_id, there)
+        numbers = {pet.category_id for pet in there.values()}
+        self._names |= Category.names(self._project_id, numbers)
+        added, corrected = [], {}
+        for pet in pets:
+            try:
+                if "id" not in pet.members:
+                    added.append(pet.members | self._category(pet, None))
+                elif changes := self._changes(pet, there, orders):
+                    corrected[pet.members["id"]] = changes
+            except ValidationError as error:
+                self.faults.append(_fault(pet.line, error))
+        Pet.add_many(self._project_id, added)
+        Pet.correct_many(self._project_id, corrected)
+        self.added += len(added)
+        self.corrected += len(corrected)
+
+    def _changes(
+        self, pet: FilePet, pets: dict[int, Pet], orders: dict[int, int]
+    ) -> dict[str, Any]:
+        """Return what a line says that differs from what is there."""
+        pet_id = pet.members["id"]
+        if (there := pets.get(pet_id)) is None:
+            text = f"there is no animal {pet_id}; to add it, leave the column id out"
+            raise ValidationError({"id": text})
+        if (line := self._lines.setdefault(pet_id, pet.line)) != pet.line:
+            raise ValidationError({"id": f"{pet_id} stands in line {line} already"})
+        changes = {
+            name: value
+            for name, value in pet.members.items()
+            if value != getattr(there, name)
+        }
+        if "status" in changes and pet_id in orders:
+            order = f"the animal {pet_id} has the open order {orders[pet_id]}"
+            raise ValidationError({"status": f"{order}: complete or cancel it first"})
+        return changes | self._category(pet, there.category_id)
+
+    def _category(self, pet: FilePet, current: int | None) -> dict[str, Any]:
+        """Return the category that a line means, unless the animal has it."""
+        number, name = pet.members.get("category_id"), pet.category
+        meant = {number, self._named(name, number, current) if name else None}
+        meant -= {None, current}
+        if len(meant) > 1:
+            known = self._names.get(number) or "otherwise"
+            text = f"the category {number} is named {known}, not {name}"
+            raise ValidationError({"categoryId": text})
+        return {"category_id": meant.pop()} if meant else {}
+
+    def _named(self, name: str, *likely: Any) -> int:
+        """Return the category with a name, or the number; a new name adds one."""
+        folded = fold_name(name)
+        for number in likely:
+            if fold_name(self._names.get(number) or "") == folded:
+                return int(number)
+        if _is_number(name):
+            self._add(int(name), None)
+            return int(name)
+        if folded not in self._ids:
+            self._ids[folded] = Category.ids_named(self._project_id, name)
+        if len(self._ids[folded]) > 1:
+            both = " and ".join(map(str, self._ids[folded]))
+            text = f"{both} are both named {name}; give the number"
+            raise ValidationError({"category": text})
+        if not self._ids[folded]:
+            give_way()
+            self._ids[folded] = [Category.named(self._project_id, name)]
+            self.new_categories.append(name)
+        return self._ids[folded][0]
 
 
-def _decoded(content: bytes) -> str:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        lines = content[: error.start + 1].splitlines()
-        raise NotReadable(f"The file is not UTF-8 in line {len(lines)}") from None
-    if "\0" in text:
-        raise NotReadable("The file contains NUL, so it is no text")
-    if not text.strip():
-        raise NotReadable("The file is empty")
-    return text
+def import_animals(project: Project, sheet: Sheet, *, is_tried: bool = False) -> Import:
+    """Add and correct the animals of a file, and return what was done.
 
-
-def _open(text: str) -> tuple[Any, list[str]]:
-    """Return a reader of the lines after the first, and the heads that this contains.
-
-    They are separated by commas, or by semicolons if that makes one of them `name`.
+    Nothing is if it is only tried, or if lines are at fault. Raises `ProjectFull`.
     """
-    for delimiter in ",;":
-        reader = csv.reader(
-            io.StringIO(text, newline=""), delimiter=delimiter, strict=True
-        )
-        if "name" in (heads := _read_heads(reader)):
-            _check_heads(heads)
-            return reader, heads
-    raise NotReadable("Line 1: there is no column name")
+    with db.atomic() as transaction:
+        done = Import(project.id, sheet)
+        if is_tried or done.faults:
+            transaction.rollback()
+        elif done.added or done.corrected:
+            facts: dict[str, Any] = {"animals": done.added, "corrected": done.corrected}
+            emit_after_commit("animals_imported", project=project.slug, **facts)
+    return done
 
 
-def _read_heads(reader: Any) -> list[str]:
-    try:
-        return [head.strip() for head in next(reader)]
-    except csv.Error as error:
-        if (fault := _csv_fault(error)) == AFTER_QUOTE:
-            return []  # in quotation marks, with another delimiter between them
-        raise NotReadable(f"Line 1: {fault}") from None
+def _pet(number: int, cells: dict[str, str]) -> FilePet:
+    texts = {
+        head: restored(cell) if head == "name" else restored(cell).strip()
+        for head, cell in cells.items()
+        if cell.strip()
+    }
+    if "status" in texts:
+        texts["status"] = texts["status"].lower()
+    if "categoryId" not in texts and _is_number(texts.get("category")):
+        texts["categoryId"] = texts.pop("category")
+    is_missing = not {"categoryId", "category"} & texts.keys()
+    has_number = "categoryId" in (cells if is_missing else texts)
+    optional = {"category" if has_number else "category_id"}
+    if "id" in texts:
+        optional = {*FIELDS.fields} - ({"name"} & cells.keys())
+    members: dict[str, Any] = FIELDS.load(texts, partial=optional)
+    return FilePet(number, members.pop("category", None), members)
 
 
-def _check_heads(heads: list[str]) -> None:
-    for head in HEADS:
-        if heads.count(head) > 1:
-            raise NotReadable(f"Line 1: there are two columns {head}")
-    if not {"categoryId", "category"} & set(heads):
-        raise NotReadable("Line 1: there is no column categoryId or category")
+def _is_number(text: str | None) -> bool:
+    return bool(re.fullmatch("[0-9]{1,18}", text or ""))
 
 
-def _pet(members: dict[str, str], *, has_numbers: bool) -> dict[str, Any]:
-    category = members.get("category", "")
-    digits = category.strip()
-    if "categoryId" not in members and digits.isascii() and digits.isdecimal():
-        members["categoryId"] = digits
-        del members["category"]
-    needs_number = "categoryId" in members or (has_numbers and not category)
-    loaded: dict[str, Any] = (NUMBERED if needs_number else NAMED).load(members)
-    return loaded
-
-
-def _csv_fault(error: csv.Error) -> str:
-    if "expected after" in str(error):
-        return AFTER_QUOTE
-    fault = "a quotation mark is not closed"
-    if str(error).startswith("field larger"):
-        fault += f", or a cell has more than {csv.field_size_limit():,} characters"
-    return fault
+def _fault(line: int, error: ValidationError) -> Fault:
+    faults = [f"{head}: {text}" for head, text in faults_of(error).items()]
+    return Fault(line, "; ".join(faults))

@@ -14,7 +14,7 @@ from petstore.models.activity import Activity
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.requests import FailedRequest, KeyUsage
-from petstore.models.sessions import Session
+from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
 from petstore.monitoring import requests
 from petstore.quotas import housekeeping
@@ -52,12 +52,27 @@ def kept(project: Project, key: str) -> dict[type[Model], int]:
         KeyUsage.create(key=used, day=day, served=1, refused=1)
         response(project, f"{ms}", START_MS - MS_PER_DAY - ms)
         Session.create(digest=f"{ms}", key=used, ends_ms=START_MS - ms)
+        Session.create(digest=f"file {ms}", key=used, ends_ms=START_MS)
+        Upload.create(
+            session=f"file {ms}",
+            name="x",
+            content=b"",
+            at_ms=START_MS - FILE_KEPT_MS - ms,
+        )
         at_ms = START_MS - MS_PER_DAY - ms
         FailedRequest.create(project=project, at_ms=at_ms, **FAILURE)
         facts = {"name": "x", "actor": "operator", "facts": "{}"}
         Activity.create(project=project, at_ms=START_MS - 90 * MS_PER_DAY - ms, **facts)
         counted(START_MS - MS_PER_DAY - ms, ms, ms + 1)
-    tables = (KeyUsage, StoredResponse, Session, FailedRequest, Activity, Counter)
+    tables = (
+        KeyUsage,
+        StoredResponse,
+        Session,
+        Upload,
+        FailedRequest,
+        Activity,
+        Counter,
+    )
     return {table: table.select().count() - 1 for table in tables}
 
 

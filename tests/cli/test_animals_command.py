@@ -14,16 +14,25 @@ from flask.testing import FlaskClient
 
 from petstore.models.activity import Activity
 from petstore.models.categories import Category
+from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
+from petstore.storage.lists import Part
 from tests.cli.outputs import printed, refusal, text_of
 from tests.harness import servers
+from tests.harness.browser import add_pet
 from tests.harness.databases import of_one_engine
 
 NAMES = ("Rex", "Tom")
 HEAD = "name,categoryId\n"
 NO_INTEGER = "categoryId: must be an integer from 0 to 9223372036854775807"
 NO_STATUS = "status: must be one of available, pending, sold"
+CLOSE_IT = "complete or cancel it first"
+NO_TEXT = "The file is neither UTF-8, UTF-16 nor Windows-1252. Save it as CSV UTF-8."
+WORKBOOK = (
+    "The file is a workbook. Open it in the spreadsheet, save it as CSV (if there is a "
+    "choice, as CSV UTF-8), and choose that file."
+)
 Import = Callable[..., Result]
 
 
@@ -31,10 +40,11 @@ Import = Callable[..., Result]
 def import_text(flask: Callable, project: Project, tmp_path: Path) -> Import:
     """A function that imports a text, or bytes, into the project."""
 
-    def import_text(content: str | bytes) -> Result:
+    def import_text(content: str | bytes, *options: str) -> Result:
         file = tmp_path / "animals.csv"
         file.write_bytes(content.encode() if isinstance(content, str) else content)
-        return flask("animals", "import", str(file), "--project", project.slug)
+        arguments = (str(file), "--project", project.slug, *options)
+        return flask("animals", "import", *arguments)
 
     return import_text
 
@@ -101,8 +111,15 @@ def test_export_to_a_full_disk_fails_in_one_line(database_url: str, project: Pro
         ),
         ("weight,category,chip,name\n9,7,276,Rex\n", [("Rex", 7, "available")]),
         (
-            '\ufeffid;name;category\r\n1;"Rex; the dog";7\r\n2;Tom, the cat;7\r\n',
+            '\ufeffid;name;category\r\n;"Rex; the dog";7\r\n;Tom, the cat;7\r\n',
             [("Rex; the dog", 7, "available"), ("Tom, the cat", 7, "available")],
+        ),
+        ("NAME\tCategoryID\tStatus\nRex\t7\tSold \n", [("Rex", 7, "sold")]),
+        ("sep=;\r\nname;category\r\nRex, Tom;7\r\n", [("Rex, Tom", 7, "available")]),
+        ('"sep=;",\nname,category\nRex,7\n', [("Rex", 7, "available")]),
+        *(
+            ("name;category\nÖmer;7\n".encode(encoding), [("Ömer", 7, "available")])
+            for encoding in ("utf-8-sig", "utf-16", "cp1252")
         ),
         ('"name";"categoryId"\n"Rex";"7"\n', [("Rex", 7, "available")]),
         ('\ufeff"name","categoryId"\n"Rex","7"\n', [("Rex", 7, "available")]),
@@ -148,14 +165,104 @@ def test_new_name_takes_no_number_that_a_later_line_names(
 
 
 @of_one_engine
-def test_name_that_a_file_gives_to_two_numbers_is_a_fault_where_it_stands_alone(
-    import_text: Import,
+def test_new_name_is_that_of_one_category_whatever_its_case_and_blanks(
+    import_text: Import, project: Project
 ):
-    lines = "Rex,,Dogs\nTom,5,Dogs\nBo,6,Dogs\nMax,,Dogs\nMimi,7,Cats\nLuna,,Cats\n"
+    Category.rename(project.id, 7, "Dogs")
+    lines = "Rex,,DOGS \nTom,,Cats\nMimi,, cats\nBo,9,dogs\nMax,10,Mice\nLu,11,mice\n"
     assert faults(import_text(f"name,categoryId,category\n{lines}")) == [
-        f"Line {number}: category: 5 and 6 are both named Dogs; give the number"
-        for number in (2, 5)
+        "Line 5: categoryId: the category 9 is named otherwise, not dogs",
+        "Line 7: categoryId: the category 11 is named otherwise, not mice",
     ]
+    assert (
+        printed(import_text("name,category\nRex,DOGS \nTom,Cats\nMimi, cats\n")) == "3"
+    )
+    assert [pet[1] for pet in animals(project)] == [7, 8, 8]
+
+
+@pytest.fixture
+def rex(project: Project) -> int:
+    """An available animal of the category 7, Dogs; 8 is Cats."""
+    for number, name in ((7, "Dogs"), (8, "Cats")):
+        Category.rename(project.id, number, name)
+    return add_pet(project, "Rex")
+
+
+@pytest.mark.parametrize(
+    ("content", "corrected"),
+    [
+        ("id,name\n1,Max\n", ("Max", 7, "available")),
+        ("id,status\n1,SOLD\n", ("Rex", 7, "sold")),
+        ("ID,Name,category,status\n1,Max,,\n", ("Max", 7, "available")),
+        ("id,category\n1,cats \n", ("Rex", 8, "available")),
+        ("id,categoryId,category\n1,7,Cats\n", ("Rex", 8, "available")),
+        ("id,categoryId,category\n1,8,Dogs\n", ("Rex", 8, "available")),
+        ("id,categoryId,category\n1,8,Cats\n", ("Rex", 8, "available")),
+        ("id,categoryId,category\n1,7,8\n", ("Rex", 8, "available")),
+        ("id,category\n1,Birds\n", ("Rex", 9, "available")),
+    ],
+)
+@of_one_engine
+def test_line_with_an_id_corrects_its_animal(
+    import_text: Import, project: Project, rex: int, content: str, corrected: tuple
+):
+    result = import_text(content)
+    assert (result.stdout, result.stderr) == ("0\n", "Corrected: 1.\n")
+    assert animals(project) == [corrected]
+
+
+def test_animals_are_added_and_corrected_together(
+    import_text: Import, project: Project, rex: int, client: FlaskClient
+):
+    tom = add_pet(project, "Tom")
+    lines = f"{tom},Tim,sold,Mice\n,Bo,,Mice\n{rex},Max,,\n"
+    result = import_text(f"id,name,status,category\n{lines}")
+    assert (result.stdout, result.stderr) == ("1\n", "Corrected: 2.\n")
+    assert animals(project) == [
+        ("Max", 7, "available"),
+        ("Tim", 9, "sold"),
+        ("Bo", 9, "available"),
+    ]
+    assert Pet.listed(project.id, Part(9), name="tim").rows[0].id == tom
+
+
+def test_each_correction_at_fault_is_named(
+    import_text: Import, project: Project, rival: Project, rex: int
+):
+    other = add_pet(rival, "Spot")
+    order = Order.place(project.id, rex)
+    lines = (
+        f"{rex},Max,sold,8,Mice\n{rex},,,,\n{rex},Max,pending,9,Cats\n{other},X,,,\n"
+    )
+    assert faults(
+        import_text(f"id,name,status,categoryId,category\n{lines}x,A,,,\n")
+    ) == [
+        f"Line 2: status: the animal {rex} has the open order {order.id}: {CLOSE_IT}",
+        "Line 3: name: is required",
+        f"Line 4: id: {rex} stands in line 2 already",
+        f"Line 5: id: there is no animal {other}; to add it, leave the column id out",
+        f"Line 6: {NO_INTEGER.replace('categoryId', 'id')}",
+    ]
+    assert faults(import_text("id,categoryId,category\n1,9,Cats\n")) == [
+        "Line 2: categoryId: the category 9 is named otherwise, not Cats"
+    ]
+    assert animals(project) == [("Rex", 7, "pending")]
+
+
+def test_dry_run_says_what_would_be_done_and_does_nothing(
+    import_text: Import, project: Project, rex: int
+):
+    text = f"id,name,category\n{rex},Max,\n,Tom,Mice\n,Bo,12\n"
+    result = import_text(text, "--dry-run")
+    assert (result.exit_code, result.stdout) == (0, "2\n")
+    assert result.stderr.splitlines() == [
+        "Corrected: 1.",
+        "New categories: Category 12, Mice. Nothing was done.",
+    ]
+    assert faults(import_text("name,category\nRex,\n", "--dry-run"))
+    assert animals(project) == [("Rex", 7, "available")]
+    assert not Activity.select().where(Activity.name == "animals_imported").exists()
+    assert printed(import_text("name,category\nTom,Mice\n")) == "1"
 
 
 def test_each_line_at_fault_is_named(import_text: Import, project: Project):
@@ -198,13 +305,15 @@ def test_many_lines_at_fault_are_counted_and_name_the_column_of_the_file(
         ("", "The file is empty."),
         ("\ufeff\n", "The file is empty."),
         ("Rex,7\n", "Line 1: there is no column name."),
-        ("id,categoryId\n1,7\n", "Line 1: there is no column name."),
-        ('"id";"categoryId"\n1;7\n', "Line 1: there is no column name."),
+        ("sep=;\nnom;category\n", "Line 2: there is no column name."),
         ("name\nRex\n", "Line 1: there is no column categoryId or category."),
         ("name,name,category\n", "Line 1: there are two columns name."),
         ('name,"category\nRex,7\n', "Line 1: a quotation mark is not closed."),
-        (HEAD.encode() + b"Rex,7\nT\xf6m,7\n", "The file is not UTF-8 in line 3."),
-        (b"name,category\rT\xf6m,7\r", "The file is not UTF-8 in line 2."),
+        (HEAD.encode() + b"T\x81m,7\n", NO_TEXT),
+        (b"\xef\xbb\xbf" + HEAD.encode() + b"T\xf6m,7\n", NO_TEXT),
+        (b"\xff\xfen\x00a", NO_TEXT),
+        (b"PK\x03\x04", WORKBOOK),
+        (b"\xd0\xcf\x11\xe0", WORKBOOK),
         (HEAD + "R\0ex,7\n", "The file contains NUL, so it is no text."),
     ],
 )
@@ -240,6 +349,8 @@ def test_file_must_be_one_and_not_too_large(
     assert refusal(flask("animals", "import", str(large))) == (
         "FILE has more than 2 MiB."
     )
+    large.write_bytes(HEAD.encode() + b"\n" * 49_999)
+    assert printed(flask("animals", "import", str(large))) == "0"
     large.write_bytes(HEAD.encode() + b"\n" * 50_000)
     assert refusal(flask("animals", "import", str(large))) == (
         "The file has more than 50,000 lines."
@@ -261,22 +372,38 @@ def test_project_that_would_be_too_full_gets_nothing(
     assert printed(import_text("name,category\nA,Dogs\nB,7\n")) == "2"
 
 
-def test_export_can_be_imported_elsewhere(
-    client: FlaskClient,
+NAMES_TO_KEEP = ("=1+1", "'=1", "'Rex", " -x", 'a;"@b', "Ömer", "\u2028b", "007", "1/2")
+
+
+def test_export_is_read_back_as_it_was(
+    client: FlaskClient, flask: Callable, import_text: Import, project: Project
+):
+    for number, name in ((7, "-007"), (12, "7"), (3, "Cats"), (4, "cats"), (5, "CATS")):
+        client.put(f"/v1/categories/{number}", json={"name": name})
+        for each in NAMES_TO_KEEP:
+            add_pet(project, each, number)
+    before = animals(project)
+    text = flask("animals", "export", "--project", project.slug).stdout_bytes
+    result = import_text(text)
+    assert (result.stdout, result.stderr) == ("0\n", "")
+    assert animals(project) == before
+
+
+def test_export_without_its_ids_can_be_imported_elsewhere(
     flask: Callable,
-    exported: Callable,
     rival: Project,
     project: Project,
+    exported: Callable,
     tmp_path: Path,
 ):
-    for name in ("=1+1", "'=1", "'Rex", " -x", 'a;"@b', "Ömer", "\u2028b"):
-        client.post("/v1/pets", json={"name": name, "categoryId": 7})
-    client.put("/v1/categories/7", json={"name": "-007"})
+    for name in NAMES_TO_KEEP:
+        add_pet(project, name)
+    Category.rename(project.id, 7, "-007")
+    without_id = [row[1:] for row in exported(project)]
     table = io.StringIO(newline="")
-    csv.writer(table).writerows(exported(project))
+    csv.writer(table).writerows(without_id)
     file = tmp_path / "copy.csv"
     file.write_text(table.getvalue(), newline="")
     flask("animals", "import", str(file), "--project", rival.slug)
-    without_id = [row[1:] for row in exported(project)]
     assert [row[1:] for row in exported(rival)] == without_id
     assert animals(rival) == animals(project)

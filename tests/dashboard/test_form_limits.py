@@ -1,8 +1,6 @@
 """Forms that write animals, orders or categories are requests of the project's plan."""
 
 from collections.abc import Callable
-from io import BytesIO
-from itertools import count
 
 import pytest
 from flask import Flask
@@ -22,15 +20,12 @@ ORDERS = "/dashboard/orders"
 PER_MINUTE = 5
 # What no operation of the API does. Their pages are limited, and what they create.
 OTHERS = ("/sign-in", "/sign-out", "/keys", "/sessions", "/settings/domains")
+CHOOSE_FILE = f"{ANIMALS}/import"  # which leads to a question
 
-# The same file is not imported twice.
-FILES = (b"name,category\nRex,%d\n" % number for number in count())
 Submit = Callable[[Browser], object]
 FORMS: dict[str, Submit] = {
     ANIMALS: lambda b: b.submit(ANIMALS, name="Rex", categoryId="7"),
-    f"{ANIMALS}/import": lambda b: b.submit(
-        f"{ANIMALS}/import", file=(BytesIO(next(FILES)), "x.csv")
-    ),
+    f"{ANIMALS}/import/<file>": lambda b: b.import_file("name,category\nRex,7\n"),
     f"{ANIMALS}/<id:pet_id>": lambda b: b.submit(
         f"{ANIMALS}/3", name="Rex", categoryId="7"
     ),
@@ -68,7 +63,7 @@ def test_each_form_is_a_request_or_does_what_no_operation_does(app: Flask):
         if rule.rule.startswith("/dashboard") and "POST" in rule.methods
     }
     others = {form for form in forms if form[len("/dashboard") :].startswith(OTHERS)}
-    assert forms - others == FORMS.keys()
+    assert forms - others - {CHOOSE_FILE} == FORMS.keys()
 
 
 @of_both_engines

@@ -1,6 +1,5 @@
 """Animals and orders as files: downloaded whole, and imported whole or not at all."""
 
-import io
 from collections.abc import Callable
 
 import pytest
@@ -10,28 +9,31 @@ from petstore.models.activity import Activity
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
-from petstore.sheets.imports import Sheet
+from petstore.models.sessions import Upload
+from petstore.quotas import housekeeping
+from petstore.sheets import imports
 from petstore.storage.database import db
-from tests.harness.browser import Browser, add_pet, words
+from tests.harness.browser import IMPORT, Browser, add_pet, words
+from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine
 
 ANIMALS, ORDERS = "/dashboard/animals", "/dashboard/orders"
-IMPORT = f"{ANIMALS}/import"
 FORM = 'action="/dashboard/animals/import" enctype="multipart/form-data"'
 HEAD = "name,category\n"
+MARK = "\ufeff"  # by which spreadsheets know UTF-8
 
-Upload = Callable[..., TestResponse]
+Asked = Callable[..., TestResponse]
 
 
 @pytest.fixture
-def upload(browser: Browser) -> Upload:
-    """A function that submits the form with a file of the text, or of the bytes."""
+def asked(browser: Browser) -> Asked:
+    """A function that chooses a file, and returns the page that asks or refuses."""
 
-    def upload(content: str | bytes) -> TestResponse:
-        data = content.encode() if isinstance(content, str) else content
-        return browser.submit(IMPORT, file=(io.BytesIO(data), "x.csv"))
+    def asked(content: str | bytes) -> TestResponse:
+        answer = browser.upload(content)
+        return browser.get(answer.location) if answer.location else answer
 
-    return upload
+    return asked
 
 
 def names(project: Project) -> list[str]:
@@ -48,7 +50,7 @@ def test_all_animals_are_downloaded(browser: Browser, project: Project, rival: P
         'attachment; filename="animals-shelter.csv"'
     )
     assert answer.get_data(as_text=True).splitlines() == [
-        "id,name,categoryId,category,status",
+        f"{MARK}id,name,categoryId,category,status",
         "1,Rex,7,,available",
         "2,'=1,7,,available",
     ]
@@ -65,7 +67,7 @@ def test_all_orders_are_downloaded(browser: Browser, project: Project):
     assert 'href="/dashboard/orders.csv"' in browser.get(ORDERS).text
     instants = ",2027-03-17T12:00:10.000Z" * 2
     assert browser.get("/dashboard/orders.csv").text.splitlines() == [
-        "id,petId,pet,status,reference,createdAt,updatedAt",
+        f"{MARK}id,petId,pet,status,reference,createdAt,updatedAt",
         f"1,1,'@Rex,completed,'-Mrs. Smith{instants}",
         f"2,2,Tom,placed,{instants}",
     ]
@@ -85,41 +87,97 @@ def test_download_is_read_as_it_is_sent(
     assert [each["after"] for each in read] == [-1, 2, 4, 6]
 
 
-def test_animals_of_a_file_are_added(
-    browser: Browser, upload: Upload, project: Project
+def test_page_says_what_a_file_would_do_before_it_is_done(
+    browser: Browser, asked: Asked, project: Project
 ):
+    add_pet(project, "Rex")
     assert FORM in browser.get(ANIMALS).text
-    answer = upload(HEAD + "Rex,Dogs\nTom,Cats\n")
-    assert (answer.status_code, answer.location) == (303, ANIMALS)
-    assert "2 animals are added." in browser.read(ANIMALS)
-    assert names(project) == ["Rex", "Tom"]
+    page = asked("id,name,category\n1,Max,\n,Tom,Cats\n,Bo,Cats\n")
+    told = "2 animals would be added. 1 animal would be corrected. New categories: Cats"
+    assert told in words(page)
+    assert names(project) == ["Rex"]
+    assert Pet.find(project.id, 1).name == "Rex"
+
+
+def test_animals_are_added_and_corrected_once_by_any_number_of_answers(
+    browser: Browser, project: Project
+):
+    add_pet(project, "Rex")
+    question = browser.upload("id,name,category\n1,Max,\n,Tom,Cats\n").location
+    answers = [browser.submit(question, idempotency_key="x") for _ in range(2)]
+    assert [answer.location for answer in answers] == [ANIMALS] * 2
+    assert "1 animal is added, 1 corrected." in browser.read(ANIMALS)
+    again = browser.get(browser.submit(question).location)
+    assert "The file does not wait any more." in browser.read(again.location)
+    assert names(project) == ["Max", "Tom"]
     event = Activity.get(Activity.name == "animals_imported")
     assert event.actor.startswith("pet_")
-    assert "Animals imported 2 animals" in browser.read("/dashboard/activity")
+    imported = "Animals imported 1 animal, 1 corrected"
+    assert imported in browser.read("/dashboard/activity")
+
+
+def test_file_waits_for_an_hour_for_its_session_alone(
+    app: object, browser: Browser, key: str, project: Project, clock: Clock
+):
+    question = browser.upload(HEAD + "Rex,Dogs\n").location
+    assert Browser(app, key).get(question).location == IMPORT
+    clock.move(seconds=3_599)
+    housekeeping.tidy()
+    assert browser.get(question).status_code == 200
+    clock.move(seconds=2)
+    housekeeping.tidy()
+    assert browser.get(question).location == IMPORT
+    browser.upload(HEAD + "Rex,Dogs\n")
+    browser.submit("/dashboard/sign-out")
+    assert not Upload.select().exists()
+    assert names(project) == []
+
+
+def test_file_replaces_the_one_before(browser: Browser, project: Project):
+    first, second = (browser.upload(HEAD + f"{n},Dogs\n").location for n in "ab")
+    assert browser.get(first).location == IMPORT
+    browser.submit(second)
+    assert names(project) == ["b"]
 
 
 def test_file_is_read_before_the_transaction_begins(
-    upload: Upload, project: Project, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch
 ):
-    load, is_writing = Sheet._load, []
+    load, is_writing = imports._pet, []
     monkeypatch.setattr(
-        Sheet,
-        "_load",
+        imports,
+        "_pet",
         lambda *line: is_writing.append(db.in_transaction()) or load(*line),
     )
-    upload(HEAD + "Rex,Dogs\n")
+    browser.import_file(HEAD + "Rex,Dogs\n")
     assert names(project) == ["Rex"]
     assert is_writing == [False]
 
 
-def test_each_line_at_fault_is_shown(upload: Upload, project: Project):
-    answer = upload(HEAD + "Rex,Dogs\n" + ",Dogs\n" * 30)
-    assert answer.status_code == 400
-    for line in range(3, 33):
-        assert f"Line {line}: name: is required" in words(answer)
-    assert "Nothing was added" in words(answer)
-    assert FORM in answer.text
+def test_first_lines_at_fault_are_shown_and_the_others_counted(
+    asked: Asked, project: Project
+):
+    page = asked(HEAD + "Rex,Dogs\n" + ",Dogs\n" * 30)
+    for line in range(3, 23):
+        assert f"Line {line}: name: is required" in words(page)
+    assert "required And 10 more lines are at fault." in words(page)
+    assert FORM in page.text
+    assert "Yes, import it" not in page.text
     assert names(project) == []
+
+
+def test_line_that_is_at_fault_since_the_question_stops_the_import(
+    browser: Browser, project: Project
+):
+    pet_id = add_pet(project, "Rex")
+    question = browser.upload(f"id,status\n{pet_id},sold\n").location
+    order = Order.place(project.id, pet_id)
+    answer = browser.submit(question)
+    told = (
+        f"Line 2: status: the animal {pet_id} has the open order {order.id}: complete"
+    )
+    assert told in browser.read(answer.location)
+    assert Pet.find(project.id, pet_id).status == "pending"
 
 
 @pytest.mark.parametrize(
@@ -127,22 +185,22 @@ def test_each_line_at_fault_is_shown(upload: Upload, project: Project):
     [
         ("", "Choose a file that is not empty."),
         ("a,b\n", "Line 1: there is no column name."),
-        (b"name,category\nR\xff,7\n", "The file is not UTF-8 in line 2."),
+        (b"PK\x03\x04...", "The file is a workbook. Open it in the spreadsheet, save"),
         (HEAD + "x" * 60 * 1024, "The file has more than 60 KiB."),
     ],
 )
 @of_one_engine
 def test_what_is_no_list_of_animals_is_refused(
-    upload: Upload, content: str | bytes, fault: str
+    asked: Asked, content: str | bytes, fault: str
 ):
-    answer = upload(content)
+    answer = asked(content)
     assert answer.status_code == 400
     assert fault in words(answer)
 
 
 @of_one_engine
-def test_file_that_exceeds_a_form_is_refused(upload: Upload):
-    answer = upload("x" * 70_000)
+def test_file_that_exceeds_a_form_is_refused(browser: Browser):
+    answer = browser.upload("x" * 70_000)
     assert answer.status_code == 413
     assert "a file in it at most 60 KiB" in words(answer)
 
@@ -159,17 +217,38 @@ def test_form_of_too_many_parts_is_refused(browser: Browser):
     assert answer.status_code == 413
 
 
-def test_file_that_does_not_fit_is_refused(upload: Upload, project: Project):
+def test_file_that_does_not_fit_is_refused(
+    asked: Asked, browser: Browser, project: Project
+):
     project.change_plan(Plan("enterprise", 99, 99, 2))
-    answer = upload(HEAD + "Rex,Dogs\nTom,Dogs\nMimi,Dogs\n")
+    answer = asked(HEAD + "Rex,Dogs\nTom,Dogs\nMimi,Dogs\n")
     assert answer.status_code == 400
     assert "has room for 2, but the file adds 3" in words(answer)
-    assert "The project is full" in words(upload(HEAD + "Rex,Dogs\nTom,Dogs\n"))
-    assert names(project) == []
+    assert "The project is full" in words(asked(HEAD + "Rex,Dogs\nTom,Dogs\n"))
+    question = browser.upload(HEAD + "Rex,Dogs\n").location
+    add_pet(project, "Tom")
+    assert "The project is full" in words(
+        browser.get(browser.submit(question).location)
+    )
+    assert names(project) == ["Tom"]
+
+
+def test_file_or_a_printed_list_costs_as_much_as_ten_pages(
+    browser: Browser, project: Project, key: str
+):
+    question = browser.upload(HEAD + "Rex,Dogs\n").location
+    dear = (ANIMALS + ".csv", ORDERS + ".csv", question, ANIMALS + "?whole=1")
+    for path in dear * 2 + dear[:3]:
+        assert browser.get(path).status_code == 200
+    assert [browser.get(path).status_code for path in (*dear, IMPORT)] == [429] * 4 + [
+        200
+    ]
 
 
 @of_one_engine
-@pytest.mark.parametrize("path", ["animals.csv", "orders.csv", "animals/import"])
+@pytest.mark.parametrize(
+    "path", ["animals.csv", "orders.csv", "animals/import", "animals/import/x"]
+)
 def test_files_are_for_members_alone(app: object, path: str):
     answer = Browser(app).get(f"/dashboard/{path}")
     assert answer.status_code == 303

@@ -1,12 +1,23 @@
-"""Files for spreadsheets in a browser: 200 animals come in, and all go out."""
+"""Files for spreadsheets, in a browser, and as LibreOffice itself reads and writes."""
 
 import csv
+import re
+import shutil
+import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
+import pytest
+from flask import Flask
 from playwright.sync_api import Page, expect
 
+from petstore.models.categories import Category
+from petstore.models.keys import Key
+from petstore.models.pets import Pet
+from petstore.models.projects import Project
 from tests.e2e.conftest import World
 from tests.e2e.people import BASE, DASHBOARD, require_accessible_everywhere, sign_in
+from tests.harness.browser import Browser, add_pet
 from tests.harness.clients import ORDERS, PETS, Client
 
 COUNT = 200
@@ -14,6 +25,31 @@ OTHER_SYSTEM = "Chip;name;Weight;category\r\n" + "".join(
     f'{number};"Animal {number}";"3,5";{("Dogs", "Cats")[number % 2]}\r\n'
     for number in range(COUNT)
 )
+
+
+# What spreadsheets take for something else, or separate.
+NAMES = (
+    "Rex",
+    "Ömer, der Hund",
+    "=1+1",
+    "'=1",
+    "007",
+    "1/2",
+    "3,5",
+    "1e5",
+    "12",
+    'a;"@b',
+)
+
+
+class Locale(NamedTuple):
+    """How LibreOffice reads and writes CSV where people live."""
+
+    language: int
+    saved: str  # separator, quotation mark, encoding (1: Windows-1252; 76: UTF-8)
+
+
+ENGLISH, GERMAN = Locale(1033, "44,34,76"), Locale(1031, "59,34,1")
 
 
 def choose(page: Page, file: Path) -> None:
@@ -31,11 +67,14 @@ def test_200_animals_of_another_system_come_in_and_go_out(
     file.write_bytes(b"\xef\xbb\xbf" + OTHER_SYSTEM.encode())
     sign_in(page, key)
     choose(page, file)
+    expect(page.get_by_text("New categories: Dogs, Cats.")).to_be_visible()
+    require_accessible_everywhere(page)
+    page.get_by_role("button", name="Yes, import it").click()
     expect(page.get_by_text(f"{COUNT} animals are added.")).to_be_visible()
     require_accessible_everywhere(page)
     with page.expect_download() as download:
         page.get_by_role("link", name="Download CSV").click()
-    with Path(download.value.path()).open(newline="") as content:
+    with Path(download.value.path()).open(newline="", encoding="utf-8-sig") as content:
         rows = list(csv.DictReader(content))
     assert [row["name"] for row in rows] == [f"Animal {n}" for n in range(COUNT)]
     assert {row["category"] for row in rows} == {"Dogs", "Cats"}
@@ -49,7 +88,7 @@ def test_each_line_at_fault_is_shown_with_the_form(
     file.write_text("name,category\nRex,Dogs\n,Dogs\nTom,\n")
     sign_in(page, key)
     choose(page, file)
-    expect(page.get_by_text("Nothing was added")).to_be_visible()
+    expect(page.get_by_text("Nothing is imported")).to_be_visible()
     faults = page.get_by_role("alert").get_by_role("listitem")
     expect(faults).to_have_text(
         ["Line 3: name: is required", "Line 4: category: is required"]
@@ -72,10 +111,45 @@ def test_accountant_counts_what_was_sold_in_a_month(world: World, page: Page, ke
     with page.expect_download() as download:
         page.get_by_role("link", name="Download CSV").click()
     month = closed["updatedAt"][:7]
-    with Path(download.value.path()).open(newline="") as content:
+    with Path(download.value.path()).open(newline="", encoding="utf-8-sig") as content:
         sold = [
             row["pet"]
             for row in csv.DictReader(content)
             if row["status"] == "completed" and row["updatedAt"].startswith(month)
         ]
     assert sold == ["Rex"]
+
+
+@pytest.mark.parametrize("locale", [ENGLISH, GERMAN], ids=["English", "German"])
+def test_animals_go_through_libreoffice_and_come_back(
+    app: Flask, project: Project, tmp_path: Path, locale: Locale
+):
+    for number, name in ((7, "Hunde"), (8, "=Katzen")):
+        Category.rename(project.id, number, name)
+    ids = [add_pet(project, name, 7 + n % 2) for n, name in enumerate(NAMES)]
+    browser = Browser(app, Key.issue(project))
+    file = tmp_path / "animals.csv"
+    file.write_bytes(browser.get("/dashboard/animals.csv").data)
+    # Special numbers are those that only look like some: dates, for example.
+    read = f"--infilter=CSV:44,34,76,1,,{locale.language},false,true"
+    sheet = convert(file, "fods", read)
+    text, edits = re.subn(">Rex<", ">Räx<", sheet.read_text())
+    sheet.write_text(text)
+    saved = convert(sheet, f"csv:Text - txt - csv (StarCalc):{locale.saved},1")
+    assert (edits, saved.read_bytes() == file.read_bytes()) == (1, False)
+    answer = browser.import_file(saved.read_bytes())
+    assert "0 animals are added, 1 corrected." in browser.read(answer.location)
+    pets = Pet.page(project.id, after=0, limit=100)
+    kept = [(pet.id, pet.name, pet.category_id) for pet in pets]
+    names = ("Räx", *NAMES[1:])
+    assert kept == [(ids[n], name, 7 + n % 2) for n, name in enumerate(names)]
+
+
+def convert(file: Path, kind: str, *options: str) -> Path:
+    """Let LibreOffice open a file and save it as another kind, in its own folder."""
+    folder = file.parent / kind.partition(":")[0]
+    profile = f"-env:UserInstallation={(file.parent / 'profile').as_uri()}"
+    command = (shutil.which("soffice"), profile, "--headless", *options)
+    asked = ("--convert-to", kind, "--outdir", folder, file)
+    subprocess.run([*command, *asked], check=True, capture_output=True, timeout=120)
+    return folder / f"{file.stem}.{folder.name}"

@@ -1,5 +1,6 @@
 """A test client that acts as a browser without JavaScript: it submits forms."""
 
+import io
 import re
 from html import unescape
 from typing import Any
@@ -13,6 +14,7 @@ from petstore.models.projects import Project
 
 TAG = re.compile(r"<[^>]+>")
 SIGN_IN = "/dashboard/sign-in"
+IMPORT = "/dashboard/animals/import"
 COOKIE = "petstore_session"
 
 
@@ -49,6 +51,15 @@ class Browser:
     def follow(self, path: str, **fields: Any) -> str:
         """Submit a form, and return the visible text of the page that it leads to."""
         return self.read(self.submit(path, **fields).location)
+
+    def upload(self, content: str | bytes) -> TestResponse:
+        """Choose a file with animals, which leads to the question about it."""
+        data = content.encode() if isinstance(content, str) else content
+        return self.submit(IMPORT, file=(io.BytesIO(data), "x.csv"))
+
+    def import_file(self, content: str | bytes) -> TestResponse:
+        """Choose a file with animals, and answer yes."""
+        return self.submit(self.upload(content).location)
 
     def sign_in(self, key: str) -> TestResponse:
         return self.submit(SIGN_IN, key=key)

@@ -37,6 +37,8 @@ COLUMNS = {
     "activity.at_ms": f"{START_MS}",
     "activity.facts": "'{}'",
     "session.ends_ms": f"{START_MS} + 1000000000 + n",
+    "upload.session": "'x' || n",
+    "upload.at_ms": f"{START_MS} + 1000000000 + n",
     "counter.long_ends_ms": f"{START_MS + MS_PER_DAY} + n",
 }
 

@@ -1,7 +1,7 @@
 """A browser without JavaScript that visits a running service over the network."""
 
-from urllib.parse import urlencode
-from urllib.request import HTTPCookieProcessor, build_opener
+from urllib.parse import urlencode, urlsplit
+from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 
 class Visitor:
@@ -23,6 +23,14 @@ class Visitor:
     def get(self, path: str) -> str:
         """Return a page of the dashboard."""
         return self._opener.open(self._url + path).read().decode()
+
+    def upload(self, content: str) -> str:
+        """Choose a file with animals, and return the path of the question about it."""
+        disposition = 'Content-Disposition: form-data; name="file"; filename="x.csv"'
+        body = f"--x\r\n{disposition}\r\n\r\n{content}\r\n--x--\r\n"
+        kind = {"Content-Type": "multipart/form-data; boundary=x"}
+        request = Request(f"{self._url}/animals/import", body.encode(), kind)
+        return urlsplit(self._opener.open(request).url).path
 
     def submit(self, path: str, **fields: str) -> str:
         """Submit a form, and return the page that follows."""

@@ -8,7 +8,6 @@ import gc
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from io import BytesIO
 from typing import Any
 
 import psycopg
@@ -188,9 +187,10 @@ class Stage:
             self.send("DELETE", f"/v1/categories/{number}")
 
     def _use_files(self) -> None:
-        text = f"name,category\nRex,x2\nTom,7\nMimi,new {self.number}\n"
-        file = (BytesIO(text.encode()), "x.csv")
-        self._submit("/dashboard/animals/import", file=file)
+        lines = f"Rex,x2,\nTom,7,\nMimi,new {self.number},\nBo,,{FIRST}\n"
+        question = self.browser.upload(f"name,category,id\n{lines}").location
+        assert self.browser.get(question).status_code == 200
+        self._submit(question)
         for each in ("animals.csv", "orders.csv", "animals/import"):
             answer = self.browser.client.get(
                 f"/dashboard/{each}", **self.browser.options, buffered=False
