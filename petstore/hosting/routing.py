@@ -15,7 +15,7 @@ from petstore.hosting.verifier import Verifier, verifier_of
 from petstore.models.domains import Host
 from petstore.settings import Settings
 from petstore.web.application import current_request, limiter_of
-from petstore.web.proxies import require_direct_client
+from petstore.web.proxies import require_private_client
 
 bp = Blueprint("tls", __name__, url_prefix="/internal")
 
@@ -69,7 +69,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 @bp.get("/tls-allowed")
 def tls_allowed() -> dict[str, str]:
     """Answer 200 for a host that is served, else 404."""
-    require_direct_client()
+    require_private_client()
     name = request.args.get("domain", "")
     verifier = verifier_of(current_app)
     if not (verifier and find_host(name, verifier.base_domain)):

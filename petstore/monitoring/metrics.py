@@ -30,7 +30,7 @@ from petstore.models.callers import Caller
 from petstore.quotas.decisions import Decision
 from petstore.settings import INTERFACE, RELEASE
 from petstore.web.application import ApplicationRequest, limiter_of
-from petstore.web.proxies import require_direct_client
+from petstore.web.proxies import require_private_client
 from petstore.web.turns import turns_of
 
 BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
@@ -77,8 +77,8 @@ def init_app(app: Flask) -> None:
 
 @bp.get("/metrics")
 def metrics() -> Response:
-    """Return all metrics; 404 to a request that came through a proxy."""
-    require_direct_client()
+    """Return all metrics; 404 to all but machines of the operator."""
+    require_private_client()
     registry = CollectorRegistry()
     registry.register(_Gauges(current_app))
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):

@@ -3,11 +3,11 @@
 import ipaddress
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 from wsgiref.types import StartResponse
 
-from flask import Flask, abort, current_app, request
+from flask import Flask, abort, request
 
 from petstore.events import emit
 from petstore.settings import Settings
@@ -15,8 +15,14 @@ from petstore.settings import Settings
 _has_warned = [False]  # by this process
 # Some proxies add the client's port: 192.0.2.1:5678 or [2001:db8::1]:443.
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](:[0-9]+)?")
-# Names that nobody can register (RFC 6761, RFC 6762; ICANN has reserved .internal).
-INTERNAL = (".internal", ".local", ".localhost")
+# Those of this machine and of networks that the internet does not reach.
+PRIVATE_NETWORKS = [
+    ipaddress.ip_network(network)
+    for network in (
+        *("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+        *("100.64.0.0/10", "169.254.0.0/16", "::1/128", "fe80::/10", "fc00::/7"),
+    )
+]
 UNKNOWN = "unknown"  # a client whose proxy has sent no address
 
 
@@ -27,7 +33,6 @@ def init_app(app: Flask, settings: Settings) -> None:
     a missing one, and the proxy for the client.
     """
     application, proxies = app.wsgi_app, settings.trusted_proxies
-    app.config["BASE_DOMAIN"] = settings.base_domain
 
     def respond(
         environ: dict[str, Any], start_response: StartResponse
@@ -42,22 +47,10 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.wsgi_app = respond  # type: ignore[method-assign]
 
 
-def require_direct_client() -> None:
-    """Answer 404 to a request that came through a proxy, or under a public name.
-
-    A page could otherwise read it in the browser of somebody who reaches the service,
-    once the name of the page leads to the service (DNS rebinding).
-    """
-    if "X-Forwarded-For" in request.headers or not _is_internal(request.host):
+def require_private_client() -> None:
+    """Answer 404 to a request that came through a proxy, or from another network."""
+    if "X-Forwarded-For" in request.headers or not is_private(request.remote_addr):
         abort(404)
-
-
-def _is_internal(host: str) -> bool:
-    """Return whether only the network of the service decides where a host leads."""
-    name = urlsplit(f"//{host}").hostname or ""
-    if name == current_app.config["BASE_DOMAIN"] or name.endswith(INTERNAL):
-        return True
-    return "." not in name or is_address(name)
 
 
 def _trust(environ: dict[str, Any], proxies: int) -> None:
@@ -82,7 +75,7 @@ def _entry(header: str | None, number: int) -> str | None:
 def _client_address(entry: str) -> str:
     with_port = _WITH_PORT.fullmatch(entry)
     address = with_port[1] or with_port[2] if with_port else entry
-    return address if is_address(address) else UNKNOWN
+    return address if _parsed(address) else UNKNOWN
 
 
 def _warn(peer: str) -> None:
@@ -96,18 +89,14 @@ def _warn(peer: str) -> None:
         )
 
 
-def is_address(text: str) -> bool:
-    """Return whether a text is an IP address."""
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
+def is_private(address: str | None) -> bool:
+    """Return whether an address is a private one; that of a Unix socket is empty."""
+    parsed = _parsed(address or "::1")
+    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
+    return parsed is not None and any(parsed in each for each in PRIVATE_NETWORKS)
 
 
-def is_private(address: str) -> bool:
-    """Return whether an address is one of a private network or of this machine."""
-    try:
-        return ipaddress.ip_address(address).is_private
-    except ValueError:
-        return False
+def _parsed(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    with suppress(ValueError):
+        return ipaddress.ip_address(text)
+    return None

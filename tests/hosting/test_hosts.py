@@ -57,7 +57,7 @@ def test_unknown_host_is_not_counted_against_the_address(
 @of_one_engine
 @pytest.mark.parametrize(
     "path",
-    ["/healthz", "/readyz", "/docs", "/openapi.json"],
+    ["/healthz", "/readyz", "/docs", "/openapi.json", "/metrics", CERTIFICATE],
 )
 def test_paths_outside_the_api_are_served_on_every_host(
     stranger: FlaskClient, project: Project, shop: Domain, own: Own, path: str
@@ -66,15 +66,6 @@ def test_paths_outside_the_api_are_served_on_every_host(
     for host in (BASE, NAME, "old.example.org", "example.org"):
         assert status(stranger, host, path) == 200
         assert status(stranger, host, "/") == 303
-
-
-@pytest.mark.parametrize("path", ["/metrics", CERTIFICATE])
-def test_internal_paths_are_served_on_the_base_domain_alone(
-    stranger: FlaskClient, shop: Domain, path: str
-):
-    assert status(stranger, BASE, path) == 200
-    for host in (NAME, "example.org", f"shelter.{BASE}"):
-        assert status(stranger, host, path) == 404
 
 
 def test_a_verified_domain_serves_its_project(client: FlaskClient, shop: Domain):

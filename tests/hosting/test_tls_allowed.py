@@ -43,6 +43,7 @@ def test_other_hosts_are_refused(stranger: FlaskClient, project: Project, domain
 
 
 @of_one_engine
-def test_proxied_request_is_refused(stranger: FlaskClient):
-    answer = status(stranger, BASE, **{"X-Forwarded-For": "192.0.2.1"})
-    assert answer == 404
+def test_proxied_request_and_one_of_another_network_are_refused(stranger: FlaskClient):
+    assert status(stranger, BASE, **{"X-Forwarded-For": "192.0.2.1"}) == 404
+    stranger.environ_base["REMOTE_ADDR"] = "192.0.2.1"
+    assert status(stranger, BASE) == 404
