@@ -128,7 +128,7 @@ def check_database(settings: Settings) -> Result:
         if (version := db.version()) < OLDEST_POSTGRESQL:
             advice = f"use PostgreSQL {OLDEST_POSTGRESQL} or newer"
             return "wrong", f"{text} is PostgreSQL {version}; {advice}"
-        # Quotas go by its clock, the expiry of keys and bans by that of this machine.
+        # Quotas, sessions and keys end by its clock, bans by that of this machine.
         if (apart_ms := abs(db.server_now_ms() - clock.now_ms())) > MAX_CLOCK_MS:
             apart = f"its clock and that of this machine are {apart_ms} ms apart"
             return "wrong", f"{text} answers, but {apart}; let NTP set both"

@@ -98,7 +98,7 @@ def callers() -> "ModelSelect[Key]":
         "per_day": Project.per_day,
     }
     query = Key.select(*Caller(**columns))
-    works = Key.works_at(slot("now_ms")) & Project.deleted_ms.is_null()
+    works = Key.works_at(db.now_ms) & Project.deleted_ms.is_null()
     return query.join(Project).where(works)
 
 

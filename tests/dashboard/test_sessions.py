@@ -179,12 +179,25 @@ def test_clock_of_the_host_that_reads_a_cookie_ends_no_session(
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_expiry_follows_the_database_clock(
-    browser: Browser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+def test_sessions_and_keys_end_by_the_database_clock_alone(
+    app: Flask,
+    browser: Browser,
+    key: str,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
 ):
+    Key.update(expires_ms=clock.now_ms + MS_PER_DAY).execute()
     days_later = clock.now_ms + 2 * MS_PER_DAY
     monkeypatch.setattr(service_clock, "now_ms", lambda: days_later)
+    sent = {"Authorization": f"Bearer {key}"}
     assert browser.get("/dashboard").status_code == 200
+    assert app.test_client().get("/v1/pets", headers=sent).status_code == 200
+    assert "This session" in browser.read("/dashboard/sessions")
+    monkeypatch.setattr(service_clock, "now_ms", lambda: clock.now_ms - MS_PER_DAY)
+    clock.move(seconds=3600)
+    assert browser.get("/dashboard").status_code == 303
+    clock.move(days=1)
+    assert app.test_client().get("/v1/pets", headers=sent).status_code == 401
 
 
 def test_api_sets_no_cookie_and_opens_no_session(app: Flask, key: str):
