@@ -21,6 +21,7 @@ LEVELS = {
     "counters_lost": logging.WARNING,
     "domain_taken_over": logging.WARNING,
     "proxy_not_trusted": logging.WARNING,
+    "database_busy": logging.WARNING,
     "database_error": logging.ERROR,
 }
 

@@ -50,6 +50,10 @@ class Busy(peewee.OperationalError):
     """Others have kept a lock, or all connections, for too long."""
 
 
+class NoAnswer(Busy):
+    """The server has not answered in time: it may hang."""
+
+
 def begin_deadline() -> None:
     """Let the current request wait for the stores so long from now on, in all."""
     _deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)

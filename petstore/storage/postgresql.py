@@ -17,6 +17,7 @@ from petstore.storage.engine import (
     READS,
     Busy,
     Engine,
+    NoAnswer,
     Pairs,
     Row,
     Written,
@@ -128,10 +129,12 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         limits = timeouts.LIMITS
         sql = f"BEGIN ISOLATION LEVEL {ISOLATION}"
         if self._has_time_limits:
+            # The server gives up before the client, however little time is left.
+            share = seconds_left(limits.statement_seconds) / limits.statement_seconds
             # LOCAL, since behind a pooler a session may serve several clients.
             for name, seconds in (
-                ("lock_timeout", lock_seconds or limits.lock_seconds),
-                ("statement_timeout", limits.server_statement_seconds),
+                ("lock_timeout", (lock_seconds or limits.lock_seconds) * share),
+                ("statement_timeout", limits.server_statement_seconds * share),
                 (
                     "idle_in_transaction_session_timeout",
                     limits.idle_transaction_seconds,
@@ -323,12 +326,13 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             return connection.fetch(written, values, prepare=is_prepared)
 
     def _run(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Call a function; raises `Busy` where locks or the deadline end it."""
+        """Call a function; raises `Busy` where a lock or a time limit ends it."""
         try:
             return function(*arguments)
         except peewee.OperationalError as error:
-            is_late = isinstance(error.__context__, Busy | Late)
-            if is_late or _state_of(error) in GIVEN_UP:
+            if isinstance(error.__context__, Late):
+                raise NoAnswer(str(error)) from error
+            if _state_of(error) in GIVEN_UP:
                 raise Busy(str(error)) from error
             raise
 

@@ -36,5 +36,5 @@ def test_each_alert_has_tests():
         for line in RULES.read_text().splitlines()
         if "- alert:" in line
     ]
-    assert len(names) == 8
+    assert len(names) == 9
     assert all(told.count(f"alertname: {name}") >= 2 for name in names)

@@ -38,7 +38,7 @@ def limits() -> Limits:
     return replace(
         PATIENT,
         lock_seconds=LOCK_SECONDS,
-        server_statement_seconds=HANGS_SECONDS,
+        server_statement_seconds=LOCK_SECONDS,
         idle_transaction_seconds=HANGS_SECONDS,
         statement_seconds=HANGS_SECONDS,
         connect_seconds=HANGS_SECONDS,
@@ -87,6 +87,7 @@ def test_unavailable_server_applies_no_write_and_fails_fast_after_the_first(
         assert service.send("/healthz").status == 200
     assert {answer.status for answer in answers} == {503}
     assert min(answer.seconds for answer in answers) < HANGS_SECONDS
+    assert service.events("database_error")
     assert_recovers(service)
 
 
@@ -147,6 +148,8 @@ def test_blocked_writers_do_not_block_other_requests(
         assert not all(each.done() for each in pending)
         assert {each.result().status for each in pending} == {503}
     assert statuses == [200, 200]
+    assert service.events("database_busy")
+    assert "the server took" not in str(service.events("database_error"))
     assert_recovers(service)
 
 

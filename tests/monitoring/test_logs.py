@@ -215,6 +215,7 @@ def test_events_to_act_on_have_a_level(lines: Lines):
     levels = {
         "counters_lost": "WARNING",
         "domain_taken_over": "WARNING",
+        "database_busy": "WARNING",
         "database_error": "ERROR",
         "key_created": "INFO",
     }

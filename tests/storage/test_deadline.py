@@ -77,13 +77,20 @@ def test_transaction_is_rolled_back_after_the_deadline(database: Any, wall: Wall
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_server_gives_up_before_the_client(database: Postgresql):
+@pytest.mark.parametrize(
+    ("waited", "gives_up"),
+    [(0, ["1500ms", "1800ms"]), (SECONDS - 1, ["750ms", "900ms"])],
+)
+def test_server_gives_up_before_the_client(
+    database: Postgresql, wall: Wall, waited: float, gives_up: list[str]
+):
+    wall.now += waited
     with database.atomic():
         shown = [
             database.execute_sql(f"SHOW {name}").fetchone()[0]
             for name in ("lock_timeout", "statement_timeout")
         ]
-    assert shown == ["1500ms", "1800ms"]
+    assert shown == gives_up
     assert LIMITS.server_statement_seconds < LIMITS.statement_seconds
 
 
