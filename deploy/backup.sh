@@ -7,7 +7,7 @@
 # on the disk: of SQLite by `flask data backup`, of PostgreSQL by pg_dump. Whatever fails
 # ends the script with an error, and then no older file is deleted.
 set -eu
-directory=$1
+directory=$(realpath "$1")
 number=$2
 umask 077
 
@@ -22,13 +22,16 @@ flock --nonblock 9 || {
 	echo "another backup into $directory is running" >&2
 	exit 1
 }
-rm -f "$directory"/.petstore-* # what is left of a backup that was killed
-trap 'rm -f "$directory"/.petstore-*' EXIT # a full disk must not stay full
+partial=$directory/.petstore-backup # a killed backup has left it
+rm -rf "$partial"
+trap 'rm -rf "$partial"' EXIT # a full disk must not stay full
+mkdir "$partial"
 
-file=$directory/petstore-$(date -u +%Y%m%dT%H%M%SZ)
+name=petstore-$(date -u +%Y%m%dT%H%M%SZ)
 case $DATABASE_URL in
 sqlite:*)
-	${PETSTORE_FLASK:-flask} data backup "$file.db"
+	name=$name.db
+	${PETSTORE_FLASK:-flask} data backup "$partial/$name"
 	;;
 *[?\&]password=*)
 	echo "DATABASE_URL: write the password in front of the host, not as an option" >&2
@@ -40,12 +43,10 @@ postgres://* | postgresql://*)
 	PGPASSWORD=$(python3 -c 'if True:
 		from os import environ
 		from urllib.parse import unquote, urlsplit
-		print(unquote(urlsplit(environ["DATABASE_URL"]).password or ""))')
+		print(unquote(urlsplit(environ["DATABASE_URL"]).password or environ.get("PGPASSWORD", "")))')
 	export PGPASSWORD
-	partial=$directory/.${file##*/}.dump
-	pg_dump --no-password --format=custom --file="$partial" --dbname="$address"
-	ln "$partial" "$file.dump" # unlike mv, it overwrites no file
-	sync "$directory"
+	name=$name.dump
+	pg_dump --no-password --format=custom --file="$partial/$name" --dbname="$address"
 	;;
 *)
 	# pg_dump would take another text for the name of a database.
@@ -54,4 +55,11 @@ postgres://* | postgresql://*)
 	;;
 esac
 
-printf '%s\n' "$directory"/petstore-*Z.* | head -n "-$number" | xargs -rd '\n' rm --
+ln "$partial/$name" "$directory" # unlike mv, it overwrites no file
+sync "$directory"
+
+# Names of exactly this form, and never the new one: the clock may have been set back.
+cd "$directory"
+find . -maxdepth 1 -type f ! -name "$name" -regextype posix-extended \
+	-regex '\./petstore-[0-9]{8}T[0-9]{6}Z\.(db|dump)' |
+	sort | head -n "-$((number - 1))" | xargs -rd '\n' rm --

@@ -22,6 +22,14 @@ OLD = [f"petstore-202611{day:02}T030000Z.db" for day in range(1, 6)]
 PASSWORD = "p%40ss%2Fword"
 SERVER = f"postgresql://petstore:{PASSWORD}@db.example.org:5433,[::1]:5432/petstore"
 
+FUTURE = "petstore-20991231T23595{}Z.dump"  # made before the clock was set back
+# None of these is a name that the script gives.
+OTHERS = {
+    *("petstore.db", "mine.dump", "petstore-20261101T030000Z.db.gpg"),
+    *("petstore-20261101T030000Z", "petstore-before-20261101T030000Z.db"),
+    *("petstore-2026T03Z.db", "petstore-20261101T030000Z.db-wal", ".petstore-mine"),
+}
+
 # Record the arguments and the password, and write half a file.
 PG_DUMP = """#!/bin/sh
 printf '%s\\n' "$PGPASSWORD" "$@" > "$(dirname "$0")/told"
@@ -32,10 +40,10 @@ exit 1
 
 @pytest.fixture
 def backups(tmp_path: Path) -> Path:
-    """A directory with more files than are kept, and two that are none of ours."""
+    """A directory with more files than are kept, and some that are none of ours."""
     directory = tmp_path / "backups"
-    directory.mkdir()
-    for name in (*OLD, "petstore.db", "mine.dump", ".petstore-20261101T030000Z.dump"):
+    (directory / ".petstore-backup").mkdir(parents=True)
+    for name in (*OLD, *OTHERS, ".petstore-backup/petstore-20261101T030000Z.dump"):
         (directory / name).touch()
     return directory
 
@@ -82,12 +90,22 @@ def test_new_file_is_complete_and_private_and_takes_the_place_of_the_oldest(
     issue_key(environ)
     done = back_up(environ["DATABASE_URL"])
     assert (done.returncode, done.stderr) == (0, "")
-    [*kept, new] = sorted(backups.glob("petstore-*"))
-    assert [path.name for path in kept] == OLD[1 - KEPT :]
-    assert stat.S_IMODE(new.stat().st_mode) == 0o600
-    assert b"Shelter" in content_of(new)
-    others = set(names(backups)) - {path.name for path in (*kept, new)}
-    assert others == {"mine.dump", "petstore.db"}  # nothing of a killed backup
+    [*kept, new] = sorted(set(names(backups)) - OTHERS)
+    assert kept == OLD[1 - KEPT :]  # and nothing of a killed backup
+    assert stat.S_IMODE((backups / new).stat().st_mode) == 0o600
+    assert b"Shelter" in content_of(backups / new)
+    assert set(names(backups)) > OTHERS
+
+
+def test_new_file_is_kept_although_others_seem_to_be_newer(
+    back_up: Callable, backups: Path, sqlite_url: str
+):
+    for number in range(KEPT):
+        (backups / FUTURE.format(number)).touch()
+    assert back_up(sqlite_url).returncode == 0
+    [new, *future] = sorted(set(names(backups)) - OTHERS)
+    assert new not in OLD
+    assert future == [FUTURE.format(number) for number in range(1, KEPT)]
 
 
 def content_of(file: Path) -> bytes:
@@ -104,9 +122,9 @@ def test_failed_backup_is_an_error_and_deletes_no_older_file(
     for url in (SERVER, f"sqlite:///{tmp_path / 'missing' / 'petstore.db'}"):
         done = back_up(url, PATH=path)
         assert done.returncode != 0
-        assert [name for name in names(backups) if name.startswith("petstore-")] == OLD
+        # Half a file fills no disk.
+        assert set(names(backups)) == {*OLD, *OTHERS}
     assert "--file=" in (half_a_dump / "told").read_text()
-    assert list(backups.glob(".petstore-*")) == []  # half a file fills no disk
 
 
 @pytest.mark.parametrize(
