@@ -150,7 +150,8 @@ def test_image_takes_the_tour_is_healthy_and_stops_gracefully(store: Store, data
     port = free_port()
     health = store.config_of(TAG)["Healthcheck"]["Test"]
     assert health[0] == "CMD"
-    healthy = store.command(TAG, data, health[1:], {"PORT": f"{port}"})
+    environ = {"PORT": f"{port}", "http_proxy": f"http://127.0.0.1:{free_port()}"}
+    healthy = store.command(TAG, data, health[1:], environ)
     for words in (["release"], ["flask", "demo"]):
         output_of(store.command(TAG, data, words, {}))
     with started(store, data, port) as web:

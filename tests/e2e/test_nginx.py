@@ -1,10 +1,12 @@
 """deploy/nginx.conf: limits, custom domains, and workers that are recycled."""
 
+import http.client
 import json
 import ssl
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -55,19 +57,54 @@ def test_oversized_headers_get_the_usual_error(front: Nginx, size: int):
     assert answer.json["code"] == "headers_too_large"
 
 
-def test_oversized_target_gets_the_usual_error(front: Nginx):
-    answer = front.get(BASE, "/v1/pets/" + "1" * 17_000)
-    assert answer.status == 431
-    assert answer.json["code"] == "headers_too_large"
+@pytest.mark.parametrize(
+    ("line", "header", "code"),
+    [
+        ("GET", "", "invalid_request"),
+        ("TRACE / HTTP/1.1", "", "invalid_request"),
+        ("GET / HTTP/3.0", "", "invalid_request"),
+        ("GET /../.. HTTP/1.1", "", "invalid_request"),
+        ("POST / HTTP/1.1", "Transfer-Encoding: gzip", "invalid_request"),
+        ("GET /internal/errors/503 HTTP/1.1", "", "not_found"),
+        ("GET /.well-known/acme-challenge/ HTTP/1.1", "", "not_found"),
+        ("POST / HTTP/1.1", "Content-Length: 2000000", "body_too_large"),
+        (f"GET /{'1' * 17_000} HTTP/1.1", "", "headers_too_large"),
+    ],
+)
+@pytest.mark.parametrize("is_encrypted", [True, False])
+def test_errors_of_nginx_have_the_usual_form(
+    front: Nginx, line: str, header: str, code: str, is_encrypted: bool
+):
+    answer = told(front, f"{line}\r\nHost: {BASE}\r\n{header}\r\n\r\n", is_encrypted)
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert json.load(answer)["code"] == code
 
 
-def test_oversized_body_gets_the_usual_error(front: Nginx):
+def test_plain_http_where_tls_is_expected_gets_the_usual_error(front: Nginx):
+    plain = replace(front, http=front.https)
+    assert json.load(told(plain, "GET / HTTP/1.1\r\n\r\n", False))["status"] == 400
+
+
+def told(front: Nginx, head: str, is_encrypted: bool) -> http.client.HTTPResponse:
+    """Return the answer to a head, which may be none of HTTP."""
     connection = front.connection(BASE)
-    connection.request("POST", "/v1/pets", headers={"Content-Length": "2000000"})
-    answer = connection.getresponse()
-    assert answer.status == 413
-    assert json.load(answer)["code"] == "body_too_large"
-    connection.close()
+    if not is_encrypted:
+        connection = http.client.HTTPConnection("127.0.0.1", front.http)
+    with closing(connection):
+        connection.connect()
+        connection.sock.sendall(head.encode())
+        answer = http.client.HTTPResponse(connection.sock)
+        answer.begin()
+        return answer
+
+
+def test_name_of_a_handshake_is_a_path_only_where_it_is_a_name(front: Nginx):
+    (front.certificates.live / "petstore-localhost").mkdir()
+    front.certificates.issue("petstore-a.b.example.org", "a.b.example.org")
+    assert front.get("a.b.example.org", "/healthz").status == 200
+    for name in ("localhost", "a_b.example.org", "A.B.example.org"):
+        with pytest.raises(ssl.SSLError):
+            front.get(name)
 
 
 @pytest.mark.parametrize(
