@@ -73,9 +73,11 @@ def number(smallest: int, greatest: int) -> Callable[[str], int]:
 
 def secret(text: str) -> str:
     """Return a secret; raises ValueError."""
-    if re.fullmatch(rf"(?s)[^\ud800-\udfff]{{{MIN_SECRET_LENGTH},}}", text):
+    is_long = len(text.strip()) >= MIN_SECRET_LENGTH
+    if is_long and not re.search("[\ud800-\udfff]", text):
         return text
-    raise ValueError(f"must have at least {MIN_SECRET_LENGTH} characters, in UTF-8")
+    least = f"{MIN_SECRET_LENGTH} characters between the outer blanks"
+    raise ValueError(f"must have at least {least}, in UTF-8")
 
 
 def domain(text: str) -> str:
@@ -205,7 +207,8 @@ class Settings:
     )
     """the number of worker processes"""
     secret_key: str | None = setting("SECRET_KEY", secret)
-    """signs the sessions of the dashboard; at least 16 characters"""
+    """signs the sessions of the dashboard; at least 16 characters, without blanks
+    around them"""
     trusted_proxies: int = setting("PETSTORE_TRUSTED_PROXIES", number(0, 100), 0)
     """how many reverse proxies in front are trusted for X-Forwarded-For and
     X-Forwarded-Proto"""

@@ -175,6 +175,7 @@ def database_url(request: pytest.FixtureRequest) -> str:
 def unmigrated_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a database without tables, for each engine in turn."""
     if request.param == "sqlite":
+        (tmp_path / "unmigrated.db").touch(0o600)
         return f"sqlite:///{tmp_path / 'unmigrated.db'}"
     connection = request.getfixturevalue("postgresql")
     connection.execute("DROP DATABASE IF EXISTS unmigrated WITH (FORCE)")

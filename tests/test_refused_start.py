@@ -1,9 +1,11 @@
 """Settings that keep gunicorn and the command line from starting."""
 
 from collections.abc import Callable
+from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from psycopg import Connection
 
 from tests.harness import servers
 
@@ -12,6 +14,10 @@ PASSWORD = "Geheimnis"
 
 def flask_migrate(environ: dict[str, str]) -> CompletedProcess:
     return servers.flask(environ, "migrate")
+
+
+def flask_list(environ: dict[str, str]) -> CompletedProcess:
+    return servers.flask(environ, "projects", "list")
 
 
 both = pytest.mark.parametrize("start", [servers.refused_gunicorn, flask_migrate])
@@ -44,3 +50,30 @@ def test_unknown_option_of_the_database_is_refused(
     line = ended.stderr.splitlines()[-1]
     assert line.startswith("Error: DATABASE_URL: ")
     assert "bogus" in line
+
+
+@both
+def test_postgresql_with_another_encoding_is_refused_with_one_line(
+    start: Callable, postgresql: Connection, postgresql_server: str
+):
+    postgresql.execute("DROP DATABASE IF EXISTS latin WITH (FORCE)")
+    how = "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
+    postgresql.execute(f"CREATE DATABASE latin {how}")
+    url = postgresql_server.replace("/postgres?", "/latin?")
+    ended = start({"DATABASE_URL": url})
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == (
+        "Error: DATABASE_URL: the encoding is LATIN1; "
+        "make a database with ENCODING 'UTF8'"
+    )
+
+
+@pytest.mark.parametrize("start", [servers.refused_gunicorn, flask_list])
+def test_mistyped_name_of_a_file_leaves_no_file(start: Callable, tmp_path: Path):
+    file = tmp_path / "mistyped.db"
+    ended = start({"DATABASE_URL": f"sqlite:///{file}"})
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == (
+        f"Error: DATABASE_URL: there is no file {file}; run `flask migrate` first"
+    )
+    assert list(tmp_path.iterdir()) == []

@@ -151,7 +151,7 @@ INVALID = {
         f"redis+sentinel://:{PASSWORD}@h:26379/a/b",
         f"redis+sentinel://:{PASSWORD}@h:26379,i/a",
     ],
-    "SECRET_KEY": ["x", f"{PASSWORD}123456", "\udcff" * 20],
+    "SECRET_KEY": ["x", f"{PASSWORD}123456 ", " " * 16, "\udcff" * 20],
     "PETSTORE_PRODUCTION_URL": [
         *("api.example.org/v1", "https://api.example.org"),
         *("https://api.example.org/v1/", f"https://u:{PASSWORD}@api.example.org/v1"),

@@ -120,9 +120,6 @@ def check_settings(settings: Settings) -> Result:
 def check_database(settings: Settings) -> Result:
     """Check its version, its migrations, unfinished deletions, and its clock."""
     text = _text("database_url", settings.database_url)
-    if db.file and not db.file.exists():
-        # Opening it would create it.
-        return "wrong", f"{text} does not exist; run `flask migrate`"
     migrator.require_migrated()
     if not db.file:
         if (version := db.version()) < OLDEST_POSTGRESQL:

@@ -84,7 +84,10 @@ def back_up(file: Path) -> None:
 @data.command()
 @click.argument("database_url")
 def copy(database_url: str) -> None:
-    """Copy everything, with ids and counters, into an empty database."""
+    """Copy everything, with ids and counters, into an empty database.
+
+    Give its password in PGPASSWORD: others see the arguments of a program.
+    """
     try:
         url = settings.database_url(database_url)
     except ValueError as error:

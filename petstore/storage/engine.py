@@ -107,6 +107,9 @@ class Engine(Database):
         self._make_pool()
         super().__init__(database, **options)
 
+    def create(self) -> None:
+        """Create the file of the database, where it has one."""
+
     # Peewee's own `connect` and `close` hold a lock while they connect, so that one
     # slow connection would hold up all. Each greenlet or thread has its own state.
 

@@ -16,7 +16,7 @@ _DIRECTORY = Path(__file__).parent / "migrations"
 
 
 class NotMigrated(Exception):
-    """The database is older than the code, or cannot be opened."""
+    """The database is older than the code, or cannot be opened or used."""
 
 
 def migrate(databases: Databases | None = None) -> list[str]:
@@ -31,6 +31,7 @@ def migrate_in_steps(databases: Databases | None = None) -> Iterator[str]:
     step is chosen under a lock.
     """
     for database, runner in _runners(databases):
+        database.create()
         while step := _apply_next(database, runner):
             yield step
 
@@ -89,6 +90,8 @@ def _apply_next(database: Engine, runner: Runner) -> str | None:
 
 
 def _pending(runner: Runner) -> list[str]:
+    if fault := runner.database.fault():
+        raise NotMigrated(f"DATABASE_URL: {fault}")
     steps = runner.status()
     first = next(step for step in steps if step.path)
     older = [step.name for step in steps if step < first]

@@ -121,6 +121,13 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         """Return the type of binary parameters."""
         return bytes
 
+    def fault(self) -> str | None:
+        """Return that the encoding does not have all characters, and what to do."""
+        encoding = self.connection().info.parameter_status("server_encoding")
+        if encoding == "UTF8":
+            return None
+        return f"the encoding is {encoding}; make a database with ENCODING 'UTF8'"
+
     # Peewee passes the arguments of `atomic` to `begin`.
     def begin(  # type: ignore[override]
         self, lock_seconds: float | None = None

@@ -77,11 +77,22 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         self.file: Path = Path(path)
         self._busy_seconds = timeouts.LIMITS.busy_seconds
         super().__init__(
-            path,
+            f"{self.file.absolute().as_uri()}?mode=rw",  # which creates no file
+            uri=True,
             pragmas={"journal_mode": "wal", "foreign_keys": 1} | pragmas,
             check_same_thread=False,
             timeout=0,
         )
+
+    def create(self) -> None:
+        """Create the file, unless it exists."""
+        make_private(str(self.file))
+
+    def fault(self) -> str | None:
+        """Return that there is no file, whose name may be mistyped, and what to do."""
+        if self.file.exists():
+            return None
+        return f"there is no file {self.file}; run `flask migrate` first"
 
     # Peewee passes the arguments of `atomic` to `begin`.
     def begin(
@@ -195,7 +206,7 @@ class Sqlite(Engine, peewee.SqliteDatabase):
 
     def is_readable_by_others(self) -> bool:
         """Return whether another user of the machine may read one of the files."""
-        names = (f"{self.database}{end}" for end in ("", *SIDE_FILES))
+        names = (f"{self.file}{end}" for end in ("", *SIDE_FILES))
         return any(os.stat(x).st_mode & BY_OTHERS for x in names if os.path.exists(x))
 
     def snapshot(self) -> AbstractContextManager[Any]:
@@ -223,7 +234,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         self._writing = None
 
     def _open(self) -> sqlite3.Connection:
-        make_private(self.database)
         # Another process may be switching a new file to WAL mode.
         connect: Callable[[], sqlite3.Connection]
         connect = super(Engine, self)._connect  # type: ignore[misc]  # internal

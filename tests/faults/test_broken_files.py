@@ -33,8 +33,8 @@ def test_startup_fails_if_database_cannot_be_opened():
     ended = servers.refused_gunicorn({"DATABASE_URL": "sqlite:////nowhere/petstore.db"})
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1] == (
-        "Error: DATABASE_URL: cannot open /nowhere/petstore.db: "
-        "unable to open database file"
+        "Error: DATABASE_URL: there is no file /nowhere/petstore.db; "
+        "run `flask migrate` first"
     )
 
 

@@ -23,6 +23,7 @@ INSERT, SELECT = "INSERT INTO pet VALUES (?)", "SELECT id FROM pet"
 def pets(tmp_path: Path) -> Iterator[Sqlite]:
     """A database with an empty table."""
     database = Sqlite(str(tmp_path / "test.db"))
+    database.create()
     database.execute_sql("CREATE TABLE pet (id INTEGER)")
     yield database
     database.disconnect()
