@@ -23,3 +23,9 @@ class Secret(BaseModel):
             cls.insert(name=name, text=text).on_conflict_ignore().execute()
             secret = cls.get_by_id(name)
         return secret.text
+
+    @classmethod
+    def renew(cls, name: str) -> None:
+        """Write another secret with that name."""
+        row = cls.insert(name=name, text=randomness.token(SECRET_BYTES))
+        row.on_conflict(conflict_target=[cls.name], preserve=[cls.text]).execute()

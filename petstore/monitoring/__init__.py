@@ -9,4 +9,4 @@ def init_app(app: Flask) -> None:
     """Register what needs no key and no quota."""
     requests.init_app(app)
     metrics.init_app(app)
-    app.register_blueprint(health.bp)
+    health.init_app(app)

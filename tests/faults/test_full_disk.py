@@ -40,6 +40,7 @@ def test_write_on_full_disk_returns_503_with_retry_after(service: Service):
     add(service)
     with full_disk(service):
         answers = [service.send(body=REX) for _ in range(6)]
+        wait_until(lambda: service.send("/readyz").status == 503)
     for answer in answers:
         assert (answer.status, answer.json["code"]) == (503, "service_unavailable")
         assert answer.headers["Retry-After"] == "1"

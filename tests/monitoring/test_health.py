@@ -1,5 +1,6 @@
 """/healthz and /readyz, the endpoints for load balancers."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from flask.testing import FlaskClient
 
 from petstore.quotas.storages.database import Counter
 from petstore.storage.database import db
-from tests.harness import servers
+from tests.harness import servers, statements
 from tests.harness.clocks import Clock
 from tests.harness.clusters import Server
 from tests.harness.databases import of_both_engines
@@ -30,11 +31,23 @@ def test_healthz_and_readyz_are_ok(stranger: FlaskClient):
 
 @of_both_engines
 def test_readyz_is_unavailable_without_the_tables(stranger: FlaskClient):
-    db.execute_sql("ALTER TABLE project RENAME TO moved")
+    db.execute_sql("ALTER TABLE secret RENAME TO moved")
     try:
         assert stranger.get("/readyz").status_code == 503
     finally:
-        db.execute_sql("ALTER TABLE moved RENAME TO project")
+        db.execute_sql("ALTER TABLE moved RENAME TO secret")
+
+
+@of_both_engines
+def test_readyz_writes_once_in_a_second(
+    stranger: FlaskClient, monkeypatch: pytest.MonkeyPatch
+):
+    now = time.monotonic()
+    with statements.recorded() as seen:
+        for seconds in (0, 0.5, 0.9, 1.1):
+            monkeypatch.setattr("petstore.clock.monotonic", lambda at=now + seconds: at)
+            assert stranger.get("/readyz").status_code == 200
+    assert [each.gist for each in seen].count("INSERT secret") == 2
 
 
 @of_both_engines
