@@ -60,13 +60,13 @@ def acting_as(actor: str) -> Iterator[None]:
         _actor.reset(token)
 
 
-def emit(name: str, level: int | None = None, **facts: Any) -> None:
+def emit(name: str, /, level: int | None = None, **facts: Any) -> None:
     """Emit an event. The facts must not be secret: a key's prefix at most."""
     level = level or LEVELS.get(name, logging.INFO)
     log.log(level, name, extra={"facts": facts})
 
 
-def emit_after_commit(name: str, *, by: str | None = None, **facts: Any) -> None:
+def emit_after_commit(name: str, /, *, by: str | None = None, **facts: Any) -> None:
     """Emit an event when the current transaction is committed; at once without one.
 
     If it is one of `KINDS`, it is added to the activity of the project whose slug is
@@ -96,6 +96,7 @@ KINDS = {
     "key_revoked": Kind("Key revoked", ("key",)),
     "key_banned": Kind("Key banned", ("key", "until_ms")),
     "key_unbanned": Kind("Key unbanned", ("key",)),
+    "name_changed": Kind("Project renamed", ("name",)),
     "plan_changed": Kind("Plan changed", ("plan", "per_minute", "per_day", "max_rows")),
     "animals_imported": Kind("Animals imported", ("animals", "corrected")),
     "domain_added": Kind("Domain added", ("domain",)),

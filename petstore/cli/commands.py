@@ -59,6 +59,7 @@ class Group(Command, AppGroup):
 
 # Each by its module, which is imported when the command is asked for.
 COMMANDS = {
+    "activity": "petstore.cli.projects",
     "animals": "petstore.cli.animals",
     "check": "petstore.cli.check",
     "data": "petstore.cli.data",
@@ -67,6 +68,7 @@ COMMANDS = {
     "keys": "petstore.cli.keys",
     "migrate": "petstore.cli.data",
     "projects": "petstore.cli.projects",
+    "requests": "petstore.cli.projects",
     "usage": "petstore.cli.projects",
 }
 
@@ -151,6 +153,8 @@ def _echo_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, dict):
+        value = [f"{name}={text}" for name, text in value.items()]
     if isinstance(value, list):
         return " ".join(value) or "-"
     return "-" if value is None else str(value)

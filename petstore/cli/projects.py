@@ -1,6 +1,6 @@
-"""flask projects, and what is listed of each project: its usage and its domains."""
+"""flask projects, and lists of each project: usage, activity, requests, domains."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import click
 
@@ -12,12 +12,21 @@ from petstore.cli.commands import (
     format_instant,
     json_option,
 )
+from petstore.events import KEPT, TOPICS
+from petstore.models.activity import Event
 from petstore.models.domains import Domain
+from petstore.models.keys import Key
 from petstore.models.names import name_error
 from petstore.models.plans import FREE, PLANS
 from petstore.models.projects import SLUG, Plan, Project
-from petstore.models.requests import SHOWN_DAYS, history
+from petstore.models.requests import (
+    FAILURES_KEPT,
+    SHOWN_DAYS,
+    history,
+    listed_failures,
+)
 from petstore.quotas.projects import count_rows, delete_project
+from petstore.storage.lists import Part
 
 MOST = 10**12
 CUSTOM = " or ".join(name for name, terms in PLANS.items() if not terms.quota)
@@ -103,6 +112,7 @@ def list_projects(*, as_json: bool) -> None:
 
 @projects.command()
 @click.argument("slug")
+@click.option("--name", help="What people call the project.")
 @plan_option
 @plan_limit_options
 @click.option(
@@ -111,23 +121,28 @@ def list_projects(*, as_json: bool) -> None:
     type=click.IntRange(1, MOST),
     help=f"Animals, orders and categories together; {OF_CUSTOM}.",
 )
-def change(slug: str, plan: str | None, **limits: int | None) -> None:
-    """Change the plan of a project, from its next request on.
+def change(slug: str, name: str | None, plan: str | None, **limits: int | None) -> None:
+    """Change the name of a project, and its plan from the next request on.
 
     Of a project on Enterprise, one limit can be changed alone. A project that becomes
     Enterprise needs both limits of requests, and has no limit of rows unless one is
     given; the limits of the other plans are fixed.
     """
     project = find_project(slug)
-    if not (plan or any(limits.values())):
+    is_of_plan = plan or any(limits.values())
+    if name is None and not is_of_plan:
         raise click.UsageError(
-            "Nothing to change: give --plan, --per-minute, --per-day or --rows."
+            "Nothing to change: give --name, --plan, --per-minute, --per-day or --rows."
         )
+    if name is not None and (error := name_error(name)):
+        raise click.UsageError(f"--name {error}.")
     stays = plan in (None, project.plan)
     if stays and project.has_own_limits and any(limits.values()):
         project.change_limits(**limits)
-    else:
+    elif is_of_plan:
         project.change_plan(Plan(plan or project.plan, **limits))
+    if name is not None:
+        project.rename(name)
 
 
 @projects.command()
@@ -171,7 +186,6 @@ def count_again(slug: str) -> None:
 @json_option
 def usage(slug: str | None, days: int, *, as_json: bool) -> None:
     """Print the requests served and refused of each project and day (UTC)."""
-    shown = Project.all_by_slug() if slug is None else [find_project(slug)]
     echo_list(
         ("PROJECT", "DAY", "SERVED", "REFUSED", "PER DAY"),
         [
@@ -182,8 +196,47 @@ def usage(slug: str | None, days: int, *, as_json: bool) -> None:
                 refused,
                 project.quota.per_day,
             )
-            for project in shown
+            for project in _shown(slug)
             for day, served, refused in history(project.id, days)
+        ],
+        as_json=as_json,
+    )
+
+
+@click.command(cls=DatabaseCommand)
+@project_option("Only what happened in this project.")
+@json_option
+def activity(slug: str | None, *, as_json: bool) -> None:
+    """Print what happened in each project in 90 days, and who did it, newest first."""
+    echo_list(
+        ("PROJECT", "TIME", "TOPIC", "EVENT", "FACTS", "BY", "LABEL"),
+        [row for project in _shown(slug) for row in _events(project)],
+        as_json=as_json,
+    )
+
+
+def _events(project: Project) -> Iterator[tuple[object, ...]]:
+    for topic in TOPICS:
+        events = Event.listed(project.id, Part(KEPT), topic).rows
+        labels = Key.labels(project.id, [event.actor for event in events])
+        for event in events:
+            time, label = format_instant(event.at_ms), labels.get(event.actor)
+            what = event.title, event.facts
+            yield project.slug, time, topic, *what, event.actor, label
+
+
+@click.command(cls=DatabaseCommand)
+@project_option("Only the requests of this project.")
+@json_option
+def requests(slug: str | None, *, as_json: bool) -> None:
+    """Print the requests of each project that failed in 24 hours, newest first."""
+    echo_list(
+        ("PROJECT", "TIME", "OPERATION", "STATUS", "CODE", "MESSAGE", "KEY", "ID"),
+        [
+            # From the operation on to the request's id.
+            (project.slug, format_instant(each.at_ms), *each[2:8])
+            for project in _shown(slug)
+            for each in listed_failures(project.id, Part(FAILURES_KEPT)).rows
         ],
         as_json=as_json,
     )
@@ -212,6 +265,10 @@ def list_domains(slug: str | None, *, as_json: bool) -> None:
         ],
         as_json=as_json,
     )
+
+
+def _shown(slug: str | None) -> list[Project]:
+    return Project.all_by_slug() if slug is None else [find_project(slug)]
 
 
 def find_project(slug: str) -> Project:

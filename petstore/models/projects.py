@@ -182,6 +182,13 @@ class Project(BaseModel):
         """Whether the plan lets the project use its own domains."""
         return PLANS[self.plan].has_domains
 
+    def rename(self, name: str) -> None:
+        """Change what people call it; its slug stays."""
+        is_other = (Project.id == self.id) & (Project.name != name)
+        with db.atomic():
+            if Project.update(name=name).where(is_other).execute():
+                emit_after_commit("name_changed", project=self.slug, name=name)
+
     def change_plan(self, plan: Plan) -> None:
         """Change the plan, from the next request on."""
         self._change(asdict(plan))

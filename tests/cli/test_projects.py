@@ -11,7 +11,9 @@ from tests.harness.databases import of_one_engine
 
 ENTERPRISE = ("--plan", "enterprise", "--per-minute", "7", "--per-day", "70")
 MOST = str(10**12)
-NOTHING_TO_CHANGE = "Nothing to change: give --plan, --per-minute, --per-day or --rows."
+NOTHING_TO_CHANGE = (
+    "Nothing to change: give --name, --plan, --per-minute, --per-day or --rows."
+)
 
 
 def limits_of(flask: Callable) -> tuple[str, str, str]:
@@ -146,6 +148,15 @@ def test_limits_of_enterprise_change_alone_and_end_with_the_plan(
     assert limits_of(flask) == limits
 
 
+@of_one_engine
+def test_name_changes_alone_or_with_the_plan(flask: Callable, project: Project):
+    for options in (("--name", "Möhre"), ("--name", "Katzen", "--plan", "pro")):
+        assert text_of(flask("projects", "change", "shelter", *options)) == ""
+        [row] = table(flask("projects", "list"))
+        assert (row["SLUG"], row["NAME"]) == ("shelter", options[1])
+    assert row["PLAN"] == "pro"
+
+
 def test_rows_of_enterprise_are_limited_by_the_operator(flask: Callable):
     flask("projects", "create", "Shelter", *ENTERPRISE)
 
@@ -172,6 +183,10 @@ def test_rows_of_enterprise_are_limited_by_the_operator(flask: Callable):
     ("arguments", "message"),
     [
         (("shelter",), NOTHING_TO_CHANGE),
+        (
+            ("shelter", "--plan", "pro", "--name", " "),
+            "--name must not be blank and must not contain control characters.",
+        ),
         (("nobody", "--plan", "pro"), "There is no project 'nobody'."),
         (("a\nb", "--plan", "pro"), r"There is no project 'a\nb'."),
         ((), "Missing argument 'SLUG'."),
