@@ -32,9 +32,16 @@ def test_upgrade_to_the_latest_release_is_described():
         "docs/operating.md", "Upgrade and rollback"
     )
     latest, before = (f"/opt/petstore-{release.name}" for release in RELEASES[:2])
-    assert f"-S'## [{RELEASE}] - '" in install
+    assert f"--branch v{RELEASE} " in install
     assert f"{latest} /opt/petstore " in switch
     assert f"{before} /opt/petstore " in go_back
+
+
+def test_each_tag_is_on_the_commit_of_its_release():
+    if commit_of(RELEASE):  # what lies here has a history
+        tags = git("tag", "--list", "v*", "--format=%(refname:short) %(objectname)")
+        for name, commit in map(str.split, tags.splitlines()):
+            assert commit == commit_of(name.removeprefix("v"))
 
 
 def test_each_release_has_a_version_number_and_a_date():
