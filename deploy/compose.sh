@@ -1,0 +1,82 @@
+#!/bin/sh
+# Run the service on this host with deploy/compose.yaml. It needs Docker with Compose, git,
+# and a DNS record that leads DOMAIN and *.DOMAIN here:
+#
+#   compose.sh start DOMAIN EMAIL   serve on HTTPS; EMAIL is told of certificates
+#   compose.sh key NAME             create a project, and print its first key
+#   compose.sh flask ...            any command of docs/operating.md
+#   compose.sh upgrade TAG          back up, upgrade to a release, and print the way back
+#
+# Passwords are made once, in deploy/.env, which only its owner can read.
+set -eu
+umask 077
+script=$(realpath "$0")
+cd "$(dirname "$script")"
+
+compose() {
+	docker compose --file compose.yaml "$@"
+}
+
+flask() {
+	compose exec -T web flask "$@"
+}
+
+password() {
+	od -An -N24 -tx1 /dev/urandom | tr -d ' \n'
+}
+
+key() {
+	flask keys create --project "$(flask projects create "$1")"
+}
+
+start() {
+	if [ ! -e .env ]; then
+		: "${2:?the first start needs DOMAIN and EMAIL}"
+		cat >.env.new <<-END
+			TAG=$(git describe --tags --always)
+			PETSTORE_BASE_DOMAIN=$1
+			ACME_EMAIL=$2
+			POSTGRES_PASSWORD=$(password)
+			REDIS_PASSWORD=$(password)
+		END
+		mv .env.new .env
+	fi
+	compose up --build --detach
+}
+
+upgrade() {
+	before=$(git describe --tags --always)
+	git fetch --quiet --tags
+	git rev-parse --quiet --verify "$1^{commit}" >/dev/null || {
+		echo "There is no release $1; git tag lists them." >&2
+		exit 2
+	}
+	mkdir -p backups
+	backup=$PWD/backups/before-$1-$(date -u +%Y%m%dT%H%M%SZ).dump
+	compose exec -T postgresql pg_dump --username=petstore --format=custom petstore >"$backup.partial"
+	mv "$backup.partial" "$backup"
+	git checkout --quiet "$1"
+	sed -i "s/^TAG=.*/TAG=$1/" .env
+	compose up --build --detach
+	cat <<-END
+		$1 is running. The database as it was before is in $backup.
+		The way back, which leaves the database as it is:
+		  $script upgrade $before
+		Only to lose what was written since, restore it after that:
+		  docker compose --file $PWD/compose.yaml stop web
+		  docker compose --file $PWD/compose.yaml exec -T postgresql pg_restore --username=petstore --dbname=petstore --clean --if-exists --single-transaction < $backup
+		  $script start
+	END
+}
+
+# It is read as a whole, before an upgrade replaces this file.
+case "${1-} $#" in
+"start 1" | "start 3" | "upgrade 2" | "key 2" | "flask "*)
+	"$@"
+	exit
+	;;
+*)
+	sed -n 's/^#   //p' "$script" >&2
+	exit 2
+	;;
+esac

@@ -1,0 +1,126 @@
+"""deploy/compose.sh: what README.md prints for a host with Docker, without Docker.
+
+A program in the place of `docker` notes what it is told. The tests of compose.yaml and
+of the image look at what it would run.
+"""
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from petstore.settings import RELEASE
+from tests.harness.documents import commands_below
+from tests.harness.servers import ROOT
+
+START, UPGRADE = commands_below("README.md", "Serve a domain")
+PLACE, ORIGIN = "/opt/petstore", "https://git.example.org/petstore.git"
+DOCKER = """#!/bin/sh
+printf '%s\\n' "$*" >> "$TOLD"
+case $* in
+*pg_dump*) echo dump; exit $DUMP_FAILS ;;
+*"projects create"*) echo city-shelter ;;
+*"keys create --project city-shelter") echo pet_key ;;
+esac
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Where the project is cloned to."""
+    return tmp_path / "petstore"
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Path:
+    """What `docker` was told, a line for each time."""
+    return tmp_path / "told"
+
+
+@pytest.fixture
+def shell(tmp_path: Path, place: Path, told: Path) -> Callable[..., str]:
+    """A function that runs printed commands, and returns what they print."""
+    origin, programs = tmp_path / "origin", tmp_path / "programs"
+    programs.mkdir()
+    (programs / "docker").write_text(DOCKER)
+    (programs / "docker").chmod(0o755)
+    (origin / "deploy").mkdir(parents=True)
+    for name in ("compose.sh", "compose.yaml"):
+        shutil.copy(ROOT / "deploy" / name, origin / "deploy")
+    (origin / ".gitignore").write_text((ROOT / ".gitignore").read_text())
+
+    def shell(commands: str, status: int = 0, dump_fails: int = 0) -> str:
+        environ = {"PATH": f"{programs}:{os.environ['PATH']}", "TOLD": str(told)}
+        environ |= {"DUMP_FAILS": str(dump_fails), "HOME": str(tmp_path)}
+        environ |= {f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")}
+        environ |= {f"GIT_{who}_EMAIL": "a@b.c" for who in ("AUTHOR", "COMMITTER")}
+        commands = commands.replace(PLACE, str(place)).replace(ORIGIN, str(origin))
+        shown = subprocess.run(
+            ["bash", "-eu", "-c", commands],
+            cwd=origin,
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert shown.returncode == status, shown.stderr
+        return shown.stdout
+
+    shell("git init -q && git add --all && git commit -qm one && git tag v1.0.0")
+    return shell
+
+
+def environment(place: Path) -> dict[str, str]:
+    lines = (place / "deploy" / ".env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines)
+
+
+def test_three_commands_lead_to_a_first_key(shell: Callable, place: Path, told: Path):
+    assert len(START.splitlines()) == 3
+    assert shell(START).splitlines()[-1] == "pet_key"
+    assert "compose --file compose.yaml up --build --detach" in told.read_text()
+    given = environment(place)
+    assert (given["TAG"], given["PETSTORE_BASE_DOMAIN"]) == (
+        "v1.0.0",
+        "pets.example.org",
+    )
+    passwords = {given["POSTGRES_PASSWORD"], given["REDIS_PASSWORD"]}
+    assert [len(each) for each in passwords] == [48, 48]
+    assert stat.S_IMODE((place / "deploy" / ".env").stat().st_mode) == 0o600
+    shell(f"{PLACE}/deploy/compose.sh start")
+    assert environment(place) == given
+
+
+def test_upgrade_backs_up_before_and_prints_the_way_back(
+    shell: Callable, place: Path, told: Path
+):
+    assert f"upgrade v{RELEASE}" in UPGRADE
+    shell(START)
+    newer = "echo new > new && echo : > deploy/compose.sh && git add --all"
+    shell(f"{newer} && git commit -qm two && git tag v{RELEASE}")
+    printed = shell(UPGRADE)
+    [dump] = (place / "deploy" / "backups").iterdir()
+    assert dump.read_text() == "dump\n"
+    assert stat.S_IMODE(dump.stat().st_mode) == 0o600
+    assert str(dump) in printed
+    assert f"  {place}/deploy/compose.sh upgrade v1.0.0\n" in printed
+    assert environment(place)["TAG"] == f"v{RELEASE}"
+    assert (place / "new").exists()
+    [dumped, started] = told.read_text().splitlines()[-2:]
+    assert "pg_dump" in dumped
+    assert started.endswith("up --build --detach")
+
+
+def test_nothing_is_upgraded_without_a_backup_or_to_what_is_no_release(
+    shell: Callable, place: Path
+):
+    shell(START)
+    shell(f"git commit -q --allow-empty -m two && git tag v{RELEASE}")
+    shell(UPGRADE, status=1, dump_fails=1)
+    shell(f"{PLACE}/deploy/compose.sh upgrade v9", status=2)
+    shell(f"{PLACE}/deploy/compose.sh", status=2)
+    assert environment(place)["TAG"] == "v1.0.0"
