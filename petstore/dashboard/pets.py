@@ -72,7 +72,7 @@ def _listed(project_id: int, part: Part, *, open: int | None, **filters: Any) ->
 def add_animal(category_id: int | str, **members: Any) -> Outcome:
     """Add an animal; the form stays open for another one of the same category."""
     project_id = current_project().id
-    number = category_number(project_id, category_id)
+    number = Category.meant(project_id, category_id)
     pet = Pet.add(project_id, category_id=number, **members)
     save_draft(url_for(INDEX), {"categoryId": request.form["categoryId"]})
     return Outcome(INDEX, f"{pet.name} is added, with the id {pet.id}.")
@@ -121,7 +121,7 @@ def correct_animal(
     """Correct an animal."""
     project_id = current_project().id
     with db.atomic():
-        number = category_number(project_id, category_id)
+        number = Category.meant(project_id, category_id)
         pet = Pet.correct(project_id, pet_id, category_id=number, **changes)
     return go_to(ANIMAL, f"{pet.name} is corrected.", pet_id=pet_id)
 
@@ -158,10 +158,3 @@ def category_labels(
     offered = [category.id for category in first]
     labels = Category.labels(project_id, {*offered, *shown})
     return {each: labels[each] for each in offered}, labels
-
-
-def category_number(project_id: int, category: int | str) -> int:
-    """Return the number of a category that a form names; raises `CategoryUnclear`."""
-    if isinstance(category, int):
-        return category
-    return Category.meant(project_id, category)

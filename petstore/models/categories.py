@@ -3,7 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from typing import NamedTuple, Self
+from contextlib import suppress
+from typing import Any, NamedTuple, Self
 
 from peewee import (
     SQL,
@@ -23,6 +24,9 @@ from petstore.models.projects import Project, count_if_room, refuse_rows, take_r
 from petstore.storage import BaseModel, db, page_statement, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part
 
+# What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
+MAX_NEW_ID = 2**53 - 1
+
 
 class CategoryUnclear(RuleError):
     """Two categories have the name that was given."""
@@ -41,6 +45,12 @@ class CategoryInUse(Conflict):
     """Animals have the category."""
 
     code = "category_in_use"
+
+
+class CategoryNameTaken(RuleError):
+    """Another category has the name that was given."""
+
+    text = "The category {} has this name already."
 
 
 def fold_name(name: str) -> str:
@@ -71,48 +81,68 @@ class Category(NamedTuple):
         [exists] = taken[0] if taken else [True]
         if exists:
             return False
-        if _insert(**values, name=name):
+        if _insert(**_values(project_id, category_id, name)):
             return True
         take_rows(project_id, -1)  # somebody else was faster
         return False
 
     @classmethod
+    def add(cls, project_id: int, name: str) -> Self:
+        """Add a category with the next free number.
+
+        Raises `CategoryNameTaken` and `ProjectFull`.
+        """
+        with db.atomic():
+            take_rows(project_id)  # two that name the same wait for each other
+            _require_free(cls.ids_named(project_id, name))
+            return cls(cls._add_next(project_id, name), name)
+
+    @classmethod
     def named(cls, project_id: int, name: str) -> int:
         """Return the id of a category with that name.
 
-        If there is none, it is created with the next free number. Raises `ProjectFull`.
+        If there is none, it is added. Raises `ProjectFull`.
         """
-        with db.atomic():
-            ids = cls.ids_named(project_id, name)
-            if not ids:
-                take_rows(project_id)  # two that name the same wait for each other
-                ids = cls.ids_named(project_id, name)
-                if not ids:
-                    return cls._add_next(project_id, name)
-                take_rows(project_id, -1)
+        while not (ids := cls.ids_named(project_id, name)):
+            with suppress(CategoryNameTaken):  # somebody else was faster
+                return cls.add(project_id, name).id
         return ids[0]
 
     @staticmethod
     def ids_named(project_id: int, name: str) -> list[int]:
-        """Return the ids of the categories with that name, at most two of them."""
-        return sorted(row[0] for row in _select_named(project=project_id, name=name))
+        """Return the ids of the categories with that name, at most two of them.
+
+        Its case makes no difference, nor do blanks around it.
+        """
+        folded = fold_name(name)
+        rows = _select_named(project=project_id, folded=folded)
+        # Release 1.1.0, which may run beside this one, changes names alone.
+        return sorted(id for id, name in rows if fold_name(name or "") == folded)
 
     @classmethod
-    def meant(cls, project_id: int, text: str) -> int:
-        """Return the id of the category that a person names, as `labels` does.
+    def meant(cls, project_id: int, category: int | str) -> int:
+        """Return the id of the category that a person means: a number, or a label.
 
         A new name becomes a new category. Raises `CategoryUnclear`, and `ProjectFull`
         for a new one.
         """
-        if labelled := _LABEL.fullmatch(text):
+        found = cls.find_meant(project_id, category)
+        return cls.named(project_id, str(category)) if found is None else found
+
+    @classmethod
+    def find_meant(cls, project_id: int, category: int | str) -> int | None:
+        """Return the same, or None for a new name."""
+        if isinstance(category, int):
+            return category
+        if labelled := _LABEL.fullmatch(category):
             number = min(int(labelled[1]), MAX_ID)
-            category = cls.find(project_id, number)
-            if category and text == _label(*category, is_shared=True).strip():
+            found = cls.find(project_id, number)
+            if found and fold_name(category) == fold_name(_label(*found, True)):
                 return number
-        ids = cls.ids_named(project_id, text)
+        ids = cls.ids_named(project_id, category)
         if len(ids) > 1:
-            raise CategoryUnclear(*(f"{text} #{each}" for each in ids))
-        return cls.named(project_id, text)
+            raise CategoryUnclear(*cls.labels(project_id, ids).values())
+        return ids[0] if ids else None
 
     @classmethod
     def find(cls, project_id: int, category_id: int) -> Self | None:
@@ -126,23 +156,31 @@ class Category(NamedTuple):
         while True:
             last = _select_last(project=project_id)
             number = last[0][0] + 1 if last else 1
-            if number > MAX_ID:  # no number follows, but many are free
-                number = randomness.source.randrange(MAX_ID)
-            if _insert(project=project_id, category_id=number, name=name):
+            if number > MAX_NEW_ID:  # no number follows, but many are free
+                number = randomness.source.randrange(MAX_NEW_ID)
+            if _insert(**_values(project_id, number, name)):
                 return number
 
     @classmethod
     def rename(
-        cls, project_id: int, category_id: int, name: str | None
+        cls,
+        project_id: int,
+        category_id: int,
+        name: str | None,
+        *,
+        is_own: bool = False,
     ) -> tuple[Self, bool]:
         """Name the category, or take its name away; return it and whether it is new.
 
-        Raises `ProjectFull` for a new one.
+        Raises `ProjectFull` for a new one, and `CategoryNameTaken` if another has the
+        name that is to be its own.
         """
         with db.atomic():
             is_new = cls.ensure(project_id, category_id, name)
+            if name and is_own:
+                _require_free({*cls.ids_named(project_id, name)} - {category_id})
             if not is_new:
-                _rename(project=project_id, category_id=category_id, name=name)
+                _rename(**_values(project_id, category_id, name))
         return cls(category_id, name), is_new
 
     @classmethod
@@ -193,7 +231,9 @@ class Category(NamedTuple):
         """
         unnamed = {each: _label(each, None) for each in ids}
         other = CategoryTable.alias()
-        has_name = (other.project == project_id) & (other.name == CategoryTable.name)
+        has_name = (other.project == project_id) & (
+            other.folded == CategoryTable.folded
+        )
         shared = other.select(SQL("1")).where(has_name, other.id != CategoryTable.id)
         rows = CategoryTable.select(*_COLUMNS, fn.EXISTS(shared)).where(
             CategoryTable.project == project_id, CategoryTable.id.in_(list(unnamed))
@@ -208,24 +248,30 @@ class CategoryTable(BaseModel):
     project = ForeignKeyField(Project, index=False)
     id = BigIntegerField()
     name = TextField(null=True)
+    # As `fold_name` has it, or an empty text, unless the release before has written it.
+    folded = TextField(null=True)
 
     class Meta:
         table_name = "category"
         is_limited = True  # by the plan
         primary_key = CompositeKey("project", "id")
-        indexes = ((("project", "name"), False),)
+        indexes = ((("project", "folded"), False),)
 
 
 # Its model refers to this one.
 _PETS = Table("pet")
 
+# For housekeeping.
+CategoryTable.add_index(
+    CategoryTable.project, CategoryTable.id, where=CategoryTable.folded.is_null()
+)
+
 _COLUMNS = tuple(getattr(CategoryTable, name) for name in Category._fields)
 
 # `Dogs #7`, or `Category 7` without a name.
 _LABEL = re.compile(r".* #?([0-9]{1,19})")
-# Names that mean another category to a form: the number 12, the label of another one,
-# or a name without the blanks around this one.
-_MISTAKABLE = re.compile(r"#?[0-9]+|Category [0-9]+|.* #[0-9]+|\s.*|.*\s")
+# Names that mean another category to a form: the number 12, or the label of one.
+_MISTAKABLE = re.compile(r"\s*(#?[0-9]+|category [0-9]+|.* #[0-9]+)\s*", re.IGNORECASE)
 
 
 def _label(category_id: int, name: str | None, is_shared: bool = False) -> str:
@@ -235,17 +281,28 @@ def _label(category_id: int, name: str | None, is_shared: bool = False) -> str:
     return f"{name} #{category_id}" if needs_number else name
 
 
+def _values(project_id: int, category_id: int, name: str | None) -> dict[str, Any]:
+    """Return what is written of a category."""
+    names = {"name": name, "folded": fold_name(name or "")}
+    return {"project": project_id, "category_id": category_id, **names}
+
+
+def _require_free(ids: Iterable[int]) -> None:
+    for each in ids:
+        raise CategoryNameTaken(each)
+
+
 _select_page = page_statement(CategoryTable.id, _COLUMNS)
 
 
 @statement(db)
 def _select_named() -> Query:
-    equal, name = ((CategoryTable.project, slot("project")),), CategoryTable.name
-    has_name = db.along_index(equal, name >= slot("name"), name <= slot("name"))
+    equal, folded = ((CategoryTable.project, slot("project")),), CategoryTable.folded
+    has_name = db.along_index(equal, folded >= slot("folded"), folded <= slot("folded"))
     return (
-        CategoryTable.select(CategoryTable.id)
+        CategoryTable.select(*_COLUMNS)
         .where(has_name)
-        .order_by(*db.order_along_index(equal, (name,)))
+        .order_by(*db.order_along_index(equal, (folded,)))
         .limit(2)
     )
 
@@ -271,9 +328,10 @@ def _take() -> Query:
 def _select_last() -> Query:
     equal = ((CategoryTable.project, slot("project")),)
     keys = db.order_along_index(equal, (CategoryTable.id,))
+    few = db.along_index(equal, CategoryTable.id >= 0, CategoryTable.id <= MAX_NEW_ID)
     return (
         CategoryTable.select(CategoryTable.id)
-        .where(db.along_index(equal, CategoryTable.id >= 0))
+        .where(few)
         .order_by(*(key.desc() for key in keys))
         .limit(1)
     )
@@ -286,6 +344,7 @@ def _insert() -> Query:
             project=slot("project"),
             id=slot("category_id"),
             name=slot("name"),
+            folded=slot("folded"),
         )
         .on_conflict_ignore()
         .returning(CategoryTable.id)
@@ -311,7 +370,8 @@ def _delete_if_unused() -> Query:
 
 @statement(db)
 def _rename() -> Query:
-    return CategoryTable.update(name=slot("name")).where(
+    names = {"name": slot("name"), "folded": slot("folded")}
+    return CategoryTable.update(names).where(
         CategoryTable.project == slot("project"),
         CategoryTable.id == slot("category_id"),
     )

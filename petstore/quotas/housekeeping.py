@@ -11,6 +11,7 @@ from peewee import Field, Query
 from petstore import clock, events, timeouts
 from petstore.models import requests, stored_responses
 from petstore.models.activity import Activity
+from petstore.models.categories import CategoryTable, fold_name
 from petstore.models.orders import OrderTable
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
@@ -55,8 +56,9 @@ TABLES = (
     Kept(Counter.long_ends_ms, clock.MS_PER_DAY),
 )
 TEXTS = (
-    (PetTable.name, PetTable.folded),
-    (OrderTable.reference, OrderTable.folded),
+    (PetTable.name, PetTable.folded, fold),
+    (OrderTable.reference, OrderTable.folded, fold),
+    (CategoryTable.name, CategoryTable.folded, fold_name),
 )
 _statements = [
     Statement(each.age.model._meta.database, each.delete_some) for each in TABLES
@@ -81,17 +83,22 @@ def _delete(delete_some: Statement) -> None:
         time.sleep(timeouts.LIMITS.tidy_pause_seconds)
 
 
-def _fold(text: Field, folded: Field) -> None:
+def _fold(text: Field, folded: Field, fold: Callable[[str], str]) -> None:
     """Fold what the release before has written, the newest rows first."""
     model, most = text.model, timeouts.LIMITS.tidied_rows
-    unfolded = model.select(model.id, text).where(folded.is_null())
-    few = db.skip_locked(unfolded.order_by(model.id.desc()).limit(most))
-    update = model.update({folded: slot("folded")}).where(model.id == slot("id"))
-    write = Statement(db, lambda: update)
+    keys = model._meta.get_primary_keys()
+    unfolded = model.select(*keys, text).where(folded.is_null()).tuples()
+    few = db.skip_locked(unfolded.order_by(*(key.desc() for key in keys)).limit(most))
+    is_row = [key == slot(key.name) for key in keys]
+    write = Statement(db, lambda: model.update({folded: slot("folded")}).where(*is_row))
+    names = [*(key.name for key in keys), "folded"]
     while True:
         with db.atomic():
             rows = db.execute(few).fetchall()
-            write.run_many({"id": id, "folded": fold(text or "")} for id, text in rows)
+            write.run_many(
+                dict(zip(names, (*key, fold(text or "")), strict=True))
+                for *key, text in rows
+            )
         if len(rows) < most:
             return
         time.sleep(timeouts.LIMITS.tidy_pause_seconds)

@@ -11,7 +11,9 @@ from peewee import Model
 from petstore.clock import MS_PER_DAY
 from petstore.concurrency import Delayed
 from petstore.models.activity import Activity
+from petstore.models.categories import Category, CategoryTable
 from petstore.models.keys import Key
+from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
 from petstore.models.requests import FailedRequest, KeyUsage
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
@@ -20,6 +22,7 @@ from petstore.monitoring import requests
 from petstore.quotas import housekeeping
 from petstore.quotas.storages.database import Counter
 from petstore.storage.database import counters
+from petstore.storage.lists import Part
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.waiting import wait_until
 
@@ -132,3 +135,13 @@ def test_clock_of_the_database_counts(
     monkeypatch.setattr("petstore.clock.now_ms", lambda: START_MS + 9 * MS_PER_DAY)
     housekeeping.tidy()
     assert StoredResponse.select().exists()
+
+
+def test_what_the_release_before_has_written_is_found(project: Project):
+    Pet.add(project.id, name="Ömer", category_id=7, status="sold")
+    Category.rename(project.id, 7, " Dogs")
+    for table in (PetTable, CategoryTable):
+        table.update(folded=None).execute()
+    housekeeping.tidy()
+    assert Pet.listed(project.id, Part(1), name="omer").total == 1
+    assert Category.ids_named(project.id, "DOGS") == [7]

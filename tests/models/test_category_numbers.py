@@ -3,7 +3,12 @@
 import pytest
 
 from petstore.models import categories
-from petstore.models.categories import Category, CategoryTable
+from petstore.models.categories import (
+    Category,
+    CategoryNameTaken,
+    CategoryTable,
+    CategoryUnclear,
+)
 from petstore.models.projects import Project
 from petstore.storage.database import db
 from petstore.storage.lists import MAX_ID
@@ -20,17 +25,40 @@ def test_new_category_gets_the_next_number(project: Project, rival: Project):
     assert Category.named(project.id, "C") == 8
 
 
-def test_category_gets_a_free_number_where_none_is_next(project: Project):
-    add(project, MAX_ID)
-    assert 0 <= Category.named(project.id, "Dogs") < MAX_ID
+def test_new_number_is_one_that_javascript_holds(project: Project):
+    for number in (2**53 - 2, MAX_ID):
+        add(project, number)
+    assert Category.named(project.id, "Dogs") == 2**53 - 1
+    assert 0 <= Category.named(project.id, "Cats") < 2**53
 
 
-def test_category_is_found_among_others_by_its_name(project: Project, rival: Project):
-    for shop, number in ((project, 9), (project, 3), (rival, 5)):
-        add(shop, number, "Dogs")
-    add(project, 1, "Dog")
-    assert Category.ids_named(project.id, "Dogs") == [3, 9]
-    assert Category.named(project.id, "Dogs") == 3
+def test_category_is_found_by_its_name_whatever_its_case_and_blanks(
+    project: Project, rival: Project
+):
+    for shop, number, name in (
+        (project, 9, "Dogs"),
+        (project, 3, " ÖMERS"),
+        (rival, 5, "dogs"),
+    ):
+        add(shop, number, name)
+    for name, number in (("DOGS ", 9), ("ömers", 3), ("O\u0308mers", 3), (12, 12)):
+        assert Category.meant(project.id, name) == number
+    add(project, 7, "dogs")
+    assert Category.ids_named(project.id, "dogS") == [7, 9]
+    with pytest.raises(CategoryUnclear, match="choose dogs #7 or Dogs #9"):
+        Category.meant(project.id, "Dogs")
+    assert Category.meant(project.id, "dogs #9") == 9
+
+
+def test_category_has_a_name_of_its_own_where_that_is_asked_for(project: Project):
+    add(project, 9, "Dogs")
+    for number in (7, 8):
+        with pytest.raises(CategoryNameTaken, match="The category 9 has"):
+            Category.rename(project.id, number, " dogs", is_own=True)
+    with pytest.raises(CategoryNameTaken):
+        Category.add(project.id, "DOGS")
+    Category.rename(project.id, 9, "dogs", is_own=True)
+    assert Category.page(project.id, after=-1, limit=9) == [(9, "dogs")]
 
 
 def test_categories_that_somebody_adds_meanwhile_count_once(
