@@ -57,12 +57,7 @@ class Result:
 
     value: Any
     headers: dict[str, str] = field(default_factory=dict)
-    is_created: bool = False
-
-    @property
-    def status(self) -> int:
-        """201 if a resource was created, else 200."""
-        return 201 if self.is_created else 200
+    is_created: bool = False  # if that is one of two statuses
 
 
 def page(rows: Sequence[Any], limit: int) -> Result:
@@ -203,7 +198,8 @@ class Operation:
         if self.contract.returns is None:
             return no_content()
         dumped = self.contract.returns.dump(result.value)
-        return JsonResponse(_json(dumped), result.status, result.headers)
+        status = self.contract.statuses[-1 if result.is_created else 0]
+        return JsonResponse(_json(dumped), status, result.headers)
 
 
 def _read_attempt() -> Attempt | None:

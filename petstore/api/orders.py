@@ -49,7 +49,7 @@ def create_order(project_id: int, pet_id: int, reference: str | None) -> Result:
     that order one animal at the same time, exactly one gets it.
     """
     order = Order.place(project_id, pet_id, reference)
-    return Result(order, {"Location": f"{ORDERS}/{order.id}"}, is_created=True)
+    return Result(order, {"Location": f"{ORDERS}/{order.id}"})
 
 
 @bp.get("/<id:order_id>")

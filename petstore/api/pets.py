@@ -45,7 +45,7 @@ def create_pet(project_id: int, **members: Any) -> Result:
     Its category is created when an animal first names it.
     """
     pet = Pet.add(project_id, **members)
-    return Result(pet, {"Location": _location(pet.id)}, is_created=True)
+    return Result(pet, {"Location": _location(pet.id)})
 
 
 @bp.get("/<id:pet_id>")

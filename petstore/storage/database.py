@@ -1,6 +1,5 @@
 """The two databases, opened by URL: the data, and the quota counters beside it."""
 
-import os
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -80,13 +79,3 @@ def close_connections() -> None:
     """Give back what the request, or the background task, has used."""
     for database in opened_databases():
         database.close()
-
-
-def _forget_connections() -> None:
-    for database in (db, counters):
-        if database.obj is not None:
-            database.dispose()
-
-
-# Parent and child processes must not share a connection.
-os.register_at_fork(after_in_child=_forget_connections)

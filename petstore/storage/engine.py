@@ -151,11 +151,6 @@ class Engine(Database):
         while self._idle:
             self._idle.pop().close()
 
-    def dispose(self) -> None:
-        """Drop all connections without closing them: they belong to another process."""
-        super().dispose()
-        self._make_pool()
-
     def execute_sql(self, sql: str, params: Any = None) -> Any:
         """Run a statement; one that writes is a transaction of its own."""
         if sql.startswith(READS) or self.in_transaction():
