@@ -12,7 +12,7 @@ _SIGNS = "=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 # Apostrophes too: what is written can be told from a text that had one already.
 _BEFORE = "(?:['\"]|[^\\S\r\n\t])*"
 # What spreadsheets write as they read it, such as 12, is not meant.
-_NUMBER = "(?!(?:0|[1-9][0-9]{0,14})\\Z)[.,]?[0-9][0-9.,:/%eE\\s-]*\\Z"
+_NUMBER = "(?!(?:0|[1-9][0-9]{0,14})\\Z)[.,]?[0-9][0-9.,:/%eE\\s]*\\Z"
 _MISTAKABLE = f"{_BEFORE}(?:[{_SIGNS}]|{_NUMBER})"
 _BEGINNING = re.compile(f"(^|;)(?={_MISTAKABLE})")
 _DEFUSED = re.compile(f"(^|;)'(?={_MISTAKABLE})")
