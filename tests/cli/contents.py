@@ -7,7 +7,7 @@ from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import failures, uses
-from petstore.models.sessions import Session
+from petstore.models.sessions import Session, Upload
 from petstore.storage.copies import rows_of, table_groups
 from petstore.storage.database import Databases, opened_databases
 from tests.harness.clocks import Clock
@@ -20,7 +20,8 @@ def fill(client: FlaskClient, project: Project, clock: Clock) -> None:
     client.post("/v1/store/orders", json={"petId": first.json["id"]})
     Domain.add(project, "pets.example.org")
     Key.issue(project)
-    Session.begin(Caller.by_prefix(Key.all_by_id(project)[0].prefix))
+    session = Session.begin(Caller.by_prefix(Key.all_by_id(project)[0].prefix))
+    Upload.keep(session, b"name,category")
     project.change_plan(Plan("enterprise", 1, 9))
     for _ in range(3):
         client.get("/v1/pets")
