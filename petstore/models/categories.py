@@ -78,7 +78,7 @@ class Category(NamedTuple):
         taken = _take(**values, rows=rows) or _take(**values, rows=rows)
         if not taken:
             refuse_rows(project_id, 1)
-        [exists] = taken[0] if taken else [True]
+        [exists] = taken[0] if taken else [False]
         if exists:
             return False
         if _insert(**_values(project_id, category_id, name)):
