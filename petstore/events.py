@@ -92,6 +92,7 @@ KINDS = {
     "session_ended": Kind("Session ended", ("key", "session_key"), SESSIONS),
     "other_sessions_ended": Kind("All other sessions ended", (), SESSIONS),
     "key_created": Kind("Key issued", ("key",)),
+    "key_changed": Kind("Key changed", ("key",)),
     "key_rotated": Kind("Key rotated", ("key",)),
     "key_revoked": Kind("Key revoked", ("key",)),
     "key_banned": Kind("Key banned", ("key", "until_ms")),

@@ -158,26 +158,28 @@ def _refusal(decision: Decision, caller: Caller | None) -> ErrorResponse:
     headers = {"Retry-After": str(seconds)}
     if decision.is_banned:
         return ErrorResponse("api_key_banned", wait, headers=headers)
-    tightest = decision.tightest
-    if tightest.is_of_key:
-        who = "This key allows"
-    elif caller:
-        who = f"{caller.plan.capitalize()} allows"
+    if caller:
+        reason = decision.reason(caller.plan)
     else:
         network = "address" if decision.quota == STRANGERS else "IPv6 /48"
-        who = f"Without a valid API key, an {network} may send"
-    allowed = f"{who} {tightest.allowance}"
-    return ErrorResponse("rate_limit_exceeded", allowed, wait, headers=headers)
+        allowance = decision.tightest.allowance
+        reason = f"Without a valid API key, an {network} may send {allowance}"
+    return ErrorResponse("rate_limit_exceeded", reason, wait, headers=headers)
 
 
 def _cors_headers(
     origins: tuple[str, ...], environ: dict[str, Any]
 ) -> list[tuple[str, str]]:
-    """Let pages of these origins read a response; `*` stands for all."""
+    """Let pages of these origins read a response; `*` stands for all.
+
+    No cache may give a page a response to a request that had no origin.
+    """
+    origin = environ.get("HTTP_ORIGIN")
+    if origin is None:
+        return _TO_NO_PAGE
     if "*" in origins:
-        return _ALLOWED_TO_ALL
-    origin = environ.get("HTTP_ORIGIN", "")
-    return [("Vary", "Origin"), *(_allow(origin) if origin in origins else ())]
+        return _TO_ALL
+    return _TO_NO_PAGE + (_allow(origin) if origin in origins else [])
 
 
 def _allow(origin: str) -> list[tuple[str, str]]:
@@ -194,11 +196,13 @@ def _answer_options() -> Response:
     methods = ", ".join(sorted(current_app.make_default_options_response().allow))
     response = no_content()
     response.headers["Allow"] = methods
-    if "Access-Control-Request-Method" in request.headers:
+    sent = request.headers
+    if "Origin" in sent and "Access-Control-Request-Method" in sent:
         response.headers["Access-Control-Allow-Methods"] = methods
         response.headers["Access-Control-Allow-Headers"] = ALLOWED_HEADERS
         response.headers["Access-Control-Max-Age"] = MAX_AGE_SECONDS
     return response
 
 
-_ALLOWED_TO_ALL = _allow("*")
+_TO_NO_PAGE = [("Vary", "Origin")]
+_TO_ALL = _TO_NO_PAGE + _allow("*")

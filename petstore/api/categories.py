@@ -4,7 +4,7 @@ from flask import Blueprint
 
 from petstore.api.contract import Contract, Result, page
 from petstore.models.categories import Category, CategoryInUse
-from petstore.models.grants import READ, WRITE
+from petstore.models.grants import PUBLIC, WRITE
 from petstore.models.projects import ProjectFull
 from petstore.schemas.categories import CategoryChangeSchema, CategorySchema
 from petstore.schemas.paging import PageQuery
@@ -14,7 +14,7 @@ bp = Blueprint("categories", __name__, url_prefix=f"{API_PREFIX}/categories")
 
 
 @bp.get("")
-@Contract(takes=READ, query=PageQuery(), returns=CategorySchema(many=True))
+@Contract(takes=PUBLIC, query=PageQuery(), returns=CategorySchema(many=True))
 def list_categories(project_id: int, limit: int, after: int) -> Result:
     """List categories.
 

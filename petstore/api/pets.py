@@ -6,7 +6,7 @@ from flask import Blueprint
 
 from petstore import clock
 from petstore.api.contract import Contract, Deprecation, Result, page
-from petstore.models.grants import READ, WRITE
+from petstore.models.grants import PUBLIC, WRITE
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import ProjectFull
 from petstore.schemas.pets import NewPetSchema, PetChangeSchema, PetQuery, PetSchema
@@ -20,7 +20,7 @@ bp = Blueprint("pets", __name__, url_prefix=PETS)
 
 
 @bp.get("")
-@Contract(takes=READ, query=PetQuery(), returns=PetSchema(many=True))
+@Contract(takes=PUBLIC, query=PetQuery(), returns=PetSchema(many=True))
 def list_pets(project_id: int, limit: int, **part: Any) -> Result:
     """List animals.
 
@@ -50,7 +50,7 @@ def create_pet(project_id: int, **members: Any) -> Result:
 
 @bp.get("/<id:pet_id>")
 @Contract(
-    takes=READ,
+    takes=PUBLIC,
     returns=PetSchema(),
     deprecation=Deprecation(
         since_ms=GET_PET_DEPRECATED_MS,

@@ -38,7 +38,7 @@ keys = Group(name="keys", help="API keys of the projects.")
     type=click.Choice(ROLES),
     default=FULL,
     show_default=True,
-    help="What the key may do: GET and HEAD, the whole API, or everything.",
+    help="What it may do: read animals and categories; read; use the whole API; all.",
 )
 @limit_options("Requests of this key per {}, within those of the project.")
 @click.option(

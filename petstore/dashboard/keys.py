@@ -1,6 +1,6 @@
-"""/dashboard/keys: the project's keys, issued, rotated, revoked and unbanned."""
+"""/dashboard/keys: the project's keys, issued, changed, rotated and revoked."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from flask import current_app, render_template, url_for
 from flask.typing import ResponseReturnValue
@@ -22,8 +22,6 @@ from petstore.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
 from petstore.models.credentials import PREFIX_LENGTH
 from petstore.models.grants import (
     FULL,
-    READ,
-    WRITE,
     Grant,
     InvalidOrigin,
     LimitMissing,
@@ -34,10 +32,12 @@ from petstore.models.grants import (
 )
 from petstore.models.keys import STATUSES, Key, LastFullKey
 from petstore.models.requests import totals_of
-from petstore.schemas.keys import KeyQuery, NewKeyForm, RotationForm
+from petstore.schemas import text_of
+from petstore.schemas.keys import KINDS, KeyForm, KeyQuery, NewKeyForm, RotationForm
 from petstore.web.application import limiter_of
 
 INDEX = "keys.keys"
+CHANGE_FORM = KeyForm()
 ISSUED_BEFORE = (
     "This form was sent before, and has issued this key. If you have not copied it, "
     "rotate it."
@@ -53,38 +53,6 @@ FIELDS_AT_FAULT = {
 }
 
 
-class Kind(NamedTuple):
-    """What a key is for, what it may do, and where it may be kept, in words."""
-
-    title: str
-    rights: str
-    place: str
-
-
-KINDS = {
-    READ: Kind(
-        "For a web page",
-        "It may only read, within limits of its own.",
-        "It is no secret: it may stand in a page, where everybody can take it.",
-    ),
-    WRITE: Kind(
-        "For a program",
-        "It may read and write animals, categories and orders.",
-        "It is a secret: keep it on a computer of yours, not in a web page or in an "
-        "app that others get.",
-    ),
-    FULL: Kind(
-        "For people and administration",
-        "It may do everything, such as issue and revoke keys and change domains.",
-        "It is a secret: keep it in a password manager, not in a program or a page.",
-    ),
-}
-UNLIMITED_READ = Kind(
-    "For reading",
-    "It may only read, up to the limits of the project.",
-    "It is a secret: in a web page, anybody could use up the project's requests.",
-)
-
 # Nobody who has another key of the project can close the way to revoking it.
 bp = pages_blueprint("keys", __name__, "/keys", takes=FULL, has_reserve=True)
 
@@ -92,17 +60,23 @@ bp = pages_blueprint("keys", __name__, "/keys", takes=FULL, has_reserve=True)
 @bp.get("")
 def keys(form: Form = EMPTY) -> str:
     """List keys that work, or keys that have ended, newest first."""
-    _, filters = read_query(KeyQuery())
-    rows = Key.listed(current_project().id, **filters)
+    _, parameters = read_query(KeyQuery())
+    rows = Key.listed(current_project().id, parameters["status"])
+    quota, kind = current_project().quota, parameters["kind"]
+    form = filled_in(form, url_for(INDEX))
+    if kind == "page" and not form.values:
+        # Half of what the project has: pages leave the rest to others.
+        names = ("per_minute", "per_day")
+        form = Form({name: str(max(1, getattr(quota, name) // 2)) for name in names})
     return render_template(
         "keys.html",
         keys=rows,
         totals=totals_of(rows),
         statuses=STATUSES,
         kinds=KINDS,
-        quota=current_project().quota,
-        form=filled_in(form, url_for(INDEX)),
-        **filters,
+        quota=quota,
+        form=form,
+        **parameters,
     )
 
 
@@ -112,17 +86,37 @@ def keys(form: Form = EMPTY) -> str:
 def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
     """Issue a key and show it once."""
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
-    new_key = _issue(Grant(**granted), label=label, expires_ms=expires_ms)
-    return _show_once(new_key)
+    grant = Grant(**granted)
+    limiter_of(current_app).count_new_key(current_project().id)
+    project = current_project()
+    return _show_once(Key.issue(project, grant, label=label, expires_ms=expires_ms))
 
 
 @bp.get("/<prefix>")
 def key(prefix: str, form: Form = EMPTY) -> str:
     """Show one key and what can be done with it."""
     key = Key.find(current_project().id, prefix)
+    change = filled_in(form, url_for(".key", prefix=prefix))
+    if not CHANGE_FORM.fields.keys() & change.values.keys():
+        kept = {name: getattr(key, name) for name in CHANGE_FORM.fields}
+        change = Form({name: text_of(value) for name, value in kept.items()})
     return render_template(
-        "key.html", key=key, kind=_kind_of(key), totals=totals_of([key]), form=form
+        "key.html",
+        key=key,
+        totals=totals_of([key]),
+        quota=current_project().quota,
+        form=form,
+        change=change,
     )
+
+
+@bp.post("/<prefix>")
+@loads_form(CHANGE_FORM, form_page=key, faults=FIELDS_AT_FAULT)
+def change_key(prefix: str, label: str | None, **granted: Any) -> ResponseReturnValue:
+    """Change the label, the limits and the origins of a key."""
+    found = Key.find(current_project().id, prefix)
+    found.change(Grant(found.role, **granted), label)
+    return go_to("keys.key", "The key is changed.", prefix=prefix)
 
 
 @bp.post("/<prefix>/rotate")
@@ -156,21 +150,8 @@ def unban_key(prefix: str) -> ResponseReturnValue:
     return go_to("keys.key", "The ban is lifted; the key works again.", prefix=prefix)
 
 
-def _issue(grant: Grant, **columns: str | int | None) -> str:
-    """Issue a key; one that only reads is for a web page, which the form calls it."""
-    if grant.role == READ and grant.per_minute is None:
-        raise LimitsNeeded
-    limiter_of(current_app).count_new_key(current_project().id)
-    return Key.issue(current_project(), grant, **columns)
-
-
-def _kind_of(key: Key) -> Kind:
-    is_unlimited = key.role == READ and not key.is_for_web_page
-    return UNLIMITED_READ if is_unlimited else KINDS[key.role]
-
-
 def _show_once(new_key: str, old: Key | None = None) -> Outcome:
     prefix = new_key[:PREFIX_LENGTH]
-    kind = _kind_of(Key.find(current_project().id, prefix))
-    page = render_template("new_key.html", new_key=new_key, kind=kind, old=old)
+    key = Key.find(current_project().id, prefix)
+    page = render_template("new_key.html", new_key=new_key, key=key, old=old)
     return Outcome("keys.key", ISSUED_BEFORE, {"prefix": prefix}, page)

@@ -166,15 +166,13 @@ def count_dear_page() -> None:
 
 
 def count_form() -> None:
-    """Count a form as a request of the project's plan; raises 429 if it is refused."""
+    """Count a form as a request of the plan and of the key; raises 429 over a limit."""
     if request.method != "POST":
         return
     state, limiter = current_request().state, limiter_of(current_app)
     state.decision = decision = limiter.count_form(state.required_caller)
     if not decision.is_granted:
-        plan = state.project.plan.capitalize()
-        reason = f"{plan} allows {decision.tightest.allowance}"
-        raise too_many(decision, reason)
+        raise too_many(decision, decision.reason(state.project.plan))
 
 
 def current_project() -> Project:

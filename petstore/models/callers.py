@@ -3,11 +3,11 @@
 import hmac
 from typing import Any, NamedTuple, Self
 
-from peewee import ModelSelect, Query
+from peewee import Case, ModelSelect, Query
 
 from petstore import clock
 from petstore.models.credentials import digest_of, prefix_of
-from petstore.models.grants import is_allowed, is_for_web_page
+from petstore.models.grants import PUBLIC, is_allowed
 from petstore.models.keys import Key
 from petstore.models.plans import Quota, quota_of
 from petstore.models.projects import Project
@@ -69,11 +69,6 @@ class Caller(NamedTuple):
         )
 
     @property
-    def is_for_web_page(self) -> bool:
-        """Whether the key may stand in a web page."""
-        return is_for_web_page(self.role, self.key_per_minute)
-
-    @property
     def is_banned(self) -> bool:
         """Whether the key is banned at the moment."""
         return clock.now_ms() < (self.banned_until_ms or 0)
@@ -87,7 +82,7 @@ def callers() -> "ModelSelect[Key]":
         "digest": Key.digest,
         "last_used_ms": Key.last_used_ms,
         "banned_until_ms": Key.banned_until_ms,
-        "role": Key.role,
+        "role": Case(None, [(Key.is_public, PUBLIC)], Key.stored_role),
         "key_per_minute": Key.per_minute,
         "key_per_day": Key.per_day,
         "origins": Key.origins,

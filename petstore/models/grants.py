@@ -9,13 +9,16 @@ from petstore.models import RuleError
 from petstore.models.plans import Quota
 from petstore.settings import address
 
-READ, WRITE, FULL = ROLES = ("read", "write", "full")  # each allows what is before it
+# Each allows what is before it.
+PUBLIC, READ, WRITE, FULL = ROLES = ("public", "read", "write", "full")
 
 MAY = {
+    PUBLIC: "This key may only read animals and categories.",
     READ: "This key may only read.",
     WRITE: "This key may only read and write animals, categories and orders.",
 }
 TAKES = {
+    READ: "This takes a key that may read orders.",
     WRITE: "This takes a key that may write.",
     FULL: "This takes a full key.",
 }
@@ -38,11 +41,6 @@ class KeyNotAllowed(RuleError):
 def is_allowed(role: str, takes: str) -> bool:
     """Return whether a key of a role may do what takes that role."""
     return ROLES.index(role) >= ROLES.index(takes)
-
-
-def is_for_web_page(role: str, per_minute: int | None) -> bool:
-    """Return whether a key may stand in a web page: it only reads, and has limits."""
-    return role == READ and per_minute is not None
 
 
 def require_role(role: str, takes: str) -> None:
@@ -115,10 +113,7 @@ class LimitsNeeded(RuleError):
 class NoKeyForPages(RuleError):
     """Origins are for keys for web pages alone."""
 
-    text = (
-        "Only a key for a web page takes origins: one that may only read, and that has "
-        "limits of its own."
-    )
+    text = "Only a key for a web page, which has the role public, takes origins."
 
 
 class TooManyOrigins(RuleError):
@@ -131,7 +126,8 @@ class TooManyOrigins(RuleError):
 class Grant:
     """The role of a key, its limits if it has any, and the origins of its pages.
 
-    Raises `LimitMissing`, `NoKeyForPages`, `TooManyOrigins` and `InvalidOrigin`.
+    Raises `LimitMissing`, `LimitsNeeded`, `NoKeyForPages`, `TooManyOrigins` and
+    `InvalidOrigin`.
     """
 
     role: str = FULL
@@ -142,7 +138,9 @@ class Grant:
     def __post_init__(self) -> None:
         if (self.per_minute is None) != (self.per_day is None):
             raise LimitMissing
-        if self.origins and not is_for_web_page(self.role, self.per_minute):
+        if self.role == PUBLIC and self.per_minute is None:
+            raise LimitsNeeded
+        if self.origins and self.role != PUBLIC:
             raise NoKeyForPages
         if len(self.origins) > MAX_ORIGINS:
             raise TooManyOrigins(MAX_ORIGINS)
@@ -154,7 +152,8 @@ class Grant:
     def columns(self) -> dict[str, str | int | None]:
         """The columns of a key that has this."""
         return {
-            "role": self.role,
+            "stored_role": READ if self.role == PUBLIC else self.role,
+            "is_public": self.role == PUBLIC,
             "per_minute": self.per_minute,
             "per_day": self.per_day,
             "origins": " ".join(self.origins) or None,

@@ -8,6 +8,7 @@ from peewee import (
     BigAutoField,
     BigIntegerField,
     BlobField,
+    BooleanField,
     Case,
     ColumnBase,
     Expression,
@@ -22,7 +23,7 @@ from petstore import clock
 from petstore.events import emit_after_commit
 from petstore.models import RuleError
 from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
-from petstore.models.grants import FULL, FULL_GRANT, Grant, is_for_web_page
+from petstore.models.grants import FULL, FULL_GRANT, PUBLIC, Grant
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, db
 
@@ -31,6 +32,11 @@ MAX_ENDED_KEYS = 100  # that are kept of one project
 KEEP_ENDED_MS = 30 * clock.MS_PER_DAY
 DELETED_AT_ONCE = 20
 STATUSES = ("working", "ended")
+# What the successor of a key has of it.
+INHERITED = (
+    *("label", "stored_role", "is_public", "per_minute", "per_day", "origins"),
+    *("expires_ms", "banned_until_ms"),
+)
 
 
 class NoSuchKey(RuleError):
@@ -77,7 +83,11 @@ class Key(BaseModel):
     revoked_ms = BigIntegerField(null=True)
     banned_until_ms = BigIntegerField(null=True)
     # What `Grant` says of it; the limits are its own, within those of the project.
-    role = TextField(default=FULL, constraints=[SQL(f"DEFAULT '{FULL}'")])
+    # Release 1.1.0, which may run beside this one, takes a public key for a read key.
+    stored_role = TextField(
+        column_name="role", default=FULL, constraints=[SQL(f"DEFAULT '{FULL}'")]
+    )
+    is_public = BooleanField(null=True)
     per_minute = BigIntegerField(null=True)
     per_day = BigIntegerField(null=True)
     origins = TextField(null=True)  # separated by spaces
@@ -239,9 +249,9 @@ class Key(BaseModel):
         return "active" if self.retires_ms is None else "retiring"
 
     @property
-    def is_for_web_page(self) -> bool:
-        """Whether the key may stand in a web page."""
-        return is_for_web_page(self.role, self.per_minute)
+    def role(self) -> str:
+        """What the key may do, one of `petstore.models.grants.ROLES`."""
+        return PUBLIC if self.is_public else self.stored_role
 
     def rotate(self, grace_seconds: int) -> str:
         """Issue a successor and return it; this key works until the grace ends.
@@ -261,16 +271,21 @@ class Key(BaseModel):
                 raise KeyNotActive(self.prefix)
             old = Key.get_by_id(self.id)
             old._emit("key_rotated")
-            return Key._add(
-                old.project_id,
-                label=old.label,
-                role=old.role,
-                per_minute=old.per_minute,
-                per_day=old.per_day,
-                origins=old.origins,
-                expires_ms=old.expires_ms,
-                banned_until_ms=old.banned_until_ms,
-            )
+            inherited = {name: getattr(old, name) for name in INHERITED}
+            return Key._add(old.project_id, **inherited)
+
+    def change(self, grant: Grant, label: str | None) -> None:
+        """Give the key, whose role stays, other limits and origins and another label.
+
+        Raises `LimitsTooHigh`, and `KeyNotActive` when the key no longer works.
+        """
+        grant.require_within(self.project.quota)
+        change = Key.update(label=label, **grant.columns)
+        with db.atomic():
+            works = Key.works_at(clock.now_ms())
+            if not change.where(Key.id == self.id, works).execute():
+                raise KeyNotActive(self.prefix)
+            self._emit("key_changed")
 
     def is_last_full(self) -> bool:
         """Whether this is the only full key that works.
@@ -279,7 +294,9 @@ class Key(BaseModel):
         """
         stays = (Key.id == self.id) | Key.retires_ms.is_null()
         keys = Key.working(self.project_id, clock.now_ms())
-        return [key.id for key in keys.where(Key.role == FULL, stays)] == [self.id]
+        return [key.id for key in keys.where(Key.stored_role == FULL, stays)] == [
+            self.id
+        ]
 
     def revoke(self, *, may_be_last: bool = True) -> None:
         """End the key on its very next request; a revoked key stays as it is.

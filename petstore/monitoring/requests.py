@@ -10,6 +10,7 @@ from petstore.concurrency import Delayed
 from petstore.errors import printable
 from petstore.models.callers import Caller
 from petstore.models.credentials import masked
+from petstore.models.grants import PUBLIC
 from petstore.models.requests import Failure, Use, failures, uses
 from petstore.monitoring import metrics
 from petstore.quotas import housekeeping
@@ -83,6 +84,7 @@ def _note(request: ApplicationRequest, response: Response) -> None:
             uses.add(Use(caller.key_id, decision.now_ms, status not in REFUSED))
         if (
             status >= FIRST_ERROR
+            and caller.role != PUBLIC
             and is_api_path(request.path)
             and isinstance(response, JsonResponse)
         ):

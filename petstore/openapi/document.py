@@ -58,7 +58,7 @@ ON_EVERY_RESPONSE = {
         "5aaa09a2f8784ea3b0fc8df968690986",
     ),
     "Access-Control-Allow-Origin": _text(
-        "The origin whose pages may read the response.", "*"
+        "The origin whose pages may read the response; only with an Origin.", "*"
     ),
 }
 HEADERS = ON_EVERY_RESPONSE | {

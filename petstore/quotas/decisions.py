@@ -69,6 +69,7 @@ class Decision(NamedTuple):
     now_ms: int
     banned_until_ms: int
     key: "Decision | None" = None  # by the limits of the key itself, if it has any
+    shows_key_alone: bool = False  # as everybody sees what a public key is told
 
     @classmethod
     def of(
@@ -96,14 +97,16 @@ class Decision(NamedTuple):
 
     @property
     def windows(self) -> tuple[Window, ...]:
-        """All windows; of equally tight ones the first is shown."""
+        """The windows that are shown, of equally tight ones the first."""
         if self.key is None:
             return self.day, self.minute
+        if self.shows_key_alone:
+            return self.key.windows
         return self.day, self.key.day, self.minute, self.key.minute
 
     @property
     def tightest(self) -> Window:
-        """The window with the fewest requests remaining."""
+        """The window with the fewest requests remaining, of those that are shown."""
         if self.key is None:
             minute, day = self.minute, self.day
             return minute if minute.remaining < day.remaining else day
@@ -112,7 +115,8 @@ class Decision(NamedTuple):
     @property
     def retry_at_ms(self) -> int:
         """When the ban and every exhausted window have ended."""
-        exhausted = [each for each in self.windows if not each.remaining]
+        windows = (self.day, self.minute, *(self.key.windows if self.key else ()))
+        exhausted = [each for each in windows if not each.remaining]
         return max([self.banned_until_ms, *(each.resets_ms for each in exhausted)])
 
     @property
@@ -120,13 +124,24 @@ class Decision(NamedTuple):
         """How long a refused client has to wait until it is served."""
         return whole_seconds_until(self.retry_at_ms, self.now_ms)
 
+    def reason(self, plan: str) -> str:
+        """Return in words whose limit refuses a request to a project on the plan."""
+        if self.tightest.remaining:  # one that is not shown refuses it
+            return "The project of this key has no requests left"
+        who = "This key" if self.tightest.is_of_key else plan.capitalize()
+        return f"{who} allows {self.tightest.allowance}"
+
     def headers(self) -> list[tuple[str, str]]:
         """Return X-RateLimit-* for the tightest window, and RateLimit* for all.
 
         See specification section 8 and draft-ietf-httpapi-ratelimit-headers-11.
         """
         minute, day, tightest, key = self.minute, self.day, self.tightest, self.key
-        policy = f'"minute";q={minute.limit};w=60, "day";q={day.limit};w=86400'
+        if key and self.shows_key_alone:
+            return key.headers()
+        policy = (
+            f'"{minute.name}";q={minute.limit};w=60, "{day.name}";q={day.limit};w=86400'
+        )
         figures = f"{minute.render()}, {day.render()}"
         if key:
             most = key.quota

@@ -6,6 +6,7 @@ from petstore import clock
 from petstore.clock import MS_PER_SECOND
 from petstore.models import RuleError
 from petstore.models.callers import Caller
+from petstore.models.grants import PUBLIC
 from petstore.models.keys import Key
 from petstore.models.plans import FREE, Quota, quota_of
 from petstore.quotas.decisions import (
@@ -68,20 +69,10 @@ class Limiter:
         if caller is None:
             decision = self._count_address("address", address, STRANGERS)
             return self._remember(address, decision)
-        hits = [Hit(project_subject(caller.project_id), caller.quota)]
-        has_limits = caller.key_per_minute is not None
-        if has_limits:
-            key = key_subject(caller.project_id, caller.key_id)
-            hits.insert(0, Hit(key, caller.key_quota))
-        banned_until_ms = caller.banned_until_ms or 0
-        key_id = None if caller.is_for_web_page else caller.key_id
-        counts = self._counters.count(hits, ban=Ban(banned_until_ms, key_id))
-        until_ms = self._ban_if_due(caller, counts)
-        decision = Decision.of(caller.quota, counts, until_ms, hit=len(hits) - 1)
-        if not has_limits:
-            return decision
-        of_key = Decision.of(caller.key_quota, counts, names=KEY_WINDOWS)
-        return decision._replace(key=of_key)
+        key_id = None if caller.role == PUBLIC else caller.key_id
+        ban = Ban(caller.banned_until_ms or 0, key_id)
+        counts = self._counters.count(_hits_of(caller), ban=ban)
+        return _decision_on(caller, counts, self._ban_if_due(caller, counts))
 
     def peek(self, caller: Caller | None, address: str | None) -> Decision:
         """Return the figures of the project or the address, without counting."""
@@ -106,12 +97,11 @@ class Limiter:
         return Decision.of(known.quota, Counts(True, used, now_ms))
 
     def count_form(self, caller: Caller) -> Decision:
-        """Count a form of the dashboard as a request of the project's plan.
+        """Count a form of the dashboard as a request of the plan and of the key.
 
-        Neither a ban nor the limits of the key refuse it, and its refusal does not
-        count towards a ban.
+        No ban refuses it, and its refusal does not count towards one.
         """
-        return self._count(project_subject(caller.project_id), caller.quota)
+        return _decision_on(caller, self._counters.count(_hits_of(caller)))
 
     def count_failed_sign_in(self, address: str | None) -> Decision:
         """Count a failed sign-in; refused when too many came before it."""
@@ -188,6 +178,24 @@ class Limiter:
         until_ms = counts.now_ms + self._ban_ms
         Key.ban(caller.key_id, until_ms)
         return until_ms
+
+
+def _hits_of(caller: Caller) -> list[Hit]:
+    """Return the hits for the caller: the limits of the key, if it has any, first."""
+    project = Hit(project_subject(caller.project_id), caller.quota)
+    if caller.key_per_minute is None:
+        return [project]
+    key = key_subject(caller.project_id, caller.key_id)
+    return [Hit(key, caller.key_quota), project]
+
+
+def _decision_on(caller: Caller, counts: Counts, until_ms: int = 0) -> Decision:
+    """Return the decision on the hits of the caller."""
+    if caller.key_per_minute is None:
+        return Decision.of(caller.quota, counts, until_ms)
+    decision = Decision.of(caller.quota, counts, until_ms, hit=1)
+    of_key = Decision.of(caller.key_quota, counts, names=KEY_WINDOWS)
+    return decision._replace(key=of_key, shows_key_alone=caller.role == PUBLIC)
 
 
 def _address_hits(what: str, address: str | None, quota: Quota) -> list[Hit]:

@@ -5,28 +5,45 @@ from petstore.models.grants import (
     FULL,
     MAX_EXPIRY_DAYS,
     MAX_GRACE_SECONDS,
+    PUBLIC,
+    READ,
     ROLES,
+    WRITE,
 )
 from petstore.models.keys import STATUSES
 from petstore.schemas import StrictSchema, TextSchema
 from petstore.schemas.fields import Choice, Name, UrlInteger, Words
 
+# What a key may be for, and the roles that it may have for that.
+KINDS = {
+    "staff": (WRITE,),
+    "program": (WRITE, READ),
+    "page": (PUBLIC,),
+    "owner": (FULL,),
+}
+
 
 class KeyQuery(StrictSchema):
-    """The parameter of the list of keys."""
+    """The parameters of the list of keys, and of the form that issues one."""
 
     status = Choice(STATUSES, load_default="working")
+    kind = Choice(tuple(KINDS), load_default="staff")
 
 
-class NewKeyForm(TextSchema):
-    """The form that issues a key."""
+class KeyForm(TextSchema):
+    """The form that changes a key."""
 
     label = Name(load_default=None)
-    days = UrlInteger(1, MAX_EXPIRY_DAYS, load_default=None)
-    role = Choice(ROLES, load_default=FULL)
     per_minute = UrlInteger(1, load_default=None)
     per_day = UrlInteger(1, load_default=None)
     origins = Words(load_default=())
+
+
+class NewKeyForm(KeyForm):
+    """The form that issues a key."""
+
+    days = UrlInteger(1, MAX_EXPIRY_DAYS, load_default=None)
+    role = Choice(ROLES, load_default=FULL)
 
 
 class RotationForm(TextSchema):

@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 
 from petstore import clock
 from petstore.models import requests
+from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import (
@@ -116,6 +117,13 @@ def test_what_succeeds_or_has_no_valid_key_is_not_kept(
         client.get(path)
     stranger.get("/v1/pets")
     assert found(project) == []
+
+
+def test_what_a_public_key_fails_at_is_not_kept(client_of: Callable, project: Project):
+    for role, kept in (("public", 0), ("read", 1)):
+        reader = client_of(Key.issue(project, Grant(role, 1, 9)))
+        reader.post("/v1/pets")
+        assert len(found(project)) == kept
 
 
 def test_nobody_else_sees_it(client: FlaskClient, rival: Project):

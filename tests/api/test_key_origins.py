@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.models.grants import READ, Grant
+from petstore.models.grants import PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from tests.harness.databases import of_one_engine
@@ -23,7 +23,7 @@ REFUSED = {
 @pytest.fixture
 def page(client_of: Callable[[str], FlaskClient], project: Project) -> FlaskClient:
     """A client with a key for the pages of two origins."""
-    grant = Grant(READ, 10, 100, (SHELTER.upper() + ":443", LOCAL))
+    grant = Grant(PUBLIC, 10, 100, (SHELTER.upper() + ":443", LOCAL))
     return client_of(Key.issue(project, grant))
 
 
@@ -84,7 +84,7 @@ def test_preflight_needs_no_key_and_is_not_counted(page: FlaskClient):
 def test_key_without_origins_is_served_to_every_page(
     client: FlaskClient, client_of: Callable[[str], FlaskClient], project: Project
 ):
-    for each in (client, client_of(Key.issue(project, Grant(READ, 10, 100)))):
+    for each in (client, client_of(Key.issue(project, Grant(PUBLIC, 10, 100)))):
         answer = each.get(PETS, headers={"Origin": "https://evil.example"})
         assert answer.status_code == 200
 

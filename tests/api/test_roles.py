@@ -1,5 +1,6 @@
-"""What a key may do by its role: read, write, or everything."""
+"""What a key may do by its role: read what is public, read, write, or everything."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.models.grants import READ, ROLES, WRITE, Grant
+from petstore.models.grants import PUBLIC, READ, ROLES, WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from tests.harness.answers import NOT_FOUND, error_of
@@ -24,6 +25,16 @@ WRITES = [
 ]
 
 
+READS = ["/v1/pets", "/v1/pets/1", "/v1/categories"]
+ORDERS = ["/v1/store/orders", "/v1/store/orders/1"]
+
+
+@pytest.fixture
+def page(client_of: Callable, project: Project) -> FlaskClient:
+    """A client with a key for a web page."""
+    return client_of(Key.issue(project, Grant(PUBLIC, 100, 100)))
+
+
 @pytest.fixture
 def reader(client_of: Callable, project: Project) -> FlaskClient:
     """A client with a key that may only read."""
@@ -37,7 +48,7 @@ def test_each_operation_says_what_it_takes(app: Flask):
             view: Any = app.view_functions[rule.endpoint]
             told[rule.endpoint] = (view.contract.takes, "GET" in rule.methods)
     assert len(told) >= 11
-    assert set(told.values()) == {(READ, True), (WRITE, False)}
+    assert set(told.values()) == {(PUBLIC, True), (READ, True), (WRITE, False)}
 
 
 @pytest.mark.parametrize(("method", "path"), WRITES)
@@ -71,19 +82,26 @@ def test_what_a_key_may_not_do_is_counted_first(reader: FlaskClient):
 
 
 @pytest.mark.usefixtures("order")
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/v1/pets", "/v1/pets/1", "/v1/store/orders", "/v1/store/orders/1"),
-        "/v1/categories",
-    ],
-)
+@pytest.mark.parametrize("path", [*READS, *ORDERS])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_a_read_key_reads(reader: FlaskClient, method: str, path: str):
+def test_a_read_key_reads_and_a_public_one_no_orders(
+    reader: FlaskClient, page: FlaskClient, method: str, path: str
+):
     assert reader.open(path, method=method).status_code == 200
+    status = 200 if path in READS else 403
+    assert page.open(path, method=method).status_code == status
 
 
-@pytest.mark.parametrize("role", ROLES[1:])
+def test_a_public_key_is_told_what_it_may_do(page: FlaskClient):
+    may = "This key may only read animals and categories."
+    for path in ORDERS:
+        refused = page.get(path).json["message"]
+        assert refused == f"{may} This takes a key that may read orders."
+    refused = page.post("/v1/pets", json=REX).json["message"]
+    assert refused == f"{may} This takes a key that may write."
+
+
+@pytest.mark.parametrize("role", ROLES[2:])
 def test_keys_of_the_other_roles_use_every_operation(
     client_of: Callable, project: Project, role: str
 ):
@@ -122,14 +140,12 @@ def test_a_successor_may_do_what_the_key_before_may(
     assert error_of(client_of(successor).post("/v1/pets", json=REX)) == NOT_ALLOWED
 
 
-def test_the_description_says_which_operations_a_read_key_may_not_call(
-    stranger: FlaskClient,
-):
+def test_the_description_says_which_keys_may_call_an_operation(stranger: FlaskClient):
     paths = stranger.get("/openapi.json").json["paths"]
-    told = {
-        (method, "This takes a key that may write." in operation["description"])
-        for operations in paths.values()
-        for method, operation in operations.items()
-    }
-    writes = ("post", "patch", "put", "delete")
-    assert told == {("get", False), *((method, True) for method in writes)}
+    for path, operations in paths.items():
+        for method, operation in operations.items():
+            taken = {"get": "read orders" if "orders" in path else None}
+            told = re.findall(
+                "This takes a key that may (.*?)\\.", operation["description"]
+            )
+            assert [*told, None][0] == taken.get(method, "write")

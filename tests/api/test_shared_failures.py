@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.credentials import new_key
-from petstore.models.grants import READ, Grant
+from petstore.models.grants import PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.stored_responses import Attempt
@@ -75,7 +75,7 @@ def test_a_key_is_needed(stranger: FlaskClient, authorization: str | None, code:
 def test_a_key_for_pages_is_refused_to_those_of_another_origin(
     client_of: Callable, project: Project
 ):
-    page = client_of(Key.issue(project, Grant(READ, 99, 99, ("https://a.example",))))
+    page = client_of(Key.issue(project, Grant(PUBLIC, 99, 99, ("https://a.example",))))
     found = failures(page, OPERATIONS, headers={"Origin": "https://b.example"})
     assert found == dict.fromkeys(OPERATIONS, (403, "key_not_allowed"))
 

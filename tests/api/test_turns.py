@@ -46,7 +46,8 @@ def limits(set_limits: Callable[..., None]) -> None:
 
 def test_crowd_of_an_address_is_refused_as_an_error(app: Flask, stranger: FlaskClient):
     fill(app, HERE)
-    refused = stranger.get("/v1/pets", headers={"X-Request-ID": "crowd-1"})
+    headers = {"X-Request-ID": "crowd-1", "Origin": "https://a.example"}
+    refused = stranger.get("/v1/pets", headers=headers)
     assert refused.status_code == 503
     assert refused.json == {
         "code": "service_unavailable",

@@ -19,7 +19,7 @@ from tests.harness.limits import fill_up_keys
 
 PREFIX_LENGTH = 16
 LIMITS = ("--per-minute", "5", "--per-day", "50")
-FOR_PAGES = ("--role", "read", *LIMITS)
+FOR_PAGES = ("--role", "public", *LIMITS)
 SHOP = "https://shop.example"
 
 
@@ -67,7 +67,12 @@ def test_create_needs_the_only_project_or_its_name(flask: Callable, app: Flask):
 
 @pytest.mark.parametrize(
     ("options", "role"),
-    [((), "full"), *((("--role", role), role) for role in ("read", "write", "full"))],
+    [
+        ((), "full"),
+        *((("--role", role), role) for role in ("read", "write", "full")),
+        (FOR_PAGES, "public"),
+        (("--role", "read", *LIMITS), "read"),
+    ],
 )
 def test_key_has_the_given_role_and_is_full_without_one(
     flask: Callable, project: Project, options: tuple, role: str
@@ -83,7 +88,7 @@ def test_the_list_shows_everything_but_the_key(flask: Callable, project: Project
         {
             "PREFIX": key[:PREFIX_LENGTH],
             "LABEL": "CI",
-            "ROLE": "read",
+            "ROLE": "public",
             "STATE": "active",
             "CREATED": "2027-03-17T12:00:10Z",
             "LAST USED": "-",
@@ -180,7 +185,7 @@ def test_the_successor_inherits_everything_on_a_smaller_plan_too(
     flask: Callable, rotate: Callable, project: Project, client_of: Callable
 ):
     limits = ("--per-minute", "900", "--per-day", "9000", "--origin", SHOP)
-    options = ("--role", "read", *limits, "--label", "CI", "--expires-in", "0.5")
+    options = ("--role", "public", *limits, "--label", "CI", "--expires-in", "0.5")
     key = printed(flask("keys", "create", *options))
     Key.update(banned_until_ms=START_MS + 60_000).execute()
     project.change_plan(Plan("free"))
@@ -280,8 +285,12 @@ def test_key_takes_ten_origins_and_keeps_each_once(flask: Callable, project: Pro
             ("create", "--per-minute", "1001", "--per-day", "1"),
             "A key may have at most the limits of its project, which are 1,000 ",
         ),
+        (("create", "--role", "public"), "A key for a web page needs limits of its"),
         (("create", "--role", "read", "--origin", SHOP), "Only a key for a web page"),
-        (("create", *LIMITS, "--origin", SHOP), "Only a key for a web page takes"),
+        (
+            ("create", "--role", "read", *LIMITS, "--origin", SHOP),
+            "Only a key for a web page",
+        ),
         (("list", "--project", ""), "There is no project ''."),
         (("revoke", "pet_0"), "There is no key 'pet_0'; see flask keys list."),
         (("unban", ""), "There is no key ''; see flask keys list."),

@@ -46,6 +46,11 @@ def old(unmigrated: None) -> None:
         " ('rival', 'R', 'enterprise', 7, 70, 0)"
     )
     insert("api_key (project_id, prefix, digest, created_ms) VALUES (1, 'p', '', 0)")
+    insert(
+        "api_key (project_id, prefix, digest, created_ms, role, per_minute, per_day)"
+        " VALUES (1, 'q', '', 0, 'read', 5, 50), (1, 'r', '', 0, 'read', NULL, NULL),"
+        " (1, 's', '', 0, 'write', 5, 50)"
+    )
     insert("pet (project_id, name, category_id, status) VALUES (1, 'R', 7, 'sold')")
     insert("category (project_id, id) VALUES (1, 7)")
 
@@ -64,8 +69,8 @@ def test_what_the_release_before_has_added_is_kept():
         ("shelter", "free", None, None),
         ("rival", "enterprise", 7, 70),
     ]
-    columns = (Key.role, Key.per_minute, Key.per_day, Key.origins)
-    assert list(Key.select(*columns).tuples()) == [("full", None, None, None)]
+    roles = [(key.prefix, key.role) for key in Key.select().order_by(Key.id)]
+    assert roles == [("p", "full"), ("q", "public"), ("r", "read"), ("s", "write")]
 
 
 @pytest.mark.usefixtures("old")

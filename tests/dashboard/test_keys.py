@@ -1,6 +1,7 @@
 """/dashboard/keys: listing, issuing, rotating, revoking and unbanning keys."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from flask import Flask
@@ -10,7 +11,7 @@ from petstore.clock import MS_PER_DAY
 from petstore.models.callers import Caller
 from petstore.models.grants import Grant
 from petstore.models.keys import Key
-from petstore.models.projects import Project
+from petstore.models.projects import Plan, Project
 from petstore.web.application import limiter_of
 from tests.harness.browser import Browser, words
 from tests.harness.clocks import START_MS, Clock
@@ -192,68 +193,138 @@ def test_revoking_the_session_key_ends_the_session(browser: Browser, key: str):
     assert browser.get(KEYS).location == "/dashboard/sign-in?next=/dashboard/keys"
 
 
+# What a key may be for, its roles, and what is said of them.
 KINDS = {
-    "For a web page": ("read", "It is no secret: it may stand in a page"),
-    "For a program": ("write", "It is a secret: keep it on a computer of yours"),
-    "For people and administration": ("full", "It is a secret: keep it in a password"),
+    "staff": ("For staff", {"write": "signs in here for that, but not for keys"}),
+    "program": (
+        "For a program",
+        {"write": "It is a secret: keep it in a", "read": "orders and whose they are"},
+    ),
+    "page": ("For a web page", {"public": "It is no secret: it may stand in a page"}),
+    "owner": ("For an owner", {"full": "issue and revoke keys and change domains"}),
 }
+LIMITS = {"per_minute": "5", "per_day": "1000"}
 SHOP = "https://shop.example"
 
 
-def test_form_offers_three_kinds_and_says_where_each_may_be_kept(browser: Browser):
-    page = browser.get(KEYS)
-    roles = re.findall('<input type="radio" name="role" value="([a-z]+)"', page.text)
-    assert roles == [role for role, _ in KINDS.values()]
-    for title, (_, place) in KINDS.items():
-        assert re.search(f"{title} It may .*? {place}", words(page))
+def test_form_offers_a_key_for_staff_first_and_says_of_each_where_it_may_be_kept(
+    browser: Browser,
+):
+    assert browser.read(KEYS) == browser.read(f"{KEYS}?kind=staff")
+    titles = " ".join(title for title, _ in KINDS.values())
+    for kind, (_, roles) in KINDS.items():
+        page = browser.get(f"{KEYS}?kind={kind}")
+        assert titles in words(page)
+        assert re.findall('name="role" value="([a-z]+)"', page.text) == [*roles]
+        assert all(said in words(page) for said in roles.values())
+
+
+def test_form_for_a_web_page_has_half_the_limits_of_the_project_filled_in(
+    browser: Browser, project: Project
+):
+    project.change_plan(Plan("enterprise", 60, 1))
+    page = browser.get(f"{KEYS}?kind=page").text
+    filled = re.findall('name="(per_[a-z]+)" type="text"\\s+value="([0-9]*)"', page)
+    assert filled == [("per_minute", "30"), ("per_day", "1")]
 
 
 @of_both_engines
-@pytest.mark.parametrize("title", KINDS)
-def test_key_of_each_kind_is_issued_and_shown_with_what_it_may_do(
-    browser: Browser, project: Project, title: str
+@pytest.mark.parametrize(
+    ("kind", "role"), [(kind, role) for kind in KINDS for role in KINDS[kind][1]]
+)
+def test_key_of_each_role_is_issued_and_shown_with_what_it_may_do(
+    browser: Browser, project: Project, kind: str, role: str
 ):
-    role, place = KINDS[title]
-    limits = {"per_minute": "5", "per_day": "50"} if role == "read" else {}
-    page = browser.submit(KEYS, role=role, **limits)
-    assert place in words(page)
+    said = KINDS[kind][1][role]
+    limits = LIMITS if role in ("public", "read") else {}
+    page = browser.submit(f"{KEYS}?kind={kind}", role=role, **limits)
+    assert said in words(page)
     caller = Caller.of(SHOWN.search(page.text)[0])
     assert (caller.role, caller.key_per_minute) == (role, 5 if limits else None)
     shown = browser.read(f"{KEYS}/{caller.prefix}")
-    assert f"Role {role.capitalize()}: {title.lower()}." in shown
-    assert place in shown
+    assert re.search(f"Role {role.capitalize()}\\. .*{said}", shown)
     assert f"{caller.prefix} {role.capitalize()} " in browser.read(KEYS)
 
 
 def test_limits_and_origins_are_shown_in_the_list_and_on_the_page(browser: Browser):
     origins = f"{SHOP},\n HTTP://Localhost:8080 "
-    limits = {"per_minute": "5", "per_day": "1000"}
-    page = browser.submit(KEYS, role="read", origins=origins, **limits)
+    page = browser.submit(KEYS, role="public", origins=origins, **LIMITS)
     prefix = SHOWN.search(page.text)[0][:16]
     shown = browser.read(f"{KEYS}/{prefix}")
     kept = f"{SHOP} http://localhost:8080"
     assert f"Its own limits 5 a minute, 1,000 a day Web pages {kept} Created" in shown
-    assert f"Read 5 a minute, 1,000 a day {kept}" in browser.read(KEYS)
+    assert f"Public 5 a minute, 1,000 a day {kept}" in browser.read(KEYS)
+
+
+@of_both_engines
+def test_label_limits_and_origins_are_changed_from_the_next_request_on(
+    browser: Browser, client_of: Callable, project: Project
+):
+    key = Key.issue(project, Grant("public", 5, 50, (SHOP,)), label="Page")
+    path, client = f"{KEYS}/{key[:16]}", client_of(key)
+    shown = browser.get(path).text
+    for name, value in (("label", "Page"), ("per_day", "50"), ("origins", SHOP)):
+        assert re.search(f'name="{name}" type="text"\\s+value="{value}"', shown)
+    fields = {"label": "Site", "origins": "https://a.example"} | LIMITS
+    assert "The key is changed." in browser.follow(path, **fields)
+    found = Caller.of(key)
+    limits = (found.role, found.key_per_minute, found.key_per_day)
+    assert limits == ("public", 5, 1000)
+    assert client.get("/v1/pets", headers={"Origin": SHOP}).status_code == 403
+    assert client.get("/v1/pets").headers["X-RateLimit-Limit"] == "5"
+    assert f"Key changed {key[:16]}" in browser.read("/dashboard/activity")
+
+
+@pytest.mark.parametrize(
+    ("role", "fields", "fault"),
+    [
+        ("public", {"label": ""}, "A key for a web page needs limits of its own"),
+        ("write", {"per_day": "5"}, "A key has a limit per minute and a limit per day"),
+        ("write", LIMITS | {"per_day": "9" * 9}, "at most the limits of its project"),
+        ("write", LIMITS | {"origins": SHOP}, "Only a key for a web page"),
+        ("public", LIMITS | {"origins": "x"}, "'x' is not an origin"),
+        ("full", {"label": "x" * 201}, "Label must have 1 to 200 characters."),
+    ],
+)
+def test_a_change_against_the_rules_is_shown_again_and_changes_nothing(
+    browser: Browser, project: Project, role: str, fields: dict, fault: str
+):
+    key = Key.issue(project, Grant(role, 5, 50), label="Kept")
+    answer = browser.submit(f"{KEYS}/{key[:16]}", **fields)
+    assert (answer.status_code, fault in words(answer)) == (400, True)
+    for name, text in fields.items():
+        shown = rf'name="{name}" type="text"\s+value="{text}"'
+        assert re.search(shown, answer.text)
+    found = Key.by_prefix(key[:16])
+    assert (found.label, found.per_day, found.origins) == ("Kept", 50, None)
+
+
+def test_an_ended_key_is_not_changed(browser: Browser, other: Key):
+    other.revoke()
+    path = f"{KEYS}/{other.prefix}"
+    assert "Save" not in browser.read(path)
+    assert "is revoked, expired or rotated already" in browser.follow(path, label="x")
+    assert Key.by_prefix(other.prefix).label == "Website"
 
 
 @pytest.mark.parametrize(
     ("fields", "fault"),
     [
-        ({"role": "admin"}, "must be one of read, write, full"),
-        ({"role": "read"}, "A key for a web page needs limits of its own"),
+        ({"role": "admin"}, "must be one of public, read, write, full"),
+        ({"role": "public"}, "A key for a web page needs limits of its own"),
         ({"per_minute": "5"}, "A key has a limit per minute and a limit per day"),
         ({"per_day": "5"}, "A key has a limit per minute and a limit per day"),
         ({"per_minute": "0", "per_day": "5"}, "Requests per minute must be"),
         ({"per_minute": "1001", "per_day": "5"}, "at most the limits of its project"),
         ({"per_minute": "5", "per_day": str(2**63)}, "Requests per day must be"),
-        ({"role": "write", "origins": SHOP}, "Only a key for a web page takes"),
-        ({"role": "read", "origins": SHOP}, "Only a key for a web page takes"),
+        ({"role": "write", "origins": SHOP}, "Only a key for a web page"),
+        (LIMITS | {"role": "read", "origins": SHOP}, "Only a key for a web page"),
         (
-            {"role": "read", "per_minute": "1", "per_day": "1", "origins": "<b>"},
+            LIMITS | {"role": "public", "origins": "<b>"},
             "'<b>' is not an origin; write scheme, host and port alone",
         ),
         (
-            {"role": "read", "per_minute": "1", "per_day": "1", "origins": "a," * 11},
+            LIMITS | {"role": "public", "origins": "a," * 11},
             "A key takes at most 10 origins.",
         ),
     ],
@@ -261,27 +332,19 @@ def test_limits_and_origins_are_shown_in_the_list_and_on_the_page(browser: Brows
 def test_a_key_against_the_rules_is_not_issued_and_the_form_shown_again(
     browser: Browser, project: Project, fields: dict, fault: str
 ):
-    page = browser.submit(KEYS, label="Kept", **fields)
+    page = browser.submit(f"{KEYS}?kind=program", label="Kept", **fields)
     assert page.status_code == 400
     assert fault in words(page)
     assert 'value="Kept"' in page.text
     if fields.get("role") in ("read", "write"):
-        checked = re.search(f'value="{fields["role"]}" required checked', page.text)
-        assert checked
+        assert f'value="{fields["role"]}" required checked' in page.text
     assert len(Key.all_by_id(project)) == 1
 
 
 def test_successor_of_a_key_for_a_web_page_is_one(browser: Browser, project: Project):
-    grant = Grant("read", 5, 50, (SHOP,))
+    grant = Grant("public", 5, 50, (SHOP,))
     old = Key.by_prefix(Key.issue(project, grant)[:16])
     page = act(browser, old, "rotate", grace="0")
     new = Caller.of(SHOWN.search(page.text)[0])
-    assert (new.role, new.key_per_minute, new.origins) == ("read", 5, SHOP)
+    assert (new.role, new.key_per_minute, new.origins) == ("public", 5, SHOP)
     assert "It is no secret" in words(page)
-
-
-def test_read_key_without_limits_is_called_a_secret(browser: Browser, project: Project):
-    key = Key.issue(project, Grant("read"))
-    shown = browser.read(f"{KEYS}/{key[:16]}")
-    assert "Role Read: for reading. It may only read" in shown
-    assert "It is a secret" in shown

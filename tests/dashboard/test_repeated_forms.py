@@ -23,7 +23,7 @@ TOM = {"name": "Tom", "categoryId": "7", "status": "available"}
         ("{question}", "", {}, "1 animal is added."),
         (ANIMAL, "/order", {"reference": "Ms Lovelace"}, "The order 1 is placed"),
         (ANIMAL, "/withdraw", {}, "Rex (#1) is withdrawn."),
-        ("/dashboard/keys", "", {}, "has issued this key"),
+        ("/dashboard/keys", "?kind=staff", {}, "has issued this key"),
         ("/dashboard/keys/{key}", "/rotate", {}, "has issued this key"),
     ],
 )

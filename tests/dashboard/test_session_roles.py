@@ -5,7 +5,7 @@ from flask import Flask
 
 from petstore.dashboard.pages import PageBlueprint
 from petstore.models.callers import Caller
-from petstore.models.grants import FULL, READ, WRITE, Grant
+from petstore.models.grants import FULL, PUBLIC, READ, ROLES, WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.sessions import OpenSession, Session
@@ -13,7 +13,7 @@ from tests.harness.browser import SIGN_IN, Browser, words
 
 MENU = "Overview Animals Categories Orders Requests"
 KEYS = "/dashboard/keys"
-PUBLIC = {"sign_in", "dashboard"}  # the second one has static files alone
+OPEN = {"sign_in", "dashboard"}  # the second one has static files alone
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_each_page_says_what_it_takes(app: Flask):
         if rule.rule.startswith("/dashboard"):
             name = rule.endpoint.partition(".")[0]
             told[name] = getattr(app.blueprints[name], "takes", None)
-    assert {name for name, takes in told.items() if takes is None} == PUBLIC
+    assert {name for name, takes in told.items() if takes is None} == OPEN
     assert set(told.values()) == {WRITE, FULL, None}
     pages = [
         each for each in app.blueprints.values() if isinstance(each, PageBlueprint)
@@ -42,12 +42,21 @@ def test_each_page_says_what_it_takes(app: Flask):
     assert {page.name for page in pages} == told.keys() - {"dashboard"}
 
 
-def test_a_read_key_cannot_sign_in_and_is_told_why(visitor: Browser, project: Project):
-    key = Key.issue(project, Grant(READ))
+@pytest.mark.parametrize(
+    ("grant", "may"),
+    [
+        (Grant(READ), "This key may only read."),
+        (Grant(PUBLIC, 9, 9), "This key may only read animals and categories."),
+    ],
+)
+def test_a_key_that_only_reads_cannot_sign_in_and_is_told_why(
+    visitor: Browser, project: Project, grant: Grant, may: str
+):
+    key = Key.issue(project, grant)
     answer = visitor.sign_in(key)
     assert answer.status_code == 403
     told = words(answer)
-    assert "This key may only read. This takes a key that may write." in told
+    assert f"{may} This takes a key that may write." in told
     assert key not in answer.text
     assert Session.select().count() == 0
     assert visitor.get("/dashboard").location == SIGN_IN
@@ -64,7 +73,7 @@ def test_read_keys_are_counted_like_wrong_ones_at_the_sign_in(
 def test_a_session_of_a_read_key_from_the_version_before_opens_no_page(
     browser: Browser, project: Project, key: str
 ):
-    Key.update(role=READ).where(Key.prefix == key[:16]).execute()
+    Key.update(stored_role=READ).where(Key.prefix == key[:16]).execute()
     for page in ("", "/animals", "/keys", "/settings/domains"):
         assert browser.get(f"/dashboard{page}").status_code == 403
     assert "Sign out API reference" in browser.read("/dashboard")
@@ -123,7 +132,7 @@ def test_a_leaked_write_key_ends_no_session(
     assert Session.select().count() == 2
 
 
-@pytest.mark.parametrize("role", [READ, WRITE, FULL])
+@pytest.mark.parametrize("role", ROLES)
 def test_a_leaked_write_key_issues_no_key(writer: Browser, role: str):
     fields = {"role": role, "per_minute": "1", "per_day": "1"}
     answer = writer.submit(KEYS, **fields)

@@ -124,7 +124,6 @@ def test_times_stay_whole_beside_a_long_label(
 ):
     page.set_viewport_size({"width": width, "height": 900})
     sign_in(page, key, "/keys")
-    page.get_by_label("For people and administration").check()
     page.get_by_label("Label").fill(label)
     page.get_by_role("button", name="Issue key").click()
     page.goto(f"{DASHBOARD}/keys")
@@ -135,7 +134,7 @@ def test_times_stay_whole_beside_a_long_label(
 
 def test_keys_with_limits_and_refusals_leave_room(world: World, page: Page, key: str):
     sign_in(page, key, "/keys")
-    page.get_by_label("For a web page").check()
+    page.get_by_role("link", name="For a web page").click()
     page.get_by_label("Requests per minute").fill("300")
     page.get_by_label("Requests per day").fill("10000")
     page.get_by_label("Label").fill("W" * 120)

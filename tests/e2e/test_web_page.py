@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
-from petstore.models.grants import READ, Grant
+from petstore.models.grants import PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
@@ -41,7 +41,7 @@ def port(sqlite_url: str, tmp_path: Path) -> Iterator[int]:
             for name in NAMES:
                 Pet.add(project.id, name=name, category_id=7, status="available")
             origin = f"http://localhost:{server.server_port}"
-            key = Key.issue(project, Grant(READ, PER_MINUTE, 1000, (origin,)))
+            key = Key.issue(project, Grant(PUBLIC, PER_MINUTE, 1000, (origin,)))
         with serving(tmp_path, {"DATABASE_URL": sqlite_url}, key=key) as service:
             html = web_page("petstore/openapi/guide.md", f"{service.url}/v1")
             html = html.replace("YOUR_KEY_FOR_A_WEB_PAGE", key)

@@ -7,19 +7,19 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from petstore.models.grants import READ, WRITE, Grant
+from petstore.models.grants import PUBLIC, READ, WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.plans import Quota
 from petstore.models.projects import Plan, Project
 from petstore.quotas.decisions import KEY_WINDOWS, Decision
 from petstore.quotas.strategy import Counts
-from tests.harness.browser import Browser
+from tests.harness.browser import Browser, words
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.statements import recorded
-from tests.quotas.requests import PETS, on_one_store, retry_after, send
+from tests.quotas.requests import PETS, retry_after, send
 
 LIMITED = Grant(WRITE, per_minute=2, per_day=4)
-FOR_A_PAGE = Grant(READ, per_minute=2, per_day=4)
+FOR_A_PAGE = Grant(PUBLIC, per_minute=2, per_day=4)
 BAN_AFTER = 3
 
 
@@ -211,6 +211,37 @@ def test_key_for_a_web_page_is_never_banned(page: FlaskClient, clock: Clock):
     assert set(codes) == {"rate_limit_exceeded"}
 
 
+def test_read_key_with_limits_is_banned(
+    client_of: Callable[[str], FlaskClient], project: Project, clock: Clock
+):
+    reader = client_of(Key.issue(project, Grant(READ, per_minute=2, per_day=4)))
+    send(reader, 3)
+    assert codes_after_a_second_each(reader, clock)[-1] == "api_key_banned"
+
+
+def test_key_for_a_web_page_shows_its_own_windows_alone(
+    page: FlaskClient, client: FlaskClient
+):
+    send(client, 5)
+    for remaining, status in ((1, 200), (1, 429)):
+        answer = page.get(PETS)
+        assert (answer.status_code, shown(answer)) == (status, ("2", f"{remaining}"))
+        policy = '"key-minute";q=2;w=60, "key-day";q=4;w=86400'
+        assert answer.headers["RateLimit-Policy"] == policy
+        assert left(answer) == [1, 3]
+
+
+def test_refusal_of_a_key_for_a_web_page_by_its_project_tells_when_alone(
+    page: FlaskClient, client: FlaskClient, clock: Clock
+):
+    send(client, 6)
+    refused = page.get(PETS)
+    told = "The project of this key has no requests left; wait 50 seconds."
+    assert refused.json["message"] == told
+    clock.move(seconds=retry_after(refused))
+    assert send(page, 3) == [200, 200, 429]
+
+
 def codes_after_a_second_each(
     client: FlaskClient, clock: Clock, times: int = BAN_AFTER
 ) -> list[str]:
@@ -221,14 +252,18 @@ def codes_after_a_second_each(
     return codes
 
 
-@on_one_store
-def test_forms_of_the_dashboard_are_counted_for_the_plan_alone(
-    app: Flask, project: Project
+def test_forms_of_the_dashboard_are_counted_for_key_and_plan(
+    app: Flask, project: Project, client_of: Callable[[str], FlaskClient], clock: Clock
 ):
     key = Key.issue(project, LIMITED)
-    browser = Browser(app, key)
-    for _ in range(3):
-        browser.submit("/dashboard/animals", name="Rex", categoryId="7")
-    headers = {"Authorization": f"Bearer {key}"}
-    answer = app.test_client().get(PETS, headers=headers)
-    assert left(answer) == [2, 96, 1, 3]
+    browser, fields = Browser(app, key), {"name": "Rex", "categoryId": "7"}
+    forms = [browser.submit("/dashboard/animals", **fields) for _ in range(3)]
+    assert [form.status_code for form in forms] == [303, 303, 429]
+    assert "This key allows 2 requests a minute; wait 50 s." in words(forms[-1])
+    assert left(client_of(key).get(PETS)) == [4, 98, 0, 2]
+    for _ in range(2 * BAN_AFTER):  # forms ban nobody, and a ban refuses none
+        clock.move(seconds=1)
+        assert browser.submit("/dashboard/animals", **fields).status_code == 429
+    Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms + 90_000)
+    clock.move(seconds=retry_after(forms[-1]) - 2 * BAN_AFTER)
+    assert browser.submit("/dashboard/animals", **fields).status_code == 303

@@ -32,7 +32,7 @@ from tests.simulation.world import START_MS, Stuck, World
 RECOVERY_SECONDS = 3.0  # after the last fault, until everything is served again
 SETTLED_SECONDS = 90.0  # until no connection is left, however long a client lingers
 LIMITS = {"shelter": (1000, 100_000), "kennel": (20, 900), "rival": (300, 10_000)}
-PAGE_GRANT = Grant("read", *PAGE_LIMITS)
+PAGE_GRANT = Grant("public", *PAGE_LIMITS)
 PAGES = ("base", "macros", "sign_in", "overview", "pets", "keys", "key", "new_key")
 REVOKE = "UPDATE api_key SET revoked_ms = ? WHERE prefix = ? AND revoked_ms IS NULL"
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import requests
 
-from petstore.models.grants import READ, Grant
+from petstore.models.grants import PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.models.sessions import Session
@@ -40,7 +40,9 @@ OTHER_ORIGINS = (
     "null",
 )
 # Limits that are soon used up, and some that never are.
-TIGHT, AMPLE = (Grant(READ, *limits, (ORIGIN,)) for limits in ((10, 25), (10**6,) * 2))
+TIGHT, AMPLE = (
+    Grant(PUBLIC, *limits, (ORIGIN,)) for limits in ((10, 25), (10**6,) * 2)
+)
 READS = ("GET", "HEAD")
 METHODS = (*READS, "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW")
 UNKNOWN = ("/v1", "/v1/nothing", "/v1/pets/", "//v1/pets", "/V1/pets", "/dashboard/x")
