@@ -1,45 +1,51 @@
-"""Each operation and each page by the role of a key, tried over HTTP.
+"""What each kind of caller may do and sees, tried over HTTP and by commands.
 
-docs/roles.md shows the table that this test finds.
+docs/roles.md shows the tables that this test finds. A new route, a new member of a
+response, column of a page, metric, member of the log or command is a new cell.
 """
 
-import itertools
+import json
 import re
 from collections.abc import Callable, Iterator
 from io import BytesIO
+from itertools import count
 from typing import Any
-from urllib.error import HTTPError
-from urllib.parse import urlencode
-from urllib.request import (
-    HTTPCookieProcessor,
-    HTTPRedirectHandler,
-    Request,
-    build_opener,
-)
 
+import click
 import pytest
+import requests
+from flask import Flask
 from werkzeug.routing import Rule
-from werkzeug.test import EnvironBuilder
 
 from petstore import create_app
+from petstore.models.callers import Caller
+from petstore.models.credentials import digest_of
 from petstore.models.domains import Domain
-from petstore.models.grants import ROLES, Grant
+from petstore.models.grants import PUBLIC, ROLES, Grant
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
-from petstore.models.projects import Project
+from petstore.models.projects import Plan, Project
+from petstore.models.requests import FailedRequest
+from petstore.models.sessions import NAME_LENGTH, Session
 from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.harness import databases
-from tests.harness.clients import Client
 from tests.harness.documents import rows_of
 from tests.harness.host_fixtures import BASE
+from tests.harness.patience import NOTING
 from tests.harness.servers import free_port
 from tests.harness.services import AMPLE, Service, serving
+from tests.harness.waiting import wait_until
 
-SERVED, REFUSED, HIDDEN = "2xx", "403", "hidden"
+RIVAL, STRANGER, OPERATOR = "another project", "stranger", "operator"
+SESSIONS = ("session of write", "session of full")
+CALLERS = (*ROLES, *SESSIONS, STRANGER, RIVAL, OPERATOR)
+YES, NO, OWN = "yes", "–", "own"
 SIGN_IN = "/dashboard/sign-in"
+LIMITS = Plan("enterprise", 54_321, 987_654)
 REX = {"name": "Rex", "categoryId": 7}
+NAMED = {"categoryId": "8", "name": "Cats"}
 # What is sent, by the endpoint; nothing to any other.
 MEMBERS: dict[str, Any] = {
     "pets.create_pet": REX,
@@ -48,71 +54,54 @@ MEMBERS: dict[str, Any] = {
     "orders.update_order": {"status": "completed"},
     "categories.put_category": {"name": "Dogs"},
     "dashboard_pets.add_animal": REX,
-    "sheets.upload": lambda _: {"file": (BytesIO(b"name,category\nRex,7\n"), "x.csv")},
-    "dashboard_pets.correct_animal": {"categoryId": "8", "name": "Cats"},
-    "dashboard_categories.add_category": {"categoryId": "8", "name": "Cats"},
+    "sheets.import_file": lambda _: {
+        "file": ("x.csv", BytesIO(b"name,category\nRex,7\n"))
+    },
+    "dashboard_pets.correct_animal": NAMED,
+    "dashboard_categories.add_category": NAMED,
     "dashboard_categories.rename_category": {"name": "Dogs"},
     "domains.add_domain": {"name": "cats.example.org"},
     "domains.remove_domain": lambda world: {"key": world.key},
+    "sign_in.enter": lambda world: {"key": world.key},
+    "tls.tls_allowed": {"domain": BASE},
 }
+# What is looked for in all that a caller is answered.
+FACTS = {
+    "the name of the project": "Arche",
+    "its limits": "54,?321",
+    "the reference of an order": "Ms Mohr 0170",
+    "the label of another key": "Till",
+    "the beginning of another key": "PREFIX",
+    "the name of a domain": "shop1.example.org",
+    "the address of a client": r"\b127\.0\.0\.1\b",
+}
+FAILURES = "what its key failed at, in Requests"
+DESCRIBED = ("/v1", "/dashboard", "/metrics")  # where the fields of answers are cells
 
 
-class NoRedirects(HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
-        """Let a redirect be the answer."""
-
-
-class Visitor:
-    """A browser that tries to sign in with a key, and follows no redirect."""
-
-    def __init__(self, url: str, key: str) -> None:
-        self._url = url
-        self._opener = build_opener(HTTPCookieProcessor(), NoRedirects())
-        self.signed_in, _ = self.post(SIGN_IN, {"key": key})
-
-    def get(self, path: str) -> tuple[str, str]:
-        """Return the outcome and the page."""
-        return self._open(path, None)
-
-    def post(self, path: str, fields: dict) -> tuple[str, str]:
-        """Submit a form."""
-        if "file" not in fields:
-            return self._open(path, urlencode(fields).encode())
-        form = EnvironBuilder(method="POST", data=fields)
-        with form.get_request() as request:
-            content, kind = request.get_data(), request.content_type
-        return self._open(path, content, **{"Content-Type": kind})
-
-    def _open(
-        self, path: str, content: bytes | None, **headers: str
-    ) -> tuple[str, str]:
-        try:
-            request = Request(self._url + path, content, {"Host": BASE} | headers)
-            with self._opener.open(request) as answer:
-                return outcome_of(answer.status), answer.read().decode()
-        except HTTPError as error:
-            with error:
-                is_public = error.headers.get("Location", "").startswith(SIGN_IN)
-                outcome = HIDDEN if is_public else outcome_of(error.status)
-                return outcome, error.read().decode()
-
-
-def outcome_of(status: int) -> str:
-    """Return what a status stands for; a form that was accepted redirects.
-
-    A conflict is met by who is allowed alone.
-    """
-    return SERVED if status < 300 or status in (303, 409) else str(status)
+Found = dict[tuple[str, str], dict[str, str]]  # by place and name, cells of callers
 
 
 class World:
-    """A running service with a project for each role, and what its routes name."""
+    """A project with something of everything, and a caller of one kind."""
 
-    def __init__(self, service: Service, role: str) -> None:
-        self.project = Project.add(role.capitalize(), None, AMPLE)
-        self.key = Key.issue(self.project, Grant(role))
-        self._url, self._numbers = service.url, itertools.count()
-        self.visitor = Visitor(service.url, self.key)
+    def __init__(self, service: Service, caller: str) -> None:
+        self.caller, self._url, self._numbers = caller, service.url, count(1)
+        self.project = Project.add("Arche", None, LIMITS)
+        self.other_key = Key.issue(self.project, label="Till")
+        own = Project.add("Rival", None, AMPLE) if caller == RIVAL else self.project
+        role = "full" if caller == RIVAL else caller.rpartition(" ")[2]
+        limits = (10_000, 10_000) if role == PUBLIC else ()
+        self.key = Key.issue(own, Grant(role, *limits)) if role in ROLES else ""
+        self.browser, self.seen = requests.Session(), ""
+        self.browser.headers["Host"] = BASE
+        if caller != OPERATOR:  # whose machine is not behind the proxy
+            self.browser.headers["X-Forwarded-For"] = "203.0.113.9"
+        if self.key and caller not in SESSIONS:
+            self.browser.headers["Authorization"] = f"Bearer {self.key}"
+        if caller in (*SESSIONS, RIVAL):
+            self.ask("POST", SIGN_IN, {"key": self.key})
+        Order.place(self.project.id, self.pet(), "Ms Mohr 0170")
         self._made: dict[str, Callable[[], object]] = {
             "pet_id": self.pet,
             "order_id": lambda: Order.place(self.project.id, self.pet()).id,
@@ -120,38 +109,94 @@ class World:
             "prefix": lambda: Key.issue(self.project)[:16],
             "name": self._session,
             "domain_id": self._domain,
-            "file": lambda: "x",
         }
+        self._domain()
+        failing = {"Authorization": f"Bearer {self.other_key}", "Host": BASE}
+        requests.get(f"{service.url}/v1/nothing", headers=failing)
+        wait_until(lambda: self.has_failures(self.other_key), "nothing is kept")
+
+    def facts(self) -> Iterator[str]:
+        """Yield which of the facts its answers have told."""
+        for fact, pattern in FACTS.items():
+            if re.search(pattern.replace("PREFIX", self.other_key[:16]), self.seen):
+                yield fact
+        if self.key and self.has_failures(self.key):
+            yield FAILURES
+
+    def has_failures(self, key: str) -> bool:
+        """Return whether Requests of the project shows what the key failed at."""
+        is_shown = FailedRequest.key_prefix == key[:16]
+        is_shown &= FailedRequest.project == self.project
+        return FailedRequest.select().where(is_shown).exists()
 
     def pet(self) -> int:
         """Return the id of a new animal."""
-        return Pet.add(
-            self.project.id, name="Rex", category_id=7, status="available"
-        ).id
+        members = {"name": "Rex", "category_id": 7, "status": "available"}
+        return Pet.add(self.project.id, **members).id
 
-    def try_out(self, rule: Rule, method: str) -> str:
-        """Send a request that a key of the full role would be served."""
+    def try_out(self, rule: Rule, method: str) -> tuple[str, list[str]]:
+        """Return what came of a request, and the fields that the answer shows."""
         path = re.sub(r"<(?:\w+:)?(\w+)>", lambda m: str(self._made[m[1]]()), rule.rule)
-        members = MEMBERS.get(rule.endpoint, {})
-        members = members(self) if callable(members) else members
-        if path.startswith("/v1/"):
-            with Client(self._url, self.key) as client:
-                answer = client.send(method, path, members or None, Host=BASE)
-            return outcome_of(answer.status)
-        if method == "GET":
-            return self.visitor.get(path)[0]
-        return self.visitor.post(path, members)[0]
+        members = MEMBERS.get(rule.endpoint)
+        answer = self.ask(method, path, members(self) if callable(members) else members)
+        if rule.endpoint == "sign_in.enter" and self.caller in ROLES:
+            self.browser.cookies.clear()
+        is_own = self.caller == RIVAL  # then the fields are those of its own project
+        return self._cell(answer, path), [] if is_own else fields_of(answer, path)
+
+    def ask(self, method: str, path: str, members: Any = None) -> requests.Response:
+        """Send a request, and follow no redirect."""
+        form = "files" if "file" in (members or {}) else "data"
+        form = "json" if path.startswith("/v1") else form
+        sent = {"params" if method == "GET" else form: members}
+        url = self._url + path
+        answer = self.browser.request(method, url, allow_redirects=False, **sent)
+        self.seen += f"{answer.headers} {answer.text}".replace(self.key[:16] or " ", "")
+        return answer
+
+    def _cell(self, answer: requests.Response, path: str) -> str:
+        if answer.headers.get("Location", "").startswith(SIGN_IN):
+            return NO
+        if not (answer.ok or answer.status_code == 409):  # which only they meet who may
+            return str(answer.status_code)
+        is_rival = self.caller == RIVAL and path.startswith(DESCRIBED)
+        return OWN if is_rival else YES
+
+    def _session(self) -> str:
+        token = Session.begin(Caller.of(Key.issue(self.project)))
+        return digest_of(token).hex()[:NAME_LENGTH]
 
     def _domain(self) -> int:
         name = f"shop{next(self._numbers)}.example.org"
         return Domain.add(self.project, name).id
 
-    def _session(self) -> str:
-        """Return the name of another session, which only full keys can know."""
-        Visitor(self._url, Key.issue(self.project))
-        page = self.visitor.get("/dashboard/sessions")[1]
-        found = re.search("/dashboard/sessions/([0-9a-f]+)/end", page)
-        return found[1] if found else "0123456789abcdef"
+
+def fields_of(answer: requests.Response, path: str) -> list[str]:
+    """Return the members, columns or metrics that are named in what was served."""
+    if not path.startswith(DESCRIBED) or not answer.ok:
+        return []
+    match answer.headers.get("Content-Type", "").partition(";")[0]:
+        case "application/json":
+            found = answer.json()
+            return [*([*found, {}][0] if isinstance(found, list) else found)]
+        case "text/html":
+            return re.findall(r'<(?:th scope="col"|dt)>([^<]+)<', answer.text)
+        case "text/csv":
+            return answer.text.split()[0].strip("\ufeff").split(",")
+        case "text/plain":
+            return re.findall(r"^# TYPE (\w+)", answer.text, re.MULTILINE)
+    return []
+
+
+def commands_of(group: click.Group, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each command with its name."""
+    context = click.Context(group)
+    for word in group.list_commands(context):
+        command = group.get_command(context, word)
+        if isinstance(command, click.Group):
+            yield from commands_of(command, f"{name}{word} ")
+        else:
+            yield f"{name}{word}", command
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
@@ -167,72 +212,79 @@ def service(
         "PETSTORE_BASE_DOMAIN": BASE,
         "PETSTORE_DNS_SERVERS": f"127.0.0.1:{free_port()}",  # where nothing answers
     }
-    with serving(tmp_path_factory.mktemp("service"), environ) as service:
+    directory = tmp_path_factory.mktemp("service")
+    with serving(directory, environ, limits=NOTING) as service:
         open_databases(read_settings(environ))
         yield service
         databases.close()
 
 
-@pytest.fixture(scope="module")
-def routes(service: Service) -> list[tuple[Rule, str]]:
-    """Each operation and each page that is not public, with its method."""
-    rules = create_app(read_settings(service.gunicorn.environ)).url_map.iter_rules()
+def test_what_each_caller_may_do_and_sees_is_documented(service: Service):
+    app = create_app(read_settings(service.gunicorn.environ))
+    done: Found = {}
+    seen: Found = {}
+    worlds = []
+    for caller in CALLERS:
+        worlds.append(world := World(service, caller))
+        world.ask("GET", "/v1/nothing")
+        for rule, method in routes(app):
+            path = re.sub("<(?:id:)?([a-z_]+)>", r"{\1}", rule.rule)
+            outcome, fields = world.try_out(rule, method)
+            done.setdefault(("", f"`{method} {path}`"), {})[caller] = outcome
+            place = re.sub("(/{[^}]+})?/?$", "", path)
+            for field in fields:
+                seen.setdefault((f"`{place}`", field), {})[caller] = YES
+    for name in shown_to_operator(app, service, world):
+        seen.setdefault(name, {})[OPERATOR] = YES
+    for world in worlds:
+        for fact in world.facts():
+            seen.setdefault(("", fact), {})[world.caller] = YES
+    tables = {
+        "Operations and pages": rows_of_cells(done),
+        "Fields": rows_of_cells(seen),
+    }
+    found = {heading: rows_of("roles.md", heading) for heading in tables}
+    assert found == tables, "\n".join(map(printed, tables.values()))
+
+
+def routes(app: Flask) -> list[tuple[Rule, str]]:
+    """Return each route with each of its methods, but files and signing out."""
+    rules = [
+        rule
+        for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule)
+        if "filename" not in rule.arguments and rule.endpoint != "sign_in.sign_out"
+    ]
+    ignored = {"HEAD", "OPTIONS"}
+    return [(rule, each) for rule in rules for each in sorted(rule.methods - ignored)]
+
+
+def shown_to_operator(
+    app: Flask, service: Service, world: World
+) -> Iterator[tuple[str, str]]:
+    """Yield the commands, and the members of the lists and of the log."""
+    runner = app.test_cli_runner()
+    for name, command in commands_of(app.cli):
+        yield "`flask`", name
+        if any(option.name == "as_json" for option in command.params):
+            output = runner.invoke(args=[*name.split(), "--json"]).stdout
+            world.seen += output
+            yield from ((f"`flask {name}`", each) for each in json.loads(output)[0])
+    world.seen += json.dumps(service.lines())
+    yield from (("the log of requests:", each) for each in service.lines()[-1])
+
+
+def rows_of_cells(found: Found) -> list[list[str]]:
+    """Return a row for all that has the same cells."""
+    rows: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for (place, name), cells in found.items():
+        row = tuple(cells.get(each, NO) for each in CALLERS)
+        rows.setdefault(row, {}).setdefault(place, []).append(name)
     return [
-        (rule, method)
-        for rule in sorted(rules, key=lambda rule: rule.rule)
-        for method in sorted(rule.methods - {"HEAD", "OPTIONS"})
-        if rule.rule.startswith(("/v1/", "/dashboard"))
-        and rule.endpoint != "dashboard.static"
-        and not rule.rule.startswith("/dashboard/sign-")
+        ["; ".join(f"{at} {', '.join(names[at])}".strip() for at in names), *row]
+        for row, names in rows.items()
     ]
 
 
-def named(rule: Rule, method: str) -> str:
-    """Return an operation or a page as docs/roles.md names it."""
-    path = re.sub("<(?:id:)?([a-z_]+)>", r"{\1}", rule.rule)
-    return f"`{method} {path}`"
-
-
-def test_each_operation_and_page_is_allowed_to_the_documented_roles(
-    service: Service, routes: list[tuple[Rule, str]]
-):
-    found = {"`POST /dashboard/sign-in`": []} | {named(*route): [] for route in routes}
-    for role in ROLES:
-        world = World(service, role)
-        found["`POST /dashboard/sign-in`"].append(world.visitor.signed_in)
-        outcomes = [world.try_out(*route) for route in routes]
-        offered = links_of(world, [r for r, method in routes if method == "GET"])
-        for (rule, method), outcome in zip(routes, outcomes, strict=True):
-            is_page = rule.rule.startswith("/dashboard")
-            if is_page and outcome == REFUSED and not is_offered(rule, offered):
-                outcome = HIDDEN
-            found[named(rule, method)].append(outcome)
-    rows = rows_by_noun(found)
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    assert rows_of("roles.md", "Operations and pages") == rows, table
-
-
-def rows_by_noun(found: dict[str, list[str]]) -> list[list[str]]:
-    """Return a row for what begins with the same two segments and ends the same."""
-    names: dict[tuple[str, ...], list[str]] = {}
-    for name, cells in found.items():
-        noun = re.search("(?:/[^/.`]+){1,2}", name)[0]
-        names.setdefault((noun, *cells), []).append(name)
-    return [[" ".join(names[row]), *row[1:]] for row in names]
-
-
-def links_of(world: World, rules: list[Rule]) -> set[str]:
-    """Return where the links and forms of all pages lead that the key may open."""
-    if world.visitor.signed_in != SERVED:
-        return set()
-    paths = [rule.rule for rule in rules if not rule.arguments]
-    pages = [world.visitor.get(path)[1] for path in paths if "/v1/" not in path]
-    return {
-        link for page in pages for link in re.findall('(?:href|action)="([^"]+)', page)
-    }
-
-
-def is_offered(rule: Rule, links: set[str]) -> bool:
-    """Return whether a link or a form leads to the rule."""
-    pattern = re.sub("<[^>]+>", "[^/?]+", rule.rule) + r"(\?.*)?"
-    return any(re.fullmatch(pattern, link) for link in links)
+def printed(rows: list[list[str]]) -> str:
+    """Return a table as the documentation has it."""
+    return "\n".join(f"|{'|'.join(row)}|" for row in rows)

@@ -108,15 +108,15 @@ def test_a_banned_write_key_is_led_to_no_page_that_it_may_not_open(
     assert KEYS not in page.text
 
 
-@pytest.mark.parametrize("deed", ["rotate", "revoke", "unban"])
+@pytest.mark.parametrize("deed", ["", "/rotate", "/revoke", "/unban"])
 @pytest.mark.parametrize("whose", ["own", "other"])
-def test_a_leaked_write_key_ends_and_rotates_no_key(
+def test_a_leaked_write_key_changes_no_key(
     writer: Browser, writer_key: str, key: str, deed: str, whose: str
 ):
     prefix = (writer_key if whose == "own" else key)[:16]
     Key.update(banned_until_ms=2**42).where(Key.prefix == prefix).execute()
     before = list(Key.select().order_by(Key.id).dicts())
-    path = f"{KEYS}/{prefix}/{deed}"
+    path = f"{KEYS}/{prefix}{deed}"
     answer = writer.submit(path, grace="0")
     assert answer.status_code == 403
     assert list(Key.select().order_by(Key.id).dicts()) == before

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from petstore.models.domains import Domain
+from petstore.models.grants import FULL_GRANT
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.storage.database import db
@@ -34,6 +35,7 @@ def told(own_key: Key, capfd: pytest.CaptureFixture[str]) -> Told:
 
 CHANGES = {
     "key_created": lambda project, _key: Key.issue(project),
+    "key_changed": lambda _project, key: key.change(FULL_GRANT, "Till"),
     "key_rotated": lambda _project, key: key.rotate(60),
     "key_revoked": lambda _project, key: key.revoke(),
     "key_banned": lambda _project, key: Key.ban(key.id, 2**62),

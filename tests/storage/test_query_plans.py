@@ -262,6 +262,7 @@ class Stage:
         for deed in ("rotate", "revoke", "unban"):
             prefix = Key.issue(self.project)[:16]
             self._open(f"{keys}/{prefix}")
+            self._submit(f"{keys}/{prefix}", label="Website")
             self._submit(f"{keys}/{prefix}/{deed}")
         for status in ("working", "ended"):
             self._open(f"{keys}?status={status}")

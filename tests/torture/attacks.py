@@ -65,12 +65,12 @@ class Attacker:
         me, choice, victim = self._me, self._dice.choice, self._victim
         key = f"/keys/{choice(victim.prefixes)}"
         domain = f"/settings/domains/{victim.domain}"
-        key_form = choice(["rotate", "revoke", "unban"])
+        key_form = choice(["", "/rotate", "/revoke", "/unban"])
         domain_form = choice(["verify", "primary", "remove"])
         host, page = f"{victim.slug}.{BASE}", choice(PAGES)
         return [
             lambda: me.see(key),
-            lambda: me.send(f"{key}/{key_form}", grace="0", key=me.key),
+            lambda: me.send(f"{key}{key_form}", grace="0", key=me.key),
             lambda: me.see(domain),
             lambda: me.send(f"{domain}/{domain_form}", key=me.key),
             lambda: me.see_with(me.cookie, page, host),
