@@ -46,6 +46,8 @@ TIGHT, AMPLE = (
 READS = ("GET", "HEAD")
 METHODS = (*READS, "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW")
 UNKNOWN = ("/v1", "/v1/nothing", "/v1/pets/", "//v1/pets", "/V1/pets", "/dashboard/x")
+SHOWN = ("/v1/pets", "/v1/categories")
+COUNTED = (200, 403, 404, 429)
 OPEN_PAGES = ("/dashboard/sign-in", "/dashboard/static")
 BODIES = (
     {"name": "Mallory", "categoryId": 1},
@@ -70,6 +72,7 @@ class Attack(NamedTuple):
         """Return what is wrong with the answer."""
         status, path = answer.status, self.path
         is_read = self.method in READS and self.key in keys
+        is_read &= path.startswith(SHOWN)
         is_read &= self.headers.get("Origin", ORIGIN) == ORIGIN
         is_open = is_api_path(path) or path.startswith(OPEN_PAGES)
         if status is None or status >= 500:
@@ -80,8 +83,11 @@ class Attack(NamedTuple):
             return f"{self.method} {path} was served from {self.headers}"
         if answer.is_served and path.startswith("/dashboard") and not is_open:
             return f"{path} was shown"
-        if SECRET.encode() in answer.content and not (is_read and is_api_path(path)):
+        if SECRET.encode() in answer.content and not is_read:
             return f"{self.method} {path} told something of the project"
+        policy = answer.headers.get("RateLimit-Policy", "")
+        if self.key in keys and status in COUNTED and '"minute"' in policy:
+            return f"{self.method} {path} told the limits of the project"
         return None
 
 
