@@ -94,7 +94,9 @@ def test_an_animal_in_a_row_takes_its_name_and_one_key(page: Page, key: str):
 
 
 @pytest.mark.parametrize("has_script", [True, False])
-def test_a_double_click_adds_one_animal(chromium: Browser, key: str, has_script: bool):
+def test_a_double_click_adds_one_animal_and_issues_one_key(
+    chromium: Browser, key: str, has_script: bool
+):
     context = chromium.new_context(
         ignore_https_errors=True, java_script_enabled=has_script
     )
@@ -107,6 +109,13 @@ def test_a_double_click_adds_one_animal(chromium: Browser, key: str, has_script:
     expect(page.get_by_text("Rex is added")).to_be_visible()
     page.goto(f"{DASHBOARD}/animals")
     expect(page.get_by_text("1 animal", exact=True)).to_be_visible()
+    page.goto(f"{DASHBOARD}/keys")
+    keys = page.locator("tbody tr")
+    before = keys.count()
+    page.get_by_role("button", name="Issue key").dblclick()
+    expect(page.get_by_role("link", name="All keys")).to_be_visible()
+    page.goto(f"{DASHBOARD}/keys")
+    expect(keys).to_have_count(before + 1)
     context.close()
 
 
