@@ -90,7 +90,7 @@ def test_damaged_database_is_not_backed_up(flask: Callable, file: Path):
     [page] = db.execute_sql(query).fetchone()
     flask("projects", "create", "Shelter")
     db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-    with Path(db.database).open("r+b") as source:
+    with db.file.open("r+b") as source:
         source.seek((page - 1) * 4096)
         source.write(os.urandom(4096))
     db.disconnect()
