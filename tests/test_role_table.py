@@ -262,14 +262,12 @@ def routes(app: Flask) -> list[tuple[Rule, str]]:
 def shown_to_operator(
     app: Flask, service: Service, world: World
 ) -> Iterator[tuple[str, str]]:
-    """Yield the commands, and the members of the lists and of the log."""
+    """Yield the commands, whose lists are read, and the members of the log."""
     runner = app.test_cli_runner()
     for name, command in commands_of(app.cli):
         yield "`flask`", name
         if any(option.name == "as_json" for option in command.params):
-            output = runner.invoke(args=[*name.split(), "--json"]).stdout
-            world.seen += output
-            yield from ((f"`flask {name}`", each) for each in json.loads(output)[0])
+            world.seen += runner.invoke(args=[*name.split(), "--json"]).stdout
     world.seen += json.dumps(service.lines())
     line = service.events('request"')[-1]
     yield from (("the log of requests:", each) for each in line)

@@ -51,7 +51,7 @@ def test_no_form_of_another_origin_changes_anything(
     client.post("/v1/store/orders", json={"petId": rex["id"]})
     Domain.add(project, "shop.example.org")
     paths = forms(app, key)
-    assert len(paths) == 22
+    assert len(paths) == 23
     for path in paths:
         answer = browser.client.post(path, data=FIELDS, headers=headers)
         assert answer.status_code == 400, path
