@@ -10,5 +10,3 @@ exec(Path("gunicorn.conf.py").read_text(encoding="utf-8"))
 from petstore import timeouts  # noqa: E402 (see above)
 
 timeouts.LIMITS = timeouts.Limits(**json.loads(os.environ["TEST_LIMITS"]))
-if "TEST_RESPONSES" in os.environ:
-    import tests.harness.responses  # noqa: F401 (it records what the worker sends)
