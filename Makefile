@@ -3,6 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 SEEDS ?= 1000
+TIMES ?= 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -45,8 +46,8 @@ simulate: $(VENV)/test.stamp ## Run the service in simulated time, on $SEEDS see
 plant: $(VENV)/test.stamp ## Plant bugs to see whether the simulation finds them
 	$(BIN)/python -m tests.simulation.plant
 
-torture: $(VENV)/test.stamp ## Run the fault injection campaigns (over an hour)
-	$(BIN)/python -m tests.torture
+torture: $(VENV)/test.stamp ## Run the fault injection campaigns (TIMES=30: an hour)
+	TIMES=$(TIMES) $(BIN)/pytest tests/torture
 
 DEBIAN_PACKAGES := buildah chromium caddy certbot curl libreoffice-calc-nogui mmdebstrap \
 	nginx-light pebble pgbouncer postgresql prometheus redis-server systemd

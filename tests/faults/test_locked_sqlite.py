@@ -50,7 +50,9 @@ def test_body_with_an_idempotency_key_is_refused_without_the_writers_lock(
         assert service.send(body=body, **headers).status == status
 
 
-def test_reads_do_not_wait_for_syncs_of_writes(sqlite_url: str, tmp_path: Path):
+def test_writes_are_answered_after_their_sync_and_reads_before(
+    sqlite_url: str, tmp_path: Path
+):
     hold, wal = tmp_path / "hold", tmp_path / "petstore.db-wal"
     environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "1"}
     environ["SYNC_HOLD"] = str(hold)

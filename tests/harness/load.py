@@ -2,25 +2,18 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from tests.harness.campaign import Run
 from tests.harness.clients import PETS, Answer, Client
 from tests.harness.crowds import going_on
-from tests.harness.servers import Gunicorn
-from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 
 PATH = f"{PETS}?limit=1"
 PAUSE_SECONDS = 0.005
-CLIENTS = 4  # with keep-alive, and as many without
-FAREWELL_SECONDS = 0.5
-
-Change = Callable[[Gunicorn], object]
 
 
 @dataclass
@@ -112,21 +105,3 @@ def left_today(answers: Sequence[Answer]) -> list[int]:
 def countdown(left: list[int]) -> list[int]:
     """Return what was left after each of so many requests, if each was counted once."""
     return [left[0] - number for number in range(len(left))]
-
-
-def change_under_load(run: Run, service: Service, change: Change) -> None:
-    """Change the processes while clients send requests, which must all be served."""
-    keys = [service.key] * CLIENTS
-    with (
-        load(service.url, keys) as kept,
-        load(service.url, keys, keeps_alive=False) as renewed,
-    ):
-        for _ in run.each_trial():
-            renewed.run(run.dice.uniform(0, FAREWELL_SECONDS))
-            change(service.gunicorn)
-        renewed.run(FAREWELL_SECONDS)
-    for clients, kind in ((kept, "kept alive"), (renewed, "one a connection")):
-        failed = [answer.status for answer in clients.answers if answer.status != 200]
-        run.faults += [f"{kind}: {status or 'no answer'}" for status in failed]
-        run.figures[f"requests {kind}"] = len(clients.answers)
-        run.figures[f"slowest {kind}"] = round(clients.slowest(), 2)

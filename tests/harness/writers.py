@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from tests.harness.campaign import Run
 from tests.harness.clients import ORDERS, PETS, Answer, Client
 from tests.harness.crowds import going_on
 
@@ -52,20 +51,18 @@ class Ledger:
         """The number of requests that were answered."""
         return sum(status is not None for status in self.statuses)
 
-    def judge(self, client: Client, run: Run) -> None:
-        """Compare what was asked for with the final rows of the service."""
+    def faults(self, client: Client) -> list[str]:
+        """Return what the final rows of the service hold otherwise than was told."""
         pets, orders = client.all_of(PETS), client.all_of(ORDERS)
-        _judge_rows(pets, "name", self.pets, run)
-        _judge_rows(orders, "petId", self.orders, run)
-        self._judge_closes(orders, run)
-        run.faults += _disagreements(pets, orders)
-        for what, times in Counter(self.surprises).items():
-            run.faults.append(f"{times} times {what}")
-        writes = [*self.pets, *self.orders, *self.closes]
-        run.figures["acknowledged"] = sum(write.answer.is_served for write in writes)
-        run.figures["unanswered"] = len(self.statuses) - self.answered
+        return [
+            *self.surprises,
+            *_misfits(pets, "name", self.pets),
+            *_misfits(orders, "petId", self.orders),
+            *self._misfits_of_closes(orders),
+            *_disagreements(pets, orders),
+        ]
 
-    def _judge_closes(self, orders: list[dict], run: Run) -> None:
+    def _misfits_of_closes(self, orders: list[dict]) -> Iterator[str]:
         asked = {(write.subject, write.status) for write in self.closes}
         acknowledged = Counter(
             (write.subject, write.status)
@@ -77,19 +74,18 @@ class Ledger:
             for order in orders
             if order["status"] != "placed"
         }
-        run.lost += len(acknowledged.keys() - closed)
-        run.duplicated += acknowledged.total() - len(acknowledged)
-        run.faults += [f"nobody closed {order}" for order in closed - asked]
+        yield from (f"lost: {each}" for each in acknowledged.keys() - closed)
+        yield from (f"twice: {each}" for each in acknowledged - Counter(closed))
+        yield from (f"nobody closed {each}" for each in closed - asked)
 
 
-def _judge_rows(rows: list[dict], subject: str, writes: list[Write], run: Run) -> None:
+def _misfits(rows: list[dict], subject: str, writes: list[Write]) -> Iterator[str]:
     """Compare the final rows with those that were asked for, by their subjects."""
     created = {_unchanging(w.answer.json) for w in writes if w.answer.is_served}
-    kept = {_unchanging(row) for row in rows}
-    run.lost += len(created - kept)
+    yield from (f"lost: {row}" for row in created - set(map(_unchanging, rows)))
     others = Counter(row[subject] for row in rows if _unchanging(row) not in created)
     unknown = Counter(w.subject for w in writes if w.may_be_kept)
-    run.duplicated += (others - unknown).total()
+    yield from (f"not asked for, or twice: {each}" for each in others - unknown)
 
 
 def _unchanging(row: dict) -> tuple:

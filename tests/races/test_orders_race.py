@@ -1,10 +1,7 @@
 """Tests that only one of many concurrent clients can order, close or create."""
 
-import random
 from collections.abc import Callable
-from pathlib import Path
 
-from tests.harness.campaign import Run
 from tests.harness.clients import ORDERS, PETS, Client
 from tests.harness.crowds import race
 from tests.harness.waiting import wait_until
@@ -90,12 +87,8 @@ def test_each_animal_has_a_category_whoever_deletes_it(clients: Clients):
 
 
 @of_postgresql
-def test_random_writes_keep_orders_and_animals_consistent(
-    clients: Clients, tmp_path: Path
-):
-    run = Run(1, random.Random(1), tmp_path)
+def test_random_writes_keep_orders_and_animals_consistent(clients: Clients):
     with writing(lambda: clients(1)[0], "rex") as ledger:
         wait_until(lambda: ledger.answered >= WRITES, "few writes were answered")
-    ledger.judge(clients(1)[0], run)
-    assert run.is_good, run
+    assert ledger.faults(clients(1)[0]) == []
     assert None not in ledger.statuses

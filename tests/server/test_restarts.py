@@ -1,23 +1,20 @@
 """Reloads, recycled workers and shutdowns lose no request."""
 
-import random
 import signal
 import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
-from tests.harness.campaign import Run
-from tests.harness.load import change_under_load
+from tests.harness.load import load
 from tests.harness.servers import Gunicorn
-from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 from tests.harness.wire import PATIENCE_SECONDS, Wire, connected, get, post
 
+CLIENTS, PAUSE_SECONDS = 4, 0.3
 SENT = 40
 IDLE, STOPPED_WITHIN_SECONDS = 1000, 1.5
 BODY = b'{"name": "Rex", "categoryId": 7}'
@@ -29,11 +26,14 @@ def two(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
     return serve_all(WEB_CONCURRENCY="2")
 
 
-def test_replaced_workers_lose_no_request(two: Gunicorn, key: str, tmp_path: Path):
-    run = Run(2, random.Random(1), tmp_path)
-    changes = iter([Gunicorn.reload, change_the_number])
-    change_under_load(run, Service(two, key), lambda service: next(changes)(service))
-    assert run.is_good, run
+@pytest.mark.parametrize("keeps_alive", [True, False])
+def test_replaced_workers_lose_no_request(two: Gunicorn, key: str, keeps_alive: bool):
+    with load(two.url, [key] * CLIENTS, keeps_alive=keeps_alive) as clients:
+        for change in (Gunicorn.reload, change_the_number):
+            clients.run(PAUSE_SECONDS)
+            change(two)
+        clients.run(PAUSE_SECONDS)
+    assert clients.statuses() == {200}
 
 
 def change_the_number(service: Gunicorn) -> None:
