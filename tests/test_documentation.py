@@ -1,4 +1,4 @@
-"""The documentation stays short, and says each thing once."""
+"""Each command that the documentation prints is run by a test."""
 
 import re
 from pathlib import Path
@@ -8,28 +8,11 @@ from tests.harness.servers import ROOT
 
 README, DOCS = ROOT / "README.md", sorted(ROOT.glob("docs/*.md"))
 PAGES = [README, ROOT / "SECURITY.md", ROOT / "tests" / "README.md", *DOCS]
-CODE_BLOCK = re.compile("^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
-WORDS_IN_ALL, LINES_OF_README = 14_000, 102
-REPEATED = 10  # words in a row are no accident
 # A test of each of these runs all blocks of the page.
 WHOLE = {"docs/api.md": "test_api_page.py", "docs/performance.md": "test_benchmarks.py"}
 # test_upgrade.py does what these commands do, with the releases in other directories.
 OTHERWISE = {("docs/operating.md", "Upgrade and rollback")}
 TESTS = {file.name: file.read_text() for file in ROOT.glob("tests/**/test_*.py")}
-
-
-def test_pages_stay_short():
-    assert sum(len(page.read_text().split()) for page in DOCS) <= WORDS_IN_ALL
-    assert len(README.read_text().splitlines()) <= LINES_OF_README
-
-
-def test_no_page_repeats_another():
-    said: dict[tuple[str, ...], Path] = {}
-    for page in PAGES:
-        words = re.findall(r"[\w'./-]+", CODE_BLOCK.sub("", page.read_text()))
-        for number in range(len(words) - REPEATED + 1):
-            run = tuple(words[number : number + REPEATED])
-            assert said.setdefault(run, page) == page, " ".join(run)
 
 
 def test_each_printed_command_is_run_by_a_test():

@@ -1,4 +1,4 @@
-"""Undocumented names of libraries: the package uses only those listed, its tests none.
+"""Undocumented names of libraries: the package uses only those listed.
 
 A name is undocumented if the reference of its library does not describe it, whether or
 not it begins with an underscore.
@@ -8,7 +8,6 @@ import ast
 import inspect
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import peewee
@@ -21,7 +20,6 @@ from marshmallow import Schema, fields
 import petstore
 
 PACKAGE = Path(petstore.__file__).parent
-TESTS = Path(__file__).parent
 PAGE = PACKAGE.parent / "docs" / "architecture.md"
 NAMED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 NAMED_TUPLE = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
@@ -130,16 +128,6 @@ def test_modules_use_only_the_listed_private_names():
         assert private_names(ast.parse(module.read_text())) <= known, module
 
 
-def test_tests_use_no_private_name_of_a_library():
-    code = [ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")]
-    tests = {path: ast.parse(path.read_text()) for path in TESTS.rglob("*.py")}
-    ours = {name for tree in (*code, *tests.values()) for name in names_in(tree)}
-    for path, tree in tests.items():
-        assert private_names(tree) - ours <= DOCUMENTED | {"_exit", "_run_exitfuncs"}, (
-            path
-        )
-
-
 def private_names(tree: ast.AST) -> set[str]:
     """Return the underscore names that a module uses but does not define."""
     used = set()
@@ -152,17 +140,6 @@ def private_names(tree: ast.AST) -> set[str]:
             used |= {name.value for name in node.args[1:2] if is_text(name)}
     private = {name for name in used if name[:1] == "_" and not name.endswith("__")}
     return private - {node.name for node in ast.walk(tree) if isinstance(node, NAMED)}
-
-
-def names_in(tree: ast.AST) -> Iterator[str]:
-    """Yield the names that a module defines, those of attributes included."""
-    for node in ast.walk(tree):
-        if isinstance(node, NAMED):
-            yield node.name
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield from [node.attr] * is_own(node)
 
 
 def is_own(node: ast.Attribute) -> bool:

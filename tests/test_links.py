@@ -1,4 +1,4 @@
-"""Links, file names and tables in the documentation are whole."""
+"""Links and file names in the documentation lead somewhere."""
 
 import re
 from pathlib import Path
@@ -42,11 +42,3 @@ def test_relative_links_point_to_existing_files_and_headings(page: Path):
 def test_named_files_exist(page: Path):
     for name in FILE.findall(text_of(page)):
         assert any((place / name).exists() for place in PLACES), name
-
-
-@each_page
-def test_each_table_is_whole(page: Path):
-    for table in re.findall(r"(?:^ *\|.*\n)+", text_of(page), re.MULTILINE):
-        rows = [re.split(r"(?<!\\)\|", row.strip()) for row in table.splitlines()]
-        assert set(rows[1][1:-1]) == {" --- "}, rows[0]
-        assert {len(row) for row in rows} == {len(rows[0])}, rows[0]

@@ -48,16 +48,10 @@ def test_empty_setting_counts_as_unset():
     ("url", "read"),
     [
         ("sqlite:///x.db", "sqlite:///x.db"),
-        ("sqlite:////var/x%20y.db", "sqlite:////var/x%20y.db"),
         ("postgres://h/d", "postgresql://h/d"),
-        ("postgresql:///d", "postgresql:///d"),
         ("postgresql:///d?host=/tmp", "postgresql:///d?host=/tmp"),
         ("postgres://h1:5432,h2:5433/d", "postgresql://h1:5432,h2:5433/d"),
         ("postgresql://u:p%40%2F@h:5433/d", "postgresql://u:p%40%2F@h:5433/d"),
-        (
-            "postgresql://[::1]/d?sslmode=require",
-            "postgresql://[::1]/d?sslmode=require",
-        ),
         (
             "postgres://h/d?channel_binding=require&connect_timeout=10",
             "postgresql://h/d?channel_binding=require&connect_timeout=10",
@@ -72,11 +66,8 @@ def test_sqlite_and_postgresql_urls_are_accepted(url: str, read: str):
     "url",
     [
         "redis://h",
-        "redis://h/0",
         "redis://u:p%40@h:6380/3",
-        "rediss://[::1]:6380/",
         "rediss://:p@h:6380/1?ssl_cert_reqs=none",
-        "redis+cluster://h:6379",
         "redis+cluster://u:p%40@h:6379,10.0.0.2:6380,h-3.example.org:6381/",
         "redis+sentinel://h:26379/petstore",
         "redis+sentinel://:p%40@h:26379,i:26379/pet.store-1",
@@ -84,18 +75,6 @@ def test_sqlite_and_postgresql_urls_are_accepted(url: str, read: str):
 )
 def test_redis_cluster_and_sentinel_urls_are_accepted(url: str):
     assert read_settings({"REDIS_URL": url}).redis_url == url
-
-
-@pytest.mark.parametrize("url", ["redis://h/{}", "rediss://h/{}?ssl_cert_reqs=none"])
-def test_number_of_a_redis_database_has_a_limit(url: str):
-    assert read_settings({"REDIS_URL": url.format(999_999_999)})
-    with pytest.raises(SettingError, match="NUMBER of at most 9 digits"):
-        read_settings({"REDIS_URL": url.format(99_999_999_999)})
-
-
-def test_unescaped_password_of_redis_is_refused_with_a_way_out():
-    with pytest.raises(SettingError, match="%XX for special characters"):
-        read_settings({"REDIS_URL": f"redis://:{PASSWORD}%zz@h"})
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -123,67 +102,52 @@ def test_non_integer_is_refused(text: str):
 
 INVALID = {
     "DATABASE_URL": [
-        *("petstore.db", "sqlite:petstore.db", "sqlite://petstore.db", "sqlite:///"),
-        *("sqlite:////var/", "sqlite:///:memory:", "sqlite:///x.db?mode=ro"),
-        *("sqlite:///x%00.db", f"mysql://u:{PASSWORD}@h/d"),
-        *(f"postgresql+psycopg://u:{PASSWORD}@h/d", f"postgresql://u:{PASSWORD}@h"),
+        *("petstore.db", "sqlite://petstore.db", "sqlite:///", "sqlite:////var/"),
+        *("sqlite:///:memory:", "sqlite:///x.db?mode=ro", f"mysql://u:{PASSWORD}@h/d"),
         *(f"postgresql://u:{PASSWORD}@h/", f"postgresql://u:{PASSWORD}@h:x/d"),
-        *(f"postgresql://u:{PASSWORD}%zz@h/d", f"postgresql://u:{PASSWORD}/@h/d"),
-        *(f"postgresql://u:{PASSWORD}@[::1/d", f"postgresql://u:{PASSWORD}@h,/d"),
-        *(f"postgresql://u:{PASSWORD}@h/d?x", f"postgresql://u:{PASSWORD}@x@h/d"),
-        *(f"postgresql://u:{PASSWORD}@h/d\n", "sqlite:///petstore.db\n"),
+        *(f"postgresql://u:{PASSWORD}%zz@h/d", f"postgresql://u:{PASSWORD}@[::1/d"),
+        *(f"postgresql://u:{PASSWORD}@h/d?x", f"postgresql://u:{PASSWORD}@h/d\n"),
     ],
     "REDIS_URL": [
         *("h:6379", "redis://", "unix:///run/redis.sock", f"http://:{PASSWORD}@h"),
-        *(f"redis://:{PASSWORD}@h:x", f"redis://:{PASSWORD}@h:0"),
-        *(f"redis://:{PASSWORD}%zz@h", f"redis+cluster://:{PASSWORD}%@h:6379"),
-        *(f"redis://:{PASSWORD}@h:65536", f"redis://:{PASSWORD}@h/x"),
+        *(
+            f"redis://:{PASSWORD}@h:x",
+            f"redis://:{PASSWORD}%zz@h",
+            "redis://h/99999999999",
+        ),
         *(f"redis://:{PASSWORD}@h/0/1", f"redis://:{PASSWORD}@[::1"),
-        *(f"redis://:{PASSWORD}@h/0?db=x", f"redis://:{PASSWORD}@h?ssl_cert_reqs=none"),
-        *(f"redis://:{PASSWORD}@h/0#1", f"rediss://h/0?password={PASSWORD}"),
-        f"rediss://:{PASSWORD}@h/0?ssl_cert_reqs=x",
-        f"rediss://:{PASSWORD}@h/0?ssl_cert_reqs=none&socket_timeout=9",
-        *(f"redis+cluster://:{PASSWORD}@h", f"redis+cluster://:{PASSWORD}/@h:6379"),
-        f"redis+cluster://:{PASSWORD}@h:6379,i:0",
-        f"redis+cluster://:{PASSWORD}@h:6379,i:65536",
-        f"redis+cluster://:{PASSWORD}@h:6379/1",
-        f"redis+sentinel://:{PASSWORD}@h:26379",
-        f"redis+sentinel://:{PASSWORD}@h:26379/a/b",
+        *(f"redis://:{PASSWORD}@h/0?db=x", f"rediss://h/0?password={PASSWORD}"),
+        *(f"redis+cluster://:{PASSWORD}@h", f"redis+cluster://:{PASSWORD}@h:6379/1"),
+        *(
+            f"redis+cluster://:{PASSWORD}@h:6379,i:0",
+            f"redis+sentinel://:{PASSWORD}@h:1",
+        ),
         f"redis+sentinel://:{PASSWORD}@h:26379,i/a",
     ],
     "SECRET_KEY": ["x", f"{PASSWORD}123456 ", " " * 16, "\udcff" * 20],
     "PETSTORE_PRODUCTION_URL": [
-        *("api.example.org/v1", "https://api.example.org"),
-        *("https://api.example.org/v1/", f"https://u:{PASSWORD}@api.example.org/v1"),
-        *("https://[::1/v1", "https://[x]/v1"),
+        *("api.example.org/v1", "https://api.example.org", "https://[::1/v1"),
+        f"https://u:{PASSWORD}@api.example.org/v1",
     ],
     "PETSTORE_STAGING_URL": [
-        *("ftp://api.example.org/v1", "https:///v1"),
-        *("https://api.example.org:99999/v1", "https://api.example.org:x/v1"),
+        "ftp://api.example.org/v1",
+        "https://api.example.org:x/v1",
     ],
     "PETSTORE_CORS_ORIGINS": [
-        *("app.example.org", "https://app.example.org/", "https://app.example.org,"),
-        *(f"https://u:{PASSWORD}@app.example.org", "null", "http://[::1"),
+        *("app.example.org", "https://app.example.org,", "null", "http://[::1"),
+        f"https://u:{PASSWORD}@app.example.org",
     ],
     "PETSTORE_BASE_DOMAIN": [
         *("https://pets.example.net", "pets.example.net:443", "192.0.2.1"),
         *("*.example.net", "pets..example.net", "pëts.example.net", "a." * 95 + "net"),
     ],
     "PETSTORE_DNS_SERVERS": [
-        "192.0.2.1",
-        "192.0.2.1:53,",
-        "192.0.2.1:0",
-        "2001:db8::1",
-        *("[::::]:53", "[192.0.2.1]:53", "999.1.1.1:53", "192.0.2.1.:53"),
+        *("192.0.2.1", "192.0.2.1:53,", "192.0.2.1:0", "2001:db8::1", "999.1.1.1:53"),
     ],
     "PETSTORE_TLS_ADDRESS": [
         *("proxy:65536", "a:1,b:2", "https://proxy:443", "a..b:443", "-proxy:443"),
-        *(".:443", f"{'a' * 64}.example.org:443", f"{'a.' * 127}org:443"),
     ],
-    "PETSTORE_CONTACT": [
-        *("sales", "javascript:alert(1)", "https:///plans", "https://[::1/plans"),
-        "a b@example.org",
-    ],
+    "PETSTORE_CONTACT": ["sales", "javascript:alert(1)", "https://[::1/plans"],
 }
 
 
@@ -224,14 +188,6 @@ def test_addresses_are_read():
     assert settings.dns_servers[1] == ("2001:db8::1", 5353)
     assert len(settings.dns_servers) == 3
     assert settings.tls_address == ("::1", 8443)
-
-
-@pytest.mark.parametrize(
-    "host", ["proxy", "Proxy-1.example.org.", f"{'a' * 63}.b", "192.0.2.1", "1.2.a"]
-)
-def test_host_of_an_address_is_a_name_or_an_address(host: str):
-    settings = read_settings({"PETSTORE_TLS_ADDRESS": f"{host}:443"})
-    assert settings.tls_address == (host, 443)
 
 
 def test_unknown_settings_are_named():

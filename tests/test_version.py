@@ -12,19 +12,11 @@ from tests.harness.servers import ROOT
 
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text()
 UNRELEASED, *RELEASES = sections(CHANGELOG)
-KINDS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
 def test_version_is_that_of_the_latest_release():
     assert UNRELEASED.name == "Unreleased"
     assert RELEASES[0].name == RELEASE
-
-
-def test_releases_stay_as_they_were_told_when_the_latest_one_was_made():
-    # Else it is being made, or what lies here is a copy without a history.
-    if commit := commit_of(RELEASE):
-        _, *told = sections(git("show", f"{commit}:CHANGELOG.md"))
-        assert told == RELEASES
 
 
 def test_upgrade_to_the_latest_release_is_described():
@@ -44,20 +36,10 @@ def test_each_tag_is_on_the_commit_of_its_release():
             assert commit == commit_of(name.removeprefix("v"))
 
 
-def test_each_release_has_a_version_number_and_a_date():
-    for release in RELEASES:
-        assert re.fullmatch(r"\d+\.\d+\.\d+", release.name)
-        assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", release.date)
-
-
 def test_release_before_is_the_newest_that_is_not_what_lies_here():
     two, one = "## [1.1.0] - 2026-11-23\n\n- b", "## [1.0.0] - 2026-11-21\n\n- a"
     assert release_before(f"# C\n## [Unreleased]\n\n{two}\n\n{one}\n") == "1.0.0"
     assert release_before(f"# C\n## [Unreleased]\n\n- c\n{two}\n{one}\n") == "1.1.0"
-
-
-def test_changelog_sections_are_of_known_kinds():
-    assert set(re.findall("^### (.*)$", CHANGELOG, re.MULTILINE)) <= KINDS
 
 
 @of_one_engine
