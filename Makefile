@@ -89,7 +89,7 @@ $(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt tests/e2e/packa
 		-r tests/e2e/clients/requirements.txt
 	@touch $@
 
-ROOM := from tests.harness.containers import directory_with_room as room; print(room())
+ROOM := from tests.e2e.containers import directory_with_room as room; print(room())
 
 # What the container image is built of without a registry: Debian's Python instead of
 # the delivered base, and the wheels for it. This needs root.

@@ -10,8 +10,11 @@ README, DOCS = ROOT / "README.md", sorted(ROOT.glob("docs/*.md"))
 PAGES = [README, ROOT / "SECURITY.md", ROOT / "tests" / "README.md", *DOCS]
 # A test of each of these runs all blocks of the page.
 WHOLE = {"docs/api.md": "test_api_page.py", "docs/performance.md": "test_benchmarks.py"}
-# test_upgrade.py does what these commands do, with the releases in other directories.
-OTHERWISE = {("docs/operating.md", "Upgrade and rollback")}
+# test_upgrade.py and test_image.py do what these commands do, in other places.
+OTHERWISE = {
+    ("docs/operating.md", "Upgrade and rollback"),
+    ("docs/operating.md", "In a container"),
+}
 TESTS = {file.name: file.read_text() for file in ROOT.glob("tests/**/test_*.py")}
 
 

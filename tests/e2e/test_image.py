@@ -1,7 +1,6 @@
-"""deploy/Containerfile: the image is built, looked at and run as the page says."""
+"""deploy/Containerfile: the image is built, looked at and run."""
 
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -13,19 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import encrypted
-from tests.harness import podman
-from tests.harness.clients import Client
-from tests.harness.containers import Store, directory_with_room
+from tests.e2e.containers import Store, directory_with_room, first_process
 from tests.harness.documents import commands_below
 from tests.harness.servers import ROOT, free_port, stop, wait_for_answer, wait_for_port
 from tests.harness.tours import require_what_the_comments_say
 from tests.harness.waiting import wait_until
 
-FIRST, CUSTOMER, RESTORE, UPGRADE = commands_below(
-    "docs/operating.md", "In a container"
-)
-[BUILD, RELEASE_AND_START] = FIRST.splitlines()[-2:]
-TAG = "localhost/" + re.search(r"--tag (\S+)", BUILD)[1]
+TAG = "localhost/petstore"
 PROCFILE = dict(
     line.split(": ", 1) for line in (ROOT / "Procfile").read_text().splitlines()
 )
@@ -33,7 +26,6 @@ DATA = "/var/lib/petstore"
 MOST_BYTES, MOST_OWN_BYTES = 200_000_000, 65_000_000
 PATIENCE_SECONDS = 25
 UNSIGNED = "?ssl_cert_reqs=none"
-STARTS = 4  # the first one, after the restore, the upgrade and the way back
 FIND_WRITABLE = """
 import os
 for place, directories, _ in os.walk("/"):
@@ -46,36 +38,19 @@ for place, directories, _ in os.walk("/"):
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Path]:
-    """A directory in which `podman` has built the image, as the page prints it."""
+    """A directory in memory, where there is room."""
     room = directory_with_room()
     with tempfile.TemporaryDirectory(prefix="petstore-image-", dir=room) as name:
-        directory = Path(name)
-        podman.install(directory, ROOT)
-        try:
-            shell(directory, BUILD)
-            yield directory
-        finally:
-            podman.kill_all(directory)
+        yield Path(name)
 
 
 @pytest.fixture(scope="module")
 def store(place: Path) -> Store:
-    return Store(place)
-
-
-def shell(place: Path, commands: str) -> str:
-    """Run commands where `podman` works in this directory; return what they print."""
-    found = f"{place / 'bin'}:{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-eu", "-c", commands],
-        cwd=ROOT,
-        env=os.environ | {"PATH": found},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
-    return done.stdout.strip()
+    """A store in which the image was built."""
+    store = Store(place)
+    store.import_base()
+    store.build(ROOT / "deploy/Containerfile", str(ROOT), TAG, "docker")
+    return store
 
 
 def size_of(directory: Path) -> int:
@@ -162,7 +137,7 @@ def test_image_takes_the_tour_is_healthy_and_stops_gracefully(store: Store, data
         tour = tour.replace("http://127.0.0.1:8000", f"http://127.0.0.1:{port}")
         lines = output_of(["bash", "-eu", "-o", "pipefail", "-c", tour]).splitlines()
         require_what_the_comments_say(lines)
-        os.kill(podman.first_process(web.pid), signal.SIGTERM)
+        os.kill(first_process(web.pid), signal.SIGTERM)
         assert web.wait(PATIENCE_SECONDS) == 0
     refused = subprocess.run(healthy, stderr=subprocess.DEVNULL, check=False)
     assert refused.returncode == 1
@@ -184,23 +159,3 @@ def test_image_migrates_postgresql_and_reaches_redis(store: Store, data: Path):
             # On a busy machine, a connection may take longer than the command waits.
             check = store.command(TAG, data, ["flask", "check"], environ)
             wait_until(lambda: subprocess.run(check, check=False).returncode == 0)
-
-
-def test_commands_of_the_page_start_back_up_restore_upgrade_and_go_back(place: Path):
-    port = free_port()
-    functions = FIRST.partition(BUILD)[0].replace(":8000:", f":{port}:")
-    url = f"http://127.0.0.1:{port}"
-    shell(place, functions + RELEASE_AND_START)
-    wait_for_answer(url)
-    slug, key = shell(place, f"cd {place}; {CUSTOMER}").splitlines()
-    assert slug == "city-shelter"
-    assert (place / "monday.db").is_file()
-    with Client(url, key) as customer:
-        pet = {"name": "Later", "categoryId": 1}
-        assert customer.send("POST", "/v1/pets", pet).status == 201
-    for commands in (RESTORE, *UPGRADE.splitlines()):
-        shell(place, functions + commands)
-        wait_for_answer(url)
-    with Client(url, key) as customer:
-        assert customer.get("/v1/pets").json == []
-    assert (place / "web.log").read_text().count("Listening at") == STARTS

@@ -17,7 +17,6 @@ from tests.e2e.people import (
 from tests.harness.clients import ORDERS, PETS, Client
 from tests.harness.waiting import wait_until
 
-KEYS = ("Tab", "Enter")
 PATHS = (
     *("", "/animals", "/animals?name=r&status=available&category=1", "/categories"),
     *("/orders", "/requests", "/keys", "/sessions", "/settings/domains", "/activity"),
@@ -49,48 +48,6 @@ def test_no_page_has_an_axe_violation(world: World, page: Page, key: str):
     for path in PATHS:
         page.goto(f"{DASHBOARD}{path}")
         require_accessible_everywhere(page)
-
-
-def test_people_work_in_place(world: World, page: Page, key: str):
-    sign_in(page, key)
-    add_animal(page, "Luna", "9" * 20)
-    field = page.get_by_label("Category", exact=True).first
-    expect(field).to_have_accessible_description(
-        "Category must be an integer from 0 to 9223372036854775807."
-    )
-    expect(page.get_by_label("Name", exact=True)).to_have_value("Luna")
-    field.fill("7")
-    page.get_by_role("button", name="Add animal").click()
-    expect(page.get_by_text("Luna is added")).to_be_visible()
-    pet = page.locator("tbody tr").first.locator("td.id").inner_text()
-    call(world, key, ORDERS, petId=int(pet))
-    page.get_by_role("link", name="Categories").click()
-    page.get_by_text("Rename category 7").click()
-    page.get_by_label("Name (optional)").fill("Dogs")
-    page.get_by_role("button", name="Save category 7").click()
-    expect(page.get_by_role("row", name="Dogs")).to_be_visible()
-    page.get_by_role("link", name="Orders").click()
-    page.get_by_text("Complete order").click()
-    page.get_by_role("button", name="Yes, complete it").click()
-    expect(page.get_by_text("is completed.")).to_be_visible()
-    expect(page.get_by_text("Complete order")).to_have_count(0)
-    page.get_by_role("link", name="Animals", exact=True).click()
-    expect(page.get_by_role("row", name="Luna Dogs Sold")).to_be_visible()
-
-
-def test_an_animal_in_a_row_takes_its_name_and_one_key(page: Page, key: str):
-    sign_in(page, key, "/animals")
-    page.get_by_text("Add an animal").press("Enter")
-    page.keyboard.press("Tab")
-    for name in ("Ada", "Tab", "Cats", "Enter"):
-        (page.keyboard.press if name in KEYS else page.keyboard.type)(name)
-    expect(page.get_by_text("Ada is added")).to_be_visible()
-    for name in ("Bob", "Cid"):
-        expect(page.get_by_label("Name", exact=True)).to_be_focused()
-        page.keyboard.type(name)
-        page.keyboard.press("Enter")
-        expect(page.get_by_text(f"{name} is added")).to_be_visible()
-    expect(page.get_by_role("link", name="Cats")).to_have_count(3)
 
 
 @pytest.mark.parametrize("has_script", [True, False])
@@ -175,20 +132,6 @@ def test_lists_are_searched_and_turned(world: World, page: Page, key: str):
     page.get_by_role("combobox", name="Category").last.select_option("1")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("6 animals found")).to_be_visible()
-
-
-def test_printed_lists_are_whole_and_plain(world: World, page: Page, key: str):
-    for number in range(21):
-        call(world, key, PETS, name=f"Rex {number}.", categoryId=1)
-    sign_in(page, key, "/animals?status=available")
-    page.emulate_media(media="print")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    expect(page.get_by_role("row")).to_have_count(22)
-    expect(page.get_by_text("Available ·")).to_be_visible()
-    for role in ("navigation", "button", "textbox"):
-        expect(page.get_by_role(role)).to_have_count(0)
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    expect(page.get_by_role("row")).to_have_count(21)
 
 
 @pytest.mark.parametrize(("has_script", "zone"), [(True, "GMT+5:45"), (False, "UTC")])

@@ -1,24 +1,15 @@
-"""The units in deploy/: checked by systemd-analyze; the service's commands run."""
+"""The units in deploy/, checked by systemd-analyze."""
 
-import os
 import shlex
-import signal
-import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from configparser import ConfigParser
-from contextlib import closing, contextmanager
 from pathlib import Path
 
-import psutil
 import pytest
 
 from petstore.settings import read_settings
-from tests.harness import servers, services
-from tests.harness.load import load
 from tests.harness.servers import ROOT, free_port
-from tests.harness.waiting import wait_until
 
 UNIT = ROOT / "deploy" / "petstore.service"
 BACKUP = UNIT.with_name("petstore-backup.service")
@@ -125,55 +116,3 @@ def test_environment_file_holds_only_known_settings(environ: dict[str, str]):
     read_settings(Environment())
     assert named <= asked
     assert read_settings(environ).trusted_proxies == 1
-
-
-@contextmanager
-def started(lines: dict[str, str], environ: dict[str, str]) -> Iterator[psutil.Process]:
-    """Run the service and yield it once it has notified systemd."""
-    with _listening() as (notified, path):
-        command = shlex.split(lines["ExecStart"].replace("${PORT}", environ["PORT"]))
-        process = subprocess.Popen(
-            command,
-            cwd=lines["WorkingDirectory"],
-            env=os.environ | environ | {"NOTIFY_SOCKET": path},
-            stdout=subprocess.DEVNULL,
-        )
-        try:
-            assert b"READY=1" in notified.recv(4096)
-            servers.wait_for_answer(f"http://127.0.0.1:{environ['PORT']}")
-            yield psutil.Process(process.pid)
-        finally:
-            process.terminate()
-            assert process.wait(int(lines["TimeoutStopSec"])) == 0
-
-
-@contextmanager
-def _listening() -> Iterator[tuple[socket.socket, str]]:
-    """Listen where systemd would, on an abstract socket that leaves no file."""
-    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as notified:
-        name = f"petstore-{os.getpid()}"
-        notified.bind(f"\0{name}")
-        notified.settimeout(60)
-        yield notified, f"@{name}"
-
-
-def test_unit_starts_reloads_and_stops_without_losing_a_request(
-    lines: dict[str, str], environ: dict[str, str]
-):
-    migrate = shlex.split(lines["ExecStartPre"])
-    where = lines["WorkingDirectory"]
-    subprocess.run(migrate, cwd=where, env=os.environ | environ, check=True)
-    keys = [services.issue_key(environ) for _ in range(2)]
-    assert lines["ExecReload"] == "/bin/kill -s HUP $MAINPID"
-    with (
-        started(lines, environ) as master,
-        load(f"http://127.0.0.1:{environ['PORT']}", keys) as clients,
-    ):
-        clients.run(0.5)
-        before = set(servers.children_of(master))
-        master.send_signal(signal.SIGHUP)
-        wait_until(
-            lambda: not before & set(servers.children_of(master)), "no new workers"
-        )
-        clients.run(0.5)
-    assert clients.statuses() == {200}

@@ -120,3 +120,8 @@ class Store:
             *given,
             *(arguments or config["Cmd"]),
         ]
+
+
+def first_process(outer: int) -> int:
+    """Return the first process of the container that a process has started."""
+    return int(Path(f"/proc/{outer}/task/{outer}/children").read_text())
