@@ -58,30 +58,6 @@ def test_keyboard_alone_leads_from_the_search_to_what_is_found(page: Page):
     require_accessible(page)
 
 
-def test_headings_are_links_and_the_section_being_read_is_marked(page: Page):
-    page.goto(DOCS)
-    current = page.locator("nav [aria-current]")
-    expect(current).to_have_count(0)
-    for name in ("Paging", "Add an animal"):
-        page.get_by_role("main").get_by_role("link", name=name, exact=True).click()
-        expect(current).to_have_text(name)
-    expect(page).to_have_url(f"{DOCS}#createPet")
-
-
-def test_language_stays_chosen(page: Page):
-    page.goto(DOCS)
-    section = page.get_by_role("article", name="Close or correct an order")
-    summary = section.get_by_text("JavaScript", exact=True)
-    summary.scroll_into_view_if_needed()
-    top = summary.bounding_box()["y"]
-    summary.click()
-    assert summary.bounding_box()["y"] == pytest.approx(top, abs=1)
-    for _ in range(2):
-        assert "await fetch" in sample(page, "List animals")
-        assert "await fetch" in sample(page, "Name a category")
-        page.reload()
-
-
 def test_samples_are_copied_with_the_key_and_address_of_the_tab(page: Page, key: str):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(DOCS)
@@ -99,29 +75,6 @@ def test_samples_are_copied_with_the_key_and_address_of_the_tab(page: Page, key:
     assert page.evaluate(CLIPBOARD) == own
     page.get_by_label("API key").fill("")
     assert sample(page, "Add an animal") == generic
-
-
-@pytest.mark.parametrize("does", ["clicks Copy over plain HTTP", "selects all of it"])
-def test_key_behind_the_dots_is_copied_by_older_ways_too(
-    page: Page, key: str, does: str
-):
-    page.goto(DOCS)
-    page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
-    page.get_by_label("API key").fill(key)
-    section = page.get_by_role("article", name="List animals")
-    if "clicks" in does:
-        section.get_by_role("button", name="Copy").first.click()
-    else:
-        code = section.locator(".sample[open] code")
-        code.evaluate("code => getSelection().selectAllChildren(code)")
-        page.keyboard.press("ControlOrMeta+c")
-    section = page.get_by_role("article", name="Close or correct an order")
-    section.get_by_text("Try it").click()
-    body = section.get_by_label("Body")
-    body.focus()
-    page.keyboard.press("ControlOrMeta+v")
-    assert body.input_value() == sample(page, "List animals")
-    assert key in body.input_value()
 
 
 @pytest.mark.parametrize("text", ["pet_$(id)", 'pet_";id;"', "<img src=x>"])

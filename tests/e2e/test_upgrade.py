@@ -3,14 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import chain
+from dataclasses import dataclass
+from itertools import chain, cycle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from petstore.storage import migrator
+from tests.e2e import earlier
 from tests.e2e.upgrading import (
     BASE,
     OLD_SHOP,
@@ -24,21 +25,20 @@ from tests.e2e.upgrading import (
     settle,
     use_new_deeds,
 )
-from tests.harness import earlier, servers
-from tests.harness.balancer import BalancedClient, Balancer
-from tests.harness.clients import PETS
-from tests.harness.crowds import going_on
+from tests.harness import servers
+from tests.harness.clients import Answer, Client
 from tests.harness.dns_server import dns_server
-from tests.harness.followers import follow
 from tests.harness.load import countdown, left_today
 from tests.harness.patience import NOTING
 from tests.harness.stage import new_database, opened
 from tests.harness.tls_proxy import tls_proxy
-from tests.harness.writers import Ledger, writing
+from tests.harness.writers import writing
 
 AMPLE = "--plan enterprise --per-minute 1000000 --per-day 1000000"
 TIGHT = "--plan enterprise --per-minute 1 --per-day 1000000"
-PROJECTS = {"shelter": AMPLE, "banned": TIGHT, "counted": AMPLE, "writing": AMPLE}
+PROJECTS = dict.fromkeys(
+    ("shelter", "banned", "counted", "before", "both", "again"), AMPLE
+) | {"banned": TIGHT}
 THERE, BACK = "there.example.org", "back.example.org"
 
 
@@ -48,9 +48,6 @@ class Stage:
 
     directory: Path
     environ: dict[str, str]
-    balancer: Balancer = field(default_factory=Balancer)
-    ledger: Ledger = field(default_factory=Ledger)
-    seen: list[int] = field(default_factory=list)  # by a client that follows
 
     def cast(self) -> Cast:
         """Migrate the database and create projects, as the release before does."""
@@ -72,40 +69,37 @@ class Stage:
             yield gunicorn.url
             assert gunicorn.tracebacks() == []
 
-    def client(self, cast: Cast) -> BalancedClient:
-        """Return a client that writes on the hosts that the balancer leads to."""
-        return BalancedClient(self.balancer, cast.writing, BASE)
-
     @contextmanager
-    def load(self, cast: Cast) -> Iterator[None]:
-        """Let clients write for the block, and one follow what they add."""
-        with (
-            self.client(cast) as reader,
-            going_on(partial(follow, reader, self.seen)),
-            writing(lambda: self.client(cast), "upgrade") as self.ledger,
-        ):
+    def writing(self, key: str, *urls: str) -> Iterator[None]:
+        """Let clients write on these hosts for the block; nothing of it is lost."""
+        hosts = cycle(urls)
+        with writing(lambda: HostClient(next(hosts), key), "upgrade") as ledger:
             yield
+        with HostClient(urls[0], key) as client:
+            assert ledger.faults(client) == []
+        assert None not in ledger.statuses
 
-    def require(self, when: str, *deeds: Deeds) -> None:
-        """Require that all deeds, and all of the load until now, come out well."""
-        found = [fault for each in deeds for fault in faults(each)]
-        found += self.ledger.surprises
-        found += ["no answer"] * self.ledger.statuses.count(None)
-        told = [f"{times} times {fault}" for fault, times in Counter(found).items()]
-        assert not told, f"{when}: {'; '.join(told)}"
 
-    def require_nothing_is_lost(self, cast: Cast, new: str) -> None:
-        """Require that what was acknowledged is there, once, seen and counted once.
+class HostClient(Client):
+    """A client of the base domain."""
 
-        Each release has counters of its own.
-        """
-        with self.client(cast) as client:
-            assert self.ledger.faults(client) == []
-            assert self.seen == [pet["id"] for pet in client.all_of(PETS)]
-        by_new = cast.counts.pop(new)
-        for answers in (by_new, [*chain(*cast.counts.values())]):
-            left = left_today(answers)
-            assert left == countdown(left)
+    def send(self, *request: Any, **headers: str) -> Answer:
+        return super().send(*request, Host=BASE, **headers)
+
+
+def require(when: str, *deeds: Deeds) -> None:
+    """Require that all deeds come out well."""
+    found = Counter(fault for each in deeds for fault in faults(each))
+    told = [f"{times} times {fault}" for fault, times in found.items()]
+    assert not told, f"{when}: {'; '.join(told)}"
+
+
+def require_exact_counts(cast: Cast, new: str) -> None:
+    """Require that each request was counted once; each release has its counters."""
+    by_new = cast.counts.pop(new)
+    for answers in (by_new, [*chain(*cast.counts.values())]):
+        left = left_today(answers)
+        assert left == countdown(left)
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "postgresql and redis"])
@@ -143,28 +137,26 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
 
 
 def test_upgrade_and_rollback_fail_no_request_and_lose_nothing(stage: Stage):
-    cast, balancer = stage.cast(), stage.balancer
-    with ExitStack() as load, ExitStack() as new_host:
+    cast = stage.cast()
+    with ExitStack() as new_host:
         with stage.before() as old:
             settle(old, cast)
-            balancer.lead_to(old)
-            load.enter_context(stage.load(cast))
-            stage.require("the release before", deeds(old, cast))
-            with opened(stage.environ["DATABASE_URL"]):
+            require("the release before", deeds(old, cast))
+            with (
+                stage.writing(cast.before, old),
+                opened(stage.environ["DATABASE_URL"]),
+            ):
                 for step in migrator.migrate_in_steps():
-                    stage.require(f"the release before, after {step}", deeds(old, cast))
+                    require(f"the release before, after {step}", deeds(old, cast))
             new = new_host.enter_context(stage.current())
-            balancer.lead_to(old, new)
-            stage.require("both", crossing(old, new, cast, THERE), deeds(new, cast))
-            stage.require("both", crossing(new, old, cast, BACK), deeds(old, cast))
-            balancer.lead_to(new)
-        stage.require("this release", deeds(new, cast), use_new_deeds(new, cast))
+            with stage.writing(cast.both, old, new):
+                require("both", crossing(old, new, cast, THERE), deeds(new, cast))
+                require("both", crossing(new, old, cast, BACK), deeds(old, cast))
+        require("this release", deeds(new, cast), use_new_deeds(new, cast))
         with stage.before() as old:
-            balancer.lead_to(old, new)
-            stage.require("both again", deeds(old, cast), deeds(new, cast))
-            balancer.lead_to(old)
+            with stage.writing(cast.again, old, new):
+                require("both again", deeds(old, cast), deeds(new, cast))
             new_host.close()
             earlier.flask(stage.environ, "migrate", "projects list", "keys list")
-            stage.require("the release before, again", deeds(old, cast))
-            load.close()
-            stage.require_nothing_is_lost(cast, new)
+            require("the release before, again", deeds(old, cast))
+            require_exact_counts(cast, new)

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from petstore.models.credentials import PREFIX_LENGTH
+from tests.e2e.members import Member
 from tests.harness.clients import ORDERS, PETS, Answer, Client
 from tests.harness.crowds import at_once
-from tests.harness.members import Member
 from tests.harness.waiting import wait_until
 
 BASE = "pets.example.net"
@@ -38,7 +38,9 @@ class Cast:
     key: str  # of the project with domains and members
     banned: str  # of one that may send a request a minute
     counted: str  # of one that only `deeds` uses
-    writing: str  # of one that only writers use
+    before: str  # of one that is written before the upgrade
+    both: str  # of one that is written while both releases run
+    again: str  # of one that is written while they run again
     member: Member = field(default_factory=lambda: Member(BASE))
     stored: dict[str, bytes] = field(default_factory=dict)  # by Idempotency-Key
     counts: dict[str, list[Answer]] = field(default_factory=lambda: defaultdict(list))

@@ -7,8 +7,8 @@ from statistics import median
 import pytest
 
 from tests.faults.conftest import Serve
+from tests.faults.sentinels import Watched, watched
 from tests.harness.load import countdown, load
-from tests.harness.sentinels import Watched, watched
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 

@@ -7,8 +7,8 @@ import pytest
 
 from tests.harness.clients import PETS, Client
 from tests.harness.crowds import at_once, race
-from tests.harness.deeds import PAIRS, Pair
 from tests.races.conftest import of_both_engines
+from tests.races.deeds import PAIRS, Pair
 
 TIMES = 10
 CLIENTS, ANIMALS = 16, 5

@@ -6,9 +6,9 @@ from functools import partial
 
 from tests.harness.clients import PETS, Answer, Client
 from tests.harness.crowds import going_on
-from tests.harness.followers import follow
 from tests.harness.waiting import wait_until
 from tests.races.conftest import Service
+from tests.races.followers import follow
 
 CLIENTS = 16
 ANSWERS = 600

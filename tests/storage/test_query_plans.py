@@ -32,8 +32,8 @@ from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
 from tests.harness.costs import VALUES, Cost, measured
 from tests.harness.dns_server import DnsServer
-from tests.harness.filling import fill
 from tests.harness.host_fixtures import BASE, NAME
+from tests.storage.filling import fill
 
 FIRST, FEW, MANY = 1_000, 1_000, 10_000
 # The numbers of rows; what the service itself adds gets those between them.

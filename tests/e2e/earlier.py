@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.harness import servers
 from tests.harness.releases import BEFORE, CHANGELOG, commit_of, release_before
 
-PATIENT = servers.ROOT / "tests" / "harness" / "patient_release.py"
+PATIENT = Path(__file__).with_name("patient_release.py")
 BIN = BEFORE / ".venv" / "bin"
 RUN_SECONDS = 60
 # To start the program is most of what a command costs.
