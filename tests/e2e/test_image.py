@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e import encrypted
 from tests.e2e.containers import Store, directory_with_room, first_process
 from tests.harness.documents import commands_below
 from tests.harness.servers import ROOT, free_port, stop, wait_for_answer, wait_for_port
 from tests.harness.tours import require_what_the_comments_say
-from tests.harness.waiting import wait_until
 
 TAG = "localhost/petstore"
 PROCFILE = dict(
@@ -25,7 +23,6 @@ PROCFILE = dict(
 DATA = "/var/lib/petstore"
 MOST_BYTES, MOST_OWN_BYTES = 200_000_000, 65_000_000
 PATIENCE_SECONDS = 25
-UNSIGNED = "?ssl_cert_reqs=none"
 FIND_WRITABLE = """
 import os
 for place, directories, _ in os.walk("/"):
@@ -141,21 +138,3 @@ def test_image_takes_the_tour_is_healthy_and_stops_gracefully(store: Store, data
         assert web.wait(PATIENCE_SECONDS) == 0
     refused = subprocess.run(healthy, stderr=subprocess.DEVNULL, check=False)
     assert refused.returncode == 1
-
-
-def test_image_migrates_postgresql_and_reaches_redis(store: Store, data: Path):
-    with tempfile.TemporaryDirectory(prefix="petstore-stores-") as name:
-        places = [Path(name, each) for each in ("postgresql", "redis")]
-        Path(name).chmod(0o755)
-        for each in places:
-            each.mkdir()
-        with (
-            encrypted.postgresql(places[0]) as database,
-            encrypted.redis(places[1]) as redis,
-        ):
-            environ = {"DATABASE_URL": database, "REDIS_URL": redis + UNSIGNED}
-            release = store.command(TAG, data, ["release"], environ)
-            assert "applied 0026_domain_columns" in output_of(release)
-            # On a busy machine, a connection may take longer than the command waits.
-            check = store.command(TAG, data, ["flask", "check"], environ)
-            wait_until(lambda: subprocess.run(check, check=False).returncode == 0)

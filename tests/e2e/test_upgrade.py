@@ -1,5 +1,6 @@
 """From the release before to this one under load, host by host, and back."""
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -39,6 +40,7 @@ TIGHT = "--plan enterprise --per-minute 1 --per-day 1000000"
 PROJECTS = dict.fromkeys(
     ("shelter", "banned", "counted", "before", "both", "again"), AMPLE
 ) | {"banned": TIGHT}
+PAUSE_SECONDS = 0.01
 THERE, BACK = "there.example.org", "back.example.org"
 
 
@@ -81,9 +83,10 @@ class Stage:
 
 
 class HostClient(Client):
-    """A client of the base domain."""
+    """A client of the base domain, which pauses before each request."""
 
     def send(self, *request: Any, **headers: str) -> Answer:
+        time.sleep(PAUSE_SECONDS)
         return super().send(*request, Host=BASE, **headers)
 
 

@@ -77,22 +77,6 @@ def test_truncated_file_returns_503_until_restored(
     assert len(service.send().json) == 2
 
 
-def test_truncated_wal_keeps_complete_writes(serve: Serve, tmp_path: Path):
-    service = serve(WEB_CONCURRENCY="1")
-    added = [service.send(body=REX).json["id"] for _ in range(5)]
-    for process in (service.gunicorn.master, *service.workers):
-        process.kill()
-        process.wait()
-    wal = tmp_path / "petstore.db-wal"
-    with wal.open("r+b") as file:
-        file.truncate(wal.stat().st_size - 10_000)
-    other = serve(WEB_CONCURRENCY="1", key=service.key)
-    kept = [pet["id"] for pet in other.send().json]
-    assert kept == added[: len(kept)]
-    assert len(kept) < len(added)
-    assert other.send(body=REX).status == 201
-
-
 @contextmanager
 def damaged(path: Path, table: str) -> Iterator[None]:
     """Overwrite a table with garbage and restore the file after the block."""

@@ -5,9 +5,6 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pytest
-
-from petstore.storage.database import db
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
 
@@ -61,17 +58,3 @@ def test_memory_mapped_metrics_are_in_dev_shm(service: Service):
     counts = [path for path in mapped if re.search(r"_\d+\.db$", path)]
     assert counts
     assert all(path.startswith("/dev/shm/") for path in counts)
-
-
-@pytest.mark.usefixtures("app")
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_original_error_is_raised_after_sqlite_rolls_back():
-    def commit_on_a_full_disk() -> None:
-        with db.atomic():
-            db.connection().execute("ROLLBACK")
-            raise OSError("full")
-
-    with pytest.raises(OSError, match="full"):
-        commit_on_a_full_disk()
-    with db.atomic():
-        db.execute_sql("SELECT 1")

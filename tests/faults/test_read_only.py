@@ -27,19 +27,6 @@ def test_write_on_read_only_connection_fails_only_once(client: FlaskClient):
     assert client.post(PETS, json=REX).status_code == 201
 
 
-def test_list_succeeds_on_read_only_connections(client: FlaskClient):
-    client.post(PETS, json=REX)
-    be_read_only(db)
-    be_read_only(counters)
-    assert len(client.get(PETS).json) == 1
-
-
-def test_readyz_is_unavailable_while_the_database_is_read_only(client: FlaskClient):
-    be_read_only(db)
-    assert client.get("/readyz").status_code == 503
-    assert client.get("/readyz").status_code == 200  # it has been opened again
-
-
 def test_read_only_counters_are_reopened(
     client: FlaskClient, capfd: pytest.CaptureFixture
 ):

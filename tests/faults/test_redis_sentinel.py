@@ -1,8 +1,7 @@
 """Tests for counters in Redis with Sentinel, including a failover."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -11,8 +10,6 @@ from tests.faults.sentinels import Watched, watched
 from tests.harness.load import countdown, load
 from tests.harness.services import Service
 from tests.harness.waiting import wait_until
-
-HIT_SECONDS = 2.0  # longer than a request takes on a busy machine
 
 
 @pytest.fixture
@@ -46,16 +43,3 @@ def test_no_request_fails_during_failover(service: Service, redis: Watched):
     assert left[0] > 10**9 - 10**5  # the count was not reset
     names = [line["event"] for line in service.events("counters_")]
     assert names == ["counters_lost", "counters_restored"]
-
-
-def test_hung_master_and_sentinel_do_not_delay_requests(
-    serve: Serve, redis: Watched, set_limits: Callable[..., None]
-):
-    set_limits(redis_seconds=HIT_SECONDS / 4)
-    service = serve(REDIS_URL=redis.url, WEB_CONCURRENCY="1")
-    with load(service.url, [service.key], pause_seconds=0.05) as clients:
-        for server in (redis.master, redis.sentinel):
-            server.hang()
-            clients.left_from_now(service.key, 20)
-    assert clients.statuses() == {200}
-    assert median(answer.seconds for answer in clients.answers) < HIT_SECONDS

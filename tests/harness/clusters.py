@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 import redis
-from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 
 from tests.harness import servers
 from tests.harness.waiting import wait_until
@@ -61,11 +61,6 @@ class Server:
         """A client that connects to this server only."""
         return redis.Redis(port=self.port, decode_responses=True)
 
-    @property
-    def id(self) -> str:
-        """The node id in the cluster."""
-        return self.client.cluster("MYID")
-
     def start(self) -> None:
         """Start the server with the files in its directory."""
         self.directory.mkdir(exist_ok=True)
@@ -96,32 +91,6 @@ class Cluster:
     def url(self) -> str:
         """The REDIS_URL of the cluster."""
         return "redis+cluster://" + ",".join(node.name for node in self.nodes)
-
-    def node_of(self, subject: str) -> Server:
-        """Return the node that holds the counters of a subject."""
-        slot = key_slot(subject.encode())
-        [place] = [place for place, slots in enumerate(SLOTS) if slot in slots]
-        return self.nodes[place]
-
-    @contextmanager
-    def moving(self, subject: str) -> Iterator[None]:
-        """Migrate a subject's slot to another node, and back after the block.
-
-        During the block the slot is migrating, and its keys are on the old node.
-        """
-        slot, source = key_slot(subject.encode()), self.node_of(subject)
-        target = next(node for node in self.nodes if node is not source)
-        for giver, taker in ((source, target), (target, source)):
-            taker.client.cluster("SETSLOT", slot, "IMPORTING", giver.id)
-            giver.client.cluster("SETSLOT", slot, "MIGRATING", taker.id)
-            if giver is source:
-                yield
-            for key in giver.client.cluster("GETKEYSINSLOT", slot, 100):
-                giver.client.migrate("127.0.0.1", taker.port, key, 0, 5000)
-            # The new owner comes first, as Redis recommends: in another order, each of
-            # two nodes redirects to the other for a moment.
-            for node in (taker, *self.nodes):
-                node.client.cluster("SETSLOT", slot, "NODE", taker.id)
 
     def wait_until_whole(self) -> None:
         """Wait until each node sees the whole cluster."""

@@ -2,15 +2,13 @@
 
 import _sqlite3
 import ctypes
-from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
+from ctypes import CFUNCTYPE, POINTER, Structure, c_int, c_int64, c_void_p
 
-MAIN_DB, MAIN_JOURNAL, WAL = 0x100, 0x800, 0x80000  # SQLITE_OPEN_…
+MAIN_DB, WAL = 0x100, 0x80000  # SQLITE_OPEN_…
 
 TRANSFER = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64)
-TRUNCATE = CFUNCTYPE(c_int, c_void_p, c_int64)
 SYNC = CFUNCTYPE(c_int, c_void_p, c_int)
 OPEN = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, c_void_p)
-DELETE = CFUNCTYPE(c_int, c_void_p, c_char_p, c_int)
 
 
 class Methods(Structure):
@@ -21,7 +19,7 @@ class Methods(Structure):
         ("close", c_void_p),
         ("read", TRANSFER),
         ("write", TRANSFER),
-        ("truncate", TRUNCATE),
+        ("truncate", c_void_p),
         ("sync", SYNC),
         ("others", c_void_p * 13),
     ]
@@ -40,7 +38,6 @@ class _FileSystem(Structure):
         ("sizes", c_int * 3),
         ("next_name_and_app_data", c_void_p * 3),
         ("open", OPEN),
-        ("delete", DELETE),
     ]
 
 

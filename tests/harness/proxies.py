@@ -2,8 +2,7 @@
 
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from socketserver import BaseRequestHandler, ThreadingTCPServer
 
@@ -13,7 +12,7 @@ CHUNK_BYTES = 65536
 
 
 class Proxy(ThreadingTCPServer):
-    """A proxy to a local port that can delay, withhold or break connections."""
+    """A proxy to a local port that can withhold or break connections."""
 
     request_queue_size = 256
     daemon_threads = True
@@ -32,7 +31,6 @@ class Proxy(ThreadingTCPServer):
 
     def restore(self) -> None:
         """Forward traffic again, including what was withheld."""
-        self.delay: Callable[[], float] = lambda: 0.0
         self.passes.set()
 
     def forget(self) -> None:
@@ -59,23 +57,16 @@ class _Connection(BaseRequestHandler):
             for side in sides:
                 side.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.server.sockets += sides
-            back = threading.Thread(target=self._answer, args=(target,), daemon=True)
+            back = threading.Thread(target=self._pass_on, args=sides[::-1], daemon=True)
             back.start()
-            self._pass_on(self.request, target, lambda: 0.0)
+            self._pass_on(*sides)
             back.join()
             for side in sides:
                 self.server.sockets.remove(side)
 
-    def _answer(self, target: socket.socket) -> None:
-        self._pass_on(target, self.request, lambda: self.server.delay())
-
-    def _pass_on(
-        self, source: socket.socket, target: socket.socket, delay: Callable[[], float]
-    ) -> None:
+    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
             while received := source.recv(CHUNK_BYTES):
-                if seconds := delay():
-                    time.sleep(seconds)
                 self._passes.wait()
                 target.sendall(received)
         for side in (source, target):

@@ -13,41 +13,26 @@ END = b"0\r\n\r\n"
 # Sent with a length; a server that takes one for `chunked` finds an empty body.
 CODINGS = [
     *(CHUNKED, "transfer-encoding: CHUNKED", "Transfer-Encoding:\tchunked"),
-    *("Transfer-Encoding : chunked", "Transfer-Encoding\t: chunked"),
-    *("Transfer-Encoding:\x0bchunked", "Transfer-Encoding: \x0cchunked"),
-    *("Transfer-Encoding: xchunked", "Transfer-Encoding: chunkedx"),
-    *("Transfer-Encoding: chunked, identity", "Transfer-Encoding: identity, chunked"),
+    *("Transfer-Encoding : chunked", "Transfer-Encoding:\x0bchunked"),
+    *("Transfer-Encoding: xchunked", "Transfer-Encoding: chunked, identity"),
     *("Transfer-Encoding: gzip, chunked", "Transfer-Encoding: chunked, chunked"),
-    *("Transfer-Encoding: ,chunked", "Transfer-Encoding: chunked;q=1"),
-    *('Transfer-Encoding: "chunked"', "Transfer-Encoding: 'chunked'"),
-    *("Transfer-Encoding: chunk\0ed", "Transfer-Encoding\0: chunked"),
-    *("Transfer-Encoding:\r\n chunked", "Transfer-Encoding: x\r\n\tchunked"),
-    *(" Transfer-Encoding: chunked", "X: y\r\n Transfer-Encoding: chunked"),
+    *("Transfer-Encoding: chunked;q=1", "Transfer-Encoding: chunk\0ed"),
+    *("Transfer-Encoding:\r\n chunked", "X: y\r\n Transfer-Encoding: chunked"),
     *("X: y\rTransfer-Encoding: chunked", "X: y\nTransfer-Encoding: chunked"),
-    *("X: y\r\rTransfer-Encoding: chunked", "X: y\n\rTransfer-Encoding: chunked"),
-    *("Transfer-Encoding: chunked\r", "Transfer-Encoding: chunked\n\r"),
-    "Transfer-Encoding: chunked\r\nTransfer-Encoding: x",
     "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked",
-    *("Transfer_Encoding: chunked", "Transfer-Encoding:"),
-    *("\xffTransfer-Encoding: chunked", "Transfer-Encoding: \xa0chunked"),
-    *("Transfer\xadEncoding: chunked", "Transfer-Encoding; chunked", f":{CHUNKED}"),
+    *("Transfer_Encoding: chunked", "\xffTransfer-Encoding: chunked"),
 ]
 # Sent with a length; a server that takes one for 0 finds an empty body.
 LENGTHS = [
-    *("Content-Length: 0", "Content-Length: +0", "Content-Length: -0"),
-    *("Content-Length : 0", "Content-Length: 0x0", "Content-Length: 0 0"),
-    *("Content-Length: 0, {}", "Content-Length: {}, 0", "Content-Length: \x0b0"),
-    *("X: y\rContent-Length: 0", "X: y\nContent-Length: 0", " Content-Length: 0"),
-    *("Content-Length: 0\r\n {}", "Content-Length: 00", "Content-Length: 0e0"),
+    *("Content-Length: 0", "Content-Length: +0", "Content-Length : 0"),
+    *("Content-Length: 0x0", "Content-Length: 0, {}", "Content-Length: {}, 0"),
+    *("X: y\rContent-Length: 0", "X: y\nContent-Length: 0", "Content-Length: 00"),
 ]
 # Sent as the last chunk of a body, before the inner request.
 LAST_CHUNKS = [
-    *(b"0\n\n", b"0\r\r", b"0\r\n\n", b"0\n\r\n", b" 0\r\n\r\n", b"0 \r\n\r\n"),
-    *(b"0x0\r\n\r\n", b"-0\r\n\r\n", b"+0\r\n\r\n", b"0_0\r\n\r\n", b"\r\n\r\n"),
-    *(b"0;\n\r\n", b"0;a\r\r\n\r\n", b'0;a="\r\n"\r\n\r\n', b"1\r\nx0\r\n\r\n"),
-    *(b"1\r\nxy\r\n0\r\n\r\n", b"1\nx\n0\r\n\r\n", b"1\r\nx\n0\r\n\r\n"),
-    *(b"0\r\nno trailer\r\n\r\n", b"0\r\nX : y\r\n\r\n", b"0\r\n X: y\r\n\r\n"),
-    *(b"0\r\nContent-Length: 9\r\n\r\n", b"0\r\nX: a\nb\r\n\r\n"),
+    *(b"0\n\n", b"0\r\r", b" 0\r\n\r\n", b"0x0\r\n\r\n", b"-0\r\n\r\n"),
+    *(b"0;\n\r\n", b'0;a="\r\n"\r\n\r\n', b"1\r\nxy\r\n0\r\n\r\n"),
+    *(b"0\r\nno trailer\r\n\r\n", b"0\r\nContent-Length: 9\r\n\r\n"),
     *(b"10000000000000000\r\n\r\n", b"0\r\nTransfer-Encoding: chunked\r\n\r\n"),
 ]
 PREFACES = [

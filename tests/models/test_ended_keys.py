@@ -102,16 +102,6 @@ def test_queries_and_states_agree_on_which_keys_work(project: Project):
         Key.delete().where(Key.prefix == prefix).execute()
 
 
-def test_another_projects_ended_keys_are_kept(project: Project, rival: Project):
-    for each in (project, rival):
-        fill_up_ended_keys(each, leave=-2)
-    Key.issue(project)
-    of_rival = Key.select().where(Key.project == rival)
-    assert of_rival.count() == MAX_ENDED_KEYS + 2
-    of_project = Key.select().where(Key.project == project)
-    assert of_project.count() == MAX_ENDED_KEYS + 1
-
-
 def test_sessions_go_with_their_key(project: Project, key: str, clock: Clock):
     Session.begin(Caller.of(key))
     Key.by_prefix(key[:16]).revoke()

@@ -64,19 +64,6 @@ def test_rolled_back_change_logs_no_event(
     assert told() == []
 
 
-def test_failed_rotation_logs_no_event(
-    told: Told, own_key: Key, monkeypatch: pytest.MonkeyPatch
-):
-    def fail(*_: object, **__: object) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(Key, "create", fail)
-    with pytest.raises(ZeroDivisionError):
-        own_key.rotate(60)
-    assert told() == []
-    assert Key.by_prefix(own_key.prefix).state == "active"
-
-
 def test_ending_what_has_ended_logs_no_event(told: Told, own_key: Key, clock: Clock):
     own_key.unban()
     Key.ban(own_key.id, clock.now_ms)
@@ -95,13 +82,3 @@ def test_setting_the_same_plan_logs_no_event(told: Told, project: Project):
         project.change_plan(plan)
     project.change_plan(Plan("enterprise", 5, 60))
     assert told() == ["plan_changed", "plan_changed"]
-
-
-def test_choosing_the_primary_domain_again_logs_no_event(
-    told: Told, project: Project, own: Callable[[Project, str], Domain]
-):
-    first, second = own(project, "a.example.org"), own(project, "b.example.org")
-    told()
-    for domain in (first, second, second):
-        Domain.find(project, domain.id).choose()
-    assert told() == ["domain_primary_changed"]

@@ -25,11 +25,6 @@ def working(project: Project, clock: Clock) -> int:
     return Key.select().where(Key.project == project, Key.works_at(now)).count()
 
 
-def test_limits_are_100_keys_and_30_days():
-    assert keys.MAX_WORKING_KEYS == keys.MAX_ENDED_KEYS == 100
-    assert keys.KEEP_ENDED_MS == 30 * 24 * 3_600_000
-
-
 def test_key_beyond_the_limit_is_refused(
     own_keys: list[Key], project: Project, rival: Project, clock: Clock
 ):

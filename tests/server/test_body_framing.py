@@ -92,15 +92,3 @@ def test_expect_100_continue_gets_an_interim_response(wire: Wire, key: str):
     wire.send(post(key, LENGTH, "Expect: 100-continue"))
     assert [wire.line(), wire.line()] == ["HTTP/1.1 100 Continue", ""]
     assert wire.send(PET).answer().status == 201
-
-
-def test_expect_100_continue_for_an_oversized_body_gets_413(wire: Wire, key: str):
-    head = post(key, "Content-Length: 9999999", "Expect: 100-continue")
-    assert wire.send(head).answer().status == 413
-    assert wire.is_closed()
-
-
-def test_body_of_a_get_is_discarded(wire: Wire, key: str):
-    wire.send(get(key, "Content-Length: 5") + b"GET /")
-    assert wire.answer().status == 200
-    assert wire.send(get(key)).answer().status == 200

@@ -45,11 +45,6 @@ def test_blank_lines_after_a_request_are_nothing(wire: Wire, key: str):
         assert (answer.status, answer.headers["Connection"]) == (200, "keep-alive")
 
 
-def test_each_request_after_a_response_is_read(wire: Wire, key: str):
-    for path in (LARGE_FILE, "/v1/pets") * 50:
-        assert wire.send(get(key, path=path)).answer().status == 200
-
-
 @pytest.mark.parametrize("line", ["close", "foo, close", "Close", "keep-alive, close"])
 def test_connection_close_closes_the_connection(wire: Wire, key: str, line: str):
     answer = wire.send(get(key, f"Connection: {line}") + get(key)).answer()
@@ -61,13 +56,6 @@ def test_http_1_0_closes_the_connection_by_default(wire: Wire, key: str):
     sent = get(key).replace(b"HTTP/1.1\r\nHost: x", b"HTTP/1.0")
     assert wire.send(sent).answer().status == 200
     assert wire.is_closed()
-
-
-def test_http_1_0_may_request_keep_alive(wire: Wire, key: str):
-    sent = get(key, "Connection: keep-alive").replace(b"HTTP/1.1", b"HTTP/1.0")
-    for _ in range(2):
-        answer = wire.send(sent).answer()
-        assert (answer.status, answer.headers["Connection"]) == (200, "keep-alive")
 
 
 def test_head_has_the_headers_of_get_and_no_body(wire: Wire, key: str):

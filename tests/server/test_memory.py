@@ -96,32 +96,3 @@ def test_nothing_that_clients_send_is_kept(
         sent = place.format(f"{number}".rjust(15 * KIB, "x"))
         assert wire.send((sent + rest).encode()).answer().status < 429
     assert grown() < REQUESTS * 15 * KIB / 2
-
-
-def test_flood_of_requests_takes_less_than_1_mib(
-    service: Gunicorn, key: str, grown: Callable[[], int]
-):
-    flood = get(key, path="/healthz") * 10_000
-    with Wire(service.url) as wire:
-        wire.socket.setblocking(False)
-        until, sent = time.monotonic() + 1, 0
-        while time.monotonic() < until:
-            with suppress(OSError):  # the service may close the connection
-                sent = (sent + wire.socket.send(flood[sent:])) % len(flood)
-            with suppress(BlockingIOError):
-                wire.socket.recv(1 << 20)
-        assert is_served(service.url, key)
-        assert grown() < 1024 * KIB
-
-
-def test_slow_reader_gets_a_whole_file_in_bounded_memory(
-    service: Gunicorn, key: str, grown: Callable[[], int]
-):
-    with Wire(service.url, receive_buffer=4 * KIB) as slow:
-        slow.send(get(key, path=LARGE_FILE))
-        time.sleep(0.5)
-        growth = grown()
-        content = slow.answer().content
-    assert growth < len(content) / 4
-    with Wire(service.url) as quick:
-        assert quick.send(get(key, path=LARGE_FILE)).answer().content == content

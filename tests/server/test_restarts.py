@@ -12,7 +12,7 @@ import pytest
 from tests.harness.load import load
 from tests.harness.servers import Gunicorn
 from tests.harness.waiting import wait_until
-from tests.harness.wire import PATIENCE_SECONDS, Wire, connected, get, post
+from tests.harness.wire import Wire, connected, get, post
 
 CLIENTS, PAUSE_SECONDS = 4, 0.3
 SENT = 40
@@ -51,34 +51,6 @@ def test_a_killed_worker_is_replaced(two: Gunicorn, key: str):
     with Wire(two.url) as wire:
         assert wire.send(get(key)).answer().status == 200
     two.wait_for_workers(2, without=[killed])
-
-
-def test_recycled_workers_lose_no_request_of_a_connection(
-    serve: Callable[..., Gunicorn], key: str
-):
-    service = serve("--max-requests 50", WEB_CONCURRENCY="2")
-    old = service.wait_for_workers(2)
-    for _ in old * 2:
-        with Wire(service.url) as wire:
-            connection = "keep-alive"
-            while connection == "keep-alive":
-                answer = wire.send(get(key)).answer()
-                assert answer.status == 200
-                connection = answer.headers["Connection"]
-    wait_until(lambda: set(service.wait_for_workers(2)) != set(old))
-
-
-def test_masters_may_share_a_port(serve: Callable[..., Gunicorn], key: str):
-    service = serve("--reuse-port")
-    first, process = service.master, service.process
-    service.start()
-    try:
-        service.wait_for_workers(1)
-    finally:
-        first.terminate()
-        process.wait()
-    with Wire(service.url) as wire:
-        assert wire.send(get(key)).answer().status == 200
 
 
 def connect_again_and_again(port: int) -> NoReturn:
@@ -123,25 +95,6 @@ def test_shutdown_waits_for_no_request_after_a_response_that_was_under_way(
         assert wire.answer().headers["Connection"] == "keep-alive"
         assert wire.is_closed()
     assert service.process.wait(20) == 0
-
-
-def test_busy_client_does_not_prevent_shutdown(
-    serve: Callable[..., Gunicorn], key: str
-):
-    service = serve(limits={"request_seconds": 1.0, "linger_seconds": 0.5})
-    with Wire(service.url) as wire:
-        wire.send(get(key)).answer()
-        service.process.terminate()
-        with pytest.raises((OSError, AssertionError)):  # the service disconnects
-            go_on(wire, key, PATIENCE_SECONDS)
-    assert service.process.wait(20) == 0
-
-
-def go_on(wire: Wire, key: str, seconds: float) -> None:
-    """Send requests for that many seconds without a pause."""
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
-        wire.send(get(key)).answer()
 
 
 def test_worker_ends_when_its_master_is_killed(serve: Callable[..., Gunicorn]):

@@ -64,11 +64,3 @@ def has_client(service: Gunicorn, wire: Wire) -> bool:
     [worker] = service.workers
     ours = wire.socket.getsockname()[1]
     return any(c.raddr and c.raddr.port == ours for c in worker.net_connections())
-
-
-def test_slow_reader_gets_every_response(impatient: Gunicorn, key: str):
-    with Wire(impatient.url, receive_buffer=4096) as slow:
-        for _ in range(3):
-            slow.send(get(key, path=LARGE_FILE))
-            time.sleep(0.2)
-            assert slow.answer().status == 200

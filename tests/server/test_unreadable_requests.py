@@ -3,7 +3,6 @@
 import json
 import re
 import socket
-from itertools import pairwise
 
 import pytest
 
@@ -32,14 +31,10 @@ def error_of(answer: Answer) -> tuple[int, str]:
 UNREADABLE = {
     "no request line": b"GARBAGE\r\n\r\n",
     "the answer of HTTP/0.9": b"GET /v1/pets\r\n\r\n",
-    "a version of the future": b"GET /v1/pets HTTP/9.9\r\nHost: x\r\n\r\n",
     "the preface of HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "TLS": bytes.fromhex("16030101fc010001f80303") + b"\x7f" * 100,
-    "a method in lower case": b"get /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n",
     "a version that nobody speaks": b"GET /v1/pets HTTP/1.9\r\nHost: x\r\n\r\n",
-    "HTTP/2 without its preface": b"GET /v1/pets HTTP/2.0\r\nHost: x\r\n\r\n",
     "line feeds alone": b"GET /v1/pets HTTP/1.1\nHost: x\n\n",
-    "five empty lines": b"\r\n" * 5 + get(KEY),
     "nothing but empty lines": b"\r\n" * HEAD,
     "no host": b"GET /v1/pets HTTP/1.1\r\n\r\n",
     "two hosts": get(KEY, "Host: y"),
@@ -47,28 +42,19 @@ UNREADABLE = {
     "a host without its bracket": b"GET /v1/pets HTTP/1.1\r\nHost: [::1\r\n\r\n",
     "two idempotency keys": get(KEY, "Idempotency-Key: a", "Idempotency-Key: b"),
     "an address without a host": b"GET http:///v1/pets HTTP/1.1\r\nHost: x\r\n\r\n",
-    "an address beside no host": b"GET http://x/v1/pets HTTP/1.1\r\n\r\n",
     "an address with a user": b"GET http://y@x/v1 HTTP/1.1\r\nHost: x\r\n\r\n",
-    "an address of a file": b"GET file://x/v1/pets HTTP/1.1\r\nHost: x\r\n\r\n",
     "an address that is none": b"GET http://[::1/v1 HTTP/1.1\r\nHost: x\r\n\r\n",
     "an asterisk with a path": b"OPTIONS */v1 HTTP/1.1\r\nHost: x\r\n\r\n",
-    "a header without a name": get(KEY, ": x"),
     "a header without a colon": get(KEY, "x"),
     "a space before the colon": get(KEY, "X : y"),
     "NUL in a header": get(KEY, "X: a\0b"),
-    "NUL in a name": get(KEY, "X\0: a"),
     "a lonely carriage return": get(KEY, "X: a\rb"),
     "a folded header": get(KEY, "X: a", " b"),
-    "a folded first header": b"GET /v1/pets HTTP/1.1\r\n Host: x\r\n\r\n",
     "an expectation that is unknown": get(KEY, "Expect: the-best"),
     "two lengths": post(KEY, "Content-Length: 32", "Content-Length: 33"),
-    "one length twice": post(KEY, "Content-Length: 32", "Content-Length: 32"),
     "a length of 5,000 digits": post(KEY, "Content-Length: " + "9" * 5000),
-    "a length of 5,000 zeros": post(KEY, "Content-Length: " + "0" * 5000),
     "a length and chunks": post(KEY, "Content-Length: 32", CHUNKED),
-    "chunks twice": post(KEY, CHUNKED, CHUNKED),
     "compressed chunks": post(KEY, "Transfer-Encoding: gzip, chunked"),
-    "an unknown coding": post(KEY, "Transfer-Encoding: xchunked"),
     "chunks in HTTP/1.0": post(KEY, CHUNKED).replace(b"HTTP/1.1", b"HTTP/1.0"),
 }
 
@@ -121,17 +107,6 @@ def test_headers_up_to_the_limit_are_accepted(wire: Wire, key: str, count: int):
     room = HEAD - len(get(key, *["X: "] * count))
     lines = ["X: " + "a" * (room // count)] * count
     assert wire.send(get(key, *lines)).answer().status == 200
-
-
-def test_malformed_request_costs_no_quota(service: Gunicorn):
-    def quota_left() -> tuple[str, str]:
-        with Wire(service.url) as wire:
-            headers = wire.send(b"BAD\r\n\r\n").answer().headers
-        return headers["X-RateLimit-Reset"], headers["X-RateLimit-Remaining"]
-
-    left = [quota_left() for _ in range(3)]
-    # A minute may end between two of them.
-    assert any(first == second for first, second in pairwise(left))
 
 
 def test_malformed_request_is_logged_and_counted_once(wire: Wire, service: Gunicorn):

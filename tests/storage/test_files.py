@@ -46,13 +46,6 @@ def test_existing_file_is_not_changed(file: Path):
     assert (file.read_text(), mode_of(file)) == ("dear", 0o640)
 
 
-def test_missing_directory_is_reported_by_sqlite(tmp_path: Path):
-    place = str(tmp_path / "nowhere" / "petstore.db")
-    make_private(place)
-    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
-        sqlite3.connect(place)
-
-
 @pytest.mark.parametrize(
     ("mode", "is_open"), [(0o600, False), (0o640, True), (0o604, True), (0o622, False)]
 )
@@ -68,7 +61,3 @@ def test_file_readable_by_others_is_detected(
         if other != beside:
             other.chmod(0o600)
     assert Sqlite(str(file)).is_readable_by_others() == is_open
-
-
-def test_missing_file_is_not_readable_by_others(file: Path):
-    assert not Sqlite(str(file)).is_readable_by_others()

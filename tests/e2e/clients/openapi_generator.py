@@ -3,10 +3,8 @@
 import json
 import os
 import re
-import time
 
 from petstore_client import ApiClient, Configuration, PetsApi, StoreApi
-from petstore_client.exceptions import ApiException
 from petstore_client.models import NewOrder, NewPet, PetChange
 
 
@@ -15,7 +13,6 @@ def client_of(address: str) -> ApiClient:
 
 
 pets, store = PetsApi(client_of("API")), StoreApi(client_of("API"))
-strange = PetsApi(client_of("STRANGE"))
 
 rex = pets.create_pet(NewPet(name="Rex", categoryId=7), idempotency_key="1")
 for number in range(4):
@@ -30,14 +27,4 @@ while after is not None:
     following = re.search("after=([0-9]+)", page.headers.get("Link", ""))
     after = int(following[1]) if following else None
 
-found = None
-while found is None:
-    try:
-        found = strange.list_pets()
-    except ApiException as error:
-        time.sleep(int(error.headers["Retry-After"]))
-try:
-    strange.delete_pet(1)
-except ApiException as error:
-    code = error.data.code
-print(json.dumps([max_.name, order.reference, names, found, code]))
+print(json.dumps([max_.name, order.reference, names]))

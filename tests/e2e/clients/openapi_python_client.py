@@ -3,15 +3,13 @@
 import json
 import os
 import re
-import time
 
 from petstore_client import AuthenticatedClient
-from petstore_client.api.pets import create_pet, delete_pet, list_pets, update_pet
+from petstore_client.api.pets import create_pet, list_pets, update_pet
 from petstore_client.api.store import create_order
 from petstore_client.models import NewOrder, NewPet, PetChange
 
 client = AuthenticatedClient(os.environ["API"], os.environ["KEY"])
-strange = AuthenticatedClient(os.environ["STRANGE"], os.environ["KEY"])
 
 rex = create_pet.sync(client=client, body=NewPet("Rex", 7), idempotency_key="1")
 for number in range(4):
@@ -25,9 +23,4 @@ while after is not None:
     names += [pet.name for pet in page.parsed]
     following = re.search("after=([0-9]+)", page.headers.get("Link", ""))
     after = int(following[1]) if following else None
-
-while (answer := list_pets.sync_detailed(client=strange)).status_code == 429:
-    time.sleep(int(answer.headers["Retry-After"]))
-error = delete_pet.sync(1, client=strange)
-told = [max_.name, order.reference, names, answer.parsed, error.code]
-print(json.dumps(told))
+print(json.dumps([max_.name, order.reference, names]))
