@@ -35,13 +35,6 @@ def test_documented_options_are_accepted(monkeypatch: pytest.MonkeyPatch, comman
         benchmark.main()
 
 
-def test_each_benchmark_is_documented():
-    files = {file.stem: file.read_text() for file in ROOT.glob("benchmarks/*.py")}
-    measuring = {name for name, text in files.items() if "with stage(store)" in text}
-    told = {command.split()[0].removeprefix("benchmarks.") for command in COMMANDS}
-    assert told == measuring
-
-
 def test_renewed_cell_leaves_the_rest_of_the_table(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):

@@ -6,19 +6,9 @@ from flask.testing import FlaskClient
 from tests.harness.databases import of_one_engine
 from tests.harness.host_fixtures import BASE, NAME
 
-PATHS = [
-    "/",
-    "/v1/pets",
-    "/v1/pets?limit=0",
-    "/v1//pets",
-    "/nowhere",
-    "/docs",
-    "/openapi.json",
-    "/healthz",
-    "/metrics",
-    "/dashboard",
-    "/dashboard/sign-in",
-]
+PATHS = ["/", "/nowhere", "/docs", "/openapi.json", "/healthz", "/metrics"]
+PATHS += ["/v1/pets", "/v1/pets?limit=0", "/v1//pets"]
+PATHS += ["/dashboard", "/dashboard/sign-in"]
 FROM_PROXY = {"X-Forwarded-Proto": "https"}
 pytestmark = of_one_engine
 each_path = pytest.mark.parametrize("path", PATHS)
@@ -37,23 +27,17 @@ def hosts(environ: dict[str, str], host_settings: dict[str, str]) -> None:
 
 
 @each_path
-def test_each_answer_has_an_id_and_nosniff_once(stranger: FlaskClient, path: str):
-    headers = stranger.get(path).headers
+def test_each_answer_has_an_id_a_type_and_is_kept_by_no_cache(
+    client: FlaskClient, path: str
+):
+    headers = client.get(path).headers
     assert headers.getlist("X-Content-Type-Options") == ["nosniff"]
+    assert headers.getlist("Cache-Control") == ["no-store"]
     assert len(headers.getlist("X-Request-ID")) == 1
-
-
-@each_path
-def test_each_text_names_its_encoding(stranger: FlaskClient, path: str):
-    kind, _, encoding = stranger.get(path).content_type.partition("; ")
+    kind, _, encoding = headers["Content-Type"].partition("; ")
     assert kind in ("application/json", "text/html", "text/plain")
     # That of JSON is always UTF-8 (RFC 8259).
     assert ("charset=utf-8" in encoding) is (kind != "application/json")
-
-
-@each_path
-def test_caches_keep_no_answer(client: FlaskClient, path: str):
-    assert client.get(path).headers.getlist("Cache-Control") == ["no-store"]
 
 
 @each_path
@@ -78,10 +62,8 @@ def test_other_answers_do_not(stranger: FlaskClient, sent: dict[str, str]):
 @pytest.mark.parametrize(
     ("host", "is_ours"),
     [
-        *((BASE, True), (f"shelter.{BASE}", True), (f"Shelter.{BASE.upper()}:8", True)),
-        *((f"{BASE}.", True), (f"shelter.{BASE}.:443", True)),
-        *((NAME, False), (f"{NAME}:443", False), (f"evil-{BASE}", False)),
-        *((f"{NAME}.", False), (f"evil-{BASE}.", False)),
+        *((BASE, True), (f"Shelter.{BASE.upper()}.:8", True)),
+        *((f"{NAME}:443", False), (f"evil-{BASE}", False)),
     ],
 )
 @pytest.mark.parametrize("path", ["/v1/pets", "/docs", "/dashboard", "/healthz"])

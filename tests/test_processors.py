@@ -35,19 +35,11 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
     ("own", "files", "count"),
     [
         (BY_VERSION_2, {"service.slice/petstore/cpu.max": "150000 100000\n"}, 2),
-        (BY_VERSION_2, {"service.slice/cpu.max": "300000 100000\n"}, 3),
-        (BY_VERSION_2, {"cpu.max": "50000 100000\n"}, 1),
         (BY_VERSION_2, {"cpu.max": "max 100000\n"}, CORES),
-        (BY_VERSION_2, {"cpu.max": "9900000 100000\n"}, CORES),
         (
             BY_VERSION_1,
             {"cpu/cpu.cfs_quota_us": "400000", "cpu/cpu.cfs_period_us": "100000"},
             4,
-        ),
-        (
-            BY_VERSION_1,
-            {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"},
-            CORES,
         ),
         (BY_VERSION_2, {}, CORES),
     ],

@@ -159,23 +159,3 @@ def test_make_targets_that_pages_name_exist():
     told = {name for page in pages for name in MADE.findall(page.read_text())}
     assert told <= set(TARGET.findall((ROOT / "Makefile").read_text()))
     assert {"run", "test", "e2e"} <= told
-
-
-@of_one_engine
-def test_documented_monitoring_paths_exist(app: Flask):
-    rows = rows_of("operating.md", "Monitoring")
-    told = {path for row in rows for path in code_in(row[0])}
-    assert told <= {rule.rule for rule in app.url_map.iter_rules()}
-    assert told
-
-
-@of_one_engine
-def test_each_operation_has_its_own_test_file(app: Flask):
-    views = {
-        view.__name__
-        for view in app.view_functions.values()
-        if hasattr(view, "contract")
-    }
-    files = {path.stem for path in (ROOT / "tests" / "api").glob("test_*.py")}
-    assert len(views) == 13
-    assert {f"test_{view}" for view in views} <= files

@@ -16,7 +16,6 @@ from tests.harness.services import Service, serving
 
 CLIENTS = ROOT / "tests/e2e/clients"
 NODE, GENERATORS = Path(sys.prefix) / "node", Path(sys.prefix) / "generators/bin"
-RETRY_AFTER_SECONDS = 1
 PAGE = (ROOT / "docs/api.md").read_text().replace("\\\n", "")
 DESCRIPTION = "http://127.0.0.1:8000/openapi.json"
 PYTHON, TSC = f"{GENERATORS}/python", "node_modules/.bin/tsc"

@@ -12,9 +12,10 @@ import pytest
 
 from tests.harness.documents import commands_below
 from tests.harness.servers import ROOT, free_port, running
-from tests.harness.tours import require_what_the_comments_say
 
 SAMPLE, ANIMALS = commands_below("README.md", "Pet Store Service")[0].splitlines()
+BOTH = ["name", "categoryId"]
+QUOTA = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
 
 
 @dataclass(frozen=True)
@@ -78,3 +79,16 @@ def test_first_sample_answers_as_shown(first_run: FirstRun, pasted: str):
 def test_tour_does_what_its_comments_say(first_run: FirstRun):
     [tour] = commands_below("README.md", "A tour")
     require_what_the_comments_say(first_run.shell(tour))
+
+
+def require_what_the_comments_say(lines: list[str]) -> None:
+    """Check the lines that the tour prints on a database with the demo project."""
+    answers, headers = lines[:7], lines[7:]
+    coco, animals, renamed, category, order, done, error = map(json.loads, answers)
+    assert (coco["id"], coco["name"]) == (11, "Coco")
+    assert coco in animals
+    assert renamed == coco | {"name": "Coco II"}
+    assert category == {"id": 7, "name": "Birds"}
+    assert (order["status"], done["status"]) == ("placed", "completed")
+    assert [part.split(":")[0] for part in error["message"].split("; ")] == BOTH
+    assert [header.partition(":")[0].lower() for header in headers] == QUOTA

@@ -44,14 +44,6 @@ def test_words_of_the_tables_stay_whole_on_a_screen(page: Page):
         assert lines_of(code) == 1
 
 
-def test_response_begins_with_its_status_and_body(page: Page, key: str):
-    page.goto(DOCS)
-    page.get_by_label("API key").fill(key)
-    section = open_call(page, "List animals")
-    send(section, "200")
-    assert section.locator("output").inner_text().startswith("200\n\n[]\n\n")
-
-
 def test_double_click_adds_one_animal_until_the_body_changes(
     world: World, page: Page, key: str
 ):
@@ -92,17 +84,6 @@ def test_nothing_is_changed_by_a_click_alone(page: Page, key: str):
             example.click()
             assert json.loads(form.get_by_label("Body").input_value())
     assert sent == []
-
-
-def test_status_is_chosen_from_a_list(page: Page, key: str):
-    page.goto(DOCS)
-    page.get_by_label("API key").fill(key)
-    section = open_call(page, "List animals")
-    choices = section.get_by_label("status").locator("option")
-    expect(choices).to_have_text(["not sent", "available", "pending", "sold"])
-    section.get_by_label("status").select_option("sold")
-    with page.expect_request("**/v1/pets?status=sold"):
-        send(section, "200")
 
 
 def test_key_survives_a_reload_of_the_tab(page: Page, key: str):

@@ -94,18 +94,6 @@ def test_standby_serves_nobody_and_is_left_with_its_name(
     assert service.send("/readyz").status == 200
 
 
-def test_server_that_becomes_read_only_under_its_connections_is_unavailable(
-    service: Service, primary: Postgres
-):
-    assert service.send(body=REX).status == 201
-    with read_only(primary):
-        wait_until(lambda: service.send("/readyz").status == 503)
-        for answer in (service.send(body=REX), service.send()):
-            assert answer.outcome == "service_unavailable"
-    wait_until(lambda: service.send("/readyz").status == 200)
-    assert service.send(body=REX).status == 201
-
-
 def test_writes_leave_a_read_only_server_when_the_name_leads_to_another(
     service: Service, primary: Postgres, name: Proxy, service_environ: dict[str, str]
 ):
