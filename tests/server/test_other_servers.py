@@ -113,6 +113,7 @@ CASES: dict[str, tuple[Callable[[Service], Any], Any]] = {
         send(body=REX | {"name": "Bo"}, Idempotency_Key="once"),
         "idempotency_key_reused",
     ),
+    "location of an animal": (header("Location", body=REX), f"{PETS}/2"),
     "list": (lambda service: len(service.send().json), 2),
     "next page": (
         lambda service: "after=1" in service.send(f"{PETS}?limit=1").headers["Link"],
