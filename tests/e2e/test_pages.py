@@ -1,7 +1,7 @@
 """The dashboard in a browser: its work, its lists, its menu, and accessibility."""
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import World
 from tests.e2e.people import (
@@ -10,7 +10,6 @@ from tests.e2e.people import (
     WIDTH,
     add_animal,
     add_domain,
-    lines_of,
     require_accessible_everywhere,
     sign_in,
 )
@@ -74,28 +73,6 @@ def test_a_double_click_adds_one_animal_and_issues_one_key(
     page.goto(f"{DASHBOARD}/keys")
     expect(keys).to_have_count(before + 1)
     context.close()
-
-
-def test_long_numbers_leave_room_on_a_phone(world: World, page: Page, key: str):
-    call(world, key, PETS, name="Rex", categoryId=2**63 - 1)
-    page.set_viewport_size({"width": 390, "height": 900})
-    sign_in(page, key, "/categories")
-    assert lines_of(page.get_by_role("link", name="Show animals")) == 1
-
-
-@pytest.mark.parametrize("width", [390, 900, 1280])
-@pytest.mark.parametrize("label", ["W" * 120, "a b c " * 30])
-def test_times_stay_whole_beside_a_long_label(
-    page: Page, key: str, label: str, width: int
-):
-    page.set_viewport_size({"width": width, "height": 900})
-    sign_in(page, key, "/keys")
-    page.get_by_label("Label").fill(label)
-    page.get_by_role("button", name="Issue key").click()
-    page.goto(f"{DASHBOARD}/keys")
-    for time in page.locator("td time > span, td > .muted").all():
-        assert lines_of(time) == 1
-    assert page.evaluate(WIDTH) <= width
 
 
 def test_keys_with_limits_and_refusals_leave_room(world: World, page: Page, key: str):
@@ -174,27 +151,6 @@ def test_key_again_confirms_that_the_last_full_one_is_revoked(
     revoke.click()
     expect(page.get_by_text("Your session is over.")).to_be_visible()
     context.close()
-
-
-def test_page_that_waits_keeps_an_open_question(page: Page, key: str):
-    sign_in(page, key)
-    add_domain(page, "shop.example.org")
-    issuing = page.content().replace("<h1", '<h1 data-reload-seconds="3"')
-    loads = []
-
-    def show_as_issuing(route: Route) -> None:
-        loads.append(route)
-        route.fulfill(body=issuing, content_type="text/html")
-
-    page.clock.install()
-    page.route("**/domains/*", show_as_issuing)
-    page.reload()
-    page.get_by_text("Remove this domain").click()
-    page.clock.run_for(10_000)
-    page.get_by_text("Remove this domain").click()
-    with page.expect_navigation():
-        page.clock.run_for(3_000)
-    assert len(loads) == 2
 
 
 @pytest.mark.parametrize("is_secure", [True, False])

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.people import BASE, OPEN_ALL, require_accessible
+from tests.e2e.people import BASE, require_accessible
 
 DOCS = f"https://{BASE}/docs"
 CLIPBOARD = "navigator.clipboard.readText()"
@@ -111,13 +111,3 @@ def test_everything_is_read_without_javascript(chromium: Browser):
     expect(page.locator("form, .trying").filter(visible=True)).to_have_count(0)
     expect(page.get_by_text("Trying calls takes JavaScript.")).to_be_visible()
     context.close()
-
-
-def test_reference_has_no_axe_violation_in_forced_colors_at_320_pixels(page: Page):
-    page.emulate_media(forced_colors="active")
-    page.set_viewport_size({"width": 320, "height": 900})
-    page.goto(DOCS)
-    page.get_by_role("searchbox").fill("status")
-    page.evaluate(OPEN_ALL)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    require_accessible(page)

@@ -1,20 +1,16 @@
 """The units in deploy/, checked by systemd-analyze."""
 
-import shlex
 import subprocess
 import sys
-from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
 
-from petstore.settings import read_settings
 from tests.harness.servers import ROOT, free_port
 
 UNIT = ROOT / "deploy" / "petstore.service"
 BACKUP = UNIT.with_name("petstore-backup.service")
 UNIT_KINDS = ("service", "timer")
-ENVIRONMENT = ROOT / "deploy" / "petstore.environment"
 
 
 @pytest.fixture
@@ -43,23 +39,6 @@ def place(unit: Path, directory: Path, more: dict[str, str]) -> Path:
     placed = directory / unit.name
     placed.write_text(text)
     return placed
-
-
-@pytest.fixture
-def lines(placed: Path) -> dict[str, str]:
-    """The [Service] section of the unit."""
-    unit = ConfigParser(strict=False, interpolation=None)
-    unit.optionxform = str
-    unit.read_string(placed.read_text())
-    return dict(unit["Service"])
-
-
-@pytest.fixture
-def environ(lines: dict[str, str]) -> dict[str, str]:
-    """The environment variables that the unit and its environment file set."""
-    told = shlex.split(lines["Environment"])
-    told += shlex.split(ENVIRONMENT.read_text(), comments=True)
-    return dict(pair.split("=", 1) for pair in told) | {"WEB_CONCURRENCY": "2"}
 
 
 def analyze(*arguments: object) -> subprocess.CompletedProcess:
@@ -101,18 +80,3 @@ def test_backup_has_the_limits_of_the_service():
     )
     assert backup.strip() == service.strip()
     assert "CapabilityBoundingSet=" in backup
-
-
-def test_environment_file_holds_only_known_settings(environ: dict[str, str]):
-    lines = ENVIRONMENT.read_text().splitlines()
-    named = {line.lstrip("#").partition("=")[0] for line in lines if "=" in line}
-    asked = set()
-
-    class Environment(dict):
-        def get(self, name: str, default: str | None = None) -> str | None:
-            asked.add(name)
-            return default
-
-    read_settings(Environment())
-    assert named <= asked
-    assert read_settings(environ).trusted_proxies == 1

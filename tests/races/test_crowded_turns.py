@@ -3,14 +3,13 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from time import monotonic, sleep
+from time import monotonic
 from types import SimpleNamespace
 
 import pytest
 
 from petstore.web import turns as turns_module
 from petstore.web.turns import Turns
-from tests.harness.crowds import at_once
 from tests.harness.waiting import wait_until
 
 LONG = 20.0
@@ -40,36 +39,6 @@ def test_turns_come_in_the_order_of_those_who_wait(set_limits: Callable[..., Non
         assert turns.take("b", 1, monotonic()), "another caller"
         turns.leave("a")
     assert came == [0, 1, 2]
-
-
-def test_never_more_than_may_run_at_once(set_limits: Callable[..., None]):
-    set_limits(waiting_requests=100)
-    turns, lock, running, most = Turns(), threading.Lock(), [0], [0]
-
-    def run(_: int) -> None:
-        for _ in range(20):
-            assert turns.take("a", 3, monotonic() + LONG)
-            with lock:
-                running[0] += 1
-                most[0] = max(most[0], running[0])
-            sleep(0)
-            with lock:
-                running[0] -= 1
-            turns.leave("a")
-
-    at_once(run, range(20))
-    assert most[0] == 3
-    assert not turns._running
-    assert not turns._waiting
-
-
-def test_wait_ends_in_time_and_takes_no_turn(set_limits: Callable[..., None]):
-    set_limits(waiting_requests=1)
-    turns = Turns()
-    assert turns.take("a", 1, monotonic())
-    assert not turns.take("a", 1, monotonic() + 0.01)
-    turns.leave("a")
-    assert not turns._running
 
 
 def test_wait_that_is_ended_takes_no_turn(

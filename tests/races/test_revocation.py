@@ -89,12 +89,6 @@ def test_a_lowered_plan_is_enforced_by_every_worker(
     wait_until(lambda: statuses(service, key) == {429})
 
 
-def test_a_banned_key_is_refused_by_every_worker(service: Service, key: str):
-    Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms() + clock.MS_PER_DAY)
-    codes = {answer.outcome for answer in send(service.urls, key)}
-    assert codes == {"api_key_banned"}
-
-
 def test_a_key_expires_on_every_worker_at_the_same_moment(service: Service, key: str):
     expires_ms = clock.now_ms() + EXPIRES_AFTER_MS
     Key.update(expires_ms=expires_ms).where(Key.prefix == key[:16]).execute()
