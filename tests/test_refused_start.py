@@ -42,17 +42,6 @@ def test_bad_database_stops_the_start_with_one_line_without_its_password(
 
 
 @both
-def test_unknown_option_of_the_database_is_refused(
-    start: Callable, postgresql_server: str
-):
-    ended = start({"DATABASE_URL": f"{postgresql_server}&bogus=1"})
-    assert ended.returncode == 1
-    line = ended.stderr.splitlines()[-1]
-    assert line.startswith("Error: DATABASE_URL: ")
-    assert "bogus" in line
-
-
-@both
 def test_postgresql_with_another_encoding_is_refused_with_one_line(
     start: Callable, postgresql: Connection, postgresql_server: str
 ):

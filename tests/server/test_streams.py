@@ -38,14 +38,6 @@ def test_body_ends_with_the_connection_where_there_are_no_chunks(wire: Wire, key
     assert body == content(COUNT)
 
 
-def test_head_has_no_body(wire: Wire, key: str):
-    sent = get(key, path=f"/parts/{COUNT}").replace(b"GET", b"HEAD", 1)
-    for _ in range(2):
-        answer = wire.send(sent).answer(has_body=False)
-        assert answer.status == 200
-        assert "Transfer-Encoding" not in answer.headers
-
-
 @pytest.mark.parametrize("protocol", ["HTTP/1.0", "HTTP/1.1"])
 def test_failure_leaves_the_response_unfinished(protocol: str):
     def parts() -> Iterator[bytes]:
