@@ -38,7 +38,7 @@ ANIMALS = 10_000
 LINES = 15_300  # as many as a file of 60 KiB can have
 MOST_GROWTH_BYTES = 150 * 1024 * 1024
 PET = b'{"name": "Rex", "categoryId": 1}'
-STATUSES = {"200", "201", "303", "503"}  # of the crowd
+STATUSES = {"200", "201", "303", "429", "503"}  # of the crowd
 ROOM = "--worker-connections 2100"  # for the largest crowd, and others
 
 
@@ -130,17 +130,13 @@ def pages(stage: Stage, paths: tuple[str, ...], size: int) -> None:
 
 
 def imports(stage: Stage) -> None:
-    cookie = Visitor(stage.service.url, stage.service.key).cookie
-    disposition = 'Content-Disposition: form-data; name="file"; filename="x.csv"'
-    lines = "name,categoryId\n" + "a,1\n" * LINES
-    body = f"--x\r\n{disposition}\r\n\r\n{lines}\r\n--x--\r\n"
+    visitor = Visitor(stage.service.url, stage.service.key)
+    path = visitor.upload("name,categoryId\n" + "a,1\n" * LINES)
     head = (
-        "POST /dashboard/animals/import HTTP/1.1\r\nHost: x\r\n"
-        f"Cookie: {cookie}\r\nSec-Fetch-Site: same-origin\r\n"
-        "Content-Type: multipart/form-data; boundary=x\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
+        f"{path} HTTP/1.1\r\nHost: x\r\nCookie: {visitor.cookie}\r\n"
+        "Sec-Fetch-Site: same-origin\r\nContent-Length: 0\r\n\r\n"
     )
-    with stage.crowd(f"{head}{body}".encode(), size=5):
+    with stage.crowd(f"GET {head}".encode(), f"POST {head}".encode(), size=5):
         pass
 
 
