@@ -62,15 +62,3 @@ def test_lost_node_is_an_outage_of_the_store_until_it_returns(
 
 def is_countdown(left: list[int]) -> bool:
     return left == countdown(left)
-
-
-def test_service_starts_while_cluster_is_down(serve: Serve, whole: Cluster):
-    for node in whole.nodes:
-        node.kill()
-    service = serve(REDIS_URL=whole.url)
-    assert service.send().status == 200
-    for node in whole.nodes:
-        node.start()
-    whole.wait_until_whole()
-    wait_until(lambda: service.counters == "ok")
-    assert not service.gunicorn.tracebacks()
