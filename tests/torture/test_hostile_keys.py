@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -131,7 +132,9 @@ def test_hostile_keys_neither_see_nor_change_nor_slow_a_project(
         reads = load(service.url, [world.key], pause_seconds=0.02)
         with reads as clients, ThreadPoolExecutor(CLIENTS) as pool:
             seeds = [dice.random() for _ in range(CLIENTS)]
-            found = list(pool.map(lambda s: go_on(service.url, world, s, paths), seeds))
+            cookie = Visitor(service.url, world.of_other).cookie
+            crowd = partial(go_on, service.url, world, paths, cookie)
+            found = list(pool.map(crowd, seeds))
         assert [fault for faults, _ in found for fault in faults] == []
         served = sum((windows for _, windows in found), Counter())
         assert all(count <= A_MINUTE for count in served.values()), served
@@ -143,11 +146,10 @@ def test_hostile_keys_neither_see_nor_change_nor_slow_a_project(
 
 
 def go_on(
-    url: str, world: World, seed: float, paths: list[str]
+    url: str, world: World, paths: list[str], cookie: str, seed: float
 ) -> tuple[list[str], Counter[str]]:
     """Attack again and again; return what was wrong, and what was granted a minute."""
     dice, faults, granted = random.Random(seed), [], Counter[str]()
-    cookie = Visitor(url, world.of_other).cookie
     with Client(url, "") as client:
         for attack in attacks(world, dice, paths, cookie):
             answer = client.send(
