@@ -57,7 +57,7 @@ MEMBERS: dict[str, Any] = {
     "dashboard_pets.add_animal": REX,
     "sheets.upload": lambda _: {"file": ("x.csv", BytesIO(b"name,category\nRex,7\n"))},
     "dashboard_pets.correct_animal": NAMED,
-    "dashboard_categories.add_category": NAMED,
+    "dashboard_categories.add_category": {"name": "Cats"},
     "dashboard_categories.rename_category": {"name": "Dogs"},
     "domains.add_domain": {"name": "cats.example.org"},
     "domains.remove_domain": lambda world: {"key": world.key},

@@ -1,17 +1,26 @@
-"""/dashboard/categories: the categories of the project's animals, named in place."""
+"""/dashboard/categories: those of the project's animals: added, named, deleted."""
 
 from functools import partial
 
 from flask import render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from petstore.dashboard.forms import EMPTY, Form, filled_in, go_to, loads_form
+from petstore.dashboard.forms import (
+    EMPTY,
+    Form,
+    Outcome,
+    filled_in,
+    go_to,
+    idempotent,
+    loads_form,
+)
 from petstore.dashboard.lists import read_list, read_query
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
-from petstore.models.categories import Category
+from petstore.models.categories import Category, CategoryNameTaken
 from petstore.models.grants import WRITE
-from petstore.schemas.categories import CategoryChangeForm, NamedCategoryForm
+from petstore.models.pets import MOST_OF_CATEGORY, Pet
+from petstore.schemas.categories import CategoryChangeForm, CategoryForm
 from petstore.schemas.paging import DashboardQuery
 
 INDEX = "dashboard_categories.categories"
@@ -24,37 +33,56 @@ bp = pages_blueprint(
 
 @bp.get("")
 def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
-    """List categories by id; the form is that of one of them, or names another."""
-    page = read_list(
-        INDEX, DashboardQuery(), partial(Category.listed, current_project().id)
-    )
+    """List categories by id; the form is that of one of them, or adds another."""
+    project_id = current_project().id
+    page = read_list(INDEX, DashboardQuery(), partial(Category.listed, project_id))
+    ids = {row.id for row in page.rows}
     form = filled_in(form, url_for(INDEX))
     forms = {
         row.id: filled_in(EMPTY, url_for(RENAME, category_id=row.id))
-        or Form({"name": row.name or ""})
+        or Form.showing({"name": row.name or ""})
         for row in page.rows
     }
     if category_id in forms:
         forms[category_id], form = form, EMPTY
-    return render_template("categories.html", page=page, forms=forms, form=form)
+    animals = Pet.count_by_category(project_id, ids)
+    return render_template(
+        "categories.html",
+        page=page,
+        forms=forms,
+        form=form,
+        animals=animals,
+        most=MOST_OF_CATEGORY,
+    )
 
 
 @bp.post("")
-@loads_form(NamedCategoryForm(), form_page=categories)
-def add_category(category_id: int, name: str) -> ResponseReturnValue:
-    """Name a category; one that does not exist is created."""
-    return _rename(category_id, name)
+@loads_form(CategoryForm(), form_page=categories, faults={CategoryNameTaken: "name"})
+@idempotent
+def add_category(name: str) -> Outcome:
+    """Add a category with the next number."""
+    parameters, _ = read_query(DashboardQuery())
+    category = Category.add(current_project().id, name)
+    said = f"{name} is added, with the number {category.id}."
+    return Outcome(INDEX, said, parameters)
 
 
 @bp.post("/<id:category_id>")
-@loads_form(CategoryChangeForm(), form_page=categories)
-def rename_category(category_id: int, name: str | None) -> ResponseReturnValue:
+@loads_form(
+    CategoryChangeForm(), form_page=categories, faults={CategoryNameTaken: "name"}
+)
+def rename_category(category_id: int, **changes: str | None) -> ResponseReturnValue:
     """Name a category, or take its name away."""
-    return _rename(category_id, name)
-
-
-def _rename(category_id: int, name: str | None) -> ResponseReturnValue:
     parameters, _ = read_query(DashboardQuery())
-    Category.rename(current_project().id, category_id, name)
-    effect = f"is named {name}" if name else "has no name now"
-    return go_to(INDEX, f"The category {category_id} {effect}.", **parameters)
+    for name in changes.values():
+        Category.rename(current_project().id, category_id, name, is_own=True)
+    return go_to(INDEX, f"The category {category_id} is saved.", **parameters)
+
+
+@bp.post("/<id:category_id>/delete")
+@idempotent
+def delete_category(category_id: int) -> Outcome:
+    """Delete a category that no animal has."""
+    parameters, _ = read_query(DashboardQuery())
+    Category.delete(current_project().id, category_id)
+    return Outcome(INDEX, f"The category {category_id} is deleted.", parameters)

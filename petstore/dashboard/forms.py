@@ -14,13 +14,14 @@ import orjson
 from flask import flash, get_flashed_messages, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 from marshmallow import ValidationError
+from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from petstore import randomness, timeouts
-from petstore.errors import InvalidRequest
+from petstore.errors import ERRORS, ErrorResponse, InvalidRequest
 from petstore.models import RuleError
 from petstore.models.stored_responses import Attempt, StoredResponse
-from petstore.schemas import TextSchema, faults_of
+from petstore.schemas import SHOWN, TextSchema, faults_of
 from petstore.storage import db
 from petstore.web.application import current_request
 
@@ -34,6 +35,8 @@ DRAFT = "draft"  # the member of the cookie: a form, with its action
 MAX_DRAFT_BYTES = 2000  # a cookie may have 4 KB
 MAX_MESSAGE_LENGTH = 300  # a message is in the cookie, too
 SEE_OTHER = 303
+# Going back to a page with the errors of a form shows it again.
+MAY_BE_SHOWN_AGAIN = {"Cache-Control": "private, no-cache"}
 FORMS = "forms"  # in place of a path, which may hold what no database stores
 
 View = Callable[..., ResponseReturnValue]
@@ -51,6 +54,12 @@ class Form:
         """Return the fields in the request that people may see again."""
         fields = request.form.to_dict()
         return cls({name: fields[name] for name in fields if name not in UNSEEN})
+
+    @classmethod
+    def showing(cls, values: dict[str, str]) -> "Form":
+        """Return a form with what there is, which tells what somebody changes."""
+        shown = {f"{SHOWN}{name}": text for name, text in values.items()}
+        return cls(values | shown)
 
     def __bool__(self) -> bool:
         """Return whether anything is filled in, or at fault."""
@@ -87,11 +96,31 @@ def save_draft(action: str, values: dict[str, str]) -> None:
         session[DRAFT] = draft
 
 
-def filled_in(form: Form, action: str) -> Form:
-    """Return the form, or the draft for its action if it is empty."""
-    if form or session.get(DRAFT, [""])[0] != action:
+def filled_in(form: Form, *actions: str) -> Form:
+    """Return the form, or the draft for one of the actions if it is empty."""
+    if form or session.get(DRAFT, [""])[0] not in actions:
         return form
     return Form(session.pop(DRAFT)[1])
+
+
+def sent_again() -> dict[str, str]:
+    """Return the fields of a form that is refused for a moment, to be sent again."""
+    if request.method != "POST" or not _is_of_this_origin():
+        return {}
+    try:
+        fields = request.form.to_dict()
+    except (HTTPException, ErrorResponse):
+        return {}
+    return {} if KEY in fields or request.files else fields
+
+
+def is_refusal(error: RuleError) -> bool:
+    """Return whether a rule refuses what somebody has filled in.
+
+    It is another thing if it is not there, not allowed to the key, or fails for a
+    moment.
+    """
+    return error.code is None or ERRORS[error.code].status in (400, 409)
 
 
 def loads_form(
@@ -102,8 +131,8 @@ def loads_form(
 ) -> Callable[[View], View]:
     """Load the form into the view's arguments, or show `form_page` with the errors.
 
-    `faults` has the field at fault for each error that the view raises. `form_page`
-    takes the arguments of the route, and the form as `form`.
+    `faults` has the field at fault for errors that the view raises; others are messages
+    of the page. `form_page` takes the arguments of the route, and the form as `form`.
     """
 
     def decorate(view: View) -> View:
@@ -118,9 +147,15 @@ def loads_form(
                     name.partition(".")[0]: fault
                     for name, fault in faults_of(error).items()
                 }
-            except tuple(faults) as error:
-                errors = {faults[type(error)]: str(error)}
-            return form_page(**arguments, form=form.with_errors(errors)), 400
+            except RuleError as error:
+                if not is_refusal(error):
+                    raise
+                field = faults.get(type(error))
+                errors = {field: str(error)} if field else {}
+                if not field:
+                    flash(str(error), "bad")
+            page = form_page(**arguments, form=form.with_errors(errors))
+            return page, 400, MAY_BE_SHOWN_AGAIN
 
         return respond
 

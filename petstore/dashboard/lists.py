@@ -15,7 +15,7 @@ from petstore.storage.lists import Listed, Part
 from petstore.web.application import refuse_other_encodings, repeated_names
 from petstore.web.turns import compute_alone
 
-POSITIONS = ("after", "before", "last", "whole", "open")
+POSITIONS = ("after", "before", "last", "whole")
 MAX_WHOLE = 1_000  # rows of a list that is printed
 ROWS_AT_A_TIME = 50  # of a page, which take some milliseconds
 
@@ -51,14 +51,9 @@ class Page:
         }
 
     @property
-    def closed(self) -> dict[str, str]:
-        """The parameters, but for the row that is open to be changed."""
-        return {name: text for name, text in self.parameters.items() if name != "open"}
-
-    @property
     def is_filtered(self) -> bool:
         """Whether the list leaves something out."""
-        return bool(self.filters.keys() - {"limit"})
+        return bool(self.filters.keys() - {"limit", "sort"})
 
     @property
     def is_search(self) -> bool:
@@ -93,7 +88,7 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
         before=values.pop("before"),
         is_last=bool(values.pop("last")),
     )
-    if values["whole"] or values.get("name"):
+    if values["whole"] or values.get("name") or values.get("sort"):
         compute_alone(current_project().id)
     if values.pop("whole"):
         count_dear_page()

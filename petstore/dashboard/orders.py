@@ -1,19 +1,30 @@
-"""/dashboard/orders: the project's orders, completed or cancelled in place."""
+"""/dashboard/orders: the project's orders: completed, cancelled, corrected, deleted."""
 
 from functools import partial
+from typing import Any
 
-from flask import render_template, request
+from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from petstore.dashboard.forms import go_to
+from petstore.dashboard.forms import (
+    EMPTY,
+    Form,
+    Outcome,
+    filled_in,
+    go_to,
+    idempotent,
+    loads_form,
+)
 from petstore.dashboard.lists import read_list, read_query
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.grants import WRITE
 from petstore.models.orders import STATUSES, Order, OrderClosed
-from petstore.schemas.orders import DashboardOrderQuery
+from petstore.models.pets import Pet
+from petstore.schemas.orders import DashboardOrderQuery, OrderChangeForm
 
 INDEX = "dashboard_orders.orders"
+ORDER = "dashboard_orders.order"
 
 bp = pages_blueprint(
     "dashboard_orders", __name__, "/orders", takes=WRITE, counts_forms=True
@@ -23,9 +34,43 @@ bp = pages_blueprint(
 @bp.get("")
 def orders() -> str:
     """List orders, newest first, with the names of their animals."""
-    fetch = partial(Order.listed, current_project().id)
+    project_id = current_project().id
+    fetch = partial(Order.listed, project_id)
     page = read_list(INDEX, DashboardOrderQuery(), fetch)
-    return render_template("orders.html", page=page, statuses=STATUSES)
+    unknown = dict.fromkeys(STATUSES)
+    counts = unknown if page.is_search else Order.counts(project_id)
+    return render_template("orders.html", page=page, counts=counts)
+
+
+@bp.get("/<id:order_id>")
+def order(order_id: int, form: Form = EMPTY) -> str:
+    """Show one order, and what can be done with it."""
+    project_id = current_project().id
+    order = Order.find(project_id, order_id)
+    form = filled_in(form, url_for(ORDER, order_id=order_id))
+    return render_template(
+        "order.html",
+        order=order,
+        pet_name=Pet.names(project_id, {order.pet_id}).get(order.pet_id),
+        form=form or Form.showing({"reference": order.reference or ""}),
+    )
+
+
+@bp.post("/<id:order_id>")
+@loads_form(OrderChangeForm(), form_page=order)
+def change_order(order_id: int, **changes: Any) -> ResponseReturnValue:
+    """Correct the reference of an order, or erase it."""
+    if changes:
+        Order.change(current_project().id, order_id, **changes)
+    return go_to(ORDER, f"The order {order_id} is saved.", order_id=order_id)
+
+
+@bp.post("/<id:order_id>/delete")
+@idempotent
+def delete_order(order_id: int) -> Outcome:
+    """Delete a closed order."""
+    Order.delete(current_project().id, order_id)
+    return Outcome(INDEX, f"The order {order_id} is deleted.")
 
 
 @bp.post("/<id:order_id>/complete")
@@ -52,4 +97,6 @@ def _close(order_id: int, status: str, effect: str) -> ResponseReturnValue:
     said = f"The order {order_id} {said}"
     if request.form.get("on") == "animal":
         return go_to("dashboard_pets.animal", said, kind, pet_id=order.pet_id)
+    if request.form.get("on") == "order":
+        return go_to(ORDER, said, kind, order_id=order_id)
     return go_to(INDEX, said, kind, **parameters)

@@ -1,4 +1,4 @@
-"""/dashboard: the plan, the quota now, and the requests of the last 30 days."""
+"""/dashboard: the shelter, the plan, the quota now, and requests of 30 days."""
 
 from flask import Response, current_app, render_template, request
 
@@ -8,14 +8,17 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.pets import category_labels
 from petstore.dashboard.sessions import current_project
 from petstore.models.grants import WRITE
+from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
 from petstore.models.plans import PLANS, Quota
 from petstore.models.requests import SHOWN_DAYS, Day, history
 from petstore.quotas.decisions import Decision
+from petstore.storage.lists import Part
 from petstore.web.application import current_request, limiter_of
 from petstore.web.turns import compute_alone
 
 INDEX = "overview.overview"
+SHOWN_ANIMALS = 5
 WARNED_SHARE = 0.8  # of the day's requests
 SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
 
@@ -25,17 +28,23 @@ bp = pages_blueprint("overview", __name__, "", takes=WRITE)
 @bp.get("/")
 @bp.get("")
 def overview() -> str:
-    """Show how much of its quota the project uses, and what other plans offer."""
-    compute_alone(current_project().id)
+    """Show what the project has, how much of its quota it uses, and other plans."""
+    project_id = current_project().id
+    compute_alone(project_id)
     limiter = limiter_of(current_app)
     quota = limiter.peek(current_request().state.required_caller, None)
     days = _last_days()
-    is_empty = not _has_animals()
-    offered = category_labels(current_project().id, set())[0] if is_empty else {}
+    newest = Pet.listed(project_id, Part(SHOWN_ANIMALS)).rows
+    shown = {pet.category_id for pet in newest}
+    offered, labels = category_labels(project_id, shown)
     return render_template(
         "overview.html",
         form=EMPTY,
+        newest=newest,
+        labels=labels,
         offered=offered,
+        animals=Pet.counts(project_id),
+        orders=Order.counts(project_id),
         statuses=STATUSES,
         quota=quota,
         used_up_ms=used_up_ms(quota),
@@ -44,7 +53,7 @@ def overview() -> str:
         plans=PLANS,
         offers=_offers(),
         is_degraded=limiter.is_down,
-        first_call=_first_call() if is_empty else None,
+        first_call=None if newest else _first_call(),
     )
 
 
@@ -91,10 +100,6 @@ def _offers() -> dict[str, Quota]:
     quotas = {name: terms.quota for name, terms in PLANS.items() if terms.quota}
     caller = current_request().state.required_caller
     return quotas | {caller.plan: caller.quota}
-
-
-def _has_animals() -> bool:
-    return bool(Pet.page(current_project().id, after=0, limit=1, status=None))
 
 
 def _first_call() -> str:

@@ -13,7 +13,7 @@ from flask.typing import ResponseReturnValue
 from petstore import clock, randomness
 from petstore.dashboard import formats, forms, sessions
 from petstore.dashboard.sessions import PREFIX, is_dashboard_path
-from petstore.errors import ERRORS, ErrorResponse
+from petstore.errors import ErrorResponse
 from petstore.models import RuleError
 from petstore.settings import Settings
 from petstore.storage.lists import MAX_COUNTED
@@ -114,12 +114,8 @@ def _add_headers(response: Response) -> Response:
 
 
 def _show_refusal(error: RuleError) -> ResponseReturnValue:
-    """Show on the page of a form why a rule refuses it, and the form as it was typed.
-
-    What is not there, is not allowed to the key or fails for a moment has no such page.
-    """
-    is_refusal = error.code is None or ERRORS[error.code].status in (400, 409)
-    if request.method != "POST" or not is_refusal:
+    """Show why a rule refuses a form on its page, and the form as it was typed."""
+    if request.method != "POST" or not forms.is_refusal(error):
         return answer_rule_error(error)
     forms.save_draft(request.path, forms.Form.of_request().values)
     page = sessions.wanted_page() or PREFIX
@@ -137,14 +133,20 @@ def _failure_page(
     if status == 400 and request.method == "POST":
         title = "This form was not accepted"
     text = FAILURE_TEXTS.get(status, message)
+    is_for_a_moment = status in (429, 503)
+    fields = forms.sent_again() if is_for_a_moment else {}
     page = render_template(
         "failure.html",
         status=status,
         heading=title,
         text=text,
-        wait=_wait(headers) if status == HTTPStatus.TOO_MANY_REQUESTS else None,
+        wait=_wait(headers) if is_for_a_moment else None,
+        fields=fields,
+        typed=forms.Form.of_request().values if fields else {},
     )
-    return _add_headers(Response(page, status, mimetype="text/html"))
+    may_be_shown_again = forms.MAY_BE_SHOWN_AGAIN if fields else None
+    response = Response(page, status, may_be_shown_again, mimetype="text/html")
+    return _add_headers(response)
 
 
 def _wait(headers: Mapping[str, str]) -> Wait:

@@ -28,10 +28,11 @@ from petstore.schemas import text_of
 from petstore.schemas.orders import OrderForm
 from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
 from petstore.storage import db
-from petstore.storage.lists import BEFORE_ALL, Listed, Part
+from petstore.storage.lists import BEFORE_ALL, Part
 
 INDEX = "dashboard_pets.animals"
 ANIMAL = "dashboard_pets.animal"
+ORDER_ANIMAL = "dashboard_pets.order_animal"
 SHOWN_ORDERS = 20
 OFFERED_CATEGORIES = 100
 CHANGE_FORM = AnimalChangeForm()
@@ -45,25 +46,21 @@ bp = pages_blueprint(
 def animals(form: Form = EMPTY) -> str:
     """List animals, newest first, with the names of their categories."""
     project_id = current_project().id
-    page = read_list(INDEX, DashboardPetQuery(), partial(_listed, project_id))
-    shown = {pet.category_id for pet in page.rows} | {page.values["category_id"]}
+    page = read_list(INDEX, DashboardPetQuery(), partial(Pet.listed, project_id))
+    category_id = page.values["category_id"]
+    shown = {pet.category_id for pet in page.rows} | {category_id}
     offered, labels = category_labels(project_id, shown - {None})
     return render_template(
         "pets.html",
         page=page,
+        counts=dict.fromkeys(STATUSES)
+        if page.is_search
+        else Pet.counts(project_id, category_id),
         statuses=STATUSES,
         labels=labels,
         offered=offered,
         form=filled_in(form, url_for(INDEX)),
-        opened=page.values["open"],
-        empty=EMPTY,
-        correction_of=_correction_of,
     )
-
-
-def _listed(project_id: int, part: Part, *, open: int | None, **filters: Any) -> Listed:
-    """Return animals, whichever row is open."""
-    return Pet.listed(project_id, part, **filters)
 
 
 @bp.post("")
@@ -79,13 +76,20 @@ def add_animal(category_id: int | str, **members: Any) -> Outcome:
 
 
 @bp.get("/<id:pet_id>")
-def animal(pet_id: int, correction: Form = EMPTY, order: Form = EMPTY) -> str:
-    """Show one animal, its orders, and what can be done with it."""
+def animal(pet_id: int, form: Form = EMPTY) -> str:
+    """Show one animal, its orders, and what can be done with it.
+
+    The form is the one that corrects it or the one that orders it.
+    """
     project_id = current_project().id
     pet = Pet.find(project_id, pet_id)
     orders = Order.listed(project_id, Part(SHOWN_ORDERS), name=f"#{pet_id}")
     offered, labels = category_labels(project_id, {pet.category_id})
     origin = Pet.origin(project_id, pet_id)
+    now = {name: text_of(value) for name, value in CHANGE_FORM.dump(pet).items()}
+    now["categoryId"] = labels[pet.category_id]
+    actions = (url_for(each, pet_id=pet_id) for each in (ANIMAL, ORDER_ANIMAL))
+    form = filled_in(form, *actions)
     return render_template(
         "pet.html",
         pet=pet,
@@ -94,36 +98,23 @@ def animal(pet_id: int, correction: Form = EMPTY, order: Form = EMPTY) -> str:
         orders=orders,
         offered=offered,
         labels=labels,
-        correction=filled_in(correction, url_for(ANIMAL, pet_id=pet_id))
-        or _correction_of(pet, labels),
-        order=filled_in(order, url_for("dashboard_pets.order_animal", pet_id=pet_id)),
+        statuses=STATUSES,
+        form=Form(Form.showing(now).values | form.values, form.errors),
     )
 
 
-def _correction_of(pet: Pet, labels: dict[int, str]) -> Form:
-    """Return the form that corrects an animal, filled in with what it is now."""
-    dumped = CHANGE_FORM.dump(pet)
-    texts = {name: text_of(value) for name, value in dumped.items()}
-    return Form(texts | {"categoryId": labels[pet.category_id]})
-
-
-def _correction_page(pet_id: int, form: Form) -> str:
-    return animal(pet_id, correction=form)
-
-
 @bp.post("/<id:pet_id>")
-@loads_form(
-    CHANGE_FORM, form_page=_correction_page, faults={CategoryUnclear: "categoryId"}
-)
-def correct_animal(
-    pet_id: int, category_id: int | str, **changes: Any
-) -> ResponseReturnValue:
-    """Correct an animal."""
+@loads_form(CHANGE_FORM, form_page=animal, faults={CategoryUnclear: "categoryId"})
+def correct_animal(pet_id: int, **changes: Any) -> ResponseReturnValue:
+    """Change what somebody has changed in the form."""
     project_id = current_project().id
+    pet = Pet.find(project_id, pet_id)
     with db.atomic():
-        number = Category.meant(project_id, category_id)
-        pet = Pet.correct(project_id, pet_id, category_id=number, **changes)
-    return go_to(ANIMAL, f"{pet.name} is corrected.", pet_id=pet_id)
+        if "category_id" in changes:
+            changes["category_id"] = Category.meant(project_id, changes["category_id"])
+        if changes:
+            pet = Pet.correct(project_id, pet_id, **changes)
+    return go_to(ANIMAL, f"{pet.name} is saved. It is {pet.status}.", pet_id=pet_id)
 
 
 @bp.post("/<id:pet_id>/withdraw")
@@ -135,12 +126,8 @@ def withdraw_animal(pet_id: int) -> Outcome:
     return Outcome(INDEX, f"{pet.name} (#{pet_id}) is withdrawn.")
 
 
-def _order_page(pet_id: int, form: Form) -> str:
-    return animal(pet_id, order=form)
-
-
 @bp.post("/<id:pet_id>/order")
-@loads_form(OrderForm(), form_page=_order_page)
+@loads_form(OrderForm(), form_page=animal)
 @idempotent
 def order_animal(pet_id: int, reference: str | None) -> Outcome:
     """Order an animal for somebody."""

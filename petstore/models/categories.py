@@ -126,12 +126,6 @@ class Category(NamedTuple):
         A new name becomes a new category. Raises `CategoryUnclear`, and `ProjectFull`
         for a new one.
         """
-        found = cls.find_meant(project_id, category)
-        return cls.named(project_id, str(category)) if found is None else found
-
-    @classmethod
-    def find_meant(cls, project_id: int, category: int | str) -> int | None:
-        """Return the same, or None for a new name."""
         if isinstance(category, int):
             return category
         if labelled := _LABEL.fullmatch(category):
@@ -142,7 +136,7 @@ class Category(NamedTuple):
         ids = cls.ids_named(project_id, category)
         if len(ids) > 1:
             raise CategoryUnclear(*cls.labels(project_id, ids).values())
-        return ids[0] if ids else None
+        return ids[0] if ids else cls.named(project_id, category)
 
     @classmethod
     def find(cls, project_id: int, category_id: int) -> Self | None:

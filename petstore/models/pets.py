@@ -24,9 +24,10 @@ from petstore.models.categories import Category, CategoryTable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
 from petstore.storage import BaseModel, Statement, db, page_statement, slot, statement
-from petstore.storage.lists import List, Listed, Part
+from petstore.storage.lists import List, Listed, Part, count_each
 
 STATUSES = ("available", "pending", "sold")
+MOST_OF_CATEGORY = 1_000  # animals that are counted
 
 
 class NoSuchPet(RuleError):
@@ -178,20 +179,49 @@ class Pet(NamedTuple):
         status: str | None = None,
         category_id: int | None = None,
         name: str = "",
+        sort: str | None = None,
     ) -> Listed:
-        """Return a part of the project's animals, newest first.
+        """Return a part of the project's animals, newest first, or the newest by name.
 
         `name` searches their names, or is the number of one, as `Wanted` has it.
         """
-        wanted = Wanted.of(name)
+        wanted = Wanted.of(name, needs_sign=False)
         filters = (
             (PetTable.project, project_id),
             (PetTable.category_id, category_id),
             (PetTable.status, status),
             (PetTable.id, wanted.number),
         )
-        search = wanted.search(PetTable.folded)
-        return List(PetTable.id, filters, _COLUMNS, cls._make, search=search).show(part)
+        return List(
+            PetTable.id,
+            filters,
+            _COLUMNS,
+            cls._make,
+            search=wanted.search(PetTable.folded),
+            sort=PetTable.folded if sort else None,
+        ).show(part)
+
+    @staticmethod
+    def counts(project_id: int, category_id: int | None = None) -> dict[str, int]:
+        """Return how many animals have each status, as `count_each` does."""
+        filters = (
+            (PetTable.project, project_id),
+            (PetTable.category_id, category_id),
+        )
+        return count_each(PetTable.id, filters, PetTable.status, STATUSES)
+
+    @staticmethod
+    def count_by_category(project_id: int, ids: set[int]) -> dict[int, int]:
+        """Return how many animals each category has; at most MOST_OF_CATEGORY."""
+        few = PetTable.select(SQL("1")).where(
+            PetTable.project == CategoryTable.project,
+            PetTable.category_id == CategoryTable.id,
+        )
+        number = few.limit(MOST_OF_CATEGORY).select_from(fn.COUNT(SQL("*")))
+        counted = CategoryTable.select(CategoryTable.id, number).where(
+            CategoryTable.project == project_id, CategoryTable.id.in_(ids)
+        )
+        return dict(db.scan(counted))
 
     @classmethod
     def with_ids(cls, project_id: int, ids: Iterable[int]) -> dict[int, Self]:

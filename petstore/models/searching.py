@@ -14,7 +14,7 @@ from peewee import OP, ColumnBase, Expression
 from petstore.storage import db
 from petstore.storage.lists import MAX_ID
 
-_NUMBER = re.compile(r"\s*#([0-9]{1,19})\s*")
+_NUMBER = re.compile(r"\s*(#?)([0-9]{1,19})\s*")
 
 
 def fold(text: str) -> str:
@@ -34,10 +34,11 @@ class Wanted(NamedTuple):
     words: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str) -> Self:
-        """Return what a person has typed."""
-        if found := _NUMBER.fullmatch(text):
-            return cls(min(int(found[1]), MAX_ID), ())
+    def of(cls, text: str, *, needs_sign: bool = True) -> Self:
+        """Return what a person has typed; a number may need the sign before it."""
+        found = _NUMBER.fullmatch(text)
+        if found and (found[1] or not needs_sign):
+            return cls(min(int(found[2]), MAX_ID), ())
         return cls(None, tuple(dict.fromkeys(fold(text).split())))
 
     def search(self, folded: ColumnBase) -> list[Expression]:

@@ -18,6 +18,7 @@ from marshmallow.fields import Field, List
 from petstore.schemas.fields import Integer, Stored
 
 UNKNOWN = "is unknown"
+SHOWN = "shown."  # begins the name of a hidden field with what a form has shown
 
 
 class Columns(NamedTuple):
@@ -129,6 +130,27 @@ class TextSchema(StrictSchema):
             for name, text in texts.items()
             if text.strip()
         }
+
+
+class ChangeForm(TextSchema):
+    """A form that changes what somebody has changed in it, as `shown.` fields tell."""
+
+    def __init__(self) -> None:
+        super().__init__(partial=True)
+
+    def load(self, data: Any, **options: Any) -> Any:
+        """Load what is not as it was shown."""
+        changed = {
+            name: text
+            for name, text in data.items()
+            if not name.startswith(SHOWN) and text != data.get(f"{SHOWN}{name}")
+        }
+        unchanged = [
+            name
+            for name, each in self.load_fields.items()
+            if (each.data_key or name) not in changed
+        ]
+        return super().load(changed, partial=unchanged, **options)
 
 
 def text_of(value: Any) -> str:

@@ -1,7 +1,7 @@
 """Categories in bodies and parameters."""
 
-from petstore.schemas import ResourceSchema, StrictSchema, TextSchema
-from petstore.schemas.fields import Integer, Name, UrlInteger
+from petstore.schemas import ChangeForm, ResourceSchema, StrictSchema, TextSchema
+from petstore.schemas.fields import Integer, Name
 
 NAME = {"description": "Its name; null until it has one.", "example": "Dogs"}
 
@@ -12,16 +12,16 @@ class CategoryChangeSchema(StrictSchema):
     name = Name(required=True, allow_none=True, metadata=NAME)
 
 
-class CategoryChangeForm(TextSchema):
+class CategoryForm(TextSchema):
+    """The form that adds a category."""
+
+    name = Name(required=True)
+
+
+class CategoryChangeForm(ChangeForm):
     """The form that names a category; an empty field takes the name away."""
 
     name = Name(load_default=None)
-
-
-class NamedCategoryForm(CategoryChangeSchema, TextSchema):
-    """The form that names a category, which it identifies by a field."""
-
-    category_id = UrlInteger(data_key="categoryId", required=True)
 
 
 class CategorySchema(ResourceSchema):

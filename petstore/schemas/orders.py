@@ -1,7 +1,13 @@
 """Orders in bodies and parameters."""
 
 from petstore.models.orders import CLOSED, STATUSES
-from petstore.schemas import ChangeSchema, ResourceSchema, StrictSchema, TextSchema
+from petstore.schemas import (
+    ChangeForm,
+    ChangeSchema,
+    ResourceSchema,
+    StrictSchema,
+    TextSchema,
+)
 from petstore.schemas.fields import Choice, Instant, Integer, Name, UrlInteger
 from petstore.schemas.paging import DashboardQuery, PageQuery
 
@@ -86,3 +92,7 @@ class OrderForm(TextSchema):
     """The form that orders an animal, on its page."""
 
     reference = Name(load_default=None)
+
+
+class OrderChangeForm(OrderForm, ChangeForm):
+    """The form that corrects the reference of an order, or erases it."""

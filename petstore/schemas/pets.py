@@ -5,7 +5,13 @@ from typing import Any
 from marshmallow.fields import Field
 
 from petstore.models.pets import STATUSES
-from petstore.schemas import ChangeSchema, ResourceSchema, StrictSchema, TextSchema
+from petstore.schemas import (
+    ChangeForm,
+    ChangeSchema,
+    ResourceSchema,
+    StrictSchema,
+    TextSchema,
+)
 from petstore.schemas.fields import Choice, Integer, Name, NumberOrName, UrlInteger
 from petstore.schemas.paging import DashboardQuery, PageQuery
 
@@ -55,11 +61,8 @@ class AnimalForm(NewPetSchema, TextSchema):
     )
 
 
-class AnimalChangeForm(AnimalForm):
+class AnimalChangeForm(AnimalForm, ChangeForm):
     """The form that corrects an animal."""
-
-    class Meta:
-        exclude = ("status",)
 
 
 class FilePetSchema(NewPetSchema, TextSchema):
@@ -86,4 +89,4 @@ class DashboardPetQuery(DashboardQuery):
     status = PetStatus(load_default=None)
     category_id = UrlInteger(data_key="category", load_default=None)
     name = Name(load_default="")
-    open = UrlInteger(load_default=None)
+    sort = Choice(("name",), load_default=None)

@@ -4,7 +4,7 @@ A list is read along an index. Nothing reads more of it than a page, or a fixed 
 of rows, however many there are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -53,6 +53,7 @@ class List:
     is_descending: bool = True
     search: Sequence[Expression] = ()
     newest: int | None = None  # the number of rows that belong to the list, if limited
+    sort: Field | None = None  # of the newest rows, whose parts have numbers then
 
     def show(self, part: Part) -> Listed:
         """Return a part of the list, and the total."""
@@ -62,6 +63,8 @@ class List:
         counted = self._select([SQL("1")], above).where(*self.search).limit(most)
         [(total,)] = db.scan(counted.select_from(fn.COUNT(SQL("*"))))
         is_exact = not older or self.newest is not None
+        if self.sort:
+            return self._sorted(part, above, total, is_exact)
         lowest = above if self.search else BEFORE_ALL
         if part.is_last or part.before is not None:
             rows, previous = self._read(part.limit, lowest, part.before, True)
@@ -72,6 +75,23 @@ class List:
         rows, following = self._read(part.limit, lowest, part.after, False)
         previous = rows[0].id if rows and part.after is not None else None
         return Listed(rows, total, is_exact, previous, following)
+
+    def _sorted(self, part: Part, above: int, total: int, is_exact: bool) -> Listed:
+        """Return a part of the newest rows, in the order of a column."""
+        end = total if part.is_last else part.before
+        start = part.after or 0 if end is None else max(0, end - part.limit)
+        found = self._select([self.id], above).where(*self.search)
+        few = found.order_by(self.sort, self.id).limit(part.limit).offset(start)
+        rows = self.id.model.select(*self.columns).where(self.id.in_(few))
+        ordered = db.scan(rows.order_by(self.sort, self.id))
+        stop = start + len(ordered)
+        return Listed(
+            list(map(self.make, ordered)),
+            total,
+            is_exact,
+            start or None,
+            stop if stop < total else None,
+        )
 
     def _read(
         self, limit: int, above: int, start: int | None, is_backward: bool
@@ -102,6 +122,19 @@ class List:
             .where(db.along_index(equal, self.id > above, end))
             .order_by(*(key.asc() if is_ascending else key.desc() for key in keys))
         )
+
+
+def count_each(
+    key: Field, filters: Pairs, column: Field, values: Iterable[str]
+) -> dict[str, int]:
+    """Return how many rows have each value, along an index; at most MAX_COUNTED."""
+    counts = {}
+    for value in values:
+        equal = [pair for pair in (*filters, (column, value)) if pair[1] is not None]
+        few = key.model.select(SQL("1")).where(db.along_index(equal, key > BEFORE_ALL))
+        counted = few.limit(MAX_COUNTED).select_from(fn.COUNT(SQL("*")))
+        [(counts[value],)] = db.scan(counted)
+    return counts
 
 
 def page_statement(

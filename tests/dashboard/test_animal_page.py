@@ -36,16 +36,51 @@ def test_an_animal_is_shown_with_its_orders(browser: Browser, project: Project):
     )
     page = browser.read(ANIMAL)
     assert "Status Sold" in page
-    assert "1 Ms Lovelace 17 Mar 2027 12:00 UTC 17 Mar 2027 12:00 UTC Completed" in page
-    assert "Only an animal that is available can be withdrawn." in page
+    assert "1 Ms Lovelace 17 Mar 2027 12:00 UTC Completed" in page
+    assert "Take it back" in page
 
 
 @of_both_engines
 def test_an_animal_is_corrected_as_over_the_api(browser: Browser, client: FlaskClient):
     fields = {"name": "Max", "categoryId": "Dogs"}
-    assert "Max is corrected." in browser.follow(ANIMAL, **fields)
+    assert "Max is saved. It is available." in browser.follow(ANIMAL, **fields)
     assert client.get("/v1/pets/1").json["name"] == "Max"
     assert client.get("/v1/categories").json[1] == {"id": 8, "name": "Dogs"}
+
+
+@of_both_engines
+@pytest.mark.parametrize(
+    ("fields", "corrected"),
+    [
+        ({"name": "Max"}, ("Max", 8, "sold")),
+        ({"categoryId": "dogs "}, ("Tom", 9, "sold")),
+        ({"status": "available"}, ("Tom", 8, "available")),
+        ({}, ("Tom", 8, "sold")),
+    ],
+)
+def test_only_what_somebody_has_changed_is_written(
+    browser: Browser, project: Project, fields: dict[str, str], corrected: tuple
+):
+    Category.rename(project.id, 9, "Dogs")
+    shown = REX | {"status": "available"}
+    sent = shown | {f"shown.{name}": text for name, text in shown.items()}
+    # Meanwhile somebody else corrects everything.
+    Pet.correct(project.id, 1, name="Tom", category_id=8, status="sold")
+    fields = fields | ({"shown.status": "x"} if "status" in fields else {})
+    browser.submit(ANIMAL, **sent | fields)
+    assert Pet.find(project.id, 1)[1:4] == corrected
+
+
+def test_a_returned_animal_is_taken_back(browser: Browser, project: Project):
+    order = Order.place(project.id, 1)
+    assert 'name="status"' not in browser.get(ANIMAL).text  # that is the order's
+    Order.change(project.id, order.id, status="completed")
+    for status, button in (("sold", "Take it back"), ("pending", "Make it available")):
+        Pet.correct(project.id, 1, status=status)
+        assert f"{button} Orders" in browser.read(ANIMAL)
+        assert "Rex is saved. It is available." in browser.follow(
+            ANIMAL, status="available"
+        )
 
 
 @pytest.mark.parametrize(
@@ -157,9 +192,7 @@ def test_what_somebody_has_ordered_before_is_not_available(
     browser: Browser, project: Project, deed: str
 ):
     Order.place(project.id, 1)
-    answer = browser.submit(f"{ANIMAL}/{deed}")
-    assert answer.location == ANIMAL
-    assert "The animal 1 has the open order 1" in browser.read(ANIMAL)
+    assert "The animal 1 has the open order 1" in browser.follow(f"{ANIMAL}/{deed}")
     assert Order.page(project.id, after=1, limit=1, status=None) == []
 
 

@@ -1,10 +1,10 @@
-"""/dashboard/categories: naming a category in place."""
+"""/dashboard/categories: adding, naming and deleting categories."""
 
 import pytest
 
 from petstore.models.categories import Category
 from petstore.models.projects import Project
-from tests.harness.browser import Browser, words
+from tests.harness.browser import Browser, add_pet, words
 from tests.harness.databases import of_both_engines
 
 CATEGORIES = "/dashboard/categories"
@@ -22,11 +22,12 @@ def names(project: Project) -> dict[int, str | None]:
 
 
 @pytest.mark.usefixtures("categories")
-def test_categories_are_listed_by_number(browser: Browser):
+def test_categories_are_listed_with_their_animals(browser: Browser, project: Project):
+    add_pet(project, "Rex", 1)
     text = browser.read(f"{CATEGORIES}?limit=2")
     assert "Categories 3 categories" in text
-    assert "0 Kind 0. Show animals" in text
-    assert "1 No name Show animals" in text
+    assert "0 Kind 0. 0 animals of category 0 Rename" in text
+    assert "1 No name 1 animal of category 1 Rename" in text
 
 
 @of_both_engines
@@ -34,14 +35,14 @@ def test_categories_are_listed_by_number(browser: Browser):
 def test_a_category_is_named_on_its_row(browser: Browser, project: Project):
     answer = browser.submit(f"{CATEGORIES}/1?limit=2", name="Dogs")
     assert answer.location == f"{CATEGORIES}?limit=2"
-    assert "The category 1 is named Dogs." in browser.read(answer.location)
+    assert "The category 1 is saved." in browser.read(answer.location)
     assert names(project)[1] == "Dogs"
 
 
 @pytest.mark.usefixtures("categories")
 def test_an_empty_name_takes_the_name_away(browser: Browser, project: Project):
     told = browser.follow(f"{CATEGORIES}/2", name="")
-    assert "The category 2 has no name now." in told
+    assert "The category 2 is saved." in told
     assert names(project)[2] is None
 
 
@@ -56,24 +57,49 @@ def test_a_wrong_name_is_shown_on_its_row(browser: Browser, project: Project):
     assert names(project)[2] == "Kind 2."
 
 
-def test_a_new_category_is_named(browser: Browser, project: Project):
-    browser.submit(CATEGORIES, name="Dogs", categoryId="7")
-    assert names(project) == {7: "Dogs"}
+def test_a_new_category_gets_the_next_number(browser: Browser, project: Project):
+    assert "Dogs is added, with the number 1." in browser.follow(
+        CATEGORIES, name="Dogs"
+    )
+    assert names(project) == {1: "Dogs"}
+
+
+@of_both_engines
+@pytest.mark.usefixtures("categories")
+@pytest.mark.parametrize("path", [CATEGORIES, f"{CATEGORIES}/1", f"{CATEGORIES}/7"])
+def test_a_name_that_another_category_has_is_refused(
+    browser: Browser, project: Project, path: str
+):
+    answer = browser.submit(path, name=" KIND 2.")
+    assert answer.status_code == 400
+    assert "The category 2 has this name already." in words(answer)
+    assert 'value=" KIND 2."' in answer.text
+    assert names(project) == {0: "Kind 0.", 1: None, 2: "Kind 2."}
+
+
+@of_both_engines
+@pytest.mark.usefixtures("categories")
+def test_a_category_is_deleted_unless_an_animal_has_it(
+    browser: Browser, project: Project
+):
+    add_pet(project, "Rex", 1)
+    for number in (1, 2):
+        told = browser.follow(f"{CATEGORIES}/{number}/delete")
+        assert ("is deleted" in told) == (number == 2)
+    assert "Animals have the category 1: give them another" in browser.follow(
+        f"{CATEGORIES}/1/delete"
+    )
+    assert names(project) == {0: "Kind 0.", 1: None}
 
 
 @pytest.mark.parametrize(
-    ("fields", "fault"),
-    [
-        ({"name": "", "categoryId": "7"}, "Name is required."),
-        ({"name": "Dogs", "categoryId": ""}, "Number is required."),
-        ({"name": "Dogs", "categoryId": "-1"}, "Number must be an integer from 0"),
-        ({"name": "a\x00b", "categoryId": "7"}, "Name must not be blank and must"),
-    ],
+    ("name", "fault"),
+    [("", "Name is required."), ("a\x00b", "Name must not be blank and must")],
 )
-def test_wrong_fields_are_shown_with_their_faults(
-    browser: Browser, project: Project, fields: dict[str, str], fault: str
+def test_a_wrong_name_is_shown_with_its_fault(
+    browser: Browser, project: Project, name: str, fault: str
 ):
-    answer = browser.submit(CATEGORIES, **fields)
+    answer = browser.submit(CATEGORIES, name=name)
     assert answer.status_code == 400
     assert fault in words(answer)
     assert '<details class="card adding" open>' in answer.text

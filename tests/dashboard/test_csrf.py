@@ -6,6 +6,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
+from petstore.models.orders import Order
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, add_pet, words
 from tests.harness.statements import recorded
@@ -51,7 +52,7 @@ def test_no_form_of_another_origin_changes_anything(
     client.post("/v1/store/orders", json={"petId": rex["id"]})
     Domain.add(project, "shop.example.org")
     paths = forms(app, key)
-    assert len(paths) == 23
+    assert len(paths) == 26
     for path in paths:
         answer = browser.client.post(path, data=FIELDS, headers=headers)
         assert answer.status_code == 400, path
@@ -86,9 +87,9 @@ def test_opening_a_page_changes_nothing(
     app: Flask, browser: Browser, project: Project, key: str
 ):
     """A link, or an image of another site, does no deed."""
-    pet = add_pet(project, "Rex")
-    own = {"pet_id": pet, "prefix": key[:16], "category_id": 7, "domain_id": 1}
-    own["file"] = "x"
+    order = Order.place(project.id, add_pet(project, "Rex"))
+    own = {"pet_id": order.pet_id, "order_id": order.id, "prefix": key[:16]}
+    own |= {"category_id": 7, "domain_id": 1, "file": "x"}
     pages = [
         rule.build({name: own[name] for name in rule.arguments})[1]
         for rule in app.url_map.iter_rules()

@@ -4,6 +4,7 @@ import pytest
 from flask import Flask
 
 from petstore.models.keys import Key
+from petstore.models.orders import Order
 from petstore.models.projects import Project
 from tests.harness.browser import SIGN_IN, Browser, add_pet, words
 
@@ -18,6 +19,7 @@ REX = {"name": "Rex", "categoryId": "Dogs", "status": "sold"}
         (f"{ANIMALS}/1", f"{ANIMALS}/1", {"name": "Max", "categoryId": "Dogs"}),
         (f"{ANIMALS}/1/order", f"{ANIMALS}/1", {"reference": "Ms Lovelace"}),
         ("/dashboard/categories/7", "/dashboard/categories", {"name": "Dogs"}),
+        ("/dashboard/orders/1", "/dashboard/orders/1", {"reference": "Ms Lovelace"}),
         ("/dashboard/keys", "/dashboard/keys", {"label": "Website"}),
     ],
 )
@@ -29,7 +31,9 @@ def test_what_was_typed_is_there_again(
     page: str,
     fields: dict[str, str],
 ):
-    add_pet(project, "Rex")
+    Order.place(project.id, add_pet(project, "Rex"))
+    if path.endswith("order"):
+        Order.change(project.id, 1, status="cancelled")
     browser.submit("/dashboard/sign-out")
     answer = browser.submit(path, **fields)
     assert answer.location == f"{SIGN_IN}?next={page}"

@@ -80,6 +80,10 @@ def test_database_outage_gets_a_503_page(
         assert is_page(answer, 503)
         assert answer.headers["Retry-After"] == "1"
         assert "melted" not in answer.text
+    answer = browser.submit("/dashboard/animals", name="Rex", categoryId="7")
+    assert "still here: Rex 7 Send it again" in words(answer)
+    answer = browser.submit("/dashboard/sign-in", key="pet_secret")
+    assert "pet_secret" not in answer.text
     outage.undo()
     assert browser.get("/dashboard").status_code == 200
 

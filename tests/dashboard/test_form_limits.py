@@ -1,11 +1,14 @@
 """Forms that write animals, orders or categories are requests of the project's plan."""
 
+import re
 from collections.abc import Callable
+from itertools import count
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from petstore.models.categories import Category
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
@@ -22,19 +25,25 @@ PER_MINUTE = 5
 OTHERS = ("/sign-in", "/sign-out", "/keys", "/sessions", "/settings/domains")
 CHOOSE_FILE = f"{ANIMALS}/import"  # which leads to a question
 
+NUMBERS = count()
 Submit = Callable[[Browser], object]
 FORMS: dict[str, Submit] = {
     ANIMALS: lambda b: b.submit(ANIMALS, name="Rex", categoryId="7"),
     f"{ANIMALS}/import/<file>": lambda b: b.import_file("name,category\nRex,7\n"),
     f"{ANIMALS}/<id:pet_id>": lambda b: b.submit(
-        f"{ANIMALS}/3", name="Rex", categoryId="7"
+        f"{ANIMALS}/4", name="Rex", categoryId="7"
     ),
-    f"{ANIMALS}/<id:pet_id>/order": lambda b: b.submit(f"{ANIMALS}/3/order"),
-    f"{ANIMALS}/<id:pet_id>/withdraw": lambda b: b.submit(f"{ANIMALS}/4/withdraw"),
-    CATEGORIES: lambda b: b.submit(CATEGORIES, categoryId="7", name="Dogs"),
+    f"{ANIMALS}/<id:pet_id>/order": lambda b: b.submit(f"{ANIMALS}/4/order"),
+    f"{ANIMALS}/<id:pet_id>/withdraw": lambda b: b.submit(f"{ANIMALS}/5/withdraw"),
+    CATEGORIES: lambda b: b.submit(CATEGORIES, name=f"Kind {next(NUMBERS)}"),
     f"{CATEGORIES}/<id:category_id>": lambda b: b.submit(
         f"{CATEGORIES}/7", name="Cats"
     ),
+    f"{CATEGORIES}/<id:category_id>/delete": lambda b: b.submit(
+        f"{CATEGORIES}/{Category.add(1, f'Kind {next(NUMBERS)}').id}/delete"
+    ),
+    f"{ORDERS}/<id:order_id>": lambda b: b.submit(f"{ORDERS}/1", reference="Ada"),
+    f"{ORDERS}/<id:order_id>/delete": lambda b: b.submit(f"{ORDERS}/3/delete"),
     f"{ORDERS}/<id:order_id>/complete": lambda b: b.submit(f"{ORDERS}/1/complete"),
     f"{ORDERS}/<id:order_id>/cancel": lambda b: b.submit(f"{ORDERS}/2/cancel"),
 }
@@ -42,10 +51,11 @@ FORMS: dict[str, Submit] = {
 
 @pytest.fixture
 def project(app: Flask) -> Project:
-    """A project with five requests a minute, two orders and two more animals."""
+    """A project with five requests a minute, three orders and two more animals."""
     project = Project.add("Shelter", None, Plan("enterprise", PER_MINUTE, 100))
-    for name in ("Tim", "Tom"):
+    for name in ("Tim", "Tom", "Tum"):
         Order.place(project.id, add_pet(project, name))
+    Order.change(project.id, 3, status="completed")
     for name in ("Tam", "Tem"):
         add_pet(project, name)
     return project
@@ -90,6 +100,25 @@ def test_a_form_is_refused_when_the_requests_are_used_up(
     assert form(browser).status_code == 303
 
 
+def test_a_refused_form_is_shown_again_by_the_page_that_refuses_it(
+    browser: Browser, client: FlaskClient, clock: Clock
+):
+    fields = {"name": "Ömer", "categoryId": "7", "idempotency_key": "x"}
+    while left(client):
+        pass
+    page = browser.submit(ANIMALS, **fields)
+    assert "still here: Ömer 7 Send it again" in words(page)
+    sent = dict(re.findall('type="hidden" name="(.+)" value="(.+)"', page.text))
+    clock.move(seconds=int(page.headers["Retry-After"]))
+    for _ in range(2):
+        assert "Ömer is added, with the id 6." in browser.follow(ANIMALS, **sent)
+    headers = {"Sec-Fetch-Site": "cross-site"}
+    while left(client):
+        pass
+    page = browser.client.post(ANIMALS, data=fields, headers=headers)
+    assert "Ömer" not in page.text
+
+
 def test_no_more_animals_are_added_by_forms_than_the_plan_allows(
     app: Flask, key: str, project: Project
 ):
@@ -97,7 +126,7 @@ def test_no_more_animals_are_added_by_forms_than_the_plan_allows(
     for browser in browsers * PER_MINUTE:
         FORMS[ANIMALS](browser)
     added = list(Pet.page(project.id, after=0, limit=100, status=None))
-    assert len(added) - 4 == PER_MINUTE
+    assert len(added) - 5 == PER_MINUTE
 
 
 def test_pages_and_forms_of_other_sites_are_no_requests(

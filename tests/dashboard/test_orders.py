@@ -1,4 +1,4 @@
-"""/dashboard/orders: the status filter, and closing an order in place."""
+"""/dashboard/orders: filters, and orders closed, corrected and deleted."""
 
 import pytest
 from flask import Flask
@@ -24,8 +24,9 @@ def orders(project: Project) -> None:
 
 def test_an_order_is_shown_with_its_animal(browser: Browser):
     text = browser.read(ORDERS)
-    assert "Pet 0. #1 17 Mar 2027 12:00 UTC 17 Mar 2027 12:00 UTC Completed" in text
-    assert "Pet 2. #3 17 Mar 2027 12:00 UTC not yet Placed Complete order 3" in text
+    assert "All Placed 1 Completed 1 Cancelled 1" in text
+    assert "Pet 0. #1 17 Mar 2027 12:00 UTC Completed" in text
+    assert "Pet 2. #3 17 Mar 2027 12:00 UTC Placed Complete order 3" in text
 
 
 def test_an_order_of_a_withdrawn_animal_is_shown_with_its_number(
@@ -71,6 +72,31 @@ def test_an_order_is_closed_as_over_the_api(
     assert said in browser.read(answer.location)
     order, pet = (client.get(f"/v1/{item}/3").json for item in ("store/orders", "pets"))
     assert (order["status"], pet["status"]) == statuses
+
+
+@of_both_engines
+@pytest.mark.parametrize("order_id", [1, 3])
+def test_the_reference_of_an_order_is_corrected_and_erased(
+    browser: Browser, project: Project, order_id: int
+):
+    page = f"{ORDERS}/{order_id}"
+    for shown, text in (("", "Ms Hopper"), ("Ms Hopper", " ")):
+        fields = {"reference": text, "shown.reference": shown}
+        assert f"The order {order_id} is saved." in browser.follow(page, **fields)
+        assert Order.find(project.id, order_id).reference == (text.strip() or None)
+    Order.change(project.id, order_id, reference="Ada")
+    browser.submit(page, **fields | {"shown.reference": " "})  # as it was shown
+    assert Order.find(project.id, order_id).reference == "Ada"
+
+
+@of_both_engines
+def test_a_closed_order_is_deleted_and_an_open_one_is_not(
+    browser: Browser, project: Project
+):
+    assert "The order 1 is deleted." in browser.follow(f"{ORDERS}/1/delete")
+    assert browser.get(f"{ORDERS}/1").status_code == 404
+    assert "The order 3 is open" in browser.follow(f"{ORDERS}/3/delete")
+    assert Order.find(project.id, 3).status == "placed"
 
 
 def test_a_page_that_is_out_of_date_changes_nothing(

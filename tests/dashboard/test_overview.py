@@ -41,7 +41,7 @@ def test_overview_shows_the_plan_and_both_quotas(client: FlaskClient, browser: B
     assert "2 of 8 requests 6 left · resets at 00:00 UTC, in 11 h 59 min" in shown
 
 
-def test_form_and_example_request_are_shown_until_the_project_has_an_animal(
+def test_form_and_example_are_shown_until_there_is_an_animal_and_then_the_shelter(
     rival_client: FlaskClient, browser: Browser
 ):
     rival_client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
@@ -50,9 +50,14 @@ def test_form_and_example_request_are_shown_until_the_project_has_an_animal(
     rex = {"name": "Rex", "categoryId": "Dogs"}
     said = browser.follow("/dashboard/animals", **rex)
     assert "Rex is added, with the id 2." in said
-    shown = browser.get("/dashboard").text
-    assert "curl" not in shown
-    assert 'action="/dashboard/animals"' not in shown
+    browser.submit("/dashboard/animals/2/order")
+    shown = browser.get("/dashboard")
+    assert "curl" not in shown.text
+    assert 'action="/dashboard/animals"' not in shown.text
+    assert (
+        "The shelter now 0 available 1 pending 0 sold 1 open order Added last "
+        "Rex Dogs Pending Plan Enterprise"
+    ) in words(shown)
 
 
 def test_domains_are_not_offered_without_a_base_domain(browser: Browser):

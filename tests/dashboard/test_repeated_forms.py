@@ -5,7 +5,9 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
+from petstore.models.categories import Category
 from petstore.models.keys import Key
+from petstore.models.orders import Order
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, add_pet
@@ -23,6 +25,9 @@ TOM = {"name": "Tom", "categoryId": "7", "status": "available"}
         ("{question}", "", {}, "1 animal is added."),
         (ANIMAL, "/order", {"reference": "Ms Lovelace"}, "The order 1 is placed"),
         (ANIMAL, "/withdraw", {}, "Rex (#1) is withdrawn."),
+        ("/dashboard/categories", "", {"name": "Cats"}, "Cats is added"),
+        ("/dashboard/categories", "/8/delete", {}, "The category 8 is deleted."),
+        ("/dashboard/orders/1", "/delete", {}, "The order 1 is deleted."),
         ("/dashboard/keys", "?kind=staff", {}, "has issued this key"),
         ("/dashboard/keys/{key}", "/rotate", {}, "has issued this key"),
     ],
@@ -37,6 +42,10 @@ def test_a_form_that_is_sent_twice_does_it_once(
     said: str,
 ):
     add_pet(project, "Rex")
+    Category.ensure(project.id, 8)
+    if "orders" in page:
+        Order.place(project.id, 1)
+        Order.change(project.id, 1, status="cancelled")
     question = browser.upload("name,category\nTom,7\n").location
     page = page.format(key=key[:16], question=question)
     form = browser.get(page).text.partition(f'action="{page}{action}"')[2]

@@ -50,7 +50,8 @@ class Browser:
 
     def follow(self, path: str, **fields: Any) -> str:
         """Submit a form, and return the visible text of the page that it leads to."""
-        return self.read(self.submit(path, **fields).location)
+        answer = self.submit(path, **fields)
+        return self.read(answer.location) if answer.location else words(answer)
 
     def upload(self, content: str | bytes) -> TestResponse:
         """Choose a file with animals, which leads to the question about it."""

@@ -1,6 +1,7 @@
 """Lists for people: filters, search, both directions, and totals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
 
 import pytest
@@ -9,6 +10,7 @@ from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
+from petstore.models.searching import fold
 from petstore.storage import lists
 from petstore.storage.lists import MAX_ID, Listed, Part
 
@@ -66,6 +68,20 @@ def test_animals_are_listed_newest_first_in_both_directions(
     assert all(len(page) == limit for page in pages[:-1])
 
 
+@pytest.mark.parametrize(
+    ("filters", "found"), [({}, range(10)), ({"name": "rE", "status": "sold"}, (0, 9))]
+)
+def test_animals_are_sorted_by_name_in_both_directions(
+    project: Project, pets: list[Pet], filters: dict, found: Sequence[int]
+):
+    for limit in (1, 3):
+        show = partial(Pet.listed, project.id, sort="name", **filters)
+        pages = list(chain(*walk(show, limit)))
+        assert pages == sorted(
+            (pets[n].id for n in found), key=lambda id: (fold(NAMES[id % 10 - 1]), id)
+        )
+
+
 @pytest.mark.parametrize("limit", [1, 2])
 def test_search_finds_parts_of_names_newest_first(
     project: Project, pets: list[Pet], limit: int
@@ -106,7 +122,7 @@ def test_search_finds_as_many_words_as_a_name_can_have(project: Project):
 def test_search_finds_an_animal_by_its_number(
     project: Project, rival: Project, pets: list[Pet]
 ):
-    for text in (f"#{pets[3].id}", f" #0{pets[3].id} "):
+    for text in (f"#{pets[3].id}", f" #0{pets[3].id} ", f"{pets[3].id}"):
         listed = Pet.listed(project.id, Part(10), name=text)
         assert listed == Listed([pets[3]], 1, True, None, None)
     [foreign] = Pet.page(rival.id, after=0, limit=1, status=None)

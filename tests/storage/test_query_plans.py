@@ -149,7 +149,13 @@ class Stage:
             path = f"/v1/pets/{number}"
             name, category = {"name": "Max"}, {"categoryId": 10**8}
             status = {"status": "sold"}
-            for changes in (name, category, status, name | category):
+            for changes in (
+                name,
+                category,
+                status,
+                name | category,
+                name | category | status,
+            ):
                 self.send("PATCH", path, json=changes)
             self.send("DELETE", path)
             self.send("GET", path)
@@ -214,7 +220,8 @@ class Stage:
         animals, rex = "/dashboard/animals", {"name": "Rex", "categoryId": "7"}
         middle = f"after={FIRST + FEW // 2}"
         filters = ("", "status=sold", "category=7", "name=x1", "name=%2312")
-        filters += ("status=sold&category=7", "name=x1&status=sold")
+        filters += ("status=sold&category=7", "name=x1&status=sold", "name=12")
+        filters += ("sort=name", "sort=name&category=7", "sort=name&name=x1")
         for each in filters:
             for part in ("", middle, "last=1"):
                 self._open(f"{animals}?{each}&{part}".rstrip("&").replace("?&", "?"))
@@ -232,11 +239,15 @@ class Stage:
         forms(animals, **rex)
         forms(animals, **rex | {"categoryId": "Kind"}, idempotency_key=f"{self.number}")
         forms(animals, **rex | {"categoryId": f"New {self.number}"})
-        forms("/dashboard/categories", categoryId="7", name="Dogs")
-        forms("/dashboard/categories/7", name="Cats")
+        forms("/dashboard/categories", name=f"Sort {self.number}")
+        forms("/dashboard/categories/7", name=f"Race {self.number}")
+        forms("/dashboard/categories/7/delete")
         for deed in ("complete", "cancel"):
-            path = f"/dashboard/orders/{self._order()}/{deed}"
-            forms(path)
+            path = f"/dashboard/orders/{self._order()}"
+            self._open(path)
+            forms(path, reference="Ms Lovelace")
+            for each in (deed, "delete"):
+                forms(f"{path}/{each}")
 
     def _use_animal_page(self) -> None:
         rex = {"name": "Rex", "categoryId": 7}

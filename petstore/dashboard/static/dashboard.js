@@ -98,16 +98,16 @@ function readContent(address) {
   return page.querySelector("tbody") && page.querySelector("main");
 }
 
-// Whoever was refused for a while can let the page wait.
+// Whoever was refused for a while can let the page, or a form on it, wait.
 const wait = document.querySelector("[data-wait-seconds]");
 if (wait) {
   const end = Date.now() + wait.dataset.waitSeconds * 1000;
   const left = () => Math.max(0, Math.ceil((end - Date.now()) / 1000));
+  const title = wait.textContent;
   let isWaiting = false;
   const show = () => {
-    const verb = isWaiting ? "Waiting" : "Wait, and try again";
-    wait.textContent = left() ? `${verb} (${left()} s)` : "Try again";
-    if (isWaiting && !left()) location.assign(wait.href);
+    wait.textContent = left() ? `${isWaiting ? "Waiting" : title} (${left()} s)` : title;
+    if (isWaiting && !left()) wait.form ? wait.form.requestSubmit() : location.assign(wait.href);
   };
   wait.addEventListener("click", (event) => {
     if (left()) event.preventDefault();
