@@ -55,10 +55,7 @@ class Activity(BaseModel):
     topic = TextField(constraints=[SQL(f"DEFAULT '{SETTINGS}'")])
 
     class Meta:
-        indexes = (
-            (("project", "id"), False),
-            (("project", "topic", "id"), False),
-        )
+        indexes = ((("project", "topic", "id"), False),)
 
 
 _COLUMNS = tuple(getattr(Activity, name) for name in Event._fields)

@@ -36,6 +36,7 @@ COLUMNS = {
     "reply.created_ms": f"{START_MS}",
     "activity.at_ms": f"{START_MS}",
     "activity.facts": "'{}'",
+    "activity.topic": "'settings'",
     "session.ends_ms": f"{START_MS} + 1000000000 + n",
     "upload.session": "'x' || n",
     "upload.at_ms": f"{START_MS} + 1000000000 + n",
