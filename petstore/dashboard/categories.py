@@ -3,14 +3,12 @@
 from functools import partial
 
 from flask import render_template, url_for
-from flask.typing import ResponseReturnValue
 
 from petstore.dashboard.forms import (
     EMPTY,
     Form,
     Outcome,
     filled_in,
-    go_to,
     idempotent,
     loads_form,
 )
@@ -71,12 +69,13 @@ def add_category(name: str) -> Outcome:
 @loads_form(
     CategoryChangeForm(), form_page=categories, faults={CategoryNameTaken: "name"}
 )
-def rename_category(category_id: int, **changes: str | None) -> ResponseReturnValue:
+@idempotent
+def rename_category(category_id: int, **changes: str | None) -> Outcome:
     """Name a category, or take its name away."""
     parameters, _ = read_query(DashboardQuery())
     for name in changes.values():
         Category.rename(current_project().id, category_id, name, is_own=True)
-    return go_to(INDEX, f"The category {category_id} is saved.", **parameters)
+    return Outcome(INDEX, f"The category {category_id} is saved.", parameters)
 
 
 @bp.post("/<id:category_id>/delete")

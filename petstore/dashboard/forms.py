@@ -11,7 +11,15 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import orjson
-from flask import flash, get_flashed_messages, redirect, request, session, url_for
+from flask import (
+    current_app,
+    flash,
+    get_flashed_messages,
+    redirect,
+    request,
+    session,
+    url_for,
+)
 from flask.typing import ResponseReturnValue
 from marshmallow import ValidationError
 from werkzeug.exceptions import HTTPException
@@ -19,6 +27,7 @@ from werkzeug.wrappers import Response
 
 from petstore import randomness, timeouts
 from petstore.errors import ERRORS, ErrorResponse, InvalidRequest
+from petstore.events import note
 from petstore.models import RuleError
 from petstore.models.stored_responses import Attempt, StoredResponse
 from petstore.schemas import SHOWN, TextSchema, faults_of
@@ -198,10 +207,18 @@ def idempotent(view: Callable[..., Outcome]) -> View:
                 outcome = Outcome(*orjson.loads(bytes(stored.body or b"")))
             else:
                 outcome = view(**arguments)
+                _note(outcome)
                 StoredResponse.keep(attempt, SEE_OTHER, None, orjson.dumps(outcome[:3]))
         return outcome.show()
 
     return respond
+
+
+def _note(outcome: Outcome) -> None:
+    """Add what was done to animals, orders or categories to the project's activity."""
+    bp: Any = current_app.blueprints[request.blueprints[0]]
+    if bp.counts_forms:
+        note(current_request().state.required_caller.slug, outcome.message)
 
 
 def go_to(

@@ -4,14 +4,12 @@ from functools import partial
 from typing import Any
 
 from flask import render_template, request, url_for
-from flask.typing import ResponseReturnValue
 
 from petstore.dashboard.forms import (
     EMPTY,
     Form,
     Outcome,
     filled_in,
-    go_to,
     idempotent,
     loads_form,
 )
@@ -19,7 +17,7 @@ from petstore.dashboard.lists import read_list, read_query
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.grants import WRITE
-from petstore.models.orders import STATUSES, Order, OrderClosed
+from petstore.models.orders import STATUSES, Order
 from petstore.models.pets import Pet
 from petstore.schemas.orders import DashboardOrderQuery, OrderChangeForm
 
@@ -58,11 +56,13 @@ def order(order_id: int, form: Form = EMPTY) -> str:
 
 @bp.post("/<id:order_id>")
 @loads_form(OrderChangeForm(), form_page=order)
-def change_order(order_id: int, **changes: Any) -> ResponseReturnValue:
+@idempotent
+def change_order(order_id: int, **changes: Any) -> Outcome:
     """Correct the reference of an order, or erase it."""
     if changes:
         Order.change(current_project().id, order_id, **changes)
-    return go_to(ORDER, f"The order {order_id} is saved.", order_id=order_id)
+    said = f"The reference of the order {order_id} is saved."
+    return Outcome(ORDER, said, {"order_id": order_id})
 
 
 @bp.post("/<id:order_id>/delete")
@@ -74,29 +74,25 @@ def delete_order(order_id: int) -> Outcome:
 
 
 @bp.post("/<id:order_id>/complete")
-def complete_order(order_id: int) -> ResponseReturnValue:
+@idempotent
+def complete_order(order_id: int) -> Outcome:
     """Sell the animal."""
-    return _close(order_id, "completed", ".")
+    return _close(order_id, "completed", "sold")
 
 
 @bp.post("/<id:order_id>/cancel")
-def cancel_order(order_id: int) -> ResponseReturnValue:
+@idempotent
+def cancel_order(order_id: int) -> Outcome:
     """Make the animal available again."""
-    return _close(order_id, "cancelled", "; its animal is available.")
+    return _close(order_id, "cancelled", "available again")
 
 
-def _close(order_id: int, status: str, effect: str) -> ResponseReturnValue:
+def _close(order_id: int, status: str, effect: str) -> Outcome:
     parameters, _ = read_query(DashboardOrderQuery())
-    said, kind = f"is {status}{effect}", "good"
-    try:
-        order = Order.change(current_project().id, order_id, status=status)
-    except OrderClosed:
-        order = Order.find(current_project().id, order_id)
-        if order.status != status:  # or the form was sent twice
-            said, kind = f"had been {order.status} before.", "bad"
-    said = f"The order {order_id} {said}"
+    order = Order.change(current_project().id, order_id, status=status)
+    said = f"The order {order_id} is {status}; its animal is {effect}."
     if request.form.get("on") == "animal":
-        return go_to("dashboard_pets.animal", said, kind, pet_id=order.pet_id)
+        return Outcome("dashboard_pets.animal", said, {"pet_id": order.pet_id})
     if request.form.get("on") == "order":
-        return go_to(ORDER, said, kind, order_id=order_id)
-    return go_to(INDEX, said, kind, **parameters)
+        return Outcome(ORDER, said, {"order_id": order_id})
+    return Outcome(INDEX, said, parameters)

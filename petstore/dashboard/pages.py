@@ -66,6 +66,7 @@ class PageBlueprint(Blueprint):
     """Pages that take the same role of a key, or none where they are public."""
 
     takes: str | None
+    counts_forms: bool
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -97,7 +98,7 @@ def pages_blueprint(
     too, are counted as its requests.
     """
     bp = PageBlueprint(name, module, url_prefix=f"{PREFIX}{path}")
-    bp.takes = takes
+    bp.takes, bp.counts_forms = takes, counts_forms
     bp.before_request(forms.refuse_other_origins)
     if takes:
         bp.before_request(partial(sessions.require, takes, has_reserve=has_reserve))

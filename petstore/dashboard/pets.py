@@ -4,14 +4,12 @@ from functools import partial
 from typing import Any
 
 from flask import render_template, request, url_for
-from flask.typing import ResponseReturnValue
 
 from petstore.dashboard.forms import (
     EMPTY,
     Form,
     Outcome,
     filled_in,
-    go_to,
     idempotent,
     loads_form,
     save_draft,
@@ -27,7 +25,6 @@ from petstore.models.pets import STATUSES, Pet
 from petstore.schemas import text_of
 from petstore.schemas.orders import OrderForm
 from petstore.schemas.pets import AnimalChangeForm, AnimalForm, DashboardPetQuery
-from petstore.storage import db
 from petstore.storage.lists import BEFORE_ALL, Part
 
 INDEX = "dashboard_pets.animals"
@@ -105,16 +102,17 @@ def animal(pet_id: int, form: Form = EMPTY) -> str:
 
 @bp.post("/<id:pet_id>")
 @loads_form(CHANGE_FORM, form_page=animal, faults={CategoryUnclear: "categoryId"})
-def correct_animal(pet_id: int, **changes: Any) -> ResponseReturnValue:
+@idempotent
+def correct_animal(pet_id: int, **changes: Any) -> Outcome:
     """Change what somebody has changed in the form."""
     project_id = current_project().id
     pet = Pet.find(project_id, pet_id)
-    with db.atomic():
-        if "category_id" in changes:
-            changes["category_id"] = Category.meant(project_id, changes["category_id"])
-        if changes:
-            pet = Pet.correct(project_id, pet_id, **changes)
-    return go_to(ANIMAL, f"{pet.name} is saved. It is {pet.status}.", pet_id=pet_id)
+    if "category_id" in changes:
+        changes["category_id"] = Category.meant(project_id, changes["category_id"])
+    if changes:
+        pet = Pet.correct(project_id, pet_id, **changes)
+    said = f"{pet.name} is saved. It is {pet.status}."
+    return Outcome(ANIMAL, said, {"pet_id": pet_id})
 
 
 @bp.post("/<id:pet_id>/withdraw")

@@ -123,6 +123,27 @@ def test_ended_sessions_are_listed_with_their_key(
     assert f"All other sessions ended {key[:16]} This session 17 Mar" in shown
 
 
+def test_what_is_done_with_animals_orders_and_categories_has_a_list_of_its_own(
+    browser: Browser, client: FlaskClient, key: str
+):
+    client.post("/v1/pets", json={"name": "Tom", "categoryId": 7})
+    animal = "/dashboard/animals/1"
+    browser.submit(f"{animal}/order", idempotency_key="once")
+    browser.submit(f"{animal}/order", idempotency_key="once")
+    browser.submit("/dashboard/orders/1/complete")
+    browser.submit("/dashboard/categories", name="Dogs")
+    shown = browser.read(f"{ACTIVITY}?topic=shelter")
+    by = f"{key[:16]} This session 17 Mar 2027 12:00 UTC"
+    for said in (
+        "The order 1 is placed; its animal is pending.",
+        "The order 1 is completed; its animal is sold.",
+        "Dogs is added, with the number 8.",
+    ):
+        assert f"{said} {by}" in shown
+    assert "3 events" in shown
+    assert "Dogs" not in browser.read(ACTIVITY)
+
+
 def test_signing_in_pushes_nothing_else_out(
     browser: Browser, project: Project, key: str
 ):

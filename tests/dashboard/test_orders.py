@@ -59,8 +59,8 @@ def test_orders_are_searched_by_reference_and_animal(
 @pytest.mark.parametrize(
     ("deed", "said", "statuses"),
     [
-        ("complete", "The order 3 is completed.", ("completed", "sold")),
-        ("cancel", "its animal is available.", ("cancelled", "available")),
+        ("complete", "The order 3 is completed;", ("completed", "sold")),
+        ("cancel", "its animal is available again.", ("cancelled", "available")),
     ],
 )
 def test_an_order_is_closed_as_over_the_api(
@@ -82,7 +82,7 @@ def test_the_reference_of_an_order_is_corrected_and_erased(
     page = f"{ORDERS}/{order_id}"
     for shown, text in (("", "Ms Hopper"), ("Ms Hopper", " ")):
         fields = {"reference": text, "shown.reference": shown}
-        assert f"The order {order_id} is saved." in browser.follow(page, **fields)
+        assert f"The reference of the order {order_id} is saved." in browser.follow(page, **fields)
         assert Order.find(project.id, order_id).reference == (text.strip() or None)
     Order.change(project.id, order_id, reference="Ada")
     browser.submit(page, **fields | {"shown.reference": " "})  # as it was shown
@@ -104,7 +104,7 @@ def test_a_page_that_is_out_of_date_changes_nothing(
 ):
     Browser(app, key).submit(f"{ORDERS}/3/cancel")
     answer = browser.submit(f"{ORDERS}/3/complete")
-    assert "The order 3 had been cancelled before." in browser.read(answer.location)
+    assert "The order 3 is cancelled already" in browser.read(answer.location)
     assert Order.find(project.id, 3).status == "cancelled"
 
 
