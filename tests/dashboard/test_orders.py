@@ -82,7 +82,9 @@ def test_the_reference_of_an_order_is_corrected_and_erased(
     page = f"{ORDERS}/{order_id}"
     for shown, text in (("", "Ms Hopper"), ("Ms Hopper", " ")):
         fields = {"reference": text, "shown.reference": shown}
-        assert f"The reference of the order {order_id} is saved." in browser.follow(page, **fields)
+        assert f"The reference of the order {order_id} is saved." in browser.follow(
+            page, **fields
+        )
         assert Order.find(project.id, order_id).reference == (text.strip() or None)
     Order.change(project.id, order_id, reference="Ada")
     browser.submit(page, **fields | {"shown.reference": " "})  # as it was shown
