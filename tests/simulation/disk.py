@@ -122,7 +122,8 @@ class Threads:
         except sqlite3.Error as error:
             tell, result = done.set_exception, error
             world.counts["failed commits"] += 1
-        world.note("disk", f"{args[0]}: {result if tell != done.set else 'done'}")
+        outcome = result if tell != done.set else "done"
+        world.note("disk", f"{execute.__name__}: {outcome}")
         world.after(seconds, self._go_on, loop, tell, result)
 
     def _go_on(self, loop: Any, tell: Callable[..., None], result: Any) -> None:
