@@ -49,6 +49,9 @@ def put_category(project_id: int, category_id: int, name: str | None) -> Result:
     rule_errors=(CategoryInUse,),
 )
 def delete_category(project_id: int, category_id: int) -> Result:
-    """Delete a category that no animal has."""
+    """Delete a category.
+
+    No animal may have it.
+    """
     Category.delete(project_id, category_id)
     return Result(None)

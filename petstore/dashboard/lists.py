@@ -53,7 +53,7 @@ class Page:
     @property
     def is_filtered(self) -> bool:
         """Whether the list leaves something out."""
-        return bool(self.filters.keys() - {"limit", "sort"})
+        return bool(self.filters.keys() - {"limit", "sort", "topic"})
 
     @property
     def is_search(self) -> bool:
