@@ -4,7 +4,6 @@ An outage is logged once by each worker. From time to time the storage is tried 
 by the requests that have come by then, and it is used as soon as it answers.
 """
 
-import functools
 import threading
 from collections.abc import Sequence
 
@@ -45,8 +44,9 @@ class Counters:
     def __init__(self, redis_url: str | None, workers: int) -> None:
         self._redis_url = redis_url
         self._workers = workers
-        self._lock = threading.Lock()
+        self._lock, self._own_lock = threading.Lock(), threading.Lock()
         self._shared: AlignedWindowRateLimiter | None = None
+        self._share: AlignedWindowRateLimiter | None = None  # of this process
         self.is_down = False  # whether the storage is away
         self._failed: Sequence[Hit] = ()  # what could not be counted
         self._retry_at = 0.0
@@ -113,9 +113,13 @@ class Counters:
         installation = Secret.shared("installation")[:ID_LENGTH]
         return redis_storage(self._redis_url, f"petstore:{installation}".rstrip(":"))
 
-    @functools.cached_property
+    @property
     def _own(self) -> AlignedWindowRateLimiter:
-        return AlignedWindowRateLimiter(ShareStorage(self._workers))
+        # limits starts a thread with it, and meanwhile another request may come here.
+        with self._own_lock:
+            if self._share is None:
+                self._share = AlignedWindowRateLimiter(ShareStorage(self._workers))
+            return self._share
 
 
 class ShareStorage(MemoryStorage, AlignedWindowSupport):
