@@ -15,7 +15,7 @@ from petstore.dashboard.forms import (
 from petstore.dashboard.lists import read_list, read_query
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
-from petstore.models.categories import Category, CategoryNameTaken
+from petstore.models.categories import Category
 from petstore.models.grants import WRITE
 from petstore.models.pets import MOST_OF_CATEGORY, Pet
 from petstore.schemas.categories import CategoryChangeForm, CategoryForm
@@ -55,7 +55,7 @@ def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
 
 
 @bp.post("")
-@loads_form(CategoryForm(), form_page=categories, faults={CategoryNameTaken: "name"})
+@loads_form(CategoryForm(), form_page=categories)
 @idempotent
 def add_category(name: str) -> Outcome:
     """Add a category with the next number."""
@@ -66,9 +66,7 @@ def add_category(name: str) -> Outcome:
 
 
 @bp.post("/<id:category_id>")
-@loads_form(
-    CategoryChangeForm(), form_page=categories, faults={CategoryNameTaken: "name"}
-)
+@loads_form(CategoryChangeForm(), form_page=categories)
 @idempotent
 def rename_category(category_id: int, **changes: str | None) -> Outcome:
     """Name a category, or take its name away."""

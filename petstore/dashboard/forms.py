@@ -5,7 +5,7 @@ page opens next. Whoever signs in to another project does not see it.
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -133,15 +133,12 @@ def is_refusal(error: RuleError) -> bool:
 
 
 def loads_form(
-    schema: TextSchema,
-    *,
-    form_page: Callable[..., str],
-    faults: Mapping[type[RuleError], str] = {},
+    schema: TextSchema, *, form_page: Callable[..., str]
 ) -> Callable[[View], View]:
     """Load the form into the view's arguments, or show `form_page` with the errors.
 
-    `faults` has the field at fault for errors that the view raises; others are messages
-    of the page. `form_page` takes the arguments of the route, and the form as `form`.
+    An error of a rule that names no field is a message of the page. `form_page` takes
+    the arguments of the route, and the form as `form`.
     """
 
     def decorate(view: View) -> View:
@@ -159,9 +156,8 @@ def loads_form(
             except RuleError as error:
                 if not is_refusal(error):
                     raise
-                field = faults.get(type(error))
-                errors = {field: str(error)} if field else {}
-                if not field:
+                errors = {error.field: str(error)} if error.field else {}
+                if not errors:
                     flash(str(error), "bad")
             page = form_page(**arguments, form=form.with_errors(errors))
             return page, 400, MAY_BE_SHOWN_AGAIN

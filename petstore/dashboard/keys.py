@@ -20,16 +20,7 @@ from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
 from petstore.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
 from petstore.models.credentials import PREFIX_LENGTH
-from petstore.models.grants import (
-    FULL,
-    Grant,
-    InvalidOrigin,
-    LimitMissing,
-    LimitsNeeded,
-    LimitsTooHigh,
-    NoKeyForPages,
-    TooManyOrigins,
-)
+from petstore.models.grants import FULL, Grant
 from petstore.models.keys import STATUSES, Key, LastFullKey
 from petstore.models.requests import totals_of
 from petstore.schemas import text_of
@@ -42,15 +33,6 @@ ISSUED_BEFORE = (
     "This form was sent before, and has issued this key. If you have not copied it, "
     "rotate it."
 )
-# The field of the form that each rule about what a key is issued with concerns.
-FIELDS_AT_FAULT = {
-    LimitMissing: "per_day",
-    LimitsNeeded: "per_minute",
-    LimitsTooHigh: "per_minute",
-    NoKeyForPages: "origins",
-    TooManyOrigins: "origins",
-    InvalidOrigin: "origins",
-}
 
 
 # Nobody who has another key of the project can close the way to revoking it.
@@ -81,7 +63,7 @@ def keys(form: Form = EMPTY) -> str:
 
 
 @bp.post("")
-@loads_form(NewKeyForm(), form_page=keys, faults=FIELDS_AT_FAULT)
+@loads_form(NewKeyForm(), form_page=keys)
 @idempotent
 def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
     """Issue a key and show it once."""
@@ -111,7 +93,7 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 
 
 @bp.post("/<prefix>")
-@loads_form(CHANGE_FORM, form_page=key, faults=FIELDS_AT_FAULT)
+@loads_form(CHANGE_FORM, form_page=key)
 def change_key(prefix: str, label: str | None, **granted: Any) -> ResponseReturnValue:
     """Change the label, the limits and the origins of a key."""
     found = Key.find(current_project().id, prefix)

@@ -17,7 +17,7 @@ from petstore.dashboard.forms import (
 from petstore.dashboard.lists import read_list
 from petstore.dashboard.pages import pages_blueprint
 from petstore.dashboard.sessions import current_project
-from petstore.models.categories import Category, CategoryUnclear
+from petstore.models.categories import Category
 from petstore.models.grants import WRITE
 from petstore.models.keys import Key
 from petstore.models.orders import Order
@@ -61,7 +61,7 @@ def animals(form: Form = EMPTY) -> str:
 
 
 @bp.post("")
-@loads_form(AnimalForm(), form_page=animals, faults={CategoryUnclear: "categoryId"})
+@loads_form(AnimalForm(), form_page=animals)
 @idempotent
 def add_animal(category_id: int | str, **members: Any) -> Outcome:
     """Add an animal; the form stays open for another one of the same category."""
@@ -101,7 +101,7 @@ def animal(pet_id: int, form: Form = EMPTY) -> str:
 
 
 @bp.post("/<id:pet_id>")
-@loads_form(CHANGE_FORM, form_page=animal, faults={CategoryUnclear: "categoryId"})
+@loads_form(CHANGE_FORM, form_page=animal)
 @idempotent
 def correct_animal(pet_id: int, **changes: Any) -> Outcome:
     """Change what somebody has changed in the form."""

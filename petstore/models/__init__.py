@@ -16,6 +16,7 @@ class RuleError(Exception):
     # With `{}` for each value that the error is raised with; if empty, the message of
     # the code.
     text = ""
+    field: str | None = None  # of a form, that is at fault
 
     def __init__(self, *values: object) -> None:
         text = self.text or (ERRORS[self.code].message if self.code else "")

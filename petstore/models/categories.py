@@ -31,6 +31,7 @@ MAX_NEW_ID = 2**53 - 1
 class CategoryUnclear(RuleError):
     """Two categories have the name that was given."""
 
+    field = "categoryId"
     text = "is the name of two categories: choose {} or {}"
 
 
@@ -50,6 +51,7 @@ class CategoryInUse(Conflict):
 class CategoryNameTaken(RuleError):
     """Another category has the name that was given."""
 
+    field = "name"
     text = "The category {} has this name already."
 
 

@@ -57,6 +57,7 @@ def role_refusal(role: str, takes: str) -> str:
 class InvalidOrigin(RuleError):
     """The text, whose beginning the message repeats, is not the origin of a page."""
 
+    field = "origins"
     text = (
         "{!r:.200} is not an origin; write scheme, host and port alone, "
         "like https://shelter.example or http://localhost:8080."
@@ -92,12 +93,14 @@ def is_one_of(origin: str, origins: str) -> bool:
 class LimitMissing(RuleError):
     """A key has one limit without the other."""
 
+    field = "per_day"
     text = "A key has a limit per minute and a limit per day of its own, or neither."
 
 
 class LimitsTooHigh(RuleError):
     """A key would have more than its project."""
 
+    field = "per_minute"
     text = (
         "A key may have at most the limits of its project, which are {:,} requests a "
         "minute and {:,} a day."
@@ -107,18 +110,21 @@ class LimitsTooHigh(RuleError):
 class LimitsNeeded(RuleError):
     """A key for a web page would have no limits of its own."""
 
+    field = "per_minute"
     text = "A key for a web page needs limits of its own, since everybody can take it."
 
 
 class NoKeyForPages(RuleError):
     """Origins are for keys for web pages alone."""
 
+    field = "origins"
     text = "Only a key for a web page, which has the role public, takes origins."
 
 
 class TooManyOrigins(RuleError):
     """A key has more origins than it may have."""
 
+    field = "origins"
     text = "A key takes at most {} origins."
 
 
