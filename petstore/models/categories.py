@@ -21,7 +21,7 @@ from peewee import (
 from petstore import randomness
 from petstore.models import Conflict, RuleError
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
-from petstore.storage import BaseModel, db, page_statement, slot, statement
+from petstore.storage import BaseModel, db, page_reader, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part
 
 # What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
@@ -195,7 +195,7 @@ class Category(NamedTuple):
     @classmethod
     def page(cls, project_id: int, *, after: int, limit: int) -> list[Self]:
         """Return categories of the project by ascending id, after the id `after`."""
-        rows = _select_page(project=project_id, after=after, limit=limit)
+        rows = _read_page(project=project_id, after=after, limit=limit)
         return list(map(cls._make, rows))
 
     @classmethod
@@ -288,7 +288,7 @@ def _require_free(ids: Iterable[int]) -> None:
         raise CategoryNameTaken(each)
 
 
-_select_page = page_statement(CategoryTable.id, _COLUMNS)
+_read_page = page_reader(CategoryTable.id, _COLUMNS)
 
 
 @statement(db)

@@ -21,7 +21,7 @@ from petstore.models import Conflict, RuleError
 from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable, PetTable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
-from petstore.storage import BaseModel, Statement, db, page_statement, slot, statement
+from petstore.storage import BaseModel, Statement, db, page_reader, slot, statement
 from petstore.storage.lists import List, Listed, Part, count_each
 
 # Each with what the animal becomes.
@@ -125,20 +125,12 @@ class Order(NamedTuple):
         raise NoSuchOrder(order_id)
 
     @classmethod
-    def page(
-        cls,
-        project_id: int,
-        *,
-        after: int,
-        limit: int,
-        status: str | None = None,
-        pet_id: int | None = None,
-    ) -> list[Self]:
-        """Return orders of the project by ascending id, after the id `after`."""
-        filters = {"status": status, "pet_id": pet_id}
-        select = _PAGES[pet_id is not None, status is not None]
-        rows = select(project=project_id, after=after, limit=limit, **filters)
-        return list(map(cls._make, rows))
+    def page(cls, project_id: int, **part: int | str) -> list[Self]:
+        """Return orders of the project by ascending id, after the id `after`.
+
+        There are at most `limit`; perhaps those with a `status` or a `pet_id`.
+        """
+        return list(map(cls._make, _read_page(project=project_id, **part)))
 
     @staticmethod
     def open_of(project_id: int, pet_ids: Iterable[int]) -> dict[int, int]:
@@ -222,17 +214,7 @@ _COLUMNS = tuple(getattr(OrderTable, name) for name in Order._fields)
 
 _BY_ID = (OrderTable.project == slot("project")) & (OrderTable.id == slot("id"))
 
-# Pages, by whether they are of one animal, and of one status.
-_PAGES = {
-    (of_pet, of_status): page_statement(
-        OrderTable.id,
-        _COLUMNS,
-        *([OrderTable.pet_id] if of_pet else ()),
-        *([OrderTable.status] if of_status else ()),
-    )
-    for of_pet in (False, True)
-    for of_status in (False, True)
-}
+_read_page = page_reader(OrderTable.id, _COLUMNS, OrderTable.pet_id, OrderTable.status)
 
 
 def _of_pet(column: Field) -> Any:

@@ -23,7 +23,7 @@ from petstore.models import Conflict, RuleError
 from petstore.models.categories import Category, CategoryTable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
-from petstore.storage import BaseModel, Statement, db, page_statement, slot, statement
+from petstore.storage import BaseModel, Statement, db, page_reader, slot, statement
 from petstore.storage.lists import List, Listed, Part, count_each
 
 STATUSES = ("available", "pending", "sold")
@@ -155,20 +155,12 @@ class Pet(NamedTuple):
                 raise PetOrdered(pet_id, order_id)
 
     @classmethod
-    def page(
-        cls,
-        project_id: int,
-        *,
-        after: int,
-        limit: int,
-        status: str | None = None,
-        category_id: int | None = None,
-    ) -> list[Self]:
-        """Return animals of the project by ascending id, after the id `after`."""
-        filters = {"status": status, "category_id": category_id}
-        select = _PAGES[category_id is not None, status is not None]
-        rows = select(project=project_id, after=after, limit=limit, **filters)
-        return list(map(cls._make, rows))
+    def page(cls, project_id: int, **part: int | str) -> list[Self]:
+        """Return animals of the project by ascending id, after the id `after`.
+
+        There are at most `limit`; perhaps those with a `status` or a `category_id`.
+        """
+        return list(map(cls._make, _read_page(project=project_id, **part)))
 
     @classmethod
     def listed(
@@ -294,17 +286,7 @@ _WRITTEN = (
     *(PetTable.added_ms, PetTable.added_by),
 )
 
-# Pages, by whether they are of one category, and of one status.
-_PAGES = {
-    (of_category, of_status): page_statement(
-        PetTable.id,
-        _COLUMNS,
-        *([PetTable.category_id] if of_category else ()),
-        *([PetTable.status] if of_status else ()),
-    )
-    for of_category in (False, True)
-    for of_status in (False, True)
-}
+_read_page = page_reader(PetTable.id, _COLUMNS, PetTable.category_id, PetTable.status)
 
 _BY_ID = (PetTable.project == slot("project")) & (PetTable.id == slot("id"))
 

@@ -50,7 +50,7 @@ def _parts(export: Export, project_id: int) -> Iterator[bytes]:
     while True:
         # No connection is kept while the client reads, or when it has gone.
         with closing(db):
-            rows = export.read(project_id, after=after, limit=limit, status=None)
+            rows = export.read(project_id, after=after, limit=limit)
             dumped = export.schema.dump(rows)
             ids = {members[export.id] for members in dumped}
             names = export.find_names(project_id, ids)

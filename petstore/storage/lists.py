@@ -4,6 +4,7 @@ A list is read along an index. Nothing reads more of it than a page, or a fixed 
 of rows, however many there are.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -137,18 +138,29 @@ def count_each(
     return counts
 
 
-def page_statement(
+def page_reader(
     key: Field, columns: tuple[Field, ...], *filters: Field
-) -> Statement:
-    """Build a query for the rows of a `project` after a key, at most `limit`.
+) -> Callable[..., list[Row]]:
+    """Return a function for the rows of a `project` after a key, at most `limit`.
 
-    It takes `project`, `after`, `limit` and a value for each filter, under the name of
-    its column. It needs an index on the project, the filters and the key.
+    It takes `project`, `after`, `limit`, and values for some of the filters under the
+    names of their columns. It needs an index on the project, these, and the key.
     """
-    return Statement(db, lambda: _page(key, columns, filters))
+    by_name = {column.name: column for column in filters}
+
+    @functools.cache
+    def select(*names: str) -> Statement:
+        chosen = [by_name[name] for name in names]
+        return Statement(db, lambda: _page(key, columns, chosen))
+
+    def read(**values: Any) -> list[Row]:
+        given = [name for name in by_name if values.get(name) is not None]
+        return select(*given)(**values)
+
+    return read
 
 
-def _page(key: Field, columns: tuple[Field, ...], filters: tuple[Field, ...]) -> Select:
+def _page(key: Field, columns: tuple[Field, ...], filters: Sequence[Field]) -> Select:
     equal = (key.model.project, *filters)
     values = [(column, slot(column.name)) for column in equal]
     query: Select = (

@@ -69,7 +69,7 @@ def faults(result: Result) -> list[str]:
 
 
 def animals(project: Project) -> list[tuple]:
-    rows = Pet.page(project.id, after=0, limit=100, status=None)
+    rows = Pet.page(project.id, after=0, limit=100)
     return [(pet.name, pet.category_id, pet.status) for pet in rows]
 
 

@@ -24,7 +24,7 @@ def fail(*_: object, **__: object) -> None:
 
 
 def orders_of(project: Project) -> list[Order]:
-    return Order.page(project.id, after=0, limit=100, status=None)
+    return Order.page(project.id, after=0, limit=100)
 
 
 def test_pet_stays_available_if_its_order_cannot_be_inserted(
