@@ -23,5 +23,12 @@ class RuleError(Exception):
         super().__init__(text.format(*values))
 
 
+class NotFound(RuleError):
+    """The project has nothing of this kind with that id."""
+
+    code = "not_found"
+    text = "There is no {} {}."
+
+
 class Conflict(RuleError):
     """The current state does not allow it; a retry gets the same answer."""

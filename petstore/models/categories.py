@@ -19,7 +19,7 @@ from peewee import (
 )
 
 from petstore import randomness
-from petstore.models import Conflict, RuleError
+from petstore.models import Conflict, NotFound, RuleError
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
 from petstore.storage import BaseModel, db, page_reader, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part
@@ -33,13 +33,6 @@ class CategoryUnclear(RuleError):
 
     field = "categoryId"
     text = "is the name of two categories: choose {} or {}"
-
-
-class NoSuchCategory(RuleError):
-    """The project has no category with that id."""
-
-    code = "not_found"
-    text = "There is no category {}."
 
 
 class CategoryInUse(Conflict):
@@ -183,14 +176,14 @@ class Category(NamedTuple):
     def delete(cls, project_id: int, category_id: int) -> None:
         """Delete a category that no animal has.
 
-        Raises `NoSuchCategory` and `CategoryInUse`.
+        Raises `NotFound` and `CategoryInUse`.
         """
         with db.atomic():
             take_rows(project_id, -1)  # no animal gets it meanwhile
             if not _delete_if_unused(project=project_id, category_id=category_id):
                 if cls.find(project_id, category_id):
                     raise CategoryInUse(category_id)
-                raise NoSuchCategory(category_id)
+                raise NotFound("category", category_id)
 
     @classmethod
     def page(cls, project_id: int, *, after: int, limit: int) -> list[Self]:

@@ -21,7 +21,7 @@ from peewee import (
 
 from petstore import clock, randomness
 from petstore.events import ITSELF, emit_after_commit
-from petstore.models import RuleError
+from petstore.models import NotFound, RuleError
 from petstore.models.plans import PLANS_WITH_DOMAINS
 from petstore.models.projects import Project
 from petstore.storage import BaseModel, db, slot, statement
@@ -38,10 +38,9 @@ GIVE_UP_AFTER_MS = 3 * clock.MS_PER_MINUTE
 TOKEN_BYTES = 20
 
 
-class NoSuchDomain(RuleError):
+class NoSuchDomain(NotFound):
     """The project has no domain with that id."""
 
-    code = "not_found"
     text = "There is no such domain."
 
 

@@ -21,7 +21,7 @@ from peewee import (
 
 from petstore import clock
 from petstore.events import emit_after_commit
-from petstore.models import RuleError
+from petstore.models import NotFound, RuleError
 from petstore.models.credentials import digest_of, is_prefix, new_key, prefix_of
 from petstore.models.grants import FULL, FULL_GRANT, PUBLIC, Grant
 from petstore.models.projects import Project
@@ -37,13 +37,6 @@ INHERITED = (
     *("label", "stored_role", "is_public", "per_minute", "per_day", "origins"),
     *("expires_ms", "banned_until_ms"),
 )
-
-
-class NoSuchKey(RuleError):
-    """The project has no key with that prefix."""
-
-    code = "not_found"
-    text = "There is no key {}."
 
 
 class KeyNotActive(RuleError):
@@ -204,10 +197,10 @@ class Key(BaseModel):
 
     @classmethod
     def find(cls, project_id: int, prefix: str) -> Self:
-        """Return one key of the project; raises `NoSuchKey`."""
+        """Return one key of the project; raises `NotFound`."""
         key = cls.by_prefix(prefix) if is_prefix(prefix) else None
         if key is None or key.project_id != project_id:
-            raise NoSuchKey(prefix)
+            raise NotFound("key", prefix)
         return key
 
     @classmethod

@@ -17,8 +17,8 @@ from peewee import (
 )
 
 from petstore import clock
-from petstore.models import Conflict, RuleError
-from petstore.models.pets import NoSuchPet, Pet, PetNotAvailable, PetTable
+from petstore.models import Conflict, NotFound, RuleError
+from petstore.models.pets import Pet, PetNotAvailable, PetTable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
 from petstore.storage import BaseModel, Statement, db, page_reader, slot, statement
@@ -27,13 +27,6 @@ from petstore.storage.lists import List, Listed, Part, count_each
 # Each with what the animal becomes.
 CLOSED = {"completed": "sold", "cancelled": "available"}
 STATUSES = ("placed", *CLOSED)
-
-
-class NoSuchOrder(RuleError):
-    """The project has no order with that id."""
-
-    code = "not_found"
-    text = "There is no order {}."
 
 
 class PetUnknown(RuleError):
@@ -91,7 +84,7 @@ class Order(NamedTuple):
         """Close the order by a `status`, correct its `reference`, or both.
 
         `completed` sells the animal, `cancelled` makes it available again. Raises
-        `NoSuchOrder`, and `OrderClosed` for the status of a closed order.
+        `NotFound`, and `OrderClosed` for the status of a closed order.
         """
         if "reference" in changes:
             changes["folded"] = fold(changes["reference"] or "")
@@ -110,7 +103,7 @@ class Order(NamedTuple):
 
     @classmethod
     def delete(cls, project_id: int, order_id: int) -> None:
-        """Delete a closed order; raises `NoSuchOrder` and `OrderOpen`."""
+        """Delete a closed order; raises `NotFound` and `OrderOpen`."""
         with db.atomic():
             take_rows(project_id, -1)
             if not _delete_if_closed(project=project_id, id=order_id):
@@ -119,10 +112,10 @@ class Order(NamedTuple):
 
     @classmethod
     def find(cls, project_id: int, order_id: int) -> Self:
-        """Return one order of the project; raises `NoSuchOrder`."""
+        """Return one order of the project; raises `NotFound`."""
         for row in _select_one(project=project_id, id=order_id):
             return cls(*row)
-        raise NoSuchOrder(order_id)
+        raise NotFound("order", order_id)
 
     @classmethod
     def page(cls, project_id: int, **part: int | str) -> list[Self]:
@@ -237,7 +230,7 @@ def _refuse_pet(project_id: int, pet_id: int) -> NoReturn:
     Pet.require_no_order(project_id, pet_id)
     try:
         pet = Pet.find(project_id, pet_id)
-    except NoSuchPet:
+    except NotFound:
         raise PetUnknown from None
     raise PetNotAvailable(pet_id, pet.status)
 

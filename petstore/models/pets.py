@@ -19,7 +19,7 @@ from peewee import (
 
 from petstore import clock
 from petstore.events import current_actor
-from petstore.models import Conflict, RuleError
+from petstore.models import Conflict, NotFound
 from petstore.models.categories import Category, CategoryTable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
@@ -28,13 +28,6 @@ from petstore.storage.lists import List, Listed, Part, count_each
 
 STATUSES = ("available", "pending", "sold")
 MOST_OF_CATEGORY = 1_000  # animals that are counted
-
-
-class NoSuchPet(RuleError):
-    """The project has no animal with that id."""
-
-    code = "not_found"
-    text = "There is no animal {}."
 
 
 class PetNotAvailable(Conflict):
@@ -85,23 +78,23 @@ class Pet(NamedTuple):
 
     @classmethod
     def find(cls, project_id: int, pet_id: int) -> Self:
-        """Return one animal of the project; raises `NoSuchPet`."""
+        """Return one animal of the project; raises `NotFound`."""
         for row in _select_one(project=project_id, id=pet_id):
             return cls(*row)
-        raise NoSuchPet(pet_id)
+        raise NotFound("animal", pet_id)
 
     @staticmethod
     def origin(project_id: int, pet_id: int) -> "Origin":
         """Return when and by whom an animal was added, and corrected last."""
         for row in _select_origin(project=project_id, id=pet_id):
             return Origin(*row)
-        raise NoSuchPet(pet_id)
+        raise NotFound("animal", pet_id)
 
     @classmethod
     def correct(cls, project_id: int, pet_id: int, **changes: Any) -> Self:
         """Change what is given, and return the animal.
 
-        A category that no animal has named before is added. Raises `NoSuchPet`,
+        A category that no animal has named before is added. Raises `NotFound`,
         `PetOrdered` for another status than that of its open order, and `ProjectFull`
         for a new category.
         """
@@ -119,7 +112,7 @@ class Pet(NamedTuple):
             correct = _correct(*sorted(changes))
             for row in correct(project=project_id, id=pet_id, **changes):
                 return cls(*row)
-            raise NoSuchPet(pet_id)
+            raise NotFound("animal", pet_id)
 
     @staticmethod
     def correct_many(project_id: int, changes: dict[int, dict[str, Any]]) -> None:
@@ -139,13 +132,13 @@ class Pet(NamedTuple):
     def withdraw(cls, project_id: int, pet_id: int) -> None:
         """Delete an animal without an open order; its orders stay, and keep its id.
 
-        Raises `NoSuchPet` and `PetOrdered`.
+        Raises `NotFound` and `PetOrdered`.
         """
         with db.atomic():
             take_rows(project_id, -1)  # no order is placed meanwhile
             cls.require_no_order(project_id, pet_id)
             if not _delete(project=project_id, id=pet_id):
-                raise NoSuchPet(pet_id)
+                raise NotFound("animal", pet_id)
 
     @staticmethod
     def require_no_order(project_id: int, pet_id: int) -> None:

@@ -15,7 +15,7 @@ from peewee import (
 
 from petstore import clock, randomness
 from petstore.events import emit_after_commit
-from petstore.models import RuleError
+from petstore.models import NotFound, RuleError
 from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
 from petstore.models.keys import Key
@@ -31,10 +31,9 @@ MOST_LISTED = 100
 FILE_KEPT_MS = 60 * clock.MS_PER_MINUTE
 
 
-class NoSuchSession(RuleError):
+class NoSuchSession(NotFound):
     """The project has no session with that name."""
 
-    code = "not_found"
     text = "The session has ended."
 
 
