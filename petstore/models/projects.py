@@ -193,15 +193,8 @@ class Project(BaseModel):
         """Change the plan, from the next request on."""
         self._change(asdict(plan))
 
-    def change_limits(
-        self,
-        *,
-        per_minute: int | None = None,
-        per_day: int | None = None,
-        max_rows: int | None = None,
-    ) -> None:
+    def change_limits(self, **limits: int | None) -> None:
         """Change some limits of a project that has its own; None leaves one."""
-        limits = {"per_minute": per_minute, "per_day": per_day, "max_rows": max_rows}
         given = {name: limit for name, limit in limits.items() if limit is not None}
         self._change({"plan": self.plan, **given}, Project.plan == self.plan)
 
