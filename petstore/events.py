@@ -73,8 +73,9 @@ def emit_after_commit(name: str, /, *, by: str | None = None, **facts: Any) -> N
     the fact `project`, in the same transaction. `by` is whoever has caused it, unless
     that is who acts. A transaction that is rolled back emits and adds nothing.
     """
-    if name in KINDS:
-        _add_to_activity(facts["project"], name, by or current_actor(), facts)
+    if kind := KINDS.get(name):
+        shown = {fact: facts[fact] for fact in kind.facts if fact in facts}
+        _add(facts["project"], kind.topic, name, by or current_actor(), shown)
     db.after_commit(partial(emit, name, **facts))
 
 
@@ -111,17 +112,6 @@ KINDS = {
 }
 
 
-def _add_to_activity(slug: str, name: str, actor: str, facts: dict[str, Any]) -> None:
-    """Add an event to the project with that slug, and delete what is too much.
-
-    No lock is taken: transactions that end together may leave too many until the next
-    event.
-    """
-    kind = KINDS[name]
-    shown = {fact: facts[fact] for fact in kind.facts if fact in facts}
-    _add(slug, kind.topic, name, actor, shown)
-
-
 def note(slug: str, title: str) -> None:
     """Add what somebody has done on the dashboard to the activity of a project.
 
@@ -131,6 +121,11 @@ def note(slug: str, title: str) -> None:
 
 
 def _add(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) -> None:
+    """Add an event to the project with that slug, and delete what is too much.
+
+    No lock is taken: transactions that end together may leave too many until the next
+    event.
+    """
     values = {"name": name, "actor": actor, "facts": json.dumps(facts)}
     for (project,) in _insert(slug=slug, topic=topic, **values, now_ms=clock.now_ms()):
         _delete_surplus(project=project, topic=topic)
