@@ -58,7 +58,8 @@ class DashboardSessions(SecureCookieSessionInterface):
         if not is_dashboard_path(request.path) or request.path.startswith(STATIC):
             return NO_SESSION
         try:
-            _load_secret(app)
+            # All hosts share it, unless the settings have one.
+            app.secret_key = app.secret_key or Secret.shared("sessions")
         except peewee.DatabaseError as error:
             # It cannot be answered before the hooks run.
             request.environ.setdefault(UNREADABLE, error)
@@ -89,12 +90,6 @@ class DashboardSessions(SecureCookieSessionInterface):
     def get_cookie_secure(self, app: Flask) -> bool:
         """Return whether the cookie is for TLS alone: if the request came over it."""
         return current_request().is_secure
-
-
-def _load_secret(app: Flask) -> None:
-    """Load the signing secret that all hosts share, unless the settings have one."""
-    if app.secret_key is None:
-        app.secret_key = Secret.shared("sessions")
 
 
 def is_dashboard_path(path: str) -> bool:
@@ -149,11 +144,9 @@ def recognise(*, has_reserve: bool = False) -> bool:
     state.project = Project.get_by_id(caller.project_id)
     state.caller = caller
     take_turn_of(caller.key_id)
-    limiter = limiter_of(current_app)
-    decision = limiter.count_page(caller, has_reserve=has_reserve)
-    if not decision.is_granted:
-        hint = "" if has_reserve else " (Keys still opens)"
-        raise too_many(decision, TOO_MANY_PAGES + hint)
+    decision = limiter_of(current_app).count_page(caller, has_reserve=has_reserve)
+    hint = "" if has_reserve else " (Keys still opens)"
+    require_granted(decision, TOO_MANY_PAGES + hint)
     return True
 
 
@@ -161,8 +154,7 @@ def count_dear_page() -> None:
     """Count a page that costs as much as ten, of which one is counted; raises 429."""
     caller = current_request().state.required_caller
     decision = limiter_of(current_app).count_page(caller, pages=DEAR_PAGES - 1)
-    if not decision.is_granted:
-        raise too_many(decision, TOO_MANY_PAGES)
+    require_granted(decision, TOO_MANY_PAGES)
 
 
 def count_form() -> None:
@@ -171,8 +163,7 @@ def count_form() -> None:
         return
     state, limiter = current_request().state, limiter_of(current_app)
     state.decision = decision = limiter.count_form(state.required_caller)
-    if not decision.is_granted:
-        raise too_many(decision, decision.reason(state.project.plan))
+    require_granted(decision, decision.reason(state.project.plan))
 
 
 def current_project() -> Project:
@@ -180,12 +171,13 @@ def current_project() -> Project:
     return current_request().state.project
 
 
-def too_many(decision: Decision, reason: str) -> ErrorResponse:
-    """Return the failure for a request that a limit refuses."""
-    seconds = decision.retry_after_seconds
-    headers = {"Retry-After": str(seconds)}
-    wait = duration(seconds)
-    return ErrorResponse("rate_limit_exceeded", reason, wait, headers=headers)
+def require_granted(decision: Decision, reason: str) -> None:
+    """Raise 429 for a request that a limit refuses."""
+    if not decision.is_granted:
+        seconds = decision.retry_after_seconds
+        headers = {"Retry-After": str(seconds)}
+        wait = duration(seconds)
+        raise ErrorResponse("rate_limit_exceeded", reason, wait, headers=headers)
 
 
 def wanted_page() -> str | None:

@@ -50,8 +50,7 @@ def enter() -> ResponseReturnValue:
     if not caller.may(TAKES):
         return _reject("key_not_allowed", role_refusal(caller.role, TAKES))
     decision = limiter_of(current_app).count_sign_in(caller)
-    if not decision.is_granted:
-        raise sessions.too_many(decision, CROWDED)
+    sessions.require_granted(decision, CROWDED)
     with db.atomic():
         sessions.start(caller)
         key = caller.prefix
@@ -103,8 +102,7 @@ def _reject(code: str, text: str = "") -> ResponseReturnValue:
 def _count_failure(**facts: str) -> None:
     """Count a key that was refused; raises 429 if its address sent too many."""
     failed = limiter_of(current_app).count_failed_sign_in(request.remote_addr)
-    if not failed.is_granted:
-        raise sessions.too_many(failed, FAILED)
+    sessions.require_granted(failed, FAILED)
     # Whoever reaches the limit is guessing keys.
     level = logging.INFO if failed.tightest.remaining else logging.WARNING
     emit("sign_in_failed", level, address=request.remote_addr, **facts)
