@@ -219,10 +219,8 @@ class Pet(NamedTuple):
     @staticmethod
     def names(project_id: int, ids: set[int]) -> dict[int, str]:
         """Return the names of the project's animals with these ids, by id."""
-        rows = PetTable.select(PetTable.id, PetTable.name).where(
-            PetTable.project == project_id, PetTable.id.in_(ids)
-        )
-        return {row.id: row.name for row in rows}
+        pets = Pet.with_ids(project_id, ids)
+        return {pet_id: pet.name for pet_id, pet in pets.items()}
 
     @staticmethod
     def reserve(project_id: int, pet_id: int) -> bool:
