@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
-from typing import NamedTuple
 
 import peewee
 from flask import Blueprint, Flask, Response, render_template, request
 from flask.typing import ResponseReturnValue
 
-from petstore import clock, randomness
+from petstore import randomness
 from petstore.dashboard import formats, forms, sessions
 from petstore.dashboard.sessions import PREFIX, is_dashboard_path
 from petstore.errors import ErrorResponse
@@ -52,14 +51,6 @@ bp = AssetBlueprint(
     template_folder="templates",
     static_folder="static",
 )
-
-
-class Wait(NamedTuple):
-    """How long to wait after a refusal, until when, and where to try again."""
-
-    seconds: int
-    ends_ms: int
-    page: str
 
 
 class PageBlueprint(Blueprint):
@@ -141,19 +132,14 @@ def _failure_page(
         status=status,
         heading=title,
         text=text,
-        wait=_wait(headers) if is_for_a_moment else None,
+        wait_seconds=int(headers["Retry-After"]) if is_for_a_moment else None,
+        page=sessions.wanted_page() or PREFIX if is_for_a_moment else None,
         fields=fields,
         typed=forms.Form.of_request().values if fields else {},
     )
     may_be_shown_again = forms.MAY_BE_SHOWN_AGAIN if fields else None
     response = Response(page, status, may_be_shown_again, mimetype="text/html")
     return _add_headers(response)
-
-
-def _wait(headers: Mapping[str, str]) -> Wait:
-    seconds = int(headers["Retry-After"])
-    ends_ms = clock.now_ms() + seconds * clock.MS_PER_SECOND
-    return Wait(seconds, ends_ms, sessions.wanted_page() or PREFIX)
 
 
 def _show_menu() -> None:
