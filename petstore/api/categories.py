@@ -42,12 +42,7 @@ def put_category(project_id: int, category_id: int, name: str | None) -> Result:
 
 
 @bp.delete("/<id:category_id>")
-@Contract(
-    takes=WRITE,
-    returns=None,
-    statuses=(204,),
-    rule_errors=(CategoryInUse,),
-)
+@Contract(takes=WRITE, rule_errors=(CategoryInUse,))
 def delete_category(project_id: int, category_id: int) -> Result:
     """Delete a category.
 

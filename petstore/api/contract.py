@@ -114,8 +114,8 @@ class Contract:
     """
 
     takes: str  # the least role of a key that may call it
-    returns: ResourceSchema | None  # None stands for 204
-    statuses: tuple[int, ...] = (200,)
+    returns: ResourceSchema | None = None  # None stands for 204
+    statuses: tuple[int, ...] = (200,)  # with what it returns
     query: StrictSchema = NO_PARAMETERS
     body: StrictSchema | None = None
     rule_errors: tuple[type[RuleError], ...] = ()  # what the view may raise

@@ -77,12 +77,7 @@ def update_order(project_id: int, order_id: int, **changes: str | None) -> Resul
 
 
 @bp.delete("/<id:order_id>")
-@Contract(
-    takes=WRITE,
-    returns=None,
-    statuses=(204,),
-    rule_errors=(OrderOpen,),
-)
+@Contract(takes=WRITE, rule_errors=(OrderOpen,))
 def delete_order(project_id: int, order_id: int) -> Result:
     """Delete a closed order."""
     Order.delete(project_id, order_id)

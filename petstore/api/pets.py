@@ -86,12 +86,7 @@ def update_pet(project_id: int, pet_id: int, **changes: Any) -> Result:
 
 
 @bp.delete("/<id:pet_id>")
-@Contract(
-    takes=WRITE,
-    returns=None,
-    statuses=(204,),
-    rule_errors=(PetNotAvailable,),
-)
+@Contract(takes=WRITE, rule_errors=(PetNotAvailable,))
 def delete_pet(project_id: int, pet_id: int) -> Result:
     """Withdraw an animal.
 

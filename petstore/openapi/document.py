@@ -310,8 +310,9 @@ def _responses(rule: Rule, method: str, view: Any) -> dict[str, Any]:
         codes |= {"idempotency_key_in_use", "idempotency_key_reused"}
     if contract.deprecation:
         codes.add("operation_removed")
+    statuses = contract.statuses if contract.returns else (204,)
     responses: dict[str, Any] = {
-        str(status): _success(method, view) for status in contract.statuses
+        str(status): _success(method, view) for status in statuses
     }
     for status in sorted({ERRORS[code].status for code in codes}):
         responses[str(status)] = f"Failure{status}"
