@@ -8,6 +8,7 @@ server name in the handshake.
 import socket
 import ssl
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -35,20 +36,17 @@ from petstore.storage import db, end_deadline
 GONE = (peewee.DatabaseError, peewee.DoesNotExist, NoSuchDomain)
 
 
+@dataclass
 class Verifier:
     """Checks the domains of all projects; needs a base domain."""
 
-    def __init__(
-        self,
-        base_domain: str,
-        tls_address: Address,
-        dns_servers: tuple[Address, ...],
-        limiter: Limiter,
-    ) -> None:
-        self.base_domain = base_domain
-        self._tls_address = tls_address
-        self._dns_servers = dns_servers
-        self._limiter = limiter
+    base_domain: str
+    tls_address: Address
+    dns_servers: tuple[Address, ...]
+    limiter: Limiter
+
+    def __post_init__(self) -> None:
+        """Prepare the checks in the background."""
         self._rechecks = Delayed(self.recheck_due)
 
     def address(self, project: Project) -> str:
@@ -72,7 +70,7 @@ class Verifier:
         result = self._check(domain)
         end_deadline()  # of the request: DNS has had a limit of its own
         if result.is_verified and domain.is_new:
-            self._limiter.count_new_domain(domain.project_id)
+            self.limiter.count_new_domain(domain.project_id)
         domain.record(result, by_owner=True)
         if result.is_verified:
             start(self._request_certificate, domain)
@@ -100,11 +98,11 @@ class Verifier:
     def _check(self, domain: Domain) -> DnsResult:
         required = self.required_records(domain)
         db.close()  # others may use the connection while DNS is queried
-        return check_dns(required, self._dns_servers)
+        return check_dns(required, self.dns_servers)
 
     def _request_certificate(self, domain: Domain) -> None:
         db.close()  # likewise
-        certificate = fetch_certificate(self._tls_address, domain.name)
+        certificate = fetch_certificate(self.tls_address, domain.name)
         with suppress(*GONE), closing(db):
             domain.record_certificate(certificate)
 
