@@ -6,7 +6,7 @@ from flask import render_template
 
 from petstore.clock import MS_PER_DAY
 from petstore.dashboard.lists import read_list
-from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project
 from petstore.events import KEPT, KEPT_MS, TOPICS
 from petstore.models.activity import Event
@@ -16,7 +16,7 @@ from petstore.schemas.paging import ActivityQuery
 
 INDEX = "activity.activity"
 
-bp = pages_blueprint("activity", __name__, "/activity", takes=FULL)
+bp = PageBlueprint("activity", __name__, "/activity", takes=FULL)
 
 
 @bp.get("")

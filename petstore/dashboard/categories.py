@@ -13,7 +13,7 @@ from petstore.dashboard.forms import (
     loads_form,
 )
 from petstore.dashboard.lists import read_list, read_query
-from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
@@ -24,7 +24,7 @@ from petstore.schemas.paging import DashboardQuery
 INDEX = "dashboard_categories.categories"
 RENAME = "dashboard_categories.rename_category"
 
-bp = pages_blueprint(
+bp = PageBlueprint(
     "dashboard_categories", __name__, "/categories", takes=WRITE, counts_forms=True
 )
 

@@ -4,7 +4,7 @@ from flask import abort, current_app, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from petstore.dashboard.forms import EMPTY, Form, filled_in, go_to
-from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project
 from petstore.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
 from petstore.hosting.names import normalised, readable
@@ -12,7 +12,7 @@ from petstore.hosting.verifier import Verifier, verifier_of
 from petstore.models.domains import Domain, DomainNotAllowed
 from petstore.models.grants import FULL
 
-bp = pages_blueprint("domains", __name__, "/settings/domains", takes=FULL)
+bp = PageBlueprint("domains", __name__, "/settings/domains", takes=FULL)
 bp.add_app_template_filter(readable)
 
 INDEX = "domains.domains"

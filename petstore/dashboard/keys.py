@@ -16,7 +16,7 @@ from petstore.dashboard.forms import (
     loads_form,
 )
 from petstore.dashboard.lists import read_query
-from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project
 from petstore.dashboard.sign_in import NOT_CONFIRMED, is_confirmed
 from petstore.models.credentials import PREFIX_LENGTH
@@ -36,7 +36,7 @@ ISSUED_BEFORE = (
 
 
 # Nobody who has another key of the project can close the way to revoking it.
-bp = pages_blueprint("keys", __name__, "/keys", takes=FULL, has_reserve=True)
+bp = PageBlueprint("keys", __name__, "/keys", takes=FULL, has_reserve=True)
 
 
 @bp.get("")

@@ -4,7 +4,7 @@ from flask import render_template, session
 from flask.typing import ResponseReturnValue
 
 from petstore.dashboard.forms import go_to
-from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import TOKEN, current_project
 from petstore.models.grants import FULL
 from petstore.models.sessions import MOST_LISTED, OpenSession, Session
@@ -13,9 +13,7 @@ from petstore.web.application import current_request
 INDEX = "open_sessions.open_sessions"
 
 # Nobody who has another key of the project can close the way to ending its sessions.
-bp = pages_blueprint(
-    "open_sessions", __name__, "/sessions", takes=FULL, has_reserve=True
-)
+bp = PageBlueprint("open_sessions", __name__, "/sessions", takes=FULL, has_reserve=True)
 
 
 @bp.get("")

@@ -14,7 +14,7 @@ from petstore.dashboard.forms import (
     loads_form,
 )
 from petstore.dashboard.lists import read_list, read_query
-from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.grants import WRITE
 from petstore.models.orders import STATUSES, Order
@@ -24,7 +24,7 @@ from petstore.schemas.orders import DashboardOrderQuery, OrderChangeForm
 INDEX = "dashboard_orders.orders"
 ORDER = "dashboard_orders.order"
 
-bp = pages_blueprint(
+bp = PageBlueprint(
     "dashboard_orders", __name__, "/orders", takes=WRITE, counts_forms=True
 )
 

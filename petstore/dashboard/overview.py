@@ -4,7 +4,7 @@ from flask import Response, current_app, render_template, request
 
 from petstore.clock import MS_PER_DAY, utc_date
 from petstore.dashboard.forms import EMPTY
-from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.pets import category_labels
 from petstore.dashboard.sessions import current_project
 from petstore.models.grants import WRITE
@@ -22,7 +22,7 @@ SHOWN_ANIMALS = 5
 WARNED_SHARE = 0.8  # of the day's requests
 SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
 
-bp = pages_blueprint("overview", __name__, "", takes=WRITE)
+bp = PageBlueprint("overview", __name__, "", takes=WRITE)
 
 
 @bp.get("/")

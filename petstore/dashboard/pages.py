@@ -53,13 +53,6 @@ bp = AssetBlueprint(
 )
 
 
-class PageBlueprint(Blueprint):
-    """Pages that take the same role of a key, or none where they are public."""
-
-    takes: str | None
-    counts_forms: bool
-
-
 def init_app(app: Flask, settings: Settings) -> None:
     """Prepare the templates, and show failures under /dashboard as pages."""
     formats.init_app(app)
@@ -72,32 +65,35 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.extensions["error_page"] = _failure_page
 
 
-def pages_blueprint(
-    name: str,
-    module: str,
-    path: str,
-    *,
-    takes: str | None,
-    has_reserve: bool = False,
-    counts_forms: bool = False,
-) -> PageBlueprint:
-    """Make a blueprint for pages at a path below /dashboard.
+class PageBlueprint(Blueprint):
+    """A blueprint for pages at a path below /dashboard.
 
     Its views run for people who are signed in (`current_project`) with a key of the
     role that it takes, or for everybody if that is None. Pages with a reserve open, for
     each key, after the project has opened too many. Forms that do what the API does,
     too, are counted as its requests.
     """
-    bp = PageBlueprint(name, module, url_prefix=f"{PREFIX}{path}")
-    bp.takes, bp.counts_forms = takes, counts_forms
-    bp.before_request(forms.refuse_other_origins)
-    if takes:
-        bp.before_request(partial(sessions.require, takes, has_reserve=has_reserve))
-    if counts_forms:
-        bp.before_request(sessions.count_form)
-    bp.after_request(_add_headers)
-    bp.register_error_handler(RuleError, _show_refusal)
-    return bp
+
+    def __init__(
+        self,
+        name: str,
+        module: str,
+        path: str,
+        *,
+        takes: str | None,
+        has_reserve: bool = False,
+        counts_forms: bool = False,
+    ) -> None:
+        super().__init__(name, module, url_prefix=f"{PREFIX}{path}")
+        self.takes, self.counts_forms = takes, counts_forms
+        self.before_request(forms.refuse_other_origins)
+        if takes:
+            who = partial(sessions.require, takes, has_reserve=has_reserve)
+            self.before_request(who)
+        if counts_forms:
+            self.before_request(sessions.count_form)
+        self.after_request(_add_headers)
+        self.register_error_handler(RuleError, _show_refusal)
 
 
 def _add_headers(response: Response) -> Response:

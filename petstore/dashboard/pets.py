@@ -15,7 +15,7 @@ from petstore.dashboard.forms import (
     save_draft,
 )
 from petstore.dashboard.lists import read_list
-from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project
 from petstore.models.categories import Category
 from petstore.models.grants import WRITE
@@ -34,7 +34,7 @@ SHOWN_ORDERS = 20
 OFFERED_CATEGORIES = 100
 CHANGE_FORM = AnimalChangeForm()
 
-bp = pages_blueprint(
+bp = PageBlueprint(
     "dashboard_pets", __name__, "/animals", takes=WRITE, counts_forms=True
 )
 

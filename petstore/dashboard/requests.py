@@ -3,7 +3,7 @@
 from flask import render_template
 
 from petstore.dashboard.lists import read_list
-from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import current_project
 from petstore.errors import ERRORS
 from petstore.models.grants import WRITE
@@ -13,7 +13,7 @@ from petstore.storage.lists import Listed, Part
 
 INDEX = "requests.requests"
 
-bp = pages_blueprint("requests", __name__, "/requests", takes=WRITE)
+bp = PageBlueprint("requests", __name__, "/requests", takes=WRITE)
 
 
 @bp.get("")

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from petstore import timeouts
 from petstore.dashboard.forms import EMPTY, Form, Outcome, go_to, idempotent
-from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.pets import INDEX
 from petstore.dashboard.sessions import (
     TOKEN,
@@ -26,7 +26,7 @@ from petstore.sheets.imports import Sheet, import_animals
 from petstore.sheets.lines import NotReadable
 from petstore.web.turns import Turns, compute_alone, keep_turn, turns_of
 
-bp = pages_blueprint("sheets", __name__, "", takes=WRITE)
+bp = PageBlueprint("sheets", __name__, "", takes=WRITE)
 
 
 class LinesAtFault(RuleError):

@@ -13,7 +13,7 @@ from flask.typing import ResponseReturnValue
 
 from petstore.dashboard import sessions
 from petstore.dashboard.forms import EMPTY, KEY, Form, go_to, go_to_url
-from petstore.dashboard.pages import pages_blueprint
+from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.sessions import PREFIX, current_project
 from petstore.errors import ERRORS
 from petstore.events import emit, emit_after_commit
@@ -32,7 +32,7 @@ CROWDED = "Too many people have signed in to your project"
 FAILED = "Too many sign-ins from your address have failed"
 NOT_CONFIRMED = Form(errors={KEY: "Enter a full key of this project that works."})
 
-bp = pages_blueprint("sign_in", __name__, "", takes=None)
+bp = PageBlueprint("sign_in", __name__, "", takes=None)
 
 
 @bp.get("/sign-in")
