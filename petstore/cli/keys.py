@@ -99,7 +99,11 @@ def list_keys(slug: str | None, *, as_json: bool) -> None:
                 key.label,
                 key.role,
                 key.state,
-                *map(format_instant, _instants(key)),
+                format_instant(key.created_ms),
+                format_instant(key.last_used_ms),
+                format_instant(key.ends_ms),
+                format_instant(key.revoked_ms),
+                format_instant(key.banned_until_ms if key.is_banned else None),
                 key.per_minute,
                 key.per_day,
                 (key.origins or "").split(),
@@ -157,14 +161,3 @@ def _expiry_ms(days: float | None) -> int | None:
             f"--expires-in must be more than 0 and at most {MAX_EXPIRY_DAYS} days."
         )
     return clock.now_ms() + int(days * clock.MS_PER_DAY)
-
-
-def _instants(key: Key) -> tuple[int | None, ...]:
-    is_banned = (key.banned_until_ms or 0) > clock.now_ms()
-    return (
-        key.created_ms,
-        key.last_used_ms,
-        key.ends_ms,
-        key.revoked_ms,
-        key.banned_until_ms if is_banned else None,
-    )

@@ -237,9 +237,14 @@ class Key(BaseModel):
             return "retired" if self.revoked_ms == self.retires_ms else "revoked"
         if self.ends_ms is not None and self.ends_ms <= now:
             return "retired" if self.ends_ms == self.retires_ms else "expired"
-        if now < (self.banned_until_ms or 0):
+        if self.is_banned:
             return "banned"
         return "active" if self.retires_ms is None else "retiring"
+
+    @property
+    def is_banned(self) -> bool:
+        """Whether the key is banned at the moment."""
+        return clock.now_ms() < (self.banned_until_ms or 0)
 
     @property
     def role(self) -> str:
