@@ -54,9 +54,6 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
 
     STORAGE_SCHEME = ["petstore+database"]
 
-    def __init__(self, uri: str | None = None, **options: Any) -> None:
-        super().__init__(uri, **options)
-
     @property
     def base_exceptions(self) -> type[Exception]:
         """What is raised while the database is away."""
