@@ -40,8 +40,6 @@ def back_up(source: Database, file: Path) -> None:
             _copy(source, partial)
             file.hardlink_to(partial)  # which, unlike renaming, replaces no file
         _sync(file.parent)
-    except FileExistsError:
-        raise BackupFailed(f"there is a file {file} already") from None
     except (OSError, sqlite3.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise BackupFailed(f"{file}: {reason}") from None
