@@ -109,11 +109,6 @@ class Limits:
     recheck_seconds: float = 60.0  # between two looks for domains that are due
     handshake_seconds: float = 120.0  # an authority may take two minutes
 
-    @property
-    def read_seconds(self) -> float:
-        """A read is tried twice in the time of a statement, on two connections."""
-        return self.statement_seconds / 2
-
     def __post_init__(self) -> None:
         """Raise `ValueError` if two limits are in the wrong order."""
         self._check("few_requests", "running_requests", "connections")

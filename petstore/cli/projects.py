@@ -136,8 +136,8 @@ def change(slug: str, name: str | None, plan: str | None, **limits: int | None) 
         )
     if name is not None and (error := name_error(name)):
         raise click.UsageError(f"--name {error}.")
-    stays = plan in (None, project.plan)
-    if stays and project.has_own_limits and any(limits.values()):
+    has_own_limits = not PLANS[project.plan].quota
+    if plan in (None, project.plan) and has_own_limits and any(limits.values()):
         project.change_limits(**limits)
     elif is_of_plan:
         project.change_plan(Plan(plan or project.plan, **limits))

@@ -157,11 +157,6 @@ class Project(BaseModel):
         return list(cls.select().where(cls.deleted_ms.is_null()).order_by(cls.slug))
 
     @property
-    def has_own_limits(self) -> bool:
-        """Whether its limits are its own, because its plan has none."""
-        return not PLANS[self.plan].quota
-
-    @property
     def row_limit(self) -> int | None:
         """How many animals, orders and categories it may hold; None: any number."""
         return PLANS[self.plan].rows or self.max_rows

@@ -44,11 +44,6 @@ class Window(NamedTuple):
         return cls(name, limit, served, remaining, resets_ms, seconds)
 
     @property
-    def is_of_key(self) -> bool:
-        """Whether it is a limit of one key, and not of its project."""
-        return self.name in KEY_WINDOWS
-
-    @property
     def allowance(self) -> str:
         """The limit in words, such as `60 requests a minute`."""
         noun = "request" if self.limit == 1 else "requests"
@@ -128,7 +123,8 @@ class Decision(NamedTuple):
         """Return in words whose limit refuses a request to a project on the plan."""
         if self.tightest.remaining:  # one that is not shown refuses it
             return "The project of this key has no requests left"
-        who = "This key" if self.tightest.is_of_key else plan.capitalize()
+        is_of_key = self.tightest.name in KEY_WINDOWS
+        who = "This key" if is_of_key else plan.capitalize()
         return f"{who} allows {self.tightest.allowance}"
 
     def headers(self) -> list[tuple[str, str]]:

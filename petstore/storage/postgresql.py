@@ -352,7 +352,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         connection = self.connection()
         if connection.limit is None:
             return function(*arguments)
-        connection.limit = timeouts.LIMITS.read_seconds
+        connection.limit = timeouts.LIMITS.statement_seconds / 2  # for each try
         try:
             return function(*arguments)
         except peewee.OperationalError:
