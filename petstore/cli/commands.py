@@ -1,6 +1,7 @@
 """Commands whose errors are one line: exit code 2 for a wrong argument, else 1."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import EPIPE
 from importlib import import_module
@@ -16,6 +17,8 @@ from petstore.clock import rfc3339
 from petstore.events import OPERATOR, acting_as
 from petstore.models import RuleError
 from petstore.storage import migrator, opened_databases
+
+Row = Sequence[object]
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON array, for scripts."
@@ -118,15 +121,28 @@ def in_one_line(message: Exception | str) -> str:
     return " ".join(str(message).split())
 
 
-def echo_list(
-    heads: Sequence[str], rows: Iterable[Sequence[object]], *, as_json: bool
-) -> None:
-    """Print the rows in a table, or as objects with the heads as names."""
-    if as_json:
-        names = [_camel(head) for head in heads]
-        echo_json(dict(zip(names, row, strict=True)) for row in rows)
-    else:
-        _echo_table(heads, rows)
+def table(
+    *heads: str,
+) -> Callable[[Callable[..., Iterable[Row]]], Callable[..., None]]:
+    """Print the rows that the decorated command returns, below these heads.
+
+    With `--json` they are objects, with the heads as names.
+    """
+
+    def decorate(rows_of: Callable[..., Iterable[Row]]) -> Callable[..., None]:
+        @json_option
+        @functools.wraps(rows_of)
+        def command(*, as_json: bool, **arguments: Any) -> None:
+            rows = rows_of(**arguments)
+            if as_json:
+                names = [_camel(head) for head in heads]
+                echo_json(dict(zip(names, row, strict=True)) for row in rows)
+            else:
+                _echo_table(heads, rows)
+
+        return command
+
+    return decorate
 
 
 def echo_json(rows: Iterable[object]) -> None:
@@ -144,7 +160,7 @@ def _camel(head: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-def _echo_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def _echo_table(heads: Sequence[str], rows: Iterable[Row]) -> None:
     lines = [heads, *(list(map(_cell, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:

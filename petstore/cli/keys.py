@@ -1,12 +1,13 @@
 """flask keys create, list, rotate, revoke and unban."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from petstore import clock
-from petstore.cli.commands import Group, echo_list, format_instant, json_option
+from petstore.cli.commands import Group, Row, format_instant, table
 from petstore.cli.projects import (
     chosen_project,
     find_project,
@@ -65,55 +66,49 @@ def create(
 
 @keys.command("list")
 @project_option("Only the keys of this project.")
-@json_option
-def list_keys(slug: str | None, *, as_json: bool) -> None:
+@table(
+    "PREFIX",
+    "LABEL",
+    "ROLE",
+    "STATE",
+    "CREATED",
+    "LAST USED",
+    "EXPIRES",
+    "REVOKED",
+    "BANNED UNTIL",
+    "PER MINUTE",
+    "PER DAY",
+    "ORIGINS",
+    "SERVED TODAY",
+    "REFUSED TODAY",
+    "SERVED 30 DAYS",
+    "REFUSED 30 DAYS",
+    "PROJECT",
+)
+def list_keys(slug: str | None) -> Iterator[Row]:
     """Print the keys, without their secret part.
 
     The last use is up to ten minutes old, and the numbers of requests a few seconds.
     """
     found = Key.all_by_id(None if slug is None else find_project(slug))
     totals = totals_of(found)
-    echo_list(
-        (
-            "PREFIX",
-            "LABEL",
-            "ROLE",
-            "STATE",
-            "CREATED",
-            "LAST USED",
-            "EXPIRES",
-            "REVOKED",
-            "BANNED UNTIL",
-            "PER MINUTE",
-            "PER DAY",
-            "ORIGINS",
-            "SERVED TODAY",
-            "REFUSED TODAY",
-            "SERVED 30 DAYS",
-            "REFUSED 30 DAYS",
-            "PROJECT",
-        ),
-        [
-            (
-                key.prefix,
-                key.label,
-                key.role,
-                key.state,
-                format_instant(key.created_ms),
-                format_instant(key.last_used_ms),
-                format_instant(key.ends_ms),
-                format_instant(key.revoked_ms),
-                format_instant(key.banned_until_ms if key.is_banned else None),
-                key.per_minute,
-                key.per_day,
-                (key.origins or "").split(),
-                *totals[key.id],
-                key.project.slug,
-            )
-            for key in found
-        ],
-        as_json=as_json,
-    )
+    for key in found:
+        yield (
+            key.prefix,
+            key.label,
+            key.role,
+            key.state,
+            format_instant(key.created_ms),
+            format_instant(key.last_used_ms),
+            format_instant(key.ends_ms),
+            format_instant(key.revoked_ms),
+            format_instant(key.banned_until_ms if key.is_banned else None),
+            key.per_minute,
+            key.per_day,
+            (key.origins or "").split(),
+            *totals[key.id],
+            key.project.slug,
+        )
 
 
 @keys.command()

@@ -1,6 +1,7 @@
 """flask projects, and lists of each project: usage, activity, requests, domains."""
 
 from collections.abc import Callable, Iterator
+from itertools import product
 
 import click
 
@@ -8,9 +9,9 @@ from petstore import clock
 from petstore.cli.commands import (
     DatabaseCommand,
     Group,
-    echo_list,
+    Row,
     format_instant,
-    json_option,
+    table,
 )
 from petstore.events import KEPT, TOPICS
 from petstore.models.activity import Event
@@ -79,35 +80,29 @@ def create(name: str, slug: str | None, plan: str | None, **limits: int | None) 
 
 
 @projects.command("list")
-@json_option
-def list_projects(*, as_json: bool) -> None:
+@table(
+    "SLUG",
+    "NAME",
+    "PLAN",
+    "PER MINUTE",
+    "PER DAY",
+    "ROWS",
+    "MAX ROWS",
+    "CREATED",
+)
+def list_projects() -> Iterator[Row]:
     """Print every project with its plan."""
-    echo_list(
-        (
-            "SLUG",
-            "NAME",
-            "PLAN",
-            "PER MINUTE",
-            "PER DAY",
-            "ROWS",
-            "MAX ROWS",
-            "CREATED",
-        ),
-        [
-            (
-                project.slug,
-                project.name,
-                project.plan,
-                project.quota.per_minute,
-                project.quota.per_day,
-                project.rows_held,
-                project.row_limit,
-                format_instant(project.created_ms),
-            )
-            for project in Project.all_by_slug()
-        ],
-        as_json=as_json,
-    )
+    for project in Project.all_by_slug():
+        yield (
+            project.slug,
+            project.name,
+            project.plan,
+            project.quota.per_minute,
+            project.quota.per_day,
+            project.rows_held,
+            project.row_limit,
+            format_instant(project.created_ms),
+        )
 
 
 @projects.command()
@@ -183,63 +178,37 @@ def count_again(slug: str) -> None:
     metavar="N",
     help="How many days, today included.",
 )
-@json_option
-def usage(slug: str | None, days: int, *, as_json: bool) -> None:
+@table("PROJECT", "DAY", "SERVED", "REFUSED", "PER DAY")
+def usage(slug: str | None, days: int) -> Iterator[Row]:
     """Print the requests served and refused of each project and day (UTC)."""
-    echo_list(
-        ("PROJECT", "DAY", "SERVED", "REFUSED", "PER DAY"),
-        [
-            (
-                project.slug,
-                clock.utc_date(day * clock.MS_PER_DAY),
-                served,
-                refused,
-                project.quota.per_day,
-            )
-            for project in _shown(slug)
-            for day, served, refused in history(project.id, days)
-        ],
-        as_json=as_json,
-    )
+    for project in _shown(slug):
+        for day, *figures in history(project.id, days):
+            date = clock.utc_date(day * clock.MS_PER_DAY)
+            yield project.slug, date, *figures, project.quota.per_day
 
 
 @click.command(cls=DatabaseCommand)
 @project_option("Only what happened in this project.")
-@json_option
-def activity(slug: str | None, *, as_json: bool) -> None:
+@table("PROJECT", "TIME", "TOPIC", "EVENT", "FACTS", "BY", "LABEL")
+def activity(slug: str | None) -> Iterator[Row]:
     """Print what happened in each project in 90 days, and who did it, newest first."""
-    echo_list(
-        ("PROJECT", "TIME", "TOPIC", "EVENT", "FACTS", "BY", "LABEL"),
-        [row for project in _shown(slug) for row in _events(project)],
-        as_json=as_json,
-    )
-
-
-def _events(project: Project) -> Iterator[tuple[object, ...]]:
-    for topic in TOPICS:
+    for project, topic in product(_shown(slug), TOPICS):
         events = Event.listed(project.id, Part(KEPT), topic).rows
         labels = Key.labels(project.id, [event.actor for event in events])
         for event in events:
-            time, label = format_instant(event.at_ms), labels.get(event.actor)
-            what = event.title, event.facts
-            yield project.slug, time, topic, *what, event.actor, label
+            what = topic, event.title, event.facts
+            who = event.actor, labels.get(event.actor)
+            yield project.slug, format_instant(event.at_ms), *what, *who
 
 
 @click.command(cls=DatabaseCommand)
 @project_option("Only the requests of this project.")
-@json_option
-def requests(slug: str | None, *, as_json: bool) -> None:
+@table("PROJECT", "TIME", "OPERATION", "STATUS", "CODE", "MESSAGE", "KEY", "ID")
+def requests(slug: str | None) -> Iterator[Row]:
     """Print the requests of each project that failed in 24 hours, newest first."""
-    echo_list(
-        ("PROJECT", "TIME", "OPERATION", "STATUS", "CODE", "MESSAGE", "KEY", "ID"),
-        [
-            # From the operation on to the request's id.
-            (project.slug, format_instant(each.at_ms), *each[2:8])
-            for project in _shown(slug)
-            for each in listed_failures(project.id, Part(FAILURES_KEPT)).rows
-        ],
-        as_json=as_json,
-    )
+    for project in _shown(slug):
+        for _, at_ms, *what, _ in listed_failures(project.id, Part(FAILURES_KEPT)).rows:
+            yield project.slug, format_instant(at_ms), *what
 
 
 domains = Group(name="domains", help="Domains of the projects.")
@@ -247,24 +216,14 @@ domains = Group(name="domains", help="Domains of the projects.")
 
 @domains.command("list")
 @project_option("Only the domains of this project.")
-@json_option
-def list_domains(slug: str | None, *, as_json: bool) -> None:
+@table("NAME", "PROJECT", "STATE", "CERTIFICATE", "EXPIRES")
+def list_domains(slug: str | None) -> Iterator[Row]:
     """Print the domains, with the states of their DNS and their certificates."""
     project = None if slug is None else find_project(slug)
-    echo_list(
-        ("NAME", "PROJECT", "STATE", "CERTIFICATE", "EXPIRES"),
-        [
-            (
-                domain.name,
-                domain.project.slug,
-                domain.state,
-                domain.certificate if domain.verified_ms else None,
-                format_instant(domain.certificate_expires_ms),
-            )
-            for domain in Domain.all_by_name(project)
-        ],
-        as_json=as_json,
-    )
+    for domain in Domain.all_by_name(project):
+        certificate = domain.certificate if domain.verified_ms else None
+        expires = format_instant(domain.certificate_expires_ms)
+        yield domain.name, domain.project.slug, domain.state, certificate, expires
 
 
 def _shown(slug: str | None) -> list[Project]:
