@@ -136,7 +136,7 @@ class Category(NamedTuple):
     @classmethod
     def find(cls, project_id: int, category_id: int) -> Self | None:
         """Return one category of the project, or None."""
-        for row in _select_one(project=project_id, id=category_id):
+        for row in _select_one(project=project_id, category_id=category_id):
             return cls(*row)
         return None
 
@@ -281,6 +281,12 @@ def _require_free(ids: Iterable[int]) -> None:
         raise CategoryNameTaken(each)
 
 
+_BY_ID = (CategoryTable.project == slot("project")) & (
+    CategoryTable.id == slot("category_id")
+)
+# Whether there is the category of a statement.
+CATEGORY_EXISTS = fn.EXISTS(CategoryTable.select(SQL("1")).where(_BY_ID))
+
 _read_page = page_reader(CategoryTable.id, _COLUMNS)
 
 
@@ -298,19 +304,13 @@ def _select_named() -> Query:
 
 @statement(db)
 def _select_one() -> Query:
-    return CategoryTable.select(*_COLUMNS).where(
-        CategoryTable.project == slot("project"), CategoryTable.id == slot("id")
-    )
+    return CategoryTable.select(*_COLUMNS).where(_BY_ID)
 
 
 @statement(db)
 def _take() -> Query:
-    found = CategoryTable.select(SQL("1")).where(
-        CategoryTable.project == slot("project"),
-        CategoryTable.id == slot("category_id"),
-    )
-    rows = Case(None, [(fn.EXISTS(found), slot("rows"))], slot("rows") + 1)
-    return count_if_room(rows).returning(fn.EXISTS(found))
+    rows = Case(None, [(CATEGORY_EXISTS, slot("rows"))], slot("rows") + 1)
+    return count_if_room(rows).returning(CATEGORY_EXISTS)
 
 
 @statement(db)
@@ -346,21 +346,11 @@ def _delete_if_unused() -> Query:
         _PETS.c.project_id == slot("project"),
         _PETS.c.category_id == slot("category_id"),
     )
-    return (
-        CategoryTable.delete()
-        .where(
-            CategoryTable.project == slot("project"),
-            CategoryTable.id == slot("category_id"),
-            ~fn.EXISTS(pets),
-        )
-        .returning(CategoryTable.id)
-    )
+    unused = CategoryTable.delete().where(_BY_ID, ~fn.EXISTS(pets))
+    return unused.returning(CategoryTable.id)
 
 
 @statement(db)
 def _rename() -> Query:
     names = {"name": slot("name"), "folded": slot("folded")}
-    return CategoryTable.update(names).where(
-        CategoryTable.project == slot("project"),
-        CategoryTable.id == slot("category_id"),
-    )
+    return CategoryTable.update(names).where(_BY_ID)

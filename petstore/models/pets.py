@@ -20,7 +20,7 @@ from peewee import (
 from petstore import clock
 from petstore.events import current_actor
 from petstore.models import Conflict, NotFound
-from petstore.models.categories import Category, CategoryTable
+from petstore.models.categories import CATEGORY_EXISTS, Category, CategoryTable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
 from petstore.storage import BaseModel, Statement, db, page_reader, slot, statement
@@ -367,10 +367,6 @@ def _insert() -> Query:
 @statement(db)
 def _insert_one() -> Query:
     """Insert an animal if its category exists."""
-    category = CategoryTable.select(SQL("1")).where(
-        CategoryTable.project == slot("project"),
-        CategoryTable.id == slot("category_id"),
-    )
     values = Select(columns=[slot(column) for column in _WRITTEN])
-    insert = PetTable.insert_from(values.where(fn.EXISTS(category)), _WRITTEN)
+    insert = PetTable.insert_from(values.where(CATEGORY_EXISTS), _WRITTEN)
     return insert.returning(PetTable.id)
