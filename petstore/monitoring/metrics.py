@@ -80,7 +80,7 @@ def metrics() -> Response:
     """Return all metrics; 404 to all but machines of the operator."""
     require_private_client()
     registry = CollectorRegistry()
-    registry.register(_Gauges(current_app))
+    registry.register(_Gauges())
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         MultiProcessCollector(registry)
     else:
@@ -91,16 +91,13 @@ def metrics() -> Response:
 class _Gauges(Collector):
     """Computes gauges for each scrape: what a worker has stored may be out of date."""
 
-    def __init__(self, app: Flask) -> None:
-        self._app = app
-
     def collect(self) -> Iterator[Metric]:
         build = {"version": RELEASE, "interface": INTERFACE}
         yield InfoMetricFamily("petstore_build", "What is running.", build)
         yield GaugeMetricFamily(
             "petstore_counter_store_up",
             "1 while the counter store answers.",
-            value=limiter_of(self._app).store_answers(),
+            value=limiter_of(current_app).store_answers(),
         )
 
 
