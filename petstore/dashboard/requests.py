@@ -1,5 +1,7 @@
 """/dashboard/requests: the project's failed requests, found by their ids."""
 
+from functools import partial
+
 from flask import render_template
 
 from petstore.dashboard.lists import read_list
@@ -9,7 +11,6 @@ from petstore.errors import ERRORS
 from petstore.models.grants import WRITE
 from petstore.models.requests import listed_failures
 from petstore.schemas.paging import RequestQuery
-from petstore.storage.lists import Listed, Part
 
 INDEX = "requests.requests"
 
@@ -19,10 +20,6 @@ bp = PageBlueprint("requests", __name__, "/requests", takes=WRITE)
 @bp.get("")
 def requests() -> str:
     """List failed requests of the last 24 hours, newest first."""
-    page = read_list(INDEX, RequestQuery(), _listed)
+    fetch = partial(listed_failures, current_project().id)
+    page = read_list(INDEX, RequestQuery(), fetch)
     return render_template("requests.html", page=page, errors=ERRORS)
-
-
-def _listed(part: Part, id: str | None) -> Listed:
-    request_id = id.strip() if id else None
-    return listed_failures(current_project().id, part, request_id=request_id)

@@ -109,16 +109,14 @@ class FailedRequest(BaseModel):
 _COLUMNS = tuple(getattr(FailedRequest, name) for name in Failure._fields)
 
 
-def listed_failures(
-    project_id: int, part: Part, *, request_id: str | None = None
-) -> Listed:
+def listed_failures(project_id: int, part: Part, *, id: str | None = None) -> Listed:
     """Return a part of the project's failures of the last 24 hours, newest first.
 
     There are at most `FAILURES_KEPT`; with a request's id, the failures of this one.
     """
     search = [FailedRequest.at_ms >= clock.now_ms() - FAILURES_KEPT_MS]
-    if request_id:
-        search.append(FailedRequest.request_id == request_id)
+    if id:
+        search.append(FailedRequest.request_id == id.strip())
     return List(
         FailedRequest.id,
         ((FailedRequest.project, project_id),),

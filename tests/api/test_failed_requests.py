@@ -30,7 +30,7 @@ EVERYTHING = Part(limit=FAILURES_KEPT + 1)
 def found(project: Project, request_id: str | None = None) -> list[Failure]:
     """Write what is waiting, and return the failures that the project sees."""
     failures.flush()
-    return listed_failures(project.id, EVERYTHING, request_id=request_id).rows
+    return listed_failures(project.id, EVERYTHING, id=request_id).rows
 
 
 def failure(project: Project, number: int = 0, second: int = 0) -> Failure:
