@@ -28,8 +28,6 @@ from petstore.storage import BaseModel, db, slot, statement
 MAX_SLUG_LENGTH = 63
 SLUG = re.compile(LABEL)
 
-Columns = dict[str, str | int | None]
-
 
 class SlugTaken(RuleError):
     """Another project has that slug."""
@@ -204,7 +202,7 @@ class Project(BaseModel):
         if update.execute():
             emit_after_commit("project_deleted", project=self.slug)
 
-    def _change(self, columns: Columns, *conditions: Expression) -> None:
+    def _change(self, columns: dict[str, Any], *conditions: Expression) -> None:
         given = [(getattr(Project, name), columns[name]) for name in columns]
         differs = [(each != new) | each.is_null() for each, new in given if new]
         update = Project.update(columns).where(

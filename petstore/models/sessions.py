@@ -175,7 +175,7 @@ def _end(caller: Caller, digest: str, **facts: str) -> None:
     """End a session as the caller."""
     facts |= {"project": caller.slug, "key": caller.prefix}
     with db.atomic():
-        if _delete(digest):
+        if Session.delete().where(Session.digest == digest).execute():
             emit_after_commit("session_ended", by=caller.prefix, **facts)
 
 
@@ -225,10 +225,6 @@ def _select_open() -> Query:
         .order_by(Session.seen_ms.desc(), Session.digest)
         .limit(MOST_LISTED)
     )
-
-
-def _delete(digest: str) -> bool:
-    return bool(Session.delete().where(Session.digest == digest).execute())
 
 
 @statement(db)

@@ -105,8 +105,7 @@ class Choice(Stored, fields.String):
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> str:
         if value not in self.choices:
             raise self.make_error("invalid")
-        chosen: str = value
-        return chosen
+        return str(value)
 
 
 class NumberOrName(fields.Field[int | str]):
@@ -115,11 +114,9 @@ class NumberOrName(fields.Field[int | str]):
     def _deserialize(self, value: str, *_: Any, **__: Any) -> int | str:
         text = value.strip()
         digits = text.removeprefix("#")
-        is_number = digits.isascii() and digits.isdecimal()
-        meant: int | str = (
-            UrlInteger().deserialize(digits) if is_number else Name().deserialize(text)
-        )
-        return meant
+        if digits.isascii() and digits.isdecimal():
+            return int(UrlInteger().deserialize(digits))
+        return str(Name().deserialize(text))
 
 
 class Words(fields.Field[tuple[str, ...]]):
