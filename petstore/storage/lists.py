@@ -146,18 +146,13 @@ def page_reader(
     It takes `project`, `after`, `limit`, and values for some of the filters under the
     names of their columns. It needs an index on the project, these, and the key.
     """
-    by_name = {column.name: column for column in filters}
 
     @functools.cache
     def select(*names: str) -> Statement:
-        chosen = [by_name[name] for name in names]
+        chosen = [column for column in filters if column.name in names]
         return Statement(db, lambda: _page(key, columns, chosen))
 
-    def read(**values: Any) -> list[Row]:
-        given = [name for name in by_name if values.get(name) is not None]
-        return select(*given)(**values)
-
-    return read
+    return lambda **values: select(*values)(**values)
 
 
 def _page(key: Field, columns: tuple[Field, ...], filters: Sequence[Field]) -> Select:
