@@ -21,7 +21,7 @@ from peewee import (
 from petstore import randomness
 from petstore.models import Conflict, NotFound, RuleError
 from petstore.models.projects import Project, count_if_room, refuse_rows, take_rows
-from petstore.storage import BaseModel, db, page_reader, slot, statement
+from petstore.storage import BaseModel, db, page_statements, slot, statement
 from petstore.storage.lists import MAX_ID, List, Listed, Part
 
 # What JavaScript and spreadsheets read exactly is at most 2^53 - 1.
@@ -188,7 +188,7 @@ class Category(NamedTuple):
     @classmethod
     def page(cls, project_id: int, *, after: int, limit: int) -> list[Self]:
         """Return categories of the project by ascending id, after the id `after`."""
-        rows = _read_page(project=project_id, after=after, limit=limit)
+        rows = _page_by()(project=project_id, after=after, limit=limit)
         return list(map(cls._make, rows))
 
     @classmethod
@@ -287,7 +287,7 @@ _BY_ID = (CategoryTable.project == slot("project")) & (
 # Whether there is the category of a statement.
 CATEGORY_EXISTS = fn.EXISTS(CategoryTable.select(SQL("1")).where(_BY_ID))
 
-_read_page = page_reader(CategoryTable.id, _COLUMNS)
+_page_by = page_statements(CategoryTable.id, _COLUMNS)
 
 
 @statement(db)

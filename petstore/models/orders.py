@@ -21,7 +21,7 @@ from petstore.models import Conflict, NotFound, RuleError
 from petstore.models.pets import Pet, PetNotAvailable, PetTable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
-from petstore.storage import BaseModel, Statement, db, page_reader, slot, statement
+from petstore.storage import BaseModel, Statement, db, page_statements, slot, statement
 from petstore.storage.lists import List, Listed, Part, count_each
 
 # Each with what the animal becomes.
@@ -123,7 +123,7 @@ class Order(NamedTuple):
 
         There are at most `limit`; perhaps those with a `status` or a `pet_id`.
         """
-        return list(map(cls._make, _read_page(project=project_id, **part)))
+        return list(map(cls._make, _page_by(*part)(project=project_id, **part)))
 
     @staticmethod
     def open_of(project_id: int, pet_ids: Iterable[int]) -> dict[int, int]:
@@ -207,7 +207,9 @@ _COLUMNS = tuple(getattr(OrderTable, name) for name in Order._fields)
 
 _BY_ID = (OrderTable.project == slot("project")) & (OrderTable.id == slot("id"))
 
-_read_page = page_reader(OrderTable.id, _COLUMNS, OrderTable.pet_id, OrderTable.status)
+_page_by = page_statements(
+    OrderTable.id, _COLUMNS, OrderTable.pet_id, OrderTable.status
+)
 
 
 def _of_pet(column: Field) -> Any:

@@ -23,7 +23,7 @@ from petstore.models import Conflict, NotFound
 from petstore.models.categories import CATEGORY_EXISTS, Category, CategoryTable
 from petstore.models.projects import Project, take_rows
 from petstore.models.searching import Wanted, fold
-from petstore.storage import BaseModel, Statement, db, page_reader, slot, statement
+from petstore.storage import BaseModel, Statement, db, page_statements, slot, statement
 from petstore.storage.lists import List, Listed, Part, count_each
 
 STATUSES = ("available", "pending", "sold")
@@ -153,7 +153,7 @@ class Pet(NamedTuple):
 
         There are at most `limit`; perhaps those with a `status` or a `category_id`.
         """
-        return list(map(cls._make, _read_page(project=project_id, **part)))
+        return list(map(cls._make, _page_by(*part)(project=project_id, **part)))
 
     @classmethod
     def listed(
@@ -277,7 +277,7 @@ _WRITTEN = (
     *(PetTable.added_ms, PetTable.added_by),
 )
 
-_read_page = page_reader(PetTable.id, _COLUMNS, PetTable.category_id, PetTable.status)
+_page_by = page_statements(PetTable.id, _COLUMNS, PetTable.category_id, PetTable.status)
 
 _BY_ID = (PetTable.project == slot("project")) & (PetTable.id == slot("id"))
 

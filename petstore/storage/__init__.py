@@ -21,4 +21,4 @@ from petstore.storage.engine import renew_deadline as renew_deadline
 from petstore.storage.engine import seconds_left as seconds_left
 from petstore.storage.engine import slot as slot
 from petstore.storage.engine import statement as statement
-from petstore.storage.lists import page_reader as page_reader
+from petstore.storage.lists import page_statements as page_statements

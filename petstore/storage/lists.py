@@ -138,21 +138,22 @@ def count_each(
     return counts
 
 
-def page_reader(
+def page_statements(
     key: Field, columns: tuple[Field, ...], *filters: Field
-) -> Callable[..., list[Row]]:
-    """Return a function for the rows of a `project` after a key, at most `limit`.
+) -> Callable[..., Statement]:
+    """Return a function that returns a statement by the names of its values.
 
-    It takes `project`, `after`, `limit`, and values for some of the filters under the
-    names of their columns. It needs an index on the project, these, and the key.
+    The statement reads the rows of a `project` after a key, at most `limit`. It takes
+    `project`, `after`, `limit`, and values for the filters whose columns are named. It
+    needs an index on the project, these, and the key.
     """
 
     @functools.cache
-    def select(*names: str) -> Statement:
+    def choose(*names: str) -> Statement:
         chosen = [column for column in filters if column.name in names]
         return Statement(db, lambda: _page(key, columns, chosen))
 
-    return lambda **values: select(*values)(**values)
+    return choose
 
 
 def _page(key: Field, columns: tuple[Field, ...], filters: Sequence[Field]) -> Select:
