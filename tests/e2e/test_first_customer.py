@@ -13,6 +13,7 @@ import trustme
 
 from tests.e2e.empty_host import Host, empty_host
 from tests.harness.documents import commands_below
+from tests.harness.releases import commit_of
 from tests.harness.servers import ROOT
 
 PAGE = "docs/operating.md"
@@ -34,6 +35,12 @@ printf '%s\\n' 'server = https://127.0.0.1:14000/dir' 'no-verify-ssl = true' \\
     >> /etc/letsencrypt/cli.ini
 curl --silent --insecure --retry 60 --retry-delay 1 --retry-connrefused \\
     https://127.0.0.1:15000/roots/0 >> /etc/ssl/certs/ca-certificates.crt
+"""
+# Where the repository is cloned from, with a tag that a checkout may lack.
+TAGS = """
+git clone --quiet --bare {0} /srv/petstore.git
+git -C /srv/petstore.git tag --force {1} {2}
+git config --system --rename-section 'url.{0}' url./srv/petstore.git
 """
 # Caddy cannot reach the authority that it asks.
 OWN_CERTIFICATE = """
@@ -143,8 +150,12 @@ def test_stranger_restores_sqlite_and_caddy_answers_json_without_the_service():
 
 
 def test_stranger_upgrades_and_goes_back():
+    [tag] = re.findall(r"--branch (v\S+)", INSTALL_RELEASE)
+    # What lies here is newer, and so is a database that it makes.
+    install = INSTALL.replace("git clone", f"git clone --branch {tag}")
     with empty_host() as host:
-        for step in (INSTALL, SET, START, CHECK):
+        host.run(TAGS.format(ROOT, tag, commit_of(tag.removeprefix("v"))))
+        for step in (install, SET, START, CHECK):
             host.run(step)
         host.run(CUSTOMER.replace(API, DIRECT))
         host.run(INSTALL_RELEASE)
@@ -158,9 +169,7 @@ def test_stranger_upgrades_and_goes_back():
         )
         assert " ".join(places).split() == [released, before, released]
         assert read(host, DIRECT)[0] == ["Rex 0", "Rex 1", "Rex 2"]
-        # What lies here was installed first, and may be newer than its latest release.
-        checked = host.run("petstore check")
-        assert re.search("database  ok|migrated by a newer version", checked)
+        assert "database  ok" in host.run("petstore check")
 
 
 def test_documentation_prints_no_other_configuration_of_nginx():
