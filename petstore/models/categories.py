@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
@@ -114,6 +115,33 @@ class Category(NamedTuple):
         # Release 1.1.0, which may run beside this one, changes names alone.
         return sorted(id for id, name in rows if fold_name(name or "") == folded)
 
+    @staticmethod
+    def ids_by_name(project_id: int, names: Iterable[str]) -> dict[str, list[int]]:
+        """Return the ids of the categories with these names, by the folded name."""
+        rows = CategoryTable.select(*_COLUMNS).where(
+            CategoryTable.project == project_id,
+            CategoryTable.folded.in_(list(dict.fromkeys(map(fold_name, names)))),
+        )
+        found: dict[str, list[int]] = defaultdict(list)
+        for row in sorted(rows, key=lambda row: row.id):
+            found[fold_name(row.name or "")].append(row.id)
+        return found
+
+    @classmethod
+    def add_many(cls, project_id: int, names: Sequence[str]) -> list[int]:
+        """Add categories with names that are free, and return their numbers.
+
+        Call it in a transaction that has called `take_rows`. Raises `ProjectFull`.
+        """
+        take_rows(project_id, len(names))
+        return [cls._add_next(project_id, name) for name in names]
+
+    @staticmethod
+    def add_numbered(project_id: int, names: Mapping[int, str | None]) -> None:
+        """Add categories with numbers that are free, as `add_many` does."""
+        take_rows(project_id, len(names))
+        _insert.run_many(_values(project_id, *each) for each in names.items())
+
     @classmethod
     def meant(cls, project_id: int, category: int | str) -> int:
         """Return the id of the category that a person means: a number, or a label.
@@ -202,14 +230,20 @@ class Category(NamedTuple):
             is_descending=False,
         ).show(part)
 
-    @staticmethod
-    def names(project_id: int, ids: set[int]) -> dict[int, str]:
+    @classmethod
+    def names(cls, project_id: int, ids: set[int]) -> dict[int, str]:
         """Return the names of those categories that have one, by id."""
+        known = cls.known(project_id, ids)
+        return {each: name for each, name in known.items() if name is not None}
+
+    @staticmethod
+    def known(project_id: int, ids: Iterable[int]) -> dict[int, str | None]:
+        """Return the names of those of these categories that there are, by id."""
         rows = CategoryTable.select(CategoryTable.id, CategoryTable.name).where(
             CategoryTable.project == project_id,
-            CategoryTable.id.in_(ids),
+            CategoryTable.id.in_(list(ids)),
         )
-        return {row.id: row.name for row in rows if row.name is not None}
+        return {row.id: row.name for row in rows}
 
     @staticmethod
     def labels(project_id: int, ids: Iterable[int]) -> dict[int, str]:

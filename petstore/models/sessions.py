@@ -121,7 +121,8 @@ class Upload(BaseModel):
     @classmethod
     def find(cls, token: str, name: str) -> Self | None:
         """Return the file of a session, if it has that name."""
-        upload = cls.get_or_none(session=digest_of(token).hex())
+        is_kept = cls.at_ms > clock.now_ms() - FILE_KEPT_MS
+        upload = cls.get_or_none(cls.session == digest_of(token).hex(), is_kept)
         return upload if upload and upload.name == name else None
 
     @classmethod

@@ -1,15 +1,12 @@
 """The parameters of lists."""
 
-from marshmallow import fields, validate
-
 from petstore.events import TOPICS
 from petstore.schemas import StrictSchema
-from petstore.schemas.fields import Choice, UrlInteger
+from petstore.schemas.fields import Choice, Name, UrlInteger
 from petstore.storage.lists import BEFORE_ALL
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
-MAX_REQUEST_ID_LENGTH = 128
 
 
 class DashboardQuery(StrictSchema):
@@ -49,6 +46,4 @@ class ActivityQuery(DashboardQuery):
 class RequestQuery(DashboardQuery):
     """The parameters of the list of failed requests."""
 
-    id = fields.String(
-        load_default=None, validate=validate.Length(1, MAX_REQUEST_ID_LENGTH)
-    )
+    id = Name(load_default=None)

@@ -1,6 +1,7 @@
 """Animals in a CSV file: all are added and corrected in one transaction, or none is."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from marshmallow import ValidationError
@@ -16,6 +17,7 @@ from petstore.schemas import faults_of
 from petstore.sheets.cells import restored
 from petstore.sheets.lines import FIELDS, Fault, give_way, read_lines
 from petstore.storage import db
+from petstore.storage.lists import MAX_ID
 
 
 class FilePet(NamedTuple):
@@ -72,21 +74,37 @@ class Import:
             if (number := pet.members.get("category_id")) is not None:
                 name = names.get(number) or pet.category
                 names[number] = None if _is_number(name) else name
-        for number, name in names.items():
+        for numbers in chunked(names, timeouts.LIMITS.imported_rows):
             give_way()
-            if category := Category.find(self._project_id, number):
-                self._names[number] = category.name
-            else:
-                is_taken = name and Category.ids_named(self._project_id, name)
-                self._add(number, None if is_taken else name)
+            self._names |= Category.known(self._project_id, numbers)
+            new = {each: names[each] for each in numbers if each not in self._names}
+            self._find_names(name for name in new.values() if name)
+            for number, name in new.items():
+                if name and self._ids.setdefault(fold_name(name), [number]) != [number]:
+                    new[number] = None  # another category has the name
+            Category.add_numbered(self._project_id, new)
+            self._names |= new
+            told = (name or f"Category {number}" for number, name in new.items())
+            self.new_categories += told
 
-    def _add(self, number: int, name: str | None) -> None:
-        if Category.ensure(self._project_id, number, name):
-            self._names[number] = name
-            self.new_categories.append(name or f"Category {number}")
+    def _find_names(self, names: Iterable[str]) -> None:
+        self._ids |= Category.ids_by_name(self._project_id, names)
+
+    def _add_names(self, pets: list[FilePet]) -> None:
+        """Find the categories that lines name, and add those that there are not."""
+        names: dict[str, str] = {}
+        for pet in pets:
+            if pet.category and not _is_number(pet.category):
+                names.setdefault(fold_name(pet.category), pet.category)
+        self._find_names(name for each, name in names.items() if each not in self._ids)
+        new = {each: name for each, name in names.items() if each not in self._ids}
+        numbers = Category.add_many(self._project_id, [*new.values()])
+        self._ids |= {each: [number] for each, number in zip(new, numbers, strict=True)}
+        self.new_categories += new.values()
 
     def _write(self, pets: list[FilePet]) -> None:
         """Add and correct animals, but those at fault."""
+        self._add_names(pets)
         ids = {pet.members["id"] for pet in pets if "id" in pet.members}
         there = Pet.with_ids(self._project_id, ids)
         orders = Order.open_of(self._project_id, there)
@@ -144,19 +162,13 @@ class Import:
             if fold_name(self._names.get(number) or "") == folded:
                 return int(number)
         if _is_number(name):
-            self._add(int(name), None)
             return int(name)
-        if folded not in self._ids:
-            self._ids[folded] = Category.ids_named(self._project_id, name)
-        if len(self._ids[folded]) > 1:
-            both = " and ".join(map(str, self._ids[folded]))
-            text = f"{both} are both named {name}; give the number"
+        first, *others = self._ids[folded]
+        if others:
+            both = " and ".join(map(str, (first, *others)))
+            text = f"{both} are all named {name}; give the number"
             raise ValidationError({"category": text})
-        if not self._ids[folded]:
-            give_way()
-            self._ids[folded] = [Category.named(self._project_id, name)]
-            self.new_categories.append(name)
-        return self._ids[folded][0]
+        return first
 
 
 def import_animals(project: Project, sheet: Sheet, *, is_tried: bool = False) -> Import:
@@ -194,7 +206,7 @@ def _pet(number: int, cells: dict[str, str]) -> FilePet:
 
 
 def _is_number(text: str | None) -> bool:
-    return bool(re.fullmatch("[0-9]{1,18}", text or ""))
+    return bool(re.fullmatch("[0-9]{1,19}", text or "")) and int(text or 0) <= MAX_ID
 
 
 def _fault(line: int, error: ValidationError) -> Fault:

@@ -19,7 +19,7 @@ from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from petstore.storage.lists import Part
 from tests.cli.outputs import printed, refusal, text_of
-from tests.harness import servers
+from tests.harness import servers, statements
 from tests.harness.browser import add_pet
 from tests.harness.databases import of_one_engine
 
@@ -145,6 +145,21 @@ def test_category_is_found_by_its_name_or_created_with_the_next_number(
     import_text("name,category\nRex,Dogs\nTom,Cats\nMimi,Cats\nHazel,12\n")
     assert [pet[1] for pet in animals(project)] == [7, 13, 13, 12]
     assert Category.names(project.id, {7, 12, 13}) == {7: "Dogs", 13: "Cats"}
+
+
+def test_digits_are_a_number_however_large(import_text: Import, project: Project):
+    import_text(f"name,category\nRex,{2**63 - 1}\n")
+    assert [pet[1] for pet in animals(project)] == [2**63 - 1]
+
+
+def test_a_new_category_and_its_animal_take_three_statements(import_text: Import):
+    counts = []
+    for number in (10, 110):
+        names = "".join(f"Rex,{number}.{n}\n" for n in range(number))
+        with statements.recorded() as seen:
+            import_text(f"name,category\n{names}")
+        counts.append(len(seen))
+    assert counts[1] - counts[0] <= 3 * 100 + 10
 
 
 def test_new_name_takes_no_number_that_a_later_line_names(
@@ -281,7 +296,7 @@ def test_each_line_at_fault_is_named(import_text: Import, project: Project):
     )
     assert faults(import_text(text)) == [
         f"Line 3: name: is required; {NO_INTEGER}; {NO_STATUS}",
-        "Line 4: category: 3 and 5 are both named Cats; give the number",
+        "Line 4: category: 3 and 5 are all named Cats; give the number",
         "Line 5: name: must not be blank and must not contain control characters",
         "Line 7: categoryId: the category 7 is named Dogs, not Birds",
         "Line 8: categoryId: is required",

@@ -291,6 +291,20 @@ def test_a_change_against_the_rules_is_shown_again_and_changes_nothing(
     assert (found.label, found.per_day, found.origins) == ("Kept", 50, None)
 
 
+def test_label_is_changed_after_the_plan_became_smaller_than_the_limits(
+    browser: Browser, project: Project
+):
+    key = Key.issue(project, Grant("public", 200, 5000))[:16]
+    project.change_plan(Plan("free"))
+    fields = {"label": "Website", "per_minute": "200", "per_day": "5000"}
+    assert browser.submit(f"{KEYS}/{key}", **fields).status_code == 303
+    assert Key.by_prefix(key).label == "Website"
+    assert (
+        browser.submit(f"{KEYS}/{key}", **fields | {"per_day": "5001"}).status_code
+        == 400
+    )
+
+
 def test_an_ended_key_is_not_changed(browser: Browser, other: Key):
     other.revoke()
     path = f"{KEYS}/{other.prefix}"
