@@ -84,8 +84,8 @@ class Import:
                     new[number] = None  # another category has the name
             Category.add_numbered(self._project_id, new)
             self._names |= new
-            told = (name or f"Category {number}" for number, name in new.items())
-            self.new_categories += told
+            added = (name or f"Category {number}" for number, name in new.items())
+            self.new_categories += added
 
     def _find_names(self, names: Iterable[str]) -> None:
         self._ids |= Category.ids_by_name(self._project_id, names)
