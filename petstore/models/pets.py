@@ -143,9 +143,8 @@ class Pet(NamedTuple):
     @staticmethod
     def require_no_order(project_id: int, pet_id: int) -> None:
         """Raise `PetOrdered` for an animal that has an open order."""
-        for order_id, status in _select_last_order(project=project_id, pet_id=pet_id):
-            if status == "placed":
-                raise PetOrdered(pet_id, order_id)
+        for (order_id,) in _select_open_order(project=project_id, pet_id=pet_id):
+            raise PetOrdered(pet_id, order_id)
 
     @classmethod
     def page(cls, project_id: int, **part: int | str) -> list[Self]:
@@ -316,21 +315,15 @@ def _delete() -> Query:
     return PetTable.delete().where(_BY_ID).returning(PetTable.id)
 
 
-# Its model refers to this one. An open order is the last one of its animal.
-_ORDERS = Table("pet_order")
+_ORDERS = Table("pet_order")  # its model refers to this one
 
 
 @statement(db)
-def _select_last_order() -> Query:
-    values = (slot("project"), slot("pet_id"))
-    equal = list(zip((_ORDERS.c.project_id, _ORDERS.c.pet_id), values, strict=True))
-    keys = db.order_along_index(equal, (_ORDERS.c.id,))
-    return (
-        _ORDERS.select(_ORDERS.c.id, _ORDERS.c.status)
-        .where(db.along_index(equal, _ORDERS.c.id >= 0))
-        .order_by(*(key.desc() for key in keys))
-        .limit(1)
-    )
+def _select_open_order() -> Query:
+    columns = (_ORDERS.c.project_id, _ORDERS.c.pet_id, _ORDERS.c.status)
+    values = (slot("project"), slot("pet_id"), "placed")
+    equal = list(zip(columns, values, strict=True))
+    return _ORDERS.select(_ORDERS.c.id).where(db.along_index(equal, _ORDERS.c.id >= 0))
 
 
 @statement(db)

@@ -135,9 +135,6 @@ class TextSchema(StrictSchema):
 class ChangeForm(TextSchema):
     """A form that changes what somebody has changed in it, as `shown.` fields tell."""
 
-    def __init__(self) -> None:
-        super().__init__(partial=True)
-
     def load(self, data: Any, **options: Any) -> Any:
         """Load what is not as it was shown."""
         changed = {
