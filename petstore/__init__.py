@@ -15,7 +15,7 @@ def create_app(settings: Settings | None = None) -> "Flask":
     """
     # Commands need none of these, and start in half the time without them.
     from petstore import api, cli, dashboard, hosting, monitoring, openapi
-    from petstore.storage import open_databases
+    from petstore.storage.database import open_databases
     from petstore.web import application, assets, error_handlers, proxies, turns
 
     settings = settings or read_settings()

@@ -40,7 +40,8 @@ def on_starting(server: Arbiter) -> None:
     """Refuse to start if the database is not migrated; warn."""
     from petstore.cli.check import startup_warnings
     from petstore.settings import read_settings
-    from petstore.storage import migrator, open_databases, opened_databases
+    from petstore.storage import migrator
+    from petstore.storage.database import open_databases, opened_databases
 
     os.chown(METRICS, server.cfg.uid, server.cfg.gid)  # those of the workers
     settings = read_settings()

@@ -97,14 +97,14 @@ def test_functions_contain_no_imports_but_the_factory_and_the_hooks_of_gunicorn(
                 assert not list(imported(node)), (module, node.name)
 
 
-def test_rest_uses_only_what_the_door_of_storage_names():
-    place = "petstore.storage"
-    door = {f"{place}.{name.rpartition('.')[2]}" for name in names_in(place)}
+def test_rest_knows_neither_engine_and_models_know_no_file_of_migrations():
+    place, whole = "petstore.storage", {"database", "migrator", "copies"}
     for module in MODULES:
         if not module.startswith(place):
-            for name in names_in(module):
-                is_inside = name.startswith(place) and name != place
-                assert not is_inside or {name, name.rpartition(".")[0]} & door, module
+            used = {name for name in imports_of(module) if name.startswith(place)}
+            files = {name.rpartition(".")[2] for name in used} - {"storage"}
+            assert files <= {"lists"} | whole, module
+            assert layer_of(module) != "models" or not files & whole, module
 
 
 def test_core_modules_do_not_depend_on_flask_or_werkzeug():

@@ -4,7 +4,7 @@ from flask import Flask
 
 from petstore.cli.commands import CommandLine
 from petstore.settings import Settings, read_settings
-from petstore.storage import open_databases
+from petstore.storage.database import open_databases
 
 
 def init_app(app: Flask, settings: Settings) -> None:

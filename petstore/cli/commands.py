@@ -16,7 +16,8 @@ from petstore import log
 from petstore.clock import rfc3339
 from petstore.events import OPERATOR, acting_as
 from petstore.models import RuleError
-from petstore.storage import migrator, opened_databases
+from petstore.storage import migrator
+from petstore.storage.database import opened_databases
 
 Row = Sequence[object]
 

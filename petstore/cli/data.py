@@ -15,7 +15,8 @@ from petstore.models.pets import Pet
 from petstore.models.plans import FREE
 from petstore.models.projects import Plan, Project
 from petstore.quotas.projects import import_tables
-from petstore.storage import copies, db, migrator, opened_databases
+from petstore.storage import copies, db, migrator
+from petstore.storage.database import opened_databases
 
 DEMO_ANIMALS = {
     "Dogs": ("Rex", "Bella", "Bruno", "Luna"),

@@ -1,21 +1,17 @@
-"""SQLite and PostgreSQL behind Peewee, migrations, and copies of the data.
+"""SQLite and PostgreSQL behind Peewee.
 
-The rest of the service uses only what is named here.
+The rest of the service uses what is named here, `lists`, and where the databases as a
+whole are handled `database`, `migrator` and `copies`.
 """
 
-from petstore.storage import copies as copies
-from petstore.storage import lists as lists
-from petstore.storage import migrator as migrator
-from petstore.storage.database import BaseModel as BaseModel
-from petstore.storage.database import CounterModel as CounterModel
-from petstore.storage.database import close_connections as close_connections
-from petstore.storage.database import counters as counters
-from petstore.storage.database import db as db
-from petstore.storage.database import open_databases as open_databases
-from petstore.storage.database import opened_databases as opened_databases
+from petstore.storage.engine import BaseModel as BaseModel
 from petstore.storage.engine import Busy as Busy
+from petstore.storage.engine import CounterModel as CounterModel
 from petstore.storage.engine import Statement as Statement
 from petstore.storage.engine import begin_deadline as begin_deadline
+from petstore.storage.engine import close_connections as close_connections
+from petstore.storage.engine import counters as counters
+from petstore.storage.engine import db as db
 from petstore.storage.engine import end_deadline as end_deadline
 from petstore.storage.engine import renew_deadline as renew_deadline
 from petstore.storage.engine import seconds_left as seconds_left

@@ -12,14 +12,12 @@ from peewee import BigAutoField, Database, ForeignKeyField, Model, Tuple, chunke
 
 from petstore.storage import migrator
 from petstore.storage.database import (
-    BaseModel,
-    CounterModel,
     Databases,
     Engine,
     databases_at,
     opened_databases,
 )
-from petstore.storage.engine import Row
+from petstore.storage.engine import BaseModel, CounterModel, Row
 from petstore.storage.sqlite import make_private
 
 

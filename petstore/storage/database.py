@@ -1,18 +1,14 @@
-"""The two databases, opened by URL: the data, and the quota counters beside it."""
+"""Opens the two databases by URL: the data, and the quota counters beside it."""
 
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from peewee import DatabaseProxy, Model
-
 from petstore.settings import Settings
+from petstore.storage.engine import counters, db
 from petstore.storage.postgresql import Postgresql
 from petstore.storage.sqlite import Sqlite, SqliteCounters
 
 Engine = Postgresql | Sqlite
-
-db = DatabaseProxy()
-counters = DatabaseProxy()
 
 
 class Databases(NamedTuple):
@@ -30,22 +26,6 @@ class Databases(NamedTuple):
         """Close the connections that are not in use."""
         for database in self:
             database.disconnect()
-
-
-class BaseModel(Model):
-    """A table of the data."""
-
-    class Meta:
-        database = db
-        legacy_table_names = False
-
-
-class CounterModel(Model):
-    """A table of the counters, which may lose its last writes in a power cut."""
-
-    class Meta:
-        database = counters
-        legacy_table_names = False
 
 
 def open_databases(settings: Settings) -> None:
@@ -73,9 +53,3 @@ def databases_at(url: str, *, prepares_statements: bool) -> Databases:
         )
     database = Postgresql(url, prepares_statements=prepares_statements)
     return Databases(database, database)
-
-
-def close_connections() -> None:
-    """Give back what the request, or the background task, has used."""
-    for database in opened_databases():
-        database.close()

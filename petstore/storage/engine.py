@@ -1,4 +1,4 @@
-"""What both engines share: connections, deadlines, safe writes, and their statements.
+"""The two databases, and what both engines share: connections, deadlines, statements.
 
 The SQL of a `Statement` is built once: letting Peewee build it again would cost more
 than running it costs in SQLite.
@@ -42,8 +42,27 @@ UNCONVERTED = {
 }
 READS = ("SELECT", "PRAGMA", "EXPLAIN", "SHOW")
 
+db = DatabaseProxy()  # the data
+counters = DatabaseProxy()  # on PostgreSQL the same database
+
 # When the current request stops waiting for the stores, by `clock.monotonic`.
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+class BaseModel(Model):
+    """A table of the data."""
+
+    class Meta:
+        database = db
+        legacy_table_names = False
+
+
+class CounterModel(Model):
+    """A table of the counters, which may lose its last writes in a power cut."""
+
+    class Meta:
+        database = counters
+        legacy_table_names = False
 
 
 class Busy(peewee.OperationalError):
@@ -79,6 +98,12 @@ def seconds_left(limit: float) -> float:
     if left <= 0:
         raise Busy("the request has waited for as long as it may")
     return left
+
+
+def close_connections() -> None:
+    """Give back what the request, or the background task, has used."""
+    for proxy in (db, counters):
+        proxy.obj.close()
 
 
 class Written(NamedTuple):

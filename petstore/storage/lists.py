@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from peewee import SQL, ColumnBase, Expression, Field, Select, fn
 
-from petstore.storage.database import db
-from petstore.storage.engine import Pairs, Statement, slot
+from petstore.storage.engine import Pairs, Statement, db, slot
 
 MAX_COUNTED = 10_000  # rows that are looked at, for a total or for a search
 MAX_ID = 2**63 - 1

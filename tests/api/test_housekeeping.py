@@ -21,7 +21,7 @@ from petstore.models.stored_responses import StoredResponse
 from petstore.monitoring import requests
 from petstore.quotas import housekeeping
 from petstore.quotas.storages.database import Counter
-from petstore.storage.database import counters
+from petstore.storage import counters
 from petstore.storage.lists import Part
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.waiting import wait_until

@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.stored_responses import Attempt, StoredResponse
-from petstore.storage.database import db
+from petstore.storage import db
 from petstore.storage.engine import Busy
 from tests.harness.answers import error_of
 from tests.harness.broken_disks import unreadable

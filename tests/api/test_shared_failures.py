@@ -15,7 +15,7 @@ from petstore.models.grants import PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.stored_responses import Attempt
-from petstore.storage.database import db
+from petstore.storage import db
 from tests.harness.answers import errors_of
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine

@@ -15,8 +15,7 @@ from flask import Flask
 
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.storage import copies
-from petstore.storage.database import db
+from petstore.storage import copies, db
 from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, refusal, text_of
 from tests.harness import servers

@@ -13,10 +13,7 @@ from petstore.models.secrets import Secret
 from petstore.quotas.storages.database import Counter
 from petstore.storage import migrator
 from petstore.storage.copies import COPIED_AT_ONCE
-from petstore.storage.database import (
-    Databases,
-    databases_at,
-)
+from petstore.storage.database import Databases, databases_at
 from tests.cli.contents import contents, fill
 from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, refusal, text_of

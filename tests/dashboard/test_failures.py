@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 
 from petstore.models.projects import Project
-from petstore.storage.database import db
+from petstore.storage import db
 from petstore.storage.engine import Busy
 from tests.harness.answers import error_of
 from tests.harness.browser import Browser, words

@@ -9,7 +9,7 @@ from flask.sessions import SecureCookieSessionInterface
 from petstore.models.callers import Caller
 from petstore.models.secrets import Secret
 from petstore.models.sessions import Session
-from petstore.storage.database import db
+from petstore.storage import db
 from tests.harness import statements
 from tests.harness.browser import Browser
 from tests.harness.databases import of_both_engines

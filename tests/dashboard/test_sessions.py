@@ -11,7 +11,7 @@ from petstore import clock as service_clock
 from petstore.clock import MS_PER_DAY
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.storage.database import db
+from petstore.storage import db
 from tests.harness.browser import SIGN_IN, Browser
 from tests.harness.clocks import Clock
 from tests.harness.databases import locked, of_both_engines

@@ -12,7 +12,7 @@ from petstore.models.projects import Plan, Project
 from petstore.models.sessions import Upload
 from petstore.quotas import housekeeping
 from petstore.sheets import imports
-from petstore.storage.database import db
+from petstore.storage import db
 from tests.harness.browser import IMPORT, Browser, add_pet, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine

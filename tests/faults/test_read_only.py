@@ -3,7 +3,7 @@
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.storage.database import counters, db
+from petstore.storage import counters, db
 
 PETS = "/v1/pets"
 REX = {"name": "Rex", "categoryId": 7}

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 
-from petstore.storage.database import counters, db
+from petstore.storage import counters, db
 
 MEASURED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 # Any number of values, of a list or of a row.

@@ -9,7 +9,7 @@ import peewee
 import psycopg
 import pytest
 
-from petstore.storage.database import counters, db
+from petstore.storage import counters, db
 from petstore.storage.sqlite import Sqlite
 
 Shape = dict[str, tuple[list, list, list]]

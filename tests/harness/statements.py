@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from petstore.storage.database import db
+from petstore.storage import db
 from tests.harness.costs import watched
 
 TABLE = re.compile(r'(?:FROM|INTO|JOIN|UPDATE) "(\w+)"')

@@ -6,7 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.projects import Project
-from petstore.storage.database import db
+from petstore.storage import db
 from tests.harness.host_fixtures import BASE, Own
 from tests.harness.statements import Statement, recorded
 

@@ -10,7 +10,7 @@ from petstore.models.categories import (
     CategoryUnclear,
 )
 from petstore.models.projects import Project
-from petstore.storage.database import db
+from petstore.storage import db
 from petstore.storage.lists import MAX_ID
 
 

@@ -9,7 +9,7 @@ from petstore.models.domains import Domain
 from petstore.models.grants import FULL_GRANT
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.storage.database import db
+from petstore.storage import db
 from tests.harness.clocks import Clock
 
 Told = Callable[[], list[str]]

@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from petstore.quotas.storages.database import Counter
-from petstore.storage.database import db
+from petstore.storage import db
 from tests.harness import servers, statements
 from tests.harness.clocks import Clock
 from tests.harness.clusters import Server

@@ -7,7 +7,7 @@ import pytest
 
 from petstore.models.projects import Project
 from petstore.sheets import exports
-from petstore.storage.database import db
+from petstore.storage import db
 from tests.harness.statements import recorded
 
 FEW, MANY = 2_000, 20_000

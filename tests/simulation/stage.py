@@ -16,7 +16,8 @@ from petstore.models.keys import Key
 from petstore.models.projects import Plan as Terms
 from petstore.models.projects import Project
 from petstore.settings import read_settings
-from petstore.storage import migrator, opened_databases
+from petstore.storage import migrator
+from petstore.storage.database import opened_databases
 from petstore.storage.engine import Statement
 from tests.harness.routes import compile_once
 from tests.simulation import rules

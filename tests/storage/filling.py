@@ -11,8 +11,8 @@ from peewee import (
 
 from petstore.clock import MS_PER_DAY
 from petstore.models.projects import Project
+from petstore.storage import counters, db
 from petstore.storage.copies import table_groups
-from petstore.storage.database import counters, db
 from tests.harness.clocks import START_MS
 
 # SQL for a column of the row with the number n, where its type does not tell enough.

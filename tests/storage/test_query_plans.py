@@ -26,8 +26,7 @@ from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas import housekeeping
 from petstore.quotas.storages.database import Counter
-from petstore.storage import lists
-from petstore.storage.database import db
+from petstore.storage import db, lists
 from petstore.storage.engine import Statement
 from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
