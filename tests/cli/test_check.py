@@ -7,7 +7,6 @@ from pathlib import Path
 
 import psycopg
 import pytest
-import redis
 
 from petstore import clock as service_clock
 from petstore.cli import check
@@ -45,14 +44,10 @@ def statuses(text: str) -> list[list[str]]:
 
 
 def test_each_check_that_passes_is_one_line(flask: Callable):
-    assert statuses(text_of(flask("check"))) == [[name, "ok"] for name in CHECKS]
-
-
-def test_json_output_is_one_array(flask: Callable):
+    fine = [[name, "ok"] for name in CHECKS]
+    assert statuses(text_of(flask("check"))) == fine
     found = json.loads(text_of(flask("check", "--json")))
-    assert [(each["check"], each["status"]) for each in found] == [
-        (name, "ok") for name in CHECKS
-    ]
+    assert [[each["check"], each["status"]] for each in found] == fine
     assert all(each["message"] for each in found)
 
 
@@ -82,13 +77,11 @@ def test_settings_that_differ_from_their_defaults_are_shown_without_secrets(
         REDIS_URL=f"rediss://me:{SECRET}@cache:6380/1?ssl_cert_reqs=none",
         SECRET_KEY=SECRET,
         PORT="8000",
-        PETSTORE_CORS_ORIGINS="https://a.example,https://b.example",
         PETSTORE_DNS_SERVERS="192.0.2.1:53,192.0.2.2:53",
     )
     assert shown == (
         "DATABASE_URL=postgresql://db:5433/pets REDIS_URL=rediss://cache:6380/1 "
-        "SECRET_KEY=set PETSTORE_CORS_ORIGINS=https://a.example,https://b.example "
-        "PETSTORE_DNS_SERVERS=192.0.2.1:53,192.0.2.2:53"
+        "SECRET_KEY=set PETSTORE_DNS_SERVERS=192.0.2.1:53,192.0.2.2:53"
     )
 
 
@@ -101,19 +94,27 @@ def test_unknown_setting_is_a_warning(
     assert message.startswith("PETSTORE_TRUSTED_PROXY is not a setting of this service")
 
 
+@pytest.mark.parametrize("unmigrated_url", ["sqlite"], indirect=True)
 def test_unmigrated_database_is_wrong(checked: Checked, unmigrated_url: str):
     status, message = checked("database", DATABASE_URL=unmigrated_url)
     assert status == "wrong"
     assert "run `flask migrate` first" in message
 
 
-def test_unreachable_stores_are_reported_without_their_passwords(checked: Checked):
-    away = f"redis://:{SECRET}@127.0.0.1:{servers.free_port()}/0"
-    for name, setting in (("database", NOWHERE), ("redis", away)):
-        status, message = checked(name, **{f"{name.upper()}_URL": setting})
-        assert status == "wrong"
-        assert "onnect" in message
-        assert SECRET not in message
+def test_unreachable_stores_are_reported_without_their_passwords(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(check, "REDIS_SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for name, url, fault in (
+            ("database", NOWHERE, "onnect"),
+            ("redis", f"redis://:{SECRET}@127.0.0.1:1/0", "onnect"),
+            ("redis", f"redis://:{SECRET}@127.0.0.1:{silent.getsockname()[1]}", "ime"),
+        ):
+            status, message = checked(name, **{f"{name.upper()}_URL": url})
+            assert status == "wrong"
+            assert fault in message
+            assert SECRET not in message
 
 
 def test_stores_that_are_too_old_are_wrong(
@@ -130,24 +131,20 @@ def test_stores_that_are_too_old_are_wrong(
         assert message.endswith(" 99 or newer")
 
 
-@pytest.mark.parametrize(
-    ("seconds", "status"), [(1, "ok"), (-3, "wrong"), (5, "wrong")]
-)
 def test_clock_of_postgresql_more_than_two_seconds_off_is_wrong(
     checked: Checked,
     postgresql_url: str,
     postgresql: psycopg.Connection,
     monkeypatch: pytest.MonkeyPatch,
-    seconds: int,
-    status: str,
 ):
     theirs = Clock()
     theirs.tell_postgresql(postgresql)
-    ours = theirs.now_ms + seconds * 1000
-    monkeypatch.setattr(service_clock, "now_ms", lambda: ours)
-    found = checked("database", DATABASE_URL=postgresql_url)
-    assert found[0] == status
-    assert (f"{abs(seconds) * 1000} ms apart" in found[1]) == (status == "wrong")
+    for seconds, status in ((1, "ok"), (-3, "wrong"), (5, "wrong")):
+        ours = theirs.now_ms + seconds * 1000
+        monkeypatch.setattr(service_clock, "now_ms", lambda now_ms=ours: now_ms)
+        found = checked("database", DATABASE_URL=postgresql_url)
+        assert found[0] == status
+        assert (f"{abs(seconds)}000 ms apart" in found[1]) == (status == "wrong")
 
 
 def test_files_readable_by_others_are_wrong(checked: Checked, sqlite_url: str):
@@ -156,41 +153,14 @@ def test_files_readable_by_others_are_wrong(checked: Checked, sqlite_url: str):
         assert checked("files", DATABASE_URL=sqlite_url)[0] == status
 
 
-@pytest.mark.parametrize(
-    ("policy", "status"), [("noeviction", "ok"), ("allkeys-lru", "wrong")]
-)
-def test_redis_must_not_evict_keys(
-    checked: Checked,
-    redis_url: str,
-    policy: str,
-    status: str,
-    request: pytest.FixtureRequest,
-):
-    client = redis.from_url(redis_url)
-    request.addfinalizer(lambda: client.config_set("maxmemory-policy", "noeviction"))
-    client.config_set("maxmemory-policy", policy)
-    found = checked("redis", REDIS_URL=redis_url)
-    assert found[0] == status
-    assert "noeviction" in found[1]
-
-
-def test_each_node_of_a_cluster_is_checked(checked: Checked, tmp_path: Path):
+def test_no_node_of_redis_may_evict_keys(checked: Checked, tmp_path: Path):
     with clusters.cluster(tmp_path) as cluster:
         assert checked("redis", REDIS_URL=cluster.url)[0] == "ok"
-        node = cluster.nodes[-1]
-        node.client.config_set("maxmemory-policy", "volatile-ttl")
-        assert "volatile-ttl" in checked("redis", REDIS_URL=cluster.url)[1]
-
-
-def test_redis_that_accepts_and_never_answers_is_wrong(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(check, "REDIS_SECONDS", 0.1)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        status, message = checked("redis", REDIS_URL=f"redis://127.0.0.1:{port}/0")
+        cluster.nodes[-1].client.config_set("maxmemory-policy", "volatile-ttl")
+        status, message = checked("redis", REDIS_URL=cluster.url)
     assert status == "wrong"
-    assert "imeout" in message
+    assert "volatile-ttl" in message
+    assert "noeviction" in message
 
 
 def test_untrusted_redis_certificate_is_wrong_with_a_remedy(checked: Checked):
@@ -208,33 +178,26 @@ def test_base_domain_requires_a_trusted_proxy(checked: Checked):
     assert checked("proxies")[0] == "ok"
 
 
-@pytest.mark.parametrize(
-    ("own", "below", "status"),
-    [
-        ("192.0.2.1", "192.0.2.1", "ok"),
-        ("192.0.2.1", "192.0.2.2", "warning"),
-        ("192.0.2.1", None, "wrong"),
-        (None, None, "wrong"),
-    ],
-)
 def test_base_domain_and_its_wildcard_need_the_same_address(
-    checked: Checked,
-    monkeypatch: pytest.MonkeyPatch,
-    own: str | None,
-    below: str | None,
-    status: str,
+    checked: Checked, monkeypatch: pytest.MonkeyPatch
 ):
+    addresses: dict[str, str] = {}
+
     def look_up(name: str, *_: object, **__: object) -> list[tuple]:
-        address = own if name == f"{BASE}." else below
-        if address is None:
+        place = "own" if name == f"{BASE}." else "below"
+        if place not in addresses:
             raise socket.gaierror
-        return [(socket.AF_INET, 0, 0, "", (address, 0))]
+        return [(socket.AF_INET, 0, 0, "", (addresses[place], 0))]
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    found = checked("hosts", PETSTORE_BASE_DOMAIN=BASE)
-    assert found[0] == status
-    assert f"*.{BASE}" in found[1]
-
-
-def test_host_check_without_a_base_domain_is_ok(checked: Checked):
-    assert checked("hosts")[0] == "ok"
+    for found, status in (
+        ({"own": "192.0.2.1", "below": "192.0.2.1"}, "ok"),
+        ({"own": "192.0.2.1", "below": "192.0.2.2"}, "warning"),
+        ({"own": "192.0.2.1"}, "wrong"),
+        ({}, "wrong"),
+    ):
+        addresses.clear()
+        addresses.update(found)
+        told = checked("hosts", PETSTORE_BASE_DOMAIN=BASE)
+        assert told[0] == status
+        assert f"*.{BASE}" in told[1]

@@ -23,9 +23,6 @@ from tests.harness.clients import Client
 from tests.harness.documents import commands_below
 from tests.harness.services import serving
 
-of_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-of_postgresql = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
@@ -38,18 +35,20 @@ def rows(file: Path, query: str) -> list[tuple]:
         return database.execute(query).fetchall()
 
 
-@of_sqlite
 def test_service_continues_from_a_backup_that_was_made_under_load(
     environ: dict[str, str], flask: Callable, tmp_path: Path, file: Path
 ):
     with serving(tmp_path, environ) as service, adding(service) as clients:
         before = ids_of_added(clients)
         assert text_of(flask("data", "backup", str(file))) == ""
+    assert list(file.parent.iterdir()) == [file]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert clients.statuses() == {200, 201}
     ids = [pet for (pet,) in rows(file, "SELECT id FROM pet ORDER BY id")]
     assert before <= set(ids)
     assert ids == list(range(1, len(ids) + 1))
     assert rows(file, "PRAGMA integrity_check") == [("ok",)]
+    assert rows(file, "PRAGMA journal_mode") == [("delete",)]
     restored = {"DATABASE_URL": f"sqlite:///{file}"}
     applied = servers.flask(restored, "migrate").stdout.splitlines()
     assert applied == ["applied 0001_usage", "applied 0002_counter"]
@@ -60,15 +59,6 @@ def test_service_continues_from_a_backup_that_was_made_under_load(
         assert client.post({"name": "Tom", "categoryId": 8}).json["id"] == len(ids) + 1
 
 
-@of_sqlite
-def test_backup_is_a_single_private_file(flask: Callable, file: Path):
-    text_of(flask("data", "backup", str(file)))
-    assert list(file.parent.iterdir()) == [file]
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert rows(file, "PRAGMA journal_mode") == [("delete",)]
-
-
-@of_sqlite
 def test_what_is_no_new_file_is_refused(flask: Callable, file: Path):
     file.write_text("dear")
     for argument, message in (
@@ -83,7 +73,6 @@ def test_what_is_no_new_file_is_refused(flask: Callable, file: Path):
     assert failure(unwritable).startswith("The backup failed: ")
 
 
-@of_sqlite
 def test_damaged_database_is_not_backed_up(flask: Callable, file: Path):
     query = "SELECT rootpage FROM sqlite_master WHERE name = 'pet_project_id_id_folded'"
     [page] = db.execute_sql(query).fetchone()
@@ -114,14 +103,13 @@ def test_backup_without_enough_space_leaves_no_file(sqlite_url: str, file: Path)
     assert list(file.parent.iterdir()) == []
 
 
-@of_postgresql
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_postgresql_is_left_to_pg_dump(flask: Callable, file: Path):
     assert failure(flask("data", "backup", str(file))) == (
         "DATABASE_URL is PostgreSQL: back it up by pg_dump."
     )
 
 
-@of_sqlite
 def test_keys_that_a_restore_brings_back_are_revoked_again_by_the_log(
     app: Flask, project: Project, file: Path, tmp_path: Path, sqlite_url: str
 ):

@@ -18,11 +18,17 @@ from tests.cli.contents import contents, fill
 from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, refusal, text_of
 from tests.harness import servers
+from tests.harness.browser import add_pet
 from tests.harness.clocks import Clock
 from tests.harness.services import serving
 
-of_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+to_sqlite = pytest.mark.parametrize("unmigrated_url", ["sqlite"], indirect=True)
 to_postgresql = pytest.mark.parametrize("unmigrated_url", ["postgresql"], indirect=True)
+between_engines = pytest.mark.parametrize(
+    ("database_url", "unmigrated_url"),
+    [("sqlite", "postgresql"), ("postgresql", "sqlite")],
+    indirect=True,
+)
 PASSWORD = "Geheimnis"
 NAMES = ["Rex", "\\N", r"\t", "O'Malley, 'the \"cat\"'", "Zoë 🐈", " x "]
 
@@ -35,6 +41,7 @@ def target(unmigrated_url: str) -> Iterator[Databases]:
     target.close()
 
 
+@between_engines
 def test_rows_are_copied_unchanged_and_ids_are_not_reused(
     environ: dict[str, str],
     flask: Callable,
@@ -45,15 +52,19 @@ def test_rows_are_copied_unchanged_and_ids_are_not_reused(
     clock: Clock,
 ):
     for name in NAMES:
-        client.post("/v1/pets", json={"name": name, "categoryId": 1})
+        add_pet(project, name)
     fill(client, project, clock)
     Secret.shared("sessions")
-    last = Pet.add(project.id, name="Last", category_id=1, status="available")
-    Pet.withdraw(project.id, last.id)
+    columns = ("short_ends_ms", "short_used", "long_ends_ms", "long_used", "hit_ms")
+    row = dict.fromkeys(columns, 0) | {"is_granted": True}
+    numbers = range(2 * COPIED_AT_ONCE)  # more than fit into a statement
+    Counter.insert_many(row | {"subject": f"{number}"} for number in numbers).execute()
+    Pet.withdraw(project.id, add_pet(project, "Last"))
     # In a process of its own, which has imported no more than the command does.
     done = servers.flask(environ, "data", "copy", unmigrated_url)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert contents(target) == contents()
+    assert Counter.select().count(target.counters) == Counter.select().count()
     assert all(contents().values())
     for table, last in [(PetTable, len(NAMES) + 2), (Project, 1), (Domain, 1)]:
         assert target.db.last_id(table._meta.table_name) == last
@@ -63,20 +74,6 @@ def test_rows_are_copied_unchanged_and_ids_are_not_reused(
         )
 
 
-def test_more_rows_than_fit_into_a_statement_are_copied(
-    flask: Callable, unmigrated_url: str, target: Databases
-):
-    columns = ("short_ends_ms", "short_used", "long_ends_ms", "long_used", "hit_ms")
-    row = dict.fromkeys(columns, 0) | {"is_granted": True}
-    for first in (0, COPIED_AT_ONCE):
-        numbers = range(first, first + COPIED_AT_ONCE)
-        rows = [row | {"subject": f"{number}"} for number in numbers]
-        Counter.insert_many(rows).execute()
-    text_of(flask("data", "copy", unmigrated_url))
-    assert Counter.select().count(target.counters) == 2 * COPIED_AT_ONCE
-
-
-@of_sqlite
 @to_postgresql
 def test_copy_under_load_is_a_snapshot_with_the_next_id(
     environ: dict[str, str],
@@ -98,7 +95,7 @@ def test_copy_under_load_is_a_snapshot_with_the_next_id(
     assert added.id == len(ids) + 1
 
 
-@of_sqlite
+@to_sqlite
 def test_target_with_newer_migrations_is_refused(
     flask: Callable, unmigrated_url: str, target: Databases
 ):
@@ -112,7 +109,6 @@ def test_target_with_newer_migrations_is_refused(
     )
 
 
-@of_sqlite
 def test_message_about_a_target_does_not_show_its_password(flask: Callable):
     for url in ("x", f"mysql://u:{PASSWORD}@h/d", "sqlite:///", ""):
         message = refusal(flask("data", "copy", url))
@@ -123,7 +119,6 @@ def test_message_about_a_target_does_not_show_its_password(flask: Callable):
     assert PASSWORD not in away.stderr
 
 
-@of_sqlite
 @to_postgresql
 def test_failed_copy_leaves_the_target_empty(
     flask: Callable,

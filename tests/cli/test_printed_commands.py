@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from petstore import clock
 from petstore.models.keys import Key
 from petstore.models.projects import Project
@@ -16,13 +18,13 @@ NEVER_USED, COMPLETION = commands_below("docs/operating.md", "Commands")
 TARGET = "postgresql://petstore@db.example.org/petstore"
 
 
-def shell(commands: str, environ: dict[str, str]) -> list[str]:
+def shell(commands: str, url: str) -> list[str]:
     """Run commands with `flask` on the PATH; return the lines of their output."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-eu", "-o", "pipefail", "-c", commands],
         cwd=ROOT,
-        env=os.environ | environ | {"PATH": path},
+        env=os.environ | {"PATH": path, "DATABASE_URL": url},
         stdout=subprocess.PIPE,
         text=True,
         check=True,
@@ -30,24 +32,23 @@ def shell(commands: str, environ: dict[str, str]) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_keys_that_were_never_used_are_listed(
-    project: Project, environ: dict[str, str]
-):
+def test_keys_that_were_never_used_are_listed(project: Project, database_url: str):
     used, unused = (Key.issue(project)[:16] for _ in range(2))
     Key.update(last_used_ms=clock.now_ms()).where(Key.prefix == used).execute()
-    assert shell(NEVER_USED, environ) == [unused]
+    assert shell(NEVER_USED, database_url) == [unused]
 
 
 def test_bash_completes_commands(sqlite_url: str):
     typed = "COMP_WORDS=(flask dem) COMP_CWORD=1"
     commands = f'{COMPLETION}\n{typed}; _flask_completion flask; echo "$COMPREPLY"'
-    assert shell(commands, {"DATABASE_URL": sqlite_url}) == ["demo"]
+    assert shell(commands, sqlite_url) == ["demo"]
 
 
+@pytest.mark.parametrize("unmigrated_url", ["postgresql"], indirect=True)
 def test_projects_move_to_another_database(
-    project: Project, environ: dict[str, str], unmigrated_url: str
+    project: Project, database_url: str, unmigrated_url: str
 ):
     move = MOVE.replace(TARGET, f"'{unmigrated_url}'").replace("cat password", "echo x")
-    assert shell(move, environ) == []
-    moved = shell("flask projects list", {"DATABASE_URL": unmigrated_url})
+    assert shell(move, database_url) == []
+    moved = shell("flask projects list", unmigrated_url)
     assert [line.split()[0] for line in moved[1:]] == [project.slug]
