@@ -1,5 +1,6 @@
 """Fixtures for all tests: servers, databases, the app, projects and clients."""
 
+import gc
 import itertools
 import shutil
 import signal
@@ -55,6 +56,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     root = Path(__file__).parent
     rank = {root / name: number for number, name in enumerate(FIRST)}
     items.sort(key=lambda item: rank.get(item.path.parent, len(FIRST)))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector what is there to stay: a fifth of the time of a test."""
+    gc.collect()
+    gc.freeze()
 
 
 def _give_up(*_: object) -> None:
@@ -251,7 +258,10 @@ def rival(app: Flask) -> Project:
 @pytest.fixture
 def key(project: Project) -> str:
     """An API key of the project."""
-    return Key.issue(project)
+    # To look for keys that have ended is most of what issuing one costs.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Key, "_delete_ended", lambda *_: None)
+        return Key.issue(project)
 
 
 @pytest.fixture
