@@ -7,7 +7,7 @@ TIMES ?= 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test simulate plant bench latency cost torture e2e marks lint
+.PHONY: help run test simulate plant cost bench latency torture e2e marks lint
 
 help: ## Show this help
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -31,14 +31,14 @@ test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/test.stamp ## Run all tests against SQLite, PostgreSQL and Redis
 	$(BIN)/pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder
 
-bench: $(VENV)/bench.stamp ## Compare the throughput to the same job by hand (needs wrk)
-	PYTHONPATH=$(VENV)/bench $(BIN)/python -m benchmarks.measure
-
-latency: $(VENV)/test.stamp ## Measure the latency at fixed rates (needs wrk)
-	$(BIN)/python -m benchmarks.latency
-
-cost: $(VENV)/test.stamp ## Count what a request costs (needs valgrind and strace; ten minutes)
+cost: $(VENV)/test.stamp ## Count what a request costs (needs valgrind, strace and nginx with Lua)
 	$(BIN)/python -m benchmarks.cost
+
+bench: $(VENV)/bench.stamp ## Compare the throughput to the same job by hand (needs wrk)
+	PYTHONPATH=$(VENV)/bench $(BIN)/python -m benchmarks.bench
+
+latency: $(VENV)/test.stamp ## Measure latency and processor time at given rates (needs wrk)
+	$(BIN)/python -m benchmarks.latency
 
 simulate: $(VENV)/test.stamp ## Run the service in simulated time, on $SEEDS seeds (1000)
 	$(BIN)/python -m tests.simulation $(SEEDS) --processes=2
@@ -130,10 +130,11 @@ $(VENV)/before.stamp: CHANGELOG.md | $(BIN)/python
 	fi
 	@touch $@
 
-# gunicorn's parser in C is for the baseline alone: the tests use the one in Python.
-$(VENV)/bench.stamp: $(VENV)/test.stamp
+# Other frameworks, and gunicorn's parser in C: in a directory of their own, since the
+# tests use the parser in Python.
+$(VENV)/bench.stamp: $(VENV)/test.stamp benchmarks/yardsticks/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-		--target=$(VENV)/bench gunicorn_h1c==0.6.10
+		--target=$(VENV)/bench -r benchmarks/yardsticks/requirements.txt
 	@touch $@
 
 $(VENV)/test.stamp: requirements.txt tests/requirements.txt | $(BIN)/python

@@ -1,11 +1,10 @@
--- The requests that wrk sends; each differs from the one before.
+-- The requests that wrk sends, from a file with a line for each.
 --
---   wrk -s requests.lua URL -- WHAT TENANTS SEED [RATE]
+--   wrk -s requests.lua URL -- FILE SEED [RATE]
 --
--- TENANTS is a file with a line for each key: the key, the first and the last id of its
--- project's animals, and the step from one to the next. Without a RATE, each connection
--- sends a request as soon as the previous one is answered. With a RATE, that many
--- requests are due per second, evenly spaced, and the next free connection sends each.
+-- Without a RATE, each connection sends a request as soon as the previous one is
+-- answered. With a RATE, that many requests are due per second, evenly spaced, and the
+-- next free connection sends each.
 
 local ffi = require("ffi")
 ffi.cdef([[
@@ -14,62 +13,10 @@ ffi.cdef([[
 ]])
 
 local MONOTONIC = 1
-local CATEGORIES = 20 -- of each project, as in tenants.py
--- Enough client addresses that none exceeds the quota of requests without a valid key.
-local ADDRESSES = 8192
+local ADDRESSES = 8192 -- of clients
 
-local any = math.random
-local tenants = {}
-local ordered = 0
-local ask
-
-local function send(tenant, method, path, body)
-  local address = any(ADDRESSES) - 1
-  tenant.headers["X-Forwarded-For"] =
-    ("10.0.%d.%d"):format(address / 256, address % 256)
-  return wrk.format(method, path, tenant.headers, body)
-end
-
-local function list()
-  local tenant, limit = tenants[any(#tenants)], any(18, 22)
-  local last = tenant.last - limit * tenant.step
-  local path = "/v1/pets?limit=%d&after=%d"
-  return send(tenant, "GET", path:format(limit, any(tenant.first - 1, last)))
-end
-
-local function get()
-  local tenant = tenants[any(#tenants)]
-  local place = any(0, (tenant.last - tenant.first) / tenant.step)
-  return send(tenant, "GET", "/v1/pets/" .. tenant.first + place * tenant.step)
-end
-
-local function create()
-  local body = '{"name": "Rex %d", "categoryId": %d}'
-  body = body:format(any(1000000), any(0, CATEGORIES - 1))
-  return send(tenants[any(#tenants)], "POST", "/v1/pets", body)
-end
-
--- Each animal is ordered once; the first of every three is available.
-local function order()
-  local tenant = tenants[ordered % #tenants + 1]
-  local pet = tenant.first + 3 * tenant.step * math.floor(ordered / #tenants)
-  ordered = ordered + 1
-  return send(tenant, "POST", "/v1/store/orders", ('{"petId": %d}'):format(pet))
-end
-
-local function one_in(count, one, other)
-  return function()
-    return any(count) == 1 and one() or other()
-  end
-end
-
-local asks = {
-  list = list,
-  get = get,
-  create = create,
-  read = one_in(2, list, get),
-  write = one_in(2, create, order),
-}
+local lines = {}
+local place
 
 local function now()
   local time = ffi.new("timespec")
@@ -87,24 +34,25 @@ local function keep_to(rate)
 end
 
 function init(arguments)
-  local what, file, seed, rate = unpack(arguments)
+  local file, seed, rate = unpack(arguments)
   for line in io.lines(file) do
-    local key, first, last, step = line:match("(%S+) (%d+) (%d+) (%d+)")
-    table.insert(tenants, {
-      first = tonumber(first), last = tonumber(last), step = tonumber(step),
-      headers = {
-        Authorization = "Bearer " .. key,
-        ["Content-Type"] = "application/json",
-      },
-    })
+    table.insert(lines, line)
   end
   math.randomseed(tonumber(seed))
-  ask = assert(asks[what], what)
+  place = math.random(#lines)
   if rate then
     keep_to(tonumber(rate))
   end
 end
 
 function request()
-  return ask()
+  place = place % #lines + 1
+  local method, path, key, body = lines[place]:match("(%S+)\t(%S+)\t([^\t]+)\t(.*)")
+  local address = math.random(ADDRESSES) - 1
+  local headers = {
+    Authorization = key,
+    ["Content-Type"] = "application/json",
+    ["X-Forwarded-For"] = ("10.0.%d.%d"):format(address / 256, address % 256),
+  }
+  return wrk.format(method, path, headers, body ~= "" and body or nil)
 end

@@ -1,17 +1,13 @@
-"""The stores of the benchmarks, and the servers that are compared on them."""
+"""The stores of the benchmarks, and the servers that run on them."""
 
 import contextlib
-import json
 import os
 import sqlite3
-import subprocess
 import sys
 import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psutil
 import psycopg
@@ -21,81 +17,67 @@ from tests.harness import servers
 
 USUAL_STORES = ("sqlite", "postgresql")  # the latter with Redis
 STORES = (*USUAL_STORES, "postgresql-alone")
-BASELINE = "benchmarks.yardsticks.baseline"
-# gunicorn's workers for it; more threads are no faster.
-GEVENT = ("--worker-class", "gevent")
-GTHREAD = ("--worker-class", "gthread", "--threads", "8")
+YARDSTICKS = Path(__file__).with_name("yardsticks")
+BY_HAND = "benchmarks.yardsticks.flask_app:app"
+GUNICORN = (sys.executable, "-m", "{gunicorn}", "--bind", "127.0.0.1:{port}")
+# gunicorn with a worker of its own, and nothing of the service.
+ITS_OWN = (*GUNICORN, "--config", os.devnull, "--no-control-socket")
+ON_GEVENT = (*ITS_OWN, "--worker-class", "gevent", "--http-parser")
+FLOOR = ("nginx", "-p", "{directory}", "-c", "{directory}/floor.conf")
 
 
 class Server(NamedTuple):
-    """A server under load."""
+    """A server that runs."""
 
-    name: str
-    url: str
+    port: int
     process: psutil.Process
-    place: "Stage"
 
+    @property
+    def url(self) -> str:
+        """The address of its root."""
+        return f"http://127.0.0.1:{self.port}"
 
-@contextlib.contextmanager
-def stage(store: str) -> Iterator["Stage"]:
-    """Provide a migrated database and counters for the duration of the block."""
-    with (
-        tempfile.TemporaryDirectory(prefix="petstore-bench-") as directory,
-        contextlib.ExitStack() as stack,
-    ):
-        # Requests come through a proxy, from many client addresses.
-        environ = {"PETSTORE_BAN_AFTER": "1000000", "PETSTORE_TRUSTED_PROXIES": "1"}
-        if store == "sqlite":
-            environ["DATABASE_URL"] = f"sqlite:///{directory}/petstore.db"
-        else:
-            environ["DATABASE_URL"] = stack.enter_context(servers.postgresql())
-        if store == "postgresql":
-            counters = servers.redis(Path(directory))
-            environ["REDIS_URL"] = stack.enter_context(counters)
-        servers.flask(environ, "migrate").check_returncode()
-        yield Stage(store, Path(directory), environ, stack, _processes(environ))
+    @property
+    def worker(self) -> int:
+        """The id of the process that answers."""
+        children = self.process.children()
+        return children[0].pid if children else self.process.pid
 
 
 class Stage(NamedTuple):
-    """The stores on which servers can be started; all are stopped with it."""
+    """A migrated database and counters."""
 
     store: str
     directory: Path
     environ: dict[str, str]
-    stack: contextlib.ExitStack
     stores: dict[str, psutil.Process]  # the servers of the stores, by name
 
-    def without_proxies(self) -> "Stage":
-        """Return the stage for clients that connect directly."""
-        direct = self.environ | {"PETSTORE_TRUSTED_PROXIES": "0"}
-        return self._replace(environ=direct)
+    @contextlib.contextmanager
+    def running(
+        self,
+        command: tuple[str, ...],
+        below: tuple[str, ...] = (),
+        environ: dict[str, str] | None = None,
+        gunicorn: str = "gunicorn",
+    ) -> Iterator[Server]:
+        """Run a server with one worker for the duration of the block.
 
-    def service(self) -> Server:
-        """Start the service as it runs in production, with one worker."""
-        return self.start("service", "gunicorn", "wsgi:app")
-
-    def baseline(self, *worker: str) -> Server:
-        """Start the baseline under one of gunicorn's own workers, with the C parser."""
-        options = ["--config", os.devnull, "--no-control-socket", *worker]
-        options += ["--http-parser", "fast", f"{BASELINE}:app"]
-        return self.start(f"baseline {worker[1]}", "gunicorn", *options)
-
-    def start(self, name: str, *command: str) -> Server:
-        """Start gunicorn with `python -m` and this command."""
+        `below` is the command of a program that runs it.
+        """
         port = servers.free_port()
-        with (self.directory / f"{name}.log").open("a") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", *command, "--bind", f"127.0.0.1:{port}"],
-                cwd=servers.ROOT,
-                env=os.environ | self.environ | {"WEB_CONCURRENCY": "1"},
-                stdout=log,
-                stderr=log,
-            )
-        self.stack.callback(servers.stop, process)
-        servers.wait_for_port(port, process)
-        url = f"http://127.0.0.1:{port}"
-        servers.wait_for_answer(url)
-        return Server(name, url, psutil.Process(process.pid), self)
+        self._write_floor(port)
+        names = {"port": port, "directory": self.directory, "gunicorn": gunicorn}
+        words = [*below, *(word.format_map(names) for word in command)]
+        environ = self.environ | (environ or {})
+        log = self.directory / "log"
+        with servers.running(words, port, log, environ) as process:
+            server = Server(port, psutil.Process(process.pid))
+            servers.wait_for_answer(server.url)
+            try:
+                yield server
+            finally:  # at once: the limits of a counted worker are a thousandfold
+                for each in (server.process, *server.process.children()):
+                    each.kill()
 
     def sql(self, statement: str) -> list[tuple]:
         """Run an SQL statement on the database and return its rows."""
@@ -103,17 +85,41 @@ class Stage(NamedTuple):
             cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []
 
-    def rows(self) -> int:
-        """Return the number of animals and orders."""
-        [(animals,)] = self.sql("SELECT count(*) FROM pet")
-        [(orders,)] = self.sql("SELECT count(*) FROM pet_order")
-        return animals + orders
+    def _write_floor(self, port: int) -> None:
+        text = (YARDSTICKS / "floor.conf").read_text()
+        text = text.replace("PORT", str(port)).replace("FOLDER", str(YARDSTICKS))
+        (self.directory / "floor.conf").write_text(text)
 
     def _connect(self) -> sqlite3.Connection | psycopg.Connection:
         url = self.environ["DATABASE_URL"]
         if self.store == "sqlite":
             return sqlite3.connect(url.removeprefix("sqlite:///"), timeout=30)
         return psycopg.connect(url)
+
+
+@contextlib.contextmanager
+def stage(store: str, proxies: int = 0) -> Iterator[Stage]:
+    """Provide a migrated database and counters for the duration of the block."""
+    with (
+        tempfile.TemporaryDirectory(prefix="petstore-bench-") as directory,
+        contextlib.ExitStack() as stack,
+    ):
+        environ = {
+            "WEB_CONCURRENCY": "1",
+            "PETSTORE_BAN_AFTER": "1000000",
+            "PETSTORE_TRUSTED_PROXIES": str(proxies),
+            "PROMETHEUS_MULTIPROC_DIR": directory,
+        }
+        if store == "sqlite":
+            environ["DATABASE"] = f"{directory}/petstore.db"
+            environ["DATABASE_URL"] = f"sqlite:///{environ['DATABASE']}"
+        else:
+            environ["DATABASE_URL"] = stack.enter_context(servers.postgresql())
+        if store == "postgresql":
+            counters = servers.redis(Path(directory))
+            environ["REDIS_URL"] = stack.enter_context(counters)
+        servers.flask(environ, "migrate").check_returncode()
+        yield Stage(store, Path(directory), environ, _processes(environ))
 
 
 def _processes(environ: dict[str, str]) -> dict[str, psutil.Process]:
@@ -128,16 +134,3 @@ def _processes(environ: dict[str, str]) -> dict[str, psutil.Process]:
         with redis.from_url(url) as client:
             found["Redis"] = psutil.Process(client.info("server")["process_id"])
     return found
-
-
-def send(server: Server, key: str, path: str = "", pet: dict | None = None) -> Any:
-    """Send GET, or POST if there is a pet; return the status, headers and body."""
-    body = None if pet is None else json.dumps(pet).encode()
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    request = urllib.request.Request(f"{server.url}/v1/pets{path}", body, headers)
-    try:
-        answer = urllib.request.urlopen(request, timeout=10)
-    except urllib.error.HTTPError as error:
-        answer = error
-    with answer:
-        return answer.status, answer.headers, json.load(answer)

@@ -4,6 +4,7 @@ It is fifty times slower, so short ones would end requests. What a worker does f
 to time it does not do while requests are counted.
 """
 
+import os
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -23,3 +24,11 @@ timeouts.LIMITS = replace(
 exec(Path("gunicorn.conf.py").read_text(encoding="utf-8"))
 
 timeout = 0  # the master does not wait for a sign of life
+
+
+def post_worker_init(_worker):
+    """Mark the steps of requests if somebody counts them."""
+    if "MARKS" in os.environ:
+        from benchmarks.steps import mark_steps
+
+        mark_steps()

@@ -1,4 +1,4 @@
-"""The service's job by hand, in one file: key, both quota windows, query, JSON.
+"""The service's job by hand, for any framework: key, both windows, query, JSON.
 
 No schemas, no ORM, no layers, no metrics, no logs. It uses the database and the Redis
 server of the service, so that both are measured on the same data. It runs in greenlets
@@ -14,7 +14,6 @@ import time
 import orjson
 import psycopg
 import redis
-from flask import Flask, Response, request
 
 URL = os.environ["DATABASE_URL"]
 REDIS_URL = os.environ.get("REDIS_URL")
@@ -45,14 +44,6 @@ INSERT = (
     "INSERT INTO pet (project_id, name, category_id, status)"
     f" VALUES ({PARAM}, {PARAM}, {PARAM}, {PARAM}) RETURNING id"
 )
-MOVE = (
-    "UPDATE pet SET status = 'pending'"
-    f" WHERE project_id = {PARAM} AND id = {PARAM} AND status = 'available'"
-)
-ORDER = (
-    "INSERT INTO pet_order (project_id, pet_id, status, created_ms, updated_ms)"
-    f" VALUES ({PARAM}, {PARAM}, 'placed', {PARAM}, {PARAM}) RETURNING id"
-)
 COUNTS = (
     "CREATE TABLE IF NOT EXISTS baseline_usage (subject TEXT PRIMARY KEY,"
     " minute INTEGER, minute_hits INTEGER, day INTEGER, day_hits INTEGER)"
@@ -75,7 +66,6 @@ if m == 1 then redis.call('EXPIRE', KEYS[1], 60) end
 if d == 1 then redis.call('EXPIRE', KEYS[2], 86400) end
 return {1, m, d}"""
 
-app = Flask(__name__, static_folder=None)
 connections = []  # that no request uses
 if REDIS_URL:
     counters = redis.from_url(REDIS_URL)
@@ -119,73 +109,66 @@ def take(counts, project, per_minute, per_day, now):
     return (1, *row) if row else (0, per_minute, per_day)
 
 
-def error(status, code, message, headers=None):
+def error(status, code, message, headers=()):
     body = orjson.dumps({"code": code, "message": message, "status": status})
-    return Response(body, status, headers, content_type="application/json")
+    return status, dict(headers), body
 
 
-def authenticated(view):
-    def answer(**arguments):
-        database, counts = taken = connections.pop() if connections else connect()
-        response = respond(database, counts, **arguments)
-        connections.append(taken)  # none whose request has failed
-        return response
+def answer(operation, authorization, *arguments):
+    """Return the status, the headers and the body of the response of an operation."""
+    database, counts = taken = connections.pop() if connections else connect()
+    response = respond(database, counts, operation, authorization, arguments)
+    connections.append(taken)  # none whose request has failed
+    return response
 
-    def respond(database, counts, **arguments):
-        scheme, _, key = request.headers.get("Authorization", "").partition(" ")
-        row = None
-        if scheme.lower() == "bearer":
-            row = database.execute(CALLER, (key[:16],)).fetchone()
-        now = int(time.time())
-        if row is None or not hmac.compare_digest(
-            bytes(row[0]), hashlib.sha256(key.encode()).digest()
-        ):
-            return error(401, "invalid_api_key", "This key is not valid.")
-        ends = [end for end in row[1:3] if end is not None]
-        if row[3] is not None or any(end <= now * 1000 for end in ends):
-            return error(401, "invalid_api_key", "This key is not valid.")
-        project, plan = row[4], row[5]
-        per_minute, per_day = PLANS.get(plan) or row[6:8]
-        granted, minute_hits, day_hits = take(counts, project, per_minute, per_day, now)
-        minute_left, day_left = per_minute - minute_hits, per_day - day_hits
-        minute_resets, day_resets = 60 - now % 60, 86400 - now % 86400
-        if minute_left < day_left:
-            limit, left, resets = per_minute, minute_left, minute_resets
-        else:
-            limit, left, resets = per_day, day_left, day_resets
-        headers = {
-            "X-RateLimit-Limit": str(limit),
-            "X-RateLimit-Remaining": str(left),
-            "X-RateLimit-Reset": str(now + resets),
-            "RateLimit-Policy": f'"minute";q={per_minute};w=60,'
-            f' "day";q={per_day};w=86400',
-            "RateLimit": f'"minute";r={minute_left};t={minute_resets},'
-            f' "day";r={day_left};t={day_resets}',
-        }
-        if not granted:
-            headers["Retry-After"] = str(resets)
-            return error(429, "rate_limit_exceeded", "Wait.", headers)
-        response = view(database, project, **arguments)
-        response.headers.update(headers)
-        return response
 
-    answer.__name__ = view.__name__
-    return answer
+def respond(database, counts, operation, authorization, arguments):
+    scheme, _, key = authorization.partition(" ")
+    row = None
+    if scheme.lower() == "bearer":
+        row = database.execute(CALLER, (key[:16],)).fetchone()
+    now = int(time.time())
+    if row is None or not hmac.compare_digest(
+        bytes(row[0]), hashlib.sha256(key.encode()).digest()
+    ):
+        return error(401, "invalid_api_key", "This key is not valid.")
+    ends = [end for end in row[1:3] if end is not None]
+    if row[3] is not None or any(end <= now * 1000 for end in ends):
+        return error(401, "invalid_api_key", "This key is not valid.")
+    project, plan = row[4], row[5]
+    per_minute, per_day = PLANS.get(plan) or row[6:8]
+    granted, minute_hits, day_hits = take(counts, project, per_minute, per_day, now)
+    minute_left, day_left = per_minute - minute_hits, per_day - day_hits
+    minute_resets, day_resets = 60 - now % 60, 86400 - now % 86400
+    if minute_left < day_left:
+        limit, left, resets = per_minute, minute_left, minute_resets
+    else:
+        limit, left, resets = per_day, day_left, day_resets
+    quota = {
+        "X-RateLimit-Limit": str(limit),
+        "X-RateLimit-Remaining": str(left),
+        "X-RateLimit-Reset": str(now + resets),
+        "RateLimit-Policy": f'"minute";q={per_minute};w=60, "day";q={per_day};w=86400',
+        "RateLimit": f'"minute";r={minute_left};t={minute_resets},'
+        f' "day";r={day_left};t={day_resets}',
+    }
+    if not granted:
+        quota["Retry-After"] = str(resets)
+        return error(429, "rate_limit_exceeded", "Wait.", quota)
+    status, headers, body = operation(database, project, *arguments)
+    return status, headers | quota, body
 
 
 def pet(row):
     return {"id": row[0], "name": row[1], "categoryId": row[2], "status": row[3]}
 
 
-@app.get("/v1/pets")
-@authenticated
-def list_pets(database, project):
+def list_pets(database, project, query, url):
     try:
-        limit = int(request.args.get("limit", 20))
-        after = int(request.args.get("after", 0))
+        limit, after = int(query.get("limit", 20)), int(query.get("after", 0))
     except ValueError:
         return error(400, "invalid_request", "limit and after must be integers")
-    status = request.args.get("status")
+    status = query.get("status")
     if not 1 <= limit <= 100 or status not in (None, *STATUSES):
         return error(400, "invalid_request", "limit or status is out of range")
     if status is None:
@@ -196,18 +179,13 @@ def list_pets(database, project):
     headers = {}
     if len(rows) > limit:
         rows = rows[:limit]
-        headers["Link"] = (
-            f'<{request.base_url}?limit={limit}&after={rows[-1][0]}>; rel="next"'
-        )
-    body = orjson.dumps([pet(row) for row in rows])
-    return Response(body, 200, headers, content_type="application/json")
+        headers["Link"] = f'<{url}?limit={limit}&after={rows[-1][0]}>; rel="next"'
+    return 200, headers, orjson.dumps([pet(row) for row in rows])
 
 
-@app.post("/v1/pets")
-@authenticated
-def create_pet(database, project):
+def create_pet(database, project, body):
     try:
-        body = orjson.loads(request.get_data())
+        body = orjson.loads(body)
         name, category = body["name"], body["categoryId"]
     except (ValueError, KeyError, TypeError):
         return error(400, "invalid_request", "name and categoryId are needed")
@@ -223,42 +201,12 @@ def create_pet(database, project):
     except Exception:
         database.execute("ROLLBACK")
         raise
-    body = orjson.dumps(pet((pet_id, name, category, status)))
     headers = {"Location": f"/v1/pets/{pet_id}"}
-    return Response(body, 201, headers, content_type="application/json")
+    return 201, headers, orjson.dumps(pet((pet_id, name, category, status)))
 
 
-@app.get("/v1/pets/<int:pet_id>")
-@authenticated
 def get_pet(database, project, pet_id):
     row = database.execute(ONE, (project, pet_id)).fetchone()
     if row is None:
         return error(404, "not_found", "There is no such animal.")
-    return Response(orjson.dumps(pet(row)), content_type="application/json")
-
-
-@app.post("/v1/store/orders")
-@authenticated
-def place_order(database, project):
-    try:
-        pet_id = orjson.loads(request.get_data())["petId"]
-    except (ValueError, KeyError, TypeError):
-        return error(400, "invalid_request", "petId is needed")
-    now_ms = int(time.time() * 1000)
-    database.execute("BEGIN IMMEDIATE" if IS_SQLITE else "BEGIN")
-    try:
-        moved = database.execute(MOVE, (project, pet_id)).rowcount
-        values = (project, pet_id, now_ms, now_ms)
-        rows = database.execute(ORDER, values).fetchall() if moved else []
-        database.execute("COMMIT")
-    except Exception:
-        database.execute("ROLLBACK")
-        raise
-    if not rows:
-        return error(409, "pet_not_available", "The animal is not available.")
-    placed = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now_ms / 1000))
-    [[order_id]] = rows
-    made = {"id": order_id, "petId": pet_id, "status": "placed", "createdAt": placed}
-    headers = {"Location": f"/v1/store/orders/{order_id}"}
-    body = orjson.dumps(made | {"updatedAt": placed})
-    return Response(body, 201, headers, content_type="application/json")
+    return 200, {}, orjson.dumps(pet(row))
