@@ -22,16 +22,6 @@ def instant_ms(year: int, month: int, day: int) -> int:
     return int(datetime(year, month, day, tzinfo=UTC).timestamp()) * MS_PER_SECOND
 
 
-def whole_seconds_until(end_ms: int, now: int) -> int:
-    """Return how many seconds to wait until the end, rounded up."""
-    return max(0, -((now - end_ms) // MS_PER_SECOND))
-
-
-def window_end_ms(now_ms: int, length_ms: int) -> int:
-    """Return when the window that contains a moment ends."""
-    return (now_ms // length_ms + 1) * length_ms
-
-
 def rfc3339(instant: int) -> str:
     """Format an instant as in RFC 3339 section 5.6, to the millisecond, in UTC."""
     seconds, ms = divmod(instant, MS_PER_SECOND)

@@ -26,6 +26,7 @@ LAYERS = [
     ["schemas"],
     ["sheets"],
     ["quotas"],
+    ["upkeep"],
     ["web"],
     ["hosting"],
     ["api", "openapi", "dashboard", "monitoring", "cli"],

@@ -11,10 +11,10 @@ from flask import Flask
 
 from petstore.errors import ERRORS
 from petstore.models.plans import PLANS, Quota
-from petstore.quotas.projects import import_tables
 from petstore.settings import Settings, read_settings, variables
 from petstore.storage import BaseModel, CounterModel, counters, db, migrator
 from petstore.storage.database import open_databases
+from petstore.upkeep.projects import import_tables
 from tests.harness import databases
 from tests.harness.databases import of_one_engine
 from tests.harness.documents import code_in, rows_of

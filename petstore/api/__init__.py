@@ -161,7 +161,8 @@ def _refusal(decision: Decision, caller: Caller | None) -> ErrorResponse:
     if caller:
         reason = decision.reason(caller.plan)
     else:
-        network = "address" if decision.quota == STRANGERS else "IPv6 /48"
+        is_address = decision.windows[0].limit == STRANGERS.per_minute
+        network = "address" if is_address else "IPv6 /48"
         allowance = decision.tightest.allowance
         reason = f"Without a valid API key, an {network} may send {allowance}"
     return ErrorResponse("rate_limit_exceeded", reason, wait, headers=headers)

@@ -14,7 +14,7 @@ from redis.exceptions import RedisClusterException, RedisError
 from petstore import clock
 from petstore.cli.commands import Command, echo_json, in_one_line, json_option
 from petstore.models.projects import Project
-from petstore.quotas.storages.redis import redis_storage
+from petstore.quotas.redis import redis_storage
 from petstore.settings import (
     INTERFACE,
     RELEASE,

@@ -14,9 +14,9 @@ from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.plans import FREE
 from petstore.models.projects import Plan, Project
-from petstore.quotas.projects import import_tables
 from petstore.storage import copies, db, migrator
 from petstore.storage.database import opened_databases
+from petstore.upkeep.projects import import_tables
 
 DEMO_ANIMALS = {
     "Dogs": ("Rex", "Bella", "Bruno", "Luna"),

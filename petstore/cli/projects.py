@@ -26,8 +26,8 @@ from petstore.models.requests import (
     history,
     listed_failures,
 )
-from petstore.quotas.projects import count_rows, delete_project
 from petstore.storage.lists import Part
+from petstore.upkeep.projects import count_rows, delete_project
 
 MOST = 10**12
 CUSTOM = " or ".join(name for name, terms in PLANS.items() if not terms.quota)

@@ -1,8 +1,7 @@
 """/dashboard: the shelter, the plan, the quota now, and requests of 30 days."""
 
-from flask import Response, current_app, render_template, request
+from flask import current_app, render_template, request
 
-from petstore.clock import MS_PER_DAY, utc_date
 from petstore.dashboard.forms import EMPTY
 from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.pets import category_labels
@@ -12,14 +11,12 @@ from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
 from petstore.models.plans import PLANS, Quota
 from petstore.models.requests import SHOWN_DAYS, Day, history
-from petstore.quotas.decisions import Decision
 from petstore.storage.lists import Part
 from petstore.web.application import current_request, limiter_of
 from petstore.web.turns import compute_alone
 
 INDEX = "overview.overview"
 SHOWN_ANIMALS = 5
-WARNED_SHARE = 0.8  # of the day's requests
 SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
 
 bp = PageBlueprint("overview", __name__, "", takes=WRITE)
@@ -46,8 +43,7 @@ def overview() -> str:
         animals=Pet.counts(project_id),
         orders=Order.counts(project_id),
         statuses=STATUSES,
-        quota=quota,
-        used_up_ms=used_up_ms(quota),
+        windows={window.name: window for window in quota.windows},
         days=days,
         top=scale_end(max(day.served + day.refused for day in days)),
         plans=PLANS,
@@ -57,34 +53,8 @@ def overview() -> str:
     )
 
 
-@bp.get("/usage.csv")
-def usage() -> Response:
-    """Return the figures of the chart, for a spreadsheet."""
-    rows = [
-        f"{utc_date(day.day * MS_PER_DAY)},{day.served},{day.refused}"
-        for day in _last_days()
-    ]
-    text = "".join(f"{row}\r\n" for row in ("day,served,refused", *rows))
-    disposition = f'attachment; filename="usage-{current_project().slug}.csv"'
-    headers = {"Content-Disposition": disposition}
-    return Response(text, headers=headers, mimetype="text/csv")
-
-
 def _last_days() -> list[Day]:
     return history(current_project().id, SHOWN_DAYS)
-
-
-def used_up_ms(quota: Decision) -> int | None:
-    """Return when the day's requests will be used up at today's pace.
-
-    None: not before the day ends, or too few are used to tell.
-    """
-    day = quota.day
-    if not WARNED_SHARE * day.limit <= day.served < day.limit:
-        return None
-    begins_ms = day.resets_ms - MS_PER_DAY
-    end_ms = begins_ms + (quota.now_ms - begins_ms) * day.limit // day.served
-    return end_ms if end_ms < day.resets_ms else None
 
 
 def scale_end(highest: int) -> int:

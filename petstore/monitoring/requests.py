@@ -13,7 +13,7 @@ from petstore.models.credentials import masked
 from petstore.models.grants import PUBLIC
 from petstore.models.requests import Failure, Use, failures, uses
 from petstore.monitoring import metrics
-from petstore.quotas import housekeeping
+from petstore.upkeep import housekeeping
 from petstore.web.application import (
     ApplicationRequest,
     JsonResponse,

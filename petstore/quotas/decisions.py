@@ -1,32 +1,22 @@
-"""The minute and the day of a quota at one moment, and the subjects that have them."""
+"""The windows of a request at one moment, and the subjects that have them."""
 
 import ipaddress
-from operator import attrgetter
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from petstore.clock import (
-    MS_PER_DAY,
-    MS_PER_MINUTE,
-    MS_PER_SECOND,
-    whole_seconds_until,
-    window_end_ms,
-)
-from petstore.models.plans import Quota
-from petstore.quotas.strategy import Counts
+from petstore.clock import MS_PER_SECOND
+from petstore.quotas.strategy import Counts, Hit
 
-# The names of windows in headers.
-WINDOWS = ("minute", "day")
-KEY_WINDOWS = ("key-minute", "key-day")
+KEY = "key-"  # what the names of the windows of a key begin with
 IPV6_NETWORK_BITS = 64
 IPV6_SITE_BITS = 48
 
-_remaining = attrgetter("remaining")
-
 
 class Window(NamedTuple):
-    """The limit of a minute or day, how much of it is used, and when it resets."""
+    """A minute or day: how much of it is used, and when it resets."""
 
     name: str  # in headers
+    seconds: int
     limit: int
     served: int
     remaining: int  # 0 when a lowered plan allows less than was served
@@ -35,115 +25,112 @@ class Window(NamedTuple):
 
     @classmethod
     def at(
-        cls, now_ms: int, name: str, length_ms: int, limit: int, served: int
+        cls, now_ms: int, name: str, seconds: int, limit: int, served: int
     ) -> "Window":
         """Return the window that contains the moment."""
-        resets_ms = window_end_ms(now_ms, length_ms)
-        remaining = max(0, limit - served)
-        seconds = whole_seconds_until(resets_ms, now_ms)
-        return cls(name, limit, served, remaining, resets_ms, seconds)
+        length_ms = seconds * MS_PER_SECOND
+        left_ms = length_ms - now_ms % length_ms
+        return cls(
+            name,
+            seconds,
+            limit,
+            served,
+            max(0, limit - served),
+            now_ms + left_ms,
+            -(-left_ms // MS_PER_SECOND),
+        )
+
+    def renewed(self, now_ms: int) -> "Window":
+        """Return the window of a later moment, with what is still used."""
+        served = self.served if now_ms < self.resets_ms else 0
+        return self.at(now_ms, self.name, self.seconds, self.limit, served)
 
     @property
     def allowance(self) -> str:
         """The limit in words, such as `60 requests a minute`."""
         noun = "request" if self.limit == 1 else "requests"
-        return f"{self.limit:,} {noun} a {self.name.removeprefix('key-')}"
-
-    def render(self) -> str:
-        """Return the window as an item of the header RateLimit."""
-        return f'"{self.name}";r={self.remaining};t={self.resets_in_seconds}'
+        return f"{self.limit:,} {noun} a {self.name.removeprefix(KEY)}"
 
 
 class Decision(NamedTuple):
     """Whether a request is served, and the figures for its response."""
 
     is_granted: bool
-    quota: Quota
-    minute: Window
-    day: Window
+    windows: Sequence[Window]  # that are shown: of the project, then of the key
     now_ms: int
-    banned_until_ms: int
-    key: "Decision | None" = None  # by the limits of the key itself, if it has any
-    shows_key_alone: bool = False  # as everybody sees what a public key is told
+    retry_at_ms: int  # when the ban and every exhausted window have ended
+    is_banned: bool
 
     @classmethod
-    def of(
+    def on(
         cls,
-        quota: Quota,
+        hits: Sequence[Hit],
         counts: Counts,
         banned_until_ms: int = 0,
         *,
-        hit: int = 0,
-        names: tuple[str, str] = WINDOWS,
+        is_public: bool = False,
     ) -> "Decision":
-        """Compare what is used of the windows of a hit with the limits of its quota."""
-        now_ms, place = counts.now_ms, len(WINDOWS) * hit
-        per_minute, per_day = counts.used[place : place + len(WINDOWS)]
-        minute = Window.at(
-            now_ms, names[0], MS_PER_MINUTE, quota.per_minute, per_minute
+        """Compare what is used of the windows of the hits with their limits.
+
+        Everybody sees what a public key is told: the windows of the key alone.
+        """
+        now_ms, used = counts.now_ms, iter(counts.used)
+        of_hits = [
+            [
+                Window.at(
+                    now_ms,
+                    hit.prefix + item.GRANULARITY.name,
+                    item.get_expiry(),
+                    item.amount,
+                    next(used),
+                )
+                for item in hit.limits
+            ]
+            for hit in hits
+        ]
+        windows = [window for each in reversed(of_hits) for window in each]
+        ends = [window.resets_ms for window in windows if not window.remaining]
+        return cls(
+            counts.is_granted,
+            of_hits[0] if is_public else windows,
+            now_ms,
+            max([banned_until_ms, *ends]),
+            now_ms < banned_until_ms,
         )
-        day = Window.at(now_ms, names[1], MS_PER_DAY, quota.per_day, per_day)
-        return cls(counts.is_granted, quota, minute, day, now_ms, banned_until_ms)
-
-    @property
-    def is_banned(self) -> bool:
-        """Whether a ban holds at the moment."""
-        return self.now_ms < self.banned_until_ms
-
-    @property
-    def windows(self) -> tuple[Window, ...]:
-        """The windows that are shown, of equally tight ones the first."""
-        if self.key is None:
-            return self.day, self.minute
-        if self.shows_key_alone:
-            return self.key.windows
-        return self.day, self.key.day, self.minute, self.key.minute
 
     @property
     def tightest(self) -> Window:
-        """The window with the fewest requests remaining, of those that are shown."""
-        if self.key is None:
-            minute, day = self.minute, self.day
-            return minute if minute.remaining < day.remaining else day
-        return min(self.windows, key=_remaining)
-
-    @property
-    def retry_at_ms(self) -> int:
-        """When the ban and every exhausted window have ended."""
-        windows = (self.day, self.minute, *(self.key.windows if self.key else ()))
-        exhausted = [each for each in windows if not each.remaining]
-        return max([self.banned_until_ms, *(each.resets_ms for each in exhausted)])
+        """The window with the fewest requests remaining, of equal ones the longest."""
+        return min(self.windows, key=lambda each: (each.remaining, -each.seconds))
 
     @property
     def retry_after_seconds(self) -> int:
         """How long a refused client has to wait until it is served."""
-        return whole_seconds_until(self.retry_at_ms, self.now_ms)
+        return max(0, -((self.now_ms - self.retry_at_ms) // MS_PER_SECOND))
+
+    def renewed(self, now_ms: int) -> "Decision":
+        """Return the decision with the windows of a later moment."""
+        windows = [window.renewed(now_ms) for window in self.windows]
+        return self._replace(windows=windows, now_ms=now_ms)
 
     def reason(self, plan: str) -> str:
         """Return in words whose limit refuses a request to a project on the plan."""
-        if self.tightest.remaining:  # one that is not shown refuses it
+        tightest = self.tightest
+        if tightest.remaining:  # one that is not shown refuses it
             return "The project of this key has no requests left"
-        is_of_key = self.tightest.name in KEY_WINDOWS
-        who = "This key" if is_of_key else plan.capitalize()
-        return f"{who} allows {self.tightest.allowance}"
+        who = "This key" if tightest.name.startswith(KEY) else plan.capitalize()
+        return f"{who} allows {tightest.allowance}"
 
     def headers(self) -> list[tuple[str, str]]:
         """Return X-RateLimit-* for the tightest window, and RateLimit* for all.
 
         See specification section 8 and draft-ietf-httpapi-ratelimit-headers-11.
         """
-        minute, day, tightest, key = self.minute, self.day, self.tightest, self.key
-        if key and self.shows_key_alone:
-            return key.headers()
-        policy = (
-            f'"{minute.name}";q={minute.limit};w=60, "{day.name}";q={day.limit};w=86400'
-        )
-        figures = f"{minute.render()}, {day.render()}"
-        if key:
-            most = key.quota
-            policy += f', "key-minute";q={most.per_minute};w=60'
-            policy += f', "key-day";q={most.per_day};w=86400'
-            figures += f", {key.minute.render()}, {key.day.render()}"
+        tightest = self.tightest
+        policy = [f'"{w.name}";q={w.limit};w={w.seconds}' for w in self.windows]
+        figures = [
+            f'"{w.name}";r={w.remaining};t={w.resets_in_seconds}' for w in self.windows
+        ]
         remaining, resets_ms = tightest.remaining, tightest.resets_ms
         if self.is_banned:
             remaining, resets_ms = 0, self.retry_at_ms
@@ -151,8 +138,8 @@ class Decision(NamedTuple):
             ("X-RateLimit-Limit", str(tightest.limit)),
             ("X-RateLimit-Remaining", str(remaining)),
             ("X-RateLimit-Reset", str(-(-resets_ms // MS_PER_SECOND))),
-            ("RateLimit-Policy", policy),
-            ("RateLimit", figures),
+            ("RateLimit-Policy", ", ".join(policy)),
+            ("RateLimit", ", ".join(figures)),
         ]
 
 

@@ -16,8 +16,8 @@ from petstore.clock import MS_PER_SECOND
 from petstore.events import emit
 from petstore.models import RuleError
 from petstore.models.secrets import Secret
-from petstore.quotas.storages.database import DatabaseStorage
-from petstore.quotas.storages.redis import redis_storage
+from petstore.quotas.database import DatabaseStorage
+from petstore.quotas.redis import redis_storage
 from petstore.quotas.strategy import (
     NO_BAN,
     AlignedWindowRateLimiter,
@@ -158,12 +158,6 @@ class ShareStorage(MemoryStorage, AlignedWindowSupport):
             for key, item in windows:
                 self.incr(key, item.get_expiry(), cost)
             return Counts(True, [number + cost for number in used], now_ms)
-
-    def clear(self, key: str) -> None:
-        """Forget what was counted for a subject, in all its windows."""
-        for window in [*self.storage]:
-            if window.rsplit("/", 2)[0] == key:
-                super().clear(window)
 
 
 def _is_outage(error: Exception) -> bool:

@@ -10,7 +10,7 @@ from petstore.models.grants import PUBLIC
 from petstore.models.keys import Key
 from petstore.models.plans import FREE, Quota, quota_of
 from petstore.quotas.decisions import (
-    KEY_WINDOWS,
+    KEY,
     Decision,
     address_subjects,
     key_subject,
@@ -69,19 +69,20 @@ class Limiter:
         if caller is None:
             decision = self._count_address("address", address, STRANGERS)
             return self._remember(address, decision)
+        hits = _hits_of(caller)
         key_id = None if caller.role == PUBLIC else caller.key_id
         ban = Ban(caller.banned_until_ms or 0, key_id)
-        counts = self._counters.count(_hits_of(caller), ban=ban)
-        return _decision_on(caller, counts, self._ban_if_due(caller, counts))
+        counts = self._counters.count(hits, ban=ban)
+        until_ms = self._ban_if_due(caller, counts)
+        return Decision.on(hits, counts, until_ms, is_public=caller.role == PUBLIC)
 
     def peek(self, caller: Caller | None, address: str | None) -> Decision:
         """Return the figures of the project or the address, without counting."""
         if caller is None:
             hits = _address_hits("address", address, STRANGERS)
             return self._remember(address, _joined(hits, self._counters.peek(hits)))
-        hit = Hit(project_subject(caller.project_id), caller.quota)
-        banned_until_ms = caller.banned_until_ms or 0
-        return Decision.of(caller.quota, self._counters.peek([hit]), banned_until_ms)
+        hits = _hits_of(caller)[-1:]
+        return Decision.on(hits, self._counters.peek(hits))
 
     def last_known(self, address: str | None) -> Decision:
         """Return the figures of the address as this process knows them, at once.
@@ -89,19 +90,17 @@ class Limiter:
         They are those of its last request, or else of windows that have not begun.
         """
         network, now_ms = address_subjects("address", address)[0], clock.now_ms()
-        known = self._known.get(network)
-        if known is None:
-            return Decision.of(STRANGERS, Counts(True, [0, 0], now_ms))
-        windows = known.minute, known.day
-        used = [each.served if now_ms < each.resets_ms else 0 for each in windows]
-        return Decision.of(known.quota, Counts(True, used, now_ms))
+        if known := self._known.get(network):
+            return known.renewed(now_ms)
+        return Decision.on([Hit(network, STRANGERS)], Counts(True, [0, 0], now_ms))
 
     def count_form(self, caller: Caller) -> Decision:
         """Count a form of the dashboard as a request of the plan and of the key.
 
         No ban refuses it, and its refusal does not count towards one.
         """
-        return _decision_on(caller, self._counters.count(_hits_of(caller)))
+        hits = _hits_of(caller)
+        return Decision.on(hits, self._counters.count(hits))
 
     def count_failed_sign_in(self, address: str | None) -> Decision:
         """Count a failed sign-in; refused when too many came before it."""
@@ -156,7 +155,8 @@ class Limiter:
         return _joined(hits, self._counters.count(hits))
 
     def _count(self, subject: str, quota: Quota, cost: int = 1) -> Decision:
-        return Decision.of(quota, self._counters.count([Hit(subject, quota)], cost))
+        hits = [Hit(subject, quota)]
+        return Decision.on(hits, self._counters.count(hits, cost))
 
     def _is_granted(self, subject: str, limit: RateLimitItem) -> bool:
         return self._counters.count([Hit(subject, [limit])]).is_granted
@@ -185,17 +185,8 @@ def _hits_of(caller: Caller) -> list[Hit]:
     project = Hit(project_subject(caller.project_id), caller.quota)
     if caller.key_per_minute is None:
         return [project]
-    key = key_subject(caller.project_id, caller.key_id)
-    return [Hit(key, caller.key_quota), project]
-
-
-def _decision_on(caller: Caller, counts: Counts, until_ms: int = 0) -> Decision:
-    """Return the decision on the hits of the caller."""
-    if caller.key_per_minute is None:
-        return Decision.of(caller.quota, counts, until_ms)
-    decision = Decision.of(caller.quota, counts, until_ms, hit=1)
-    of_key = Decision.of(caller.key_quota, counts, names=KEY_WINDOWS)
-    return decision._replace(key=of_key, shows_key_alone=caller.role == PUBLIC)
+    subject = key_subject(caller.project_id, caller.key_id)
+    return [Hit(subject, caller.key_quota, KEY), project]
 
 
 def _address_hits(what: str, address: str | None, quota: Quota) -> list[Hit]:
@@ -212,8 +203,8 @@ def _joined(hits: list[Hit], counts: Counts) -> Decision:
 
     Of two that are used up, the one that lasts longer is the tighter.
     """
-    decisions = [
-        Decision.of(Quota(*hit.limits), counts, hit=place)
-        for place, hit in enumerate(hits)
-    ]
+    decisions = []
+    for place, hit in enumerate(hits):
+        used = counts.used[2 * place : 2 * place + 2]
+        decisions.append(Decision.on([hit], counts._replace(used=used)))
     return min(decisions, key=lambda d: (d.tightest.remaining, -d.retry_at_ms))

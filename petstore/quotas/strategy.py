@@ -14,7 +14,7 @@ from limits.storage import Storage
 from limits.strategies import RateLimiter
 from limits.util import WindowStats
 
-from petstore.clock import MS_PER_SECOND, window_end_ms
+from petstore.clock import MS_PER_SECOND
 
 
 class Hit(NamedTuple):
@@ -22,6 +22,7 @@ class Hit(NamedTuple):
 
     subject: str  # what stands before its first slash is shared by related subjects
     limits: Sequence[RateLimitItem]
+    prefix: str = ""  # of the names of its windows, in headers
 
 
 class Ban(NamedTuple):
@@ -29,6 +30,7 @@ class Ban(NamedTuple):
 
     until_ms: int = 0
     key_id: int | None = None
+    pause_ms: int = 1000  # after the previous refusal, before one counts
 
 
 NO_BAN = Ban()
@@ -80,9 +82,9 @@ class AlignedWindowRateLimiter(RateLimiter):
     def get_window_stats(self, item: RateLimitItem, *identifiers: str) -> WindowStats:
         """Return when the window ends, and how much of it is left."""
         counts = self.count([_hit(item, identifiers)], cost=0)
-        ends = window_end_ms(counts.now_ms, item.get_expiry() * MS_PER_SECOND)
-        left = max(0, item.amount - counts.used[0])
-        return WindowStats(ends / MS_PER_SECOND, left)
+        seconds = item.get_expiry()
+        ends = (counts.now_ms // MS_PER_SECOND // seconds + 1) * seconds
+        return WindowStats(ends, max(0, item.amount - counts.used[0]))
 
     def clear(self, item: RateLimitItem, *identifiers: str) -> None:
         """Forget what was counted for the subject, in all its windows."""

@@ -19,8 +19,8 @@ from petstore.models.requests import (
     failures,
     listed_failures,
 )
-from petstore.quotas import housekeeping
 from petstore.storage.lists import Part
+from petstore.upkeep import housekeeping
 from tests.harness.clocks import START_MS, Clock
 
 NEVER = 3600.0

@@ -19,10 +19,10 @@ from petstore.models.requests import FailedRequest, KeyUsage
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
 from petstore.monitoring import requests
-from petstore.quotas import housekeeping
-from petstore.quotas.storages.database import Counter
+from petstore.quotas.database import Counter
 from petstore.storage import counters
 from petstore.storage.lists import Part
+from petstore.upkeep import housekeeping
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.waiting import wait_until
 

@@ -10,7 +10,7 @@ from petstore import clock as service_clock
 from petstore.models.keys import Key
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
-from petstore.quotas import housekeeping
+from petstore.upkeep import housekeeping
 from tests.harness.answers import INVALID, errors_of
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine

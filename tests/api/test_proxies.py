@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.quotas.storages.database import Counter
+from petstore.quotas.database import Counter
 from tests.harness.services import serving
 
 PEER = "10.0.0.1"

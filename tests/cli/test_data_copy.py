@@ -10,7 +10,7 @@ from petstore.models.domains import Domain
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
 from petstore.models.secrets import Secret
-from petstore.quotas.storages.database import Counter
+from petstore.quotas.database import Counter
 from petstore.storage import migrator
 from petstore.storage.copies import COPIED_AT_ONCE
 from petstore.storage.database import Databases, databases_at

@@ -21,7 +21,7 @@ from petstore.models.keys import Key
 from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
 from petstore.quotas import projects
-from petstore.quotas.storages.database import Counter, Strike
+from petstore.quotas.database import Counter, Strike
 from petstore.storage import counters, db
 from tests.cli.contents import contents, fill
 from tests.cli.outputs import failure, printed, refusal, table, text_of

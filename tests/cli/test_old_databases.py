@@ -10,11 +10,11 @@ from petstore.models.keys import Key
 from petstore.models.orders import Order, OrderTable
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
-from petstore.quotas import housekeeping
 from petstore.settings import read_settings
 from petstore.storage import migrator
 from petstore.storage.database import db, open_databases
 from petstore.storage.lists import Part
+from petstore.upkeep import housekeeping
 from tests.harness import databases
 
 LAST_OF_1_1_0 = "0026_domain_columns"

@@ -7,15 +7,12 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.clock import MS_PER_DAY
-from petstore.dashboard.overview import scale_end, used_up_ms
+from petstore.dashboard.overview import scale_end
 from petstore.models.keys import Key
-from petstore.models.plans import Quota
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import uses
-from petstore.quotas.decisions import Counts, Decision
 from tests.harness.browser import Browser, words
-from tests.harness.clocks import START_MS, Clock
+from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 
 DAY_ROW = re.compile(r'row">([^<]+)</th><td class="number">(\S+?)</td>.*?>(\S+?)</td>')
@@ -128,50 +125,6 @@ def test_used_up_day_is_named_before_the_minute(
     assert "this minute are used up" not in shown
 
 
-@pytest.mark.parametrize(
-    ("limit", "served", "hour", "expected"),
-    [
-        (1000, 799, 12, None),
-        (1000, 800, 12, 15),
-        (1000, 800, 19.1, 23.875),
-        (1000, 800, 19.2, None),
-        (1000, 999, 23.9, 23.92),
-        (1000, 1000, 12, None),
-        (1000, 1200, 12, None),
-        (1, 0, 12, None),
-        (5, 4, 0, 0),
-    ],
-)
-def test_end_of_a_day_is_told_from_its_pace_once_80_percent_are_used(
-    limit: int, served: int, hour: float, expected: float | None
-):
-    begins_ms = START_MS // MS_PER_DAY * MS_PER_DAY
-    now_ms = begins_ms + round(hour * MS_PER_DAY / 24)
-    counts = Counts(True, [0, served], now_ms)
-    found = used_up_ms(Decision.of(Quota.of(limit, limit), counts))
-    hours = found if found is None else (found - begins_ms) / MS_PER_DAY * 24
-    assert hours == (expected if expected is None else pytest.approx(expected, abs=0.1))
-
-
-@of_both_engines
-def test_overview_says_when_the_day_will_be_used_up(
-    client: FlaskClient, browser: Browser, project: Project, clock: Clock
-):
-    project.change_plan(Plan("enterprise", 10, 10))
-    call(client, 7)
-    assert "used up" not in browser.read("/dashboard")
-    call(client, 1)
-    shown = browser.read("/dashboard")
-    assert (
-        "Today's requests are nearly used up Enterprise allows 10 requests a day. At "
-        "today's pace, they will be used up at 15:00 UTC . Further ones "
-        "are answered with 429 until 00:00 UTC. Free allows 1,000 a day."
-    ) in shown
-    clock.move(seconds=7 * 3600 + 30 * 60)
-    browser.sign_in(Key.issue(project))
-    assert "used up" not in browser.read("/dashboard")
-
-
 def test_table_of_plans_marks_the_own_one(browser: Browser):
     shown = browser.read("/dashboard")
     assert "Free 60 1,000 10,000 no Pro 300 10,000 100,000 yes" in shown
@@ -194,19 +147,3 @@ def test_contact_is_named_where_plans_are(
     page = request.getfixturevalue("browser").get("/dashboard")
     assert f'<a href="{href}">' in page.text
     assert f"For another plan, contact {contact} ." in words(page)
-
-
-def test_figures_of_the_chart_are_offered_as_csv(
-    client: FlaskClient, visitor: Browser, key: str, clock: Clock
-):
-    call(client, 5)
-    clock.move(days=1)
-    visitor.sign_in(key)
-    answer = visitor.get("/dashboard/usage.csv")
-    lines = answer.text.split("\r\n")
-    assert lines[0] == "day,served,refused"
-    assert lines[-3:] == ["2027-03-17,3,2", "2027-03-18,0,0", ""]
-    assert len(lines) == 32
-    assert answer.content_type == "text/csv; charset=utf-8"
-    disposition = answer.headers["Content-Disposition"]
-    assert disposition == 'attachment; filename="usage-shelter.csv"'

@@ -10,9 +10,9 @@ from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from petstore.models.sessions import Upload
-from petstore.quotas import housekeeping
 from petstore.sheets import imports
 from petstore.storage import db
+from petstore.upkeep import housekeeping
 from tests.harness.browser import IMPORT, Browser, add_pet, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_one_engine

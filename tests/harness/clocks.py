@@ -7,7 +7,7 @@ import redis
 from peewee import SQL
 
 from petstore import clock
-from petstore.quotas.storages.redis import SingleStorage
+from petstore.quotas.redis import SingleStorage
 from petstore.storage.postgresql import Postgresql
 
 # Each test begins at 12:00:10 UTC, ten seconds into a minute.

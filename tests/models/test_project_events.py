@@ -16,9 +16,9 @@ from petstore.models.activity import Activity, Event
 from petstore.models.domains import Certificate, DnsResult, Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
-from petstore.quotas import housekeeping
 from petstore.storage import db
 from petstore.storage.lists import Part
+from petstore.upkeep import housekeeping
 from tests.harness.clocks import Clock
 from tests.harness.host_fixtures import NAME, Own
 

@@ -6,7 +6,7 @@ from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet, PetNotAvailable, PetTable
 from petstore.models.projects import Plan, Project, ProjectFull
-from petstore.quotas import housekeeping
+from petstore.upkeep import housekeeping
 
 REX = {"name": "Rex", "category_id": 7, "status": "available"}
 LIMIT = 5

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from petstore.quotas.storages.database import Counter
+from petstore.quotas.database import Counter
 from petstore.storage import db
 from tests.harness import servers, statements
 from tests.harness.clocks import Clock

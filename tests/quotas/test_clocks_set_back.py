@@ -55,5 +55,6 @@ def test_peek_after_a_setback_shows_the_later_minute(
     send(stranger, 2)
     clock.set_ms(MINUTE_END_MS - 1)
     seen = app.extensions["limiter"].peek(None, "127.0.0.1")
-    assert (seen.minute.served, seen.day.served) == (2, 2)
-    assert seen.minute.resets_ms == MINUTE_END_MS + service_clock.MS_PER_MINUTE
+    minute, day = seen.windows
+    assert (minute.served, day.served) == (2, 2)
+    assert minute.resets_ms == MINUTE_END_MS + service_clock.MS_PER_MINUTE

@@ -11,7 +11,7 @@ import pytest
 import trustme
 
 from petstore.quotas.limiter import STRANGERS
-from petstore.quotas.storages.redis import redis_storage
+from petstore.quotas.redis import redis_storage
 from petstore.quotas.strategy import Hit
 from tests.harness import servers
 from tests.harness.listening import listening

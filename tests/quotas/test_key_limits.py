@@ -11,8 +11,8 @@ from petstore.models.grants import PUBLIC, READ, WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.plans import Quota
 from petstore.models.projects import Plan, Project
-from petstore.quotas.decisions import KEY_WINDOWS, Decision
-from petstore.quotas.strategy import Counts
+from petstore.quotas.decisions import KEY, Decision
+from petstore.quotas.strategy import Counts, Hit
 from tests.harness.browser import Browser, words
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.statements import recorded
@@ -125,10 +125,10 @@ def test_headers_show_the_windows_of_the_key_after_the_others(limited: FlaskClie
 def test_of_equal_windows_the_day_is_shown_and_then_that_of_the_project(
     left: tuple[int, ...], tightest: str
 ):
-    counts = Counts(True, [0, 0], START_MS)
-    of_project = Decision.of(Quota.of(*left[:2]), counts)
-    of_key = Decision.of(Quota.of(*left[2:]), counts, names=KEY_WINDOWS)
-    assert of_project._replace(key=of_key).tightest.name == tightest
+    counts = Counts(True, [0, 0, 0, 0], START_MS)
+    of_key = Hit("key", Quota.of(*left[2:]), KEY)
+    hits = [of_key, Hit("project", Quota.of(*left[:2]))]
+    assert Decision.on(hits, counts).tightest.name == tightest
 
 
 def test_of_a_smaller_plan_the_smaller_number_counts(

@@ -9,7 +9,7 @@ import pytest
 import redis
 
 from petstore.quotas.limiter import STRANGERS
-from petstore.quotas.storages.redis import SingleStorage, redis_storage
+from petstore.quotas.redis import SingleStorage, redis_storage
 from petstore.quotas.strategy import Hit
 from petstore.storage import Busy
 from petstore.timeouts import Limits

@@ -8,9 +8,9 @@ from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
 from limits.storage import MemoryStorage, Storage
 from limits.strategies import FixedWindowRateLimiter
 
+from petstore.quotas.database import DatabaseStorage
 from petstore.quotas.fallback import ShareStorage
-from petstore.quotas.storages.database import DatabaseStorage
-from petstore.quotas.storages.redis import redis_storage
+from petstore.quotas.redis import redis_storage
 from petstore.quotas.strategy import AlignedWindowRateLimiter, Hit
 from tests.harness.clocks import Clock
 

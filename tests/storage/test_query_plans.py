@@ -24,10 +24,10 @@ from petstore.models.projects import Plan, Project
 from petstore.models.requests import FailedRequest, KeyUsage, failures, uses
 from petstore.models.sessions import Session
 from petstore.models.stored_responses import StoredResponse
-from petstore.quotas import housekeeping
-from petstore.quotas.storages.database import Counter
+from petstore.quotas.database import Counter
 from petstore.storage import db, lists
 from petstore.storage.engine import Statement
+from petstore.upkeep import housekeeping
 from tests.harness.browser import Browser
 from tests.harness.clocks import Clock
 from tests.harness.costs import VALUES, Cost, measured
@@ -234,8 +234,7 @@ class Stage:
         self._open("/dashboard/categories")
         for each in ("", "?id=x1", "?last=1"):
             self._open(f"/dashboard/requests{each}")
-        for path in ("", "/usage.csv"):
-            self._open(f"/dashboard{path}")
+        self._open("/dashboard")
         forms(animals, **rex)
         forms(animals, **rex | {"categoryId": "Kind"}, idempotency_key=f"{self.number}")
         forms(animals, **rex | {"categoryId": f"New {self.number}"})

@@ -11,7 +11,7 @@ import pytest
 from peewee import fn
 
 from petstore.models.projects import Project
-from petstore.quotas.storages.database import Counter
+from petstore.quotas.database import Counter
 from tests.harness.services import Service, serving
 from tests.harness.stage import opened
 from tests.harness.waiting import wait_until

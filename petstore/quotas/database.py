@@ -20,7 +20,6 @@ from peewee import (
 
 from petstore import clock
 from petstore.clock import MS_PER_MINUTE, MS_PER_SECOND
-from petstore.quotas.storages import STRIKE_PAUSE_MS
 from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, Hit
 from petstore.storage import CounterModel, counters, slot, statement
 
@@ -71,7 +70,7 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         is_granted = all(each.is_granted for each in found)
         if is_granted or not cost or ban.key_id is None:
             return Counts(is_granted, used, now_ms)
-        strikes = _strikes(ban.key_id, now_ms, ban.until_ms)
+        strikes = _strikes(ban.key_id, now_ms, ban)
         return Counts(is_granted, used, now_ms, strikes)
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
@@ -218,13 +217,14 @@ def _one_if(condition: Expression) -> Cast:
     return Cast(condition, "int")
 
 
-def _strikes(key_id: int, now_ms: int, banned_until_ms: int) -> int:
+def _strikes(key_id: int, now_ms: int, ban: Ban) -> int:
     """Return how many refusals count towards a ban; 0 if this one does not."""
     rows = _upsert_strike.autocommit(
         key=key_id,
         minute=now_ms // MS_PER_MINUTE,
         now_ms=now_ms,
-        banned_until=banned_until_ms,
+        banned_until=ban.until_ms,
+        pause=ban.pause_ms,
     )
     return next((strikes for strikes, is_strike in rows if is_strike), 0)
 
@@ -233,7 +233,7 @@ def _strikes(key_id: int, now_ms: int, banned_until_ms: int) -> int:
 def _upsert_strike() -> Query:
     now = slot("now_ms")
     is_strike = (now >= slot("banned_until")) & (
-        now - Strike.refused_ms >= STRIKE_PAUSE_MS
+        now - Strike.refused_ms >= slot("pause")
     )
     is_same_minute = Strike.minute == EXCLUDED.minute
     new = Strike.insert(

@@ -8,13 +8,12 @@ from typing import Any
 
 from peewee import ForeignKeyField, IntegrityError, Table, Tuple, chunked
 
-from petstore import models, timeouts
+from petstore import models, quotas, timeouts
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.projects import Project, take_rows
-from petstore.quotas import storages
+from petstore.quotas.database import Counter, Strike
 from petstore.quotas.decisions import key_subject, project_subject
-from petstore.quotas.storages.database import Counter, Strike
 from petstore.storage import BaseModel, db
 from petstore.storage.copies import table_groups
 
@@ -24,7 +23,7 @@ RETIRED = "limited_action"  # a table of release 1.1.0, which may run beside thi
 
 def import_tables() -> None:
     """Import each module with tables: Peewee knows no table before that."""
-    for package in (models, storages):
+    for package in (models, quotas):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
 

@@ -28,7 +28,6 @@ from redis.exceptions import (
 from redis.retry import Retry
 
 from petstore import clock, timeouts
-from petstore.quotas.storages import STRIKE_PAUSE_MS
 from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, Hit
 from petstore.storage import Busy, seconds_left
 
@@ -63,7 +62,7 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
         """Count a request in all windows of all hits, or in none; cost 0 only looks."""
         keys = [self._key(hit.subject) for hit in hits]
         refused = "" if ban.key_id is None else ban.key_id
-        arguments: list[int | str] = [cost, ban.until_ms, refused, STRIKE_PAUSE_MS]
+        arguments: list[int | str] = [cost, ban.until_ms, refused, ban.pause_ms]
         for number, hit in enumerate(hits, start=1):
             for item in hit.limits:
                 arguments += number, item.get_expiry(), item.amount

@@ -19,9 +19,9 @@ from petstore.models.requests import FailedRequest, KeyUsage
 from petstore.models.searching import fold
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
-from petstore.quotas.projects import count_rows
-from petstore.quotas.storages.database import Counter
+from petstore.quotas.database import Counter
 from petstore.storage import Statement, close_connections, db, slot
+from petstore.upkeep.projects import count_rows
 
 
 class Kept(NamedTuple):

@@ -1,0 +1,1 @@
+"""Keeps the tables small: deletes outdated rows, and those of deleted projects."""
