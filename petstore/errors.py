@@ -30,7 +30,6 @@ class Kind(NamedTuple):
 
     @property
     def example_message(self) -> str:
-        """A message for the documentation."""
         return self.message.format(*self.example)
 
 

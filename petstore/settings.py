@@ -72,7 +72,6 @@ def number(smallest: int, greatest: int) -> Callable[[str], int]:
 
 
 def secret(text: str) -> str:
-    """Return a secret; raises ValueError."""
     is_long = len(text.strip()) >= MIN_SECRET_LENGTH
     if is_long and not re.search("[\ud800-\udfff]", text):
         return text
@@ -81,7 +80,6 @@ def secret(text: str) -> str:
 
 
 def domain(text: str) -> str:
-    """Return a domain in lower case; raises ValueError."""
     name = text.lower().removesuffix(".")
     if re.fullmatch(_DOMAIN, name):
         return name
@@ -89,7 +87,6 @@ def domain(text: str) -> str:
 
 
 def address(text: str) -> Address:
-    """Return one `host:port`; raises ValueError."""
     host, _, port = text.rpartition(":")
     with suppress(ValueError):
         if re.fullmatch(r"\[[0-9A-Fa-f:.]+\]", host):
@@ -102,7 +99,6 @@ def address(text: str) -> Address:
 
 
 def listed(convert: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
-    """Return a function that reads a list separated by commas."""
     return lambda text: tuple(convert(part.strip()) for part in text.split(","))
 
 
@@ -152,7 +148,6 @@ _database_url = url(
 
 
 def database_url(text: str) -> str:
-    """Return the URL of an SQLite file or a PostgreSQL database; raises ValueError."""
     return _database_url(re.sub("^postgres://", "postgresql://", text))
 
 

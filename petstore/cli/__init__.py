@@ -8,7 +8,6 @@ from petstore.storage.database import open_databases
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Add the commands to those of Flask."""
     app.extensions["settings"] = settings
     app.cli = CommandLine()
 

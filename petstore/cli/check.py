@@ -99,12 +99,10 @@ def _result(run: Callable[[Settings], Result], settings: Settings) -> Result:
 
 
 def check_version(_settings: Settings) -> Result:
-    """Name the release, and the version of the interface that it serves."""
     return "ok", f"Pet Store Service {RELEASE}, with the interface {INTERFACE}"
 
 
 def check_settings(settings: Settings) -> Result:
-    """Show each setting that differs from its default, and name unknown ones."""
     defaults = read_settings({})
     texts = [
         f"{variable}={_text(name, getattr(settings, name))}"
@@ -118,7 +116,6 @@ def check_settings(settings: Settings) -> Result:
 
 
 def check_database(settings: Settings) -> Result:
-    """Check its version, its migrations, unfinished deletions, and its clock."""
     text = _text("database_url", settings.database_url)
     migrator.require_migrated()
     if not db.file:
@@ -138,7 +135,6 @@ def check_database(settings: Settings) -> Result:
 
 
 def check_redis(settings: Settings) -> Result:
-    """Check the version of every server, and that it evicts no counters."""
     if settings.redis_url is None:
         return "ok", "no REDIS_URL: the database counts the requests"
     for server in redis_storage(settings.redis_url, seconds=REDIS_SECONDS).servers():
@@ -152,7 +148,6 @@ def check_redis(settings: Settings) -> Result:
 
 
 def check_files(_settings: Settings) -> Result:
-    """Check that only their owner may read the files of SQLite."""
     if db.file is None:
         return "ok", "none: the data is in PostgreSQL"
     if db.is_readable_by_others():
@@ -211,7 +206,6 @@ def _text(field: str, value: Any) -> str:
 
 
 def _addresses(name: str) -> str:
-    """Return the addresses of a name, by the resolver of the system."""
     try:
         found = socket.getaddrinfo(f"{name}.", None, proto=socket.IPPROTO_TCP)
     except OSError:

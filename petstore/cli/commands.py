@@ -30,12 +30,10 @@ class Command(click.Command):
     """A command whose errors are one line."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Parse the arguments."""
         with _errors_in_one_line():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
         with _errors_in_one_line(), log.of_command():
             return super().invoke(ctx)
 
@@ -44,7 +42,6 @@ class DatabaseCommand(Command):
     """A command that needs a migrated database, with extended timeouts."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, unless the database is older than the code."""
         with _errors_in_one_line():
             opened_databases().extend_timeouts()
             migrator.require_migrated()
@@ -81,11 +78,9 @@ class CommandLine(AppGroup):
     """The commands of the application, which Flask's command line looks up here."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command:
-        """Return the command; raises `click.NoSuchCommand` for an unknown one."""
         if name not in COMMANDS:
             raise click.NoSuchCommand(name, possibilities=COMMANDS)
         command: click.Command = getattr(import_module(COMMANDS[name]), name)
@@ -147,7 +142,6 @@ def table(
 
 
 def echo_json(rows: Iterable[object]) -> None:
-    """Print one JSON array on one line."""
     click.echo(orjson.dumps(list(rows)))
 
 

@@ -37,8 +37,6 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def limit_options(what: str) -> Decorator:
-    """Return the options for a limit per minute and a limit per day."""
-
     def add_to(command: Callable[..., None]) -> Callable[..., None]:
         for window in ("day", "minute"):
             text = what.format(window)
@@ -52,7 +50,6 @@ def limit_options(what: str) -> Decorator:
 
 
 def project_option(text: str) -> Decorator:
-    """Return the option that selects a project."""
     return click.option("--project", "slug", help=text)
 
 

@@ -34,7 +34,6 @@ PAGES = {
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Register the pages and what they share."""
     sessions.init_app(app, settings)
     pages.init_app(app, settings)
     menu = [(label, page.INDEX, page.bp.takes) for label, page in PAGES.items()]

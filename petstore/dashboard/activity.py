@@ -21,7 +21,6 @@ bp = PageBlueprint("activity", __name__, "/activity", takes=FULL)
 
 @bp.get("")
 def activity() -> str:
-    """List events about a topic, newest first, with the labels of the keys."""
     project_id = current_project().id
     page = read_list(INDEX, ActivityQuery(), partial(Event.listed, project_id))
     return render_template(

@@ -58,7 +58,6 @@ def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
 @loads_form(CategoryForm(), form_page=categories)
 @idempotent
 def add_category(name: str) -> Outcome:
-    """Add a category with the next number."""
     parameters, _ = read_query(DashboardQuery())
     category = Category.add(current_project().id, name)
     said = f"{name} is added, with the number {category.id}."
@@ -69,7 +68,6 @@ def add_category(name: str) -> Outcome:
 @loads_form(CategoryChangeForm(), form_page=categories)
 @idempotent
 def rename_category(category_id: int, **changes: str | None) -> Outcome:
-    """Name a category, or take its name away."""
     parameters, _ = read_query(DashboardQuery())
     for name in changes.values():
         Category.rename(current_project().id, category_id, name, is_own=True)
@@ -79,7 +77,6 @@ def rename_category(category_id: int, **changes: str | None) -> Outcome:
 @bp.post("/<id:category_id>/delete")
 @idempotent
 def delete_category(category_id: int) -> Outcome:
-    """Delete a category that no animal has."""
     parameters, _ = read_query(DashboardQuery())
     Category.delete(current_project().id, category_id)
     return Outcome(INDEX, f"The category {category_id} is deleted.", parameters)

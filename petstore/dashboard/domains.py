@@ -26,7 +26,6 @@ RESULTS = {
 
 @bp.get("")
 def domains(form: Form = EMPTY) -> str:
-    """List the domains, with a form to add one."""
     return render_template(
         "domains.html",
         domains=Domain.all_by_name(current_project()),
@@ -37,7 +36,6 @@ def domains(form: Form = EMPTY) -> str:
 
 @bp.post("")
 def add_domain() -> ResponseReturnValue:
-    """Add a domain and show its DNS records."""
     form, base_domain = Form.of_request(), _verifier().base_domain
     try:
         name = normalised(form.values.get("name", ""), base_domain)
@@ -49,7 +47,6 @@ def add_domain() -> ResponseReturnValue:
 
 @bp.get("/<id:domain_id>")
 def domain(domain_id: int, form: Form = EMPTY) -> str:
-    """Show one domain: its DNS records, what DNS says, its certificate."""
     domain, verifier = (
         Domain.find(current_project(), domain_id),
         verifier_of(current_app),
@@ -60,7 +57,6 @@ def domain(domain_id: int, form: Form = EMPTY) -> str:
 
 @bp.post("/<id:domain_id>/verify")
 def verify_domain(domain_id: int) -> ResponseReturnValue:
-    """Query DNS for proof that the domain is the project's."""
     domain = Domain.find(current_project(), domain_id)
     text, kind = RESULTS[_verifier().verify(domain)]
     return go_to("domains.domain", text.format(domain.name), kind, domain_id=domain_id)
@@ -68,7 +64,6 @@ def verify_domain(domain_id: int) -> ResponseReturnValue:
 
 @bp.post("/<id:domain_id>/primary")
 def choose_domain(domain_id: int) -> ResponseReturnValue:
-    """Redirect the project's other domains to this one."""
     domain = Domain.find(current_project(), domain_id)
     domain.choose()
     message = f"Your other domains redirect to {domain.name} now."

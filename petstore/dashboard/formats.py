@@ -9,7 +9,6 @@ from petstore.clock import MS_PER_DAY, MS_PER_SECOND, rfc3339
 
 
 def init_app(app: Flask) -> None:
-    """Register the filters."""
     app.jinja_env.globals["now_ms"] = lambda: clock.now_ms()
     for template_filter in (number, date, time, day, duration, rfc3339):
         app.add_template_filter(template_filter)

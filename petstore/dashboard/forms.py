@@ -73,11 +73,9 @@ class Form:
         return cls(values | shown)
 
     def __bool__(self) -> bool:
-        """Return whether anything is filled in, or at fault."""
         return bool(self.values or self.errors)
 
     def with_errors(self, errors: dict[str, str]) -> "Form":
-        """Return the same texts with errors, to be corrected."""
         return Form(self.values, errors)
 
 
@@ -182,7 +180,6 @@ class Outcome(NamedTuple):
     page: str | None = None
 
     def show(self) -> ResponseReturnValue:
-        """Return the page, or redirect to it."""
         return self.page or go_to(self.endpoint, self.message, **self.arguments)
 
 
@@ -223,12 +220,10 @@ def _note(outcome: Outcome) -> None:
 def go_to(
     endpoint: str, message: str = "", kind: str = "good", **arguments: Any
 ) -> Response:
-    """Redirect to a page, which shows the message."""
     return go_to_url(url_for(endpoint, **arguments), message, kind)
 
 
 def go_to_url(url: str, message: str = "", kind: str = "good") -> Response:
-    """Redirect to the page at a URL, which shows the message."""
     if message:
         get_flashed_messages()  # drops those that no page has shown
         flash(message[:MAX_MESSAGE_LENGTH], kind)

@@ -41,7 +41,6 @@ bp = PageBlueprint("keys", __name__, "/keys", takes=FULL, has_reserve=True)
 
 @bp.get("")
 def keys(form: Form = EMPTY) -> str:
-    """List keys that work, or keys that have ended, newest first."""
     _, parameters = read_query(KeyQuery())
     rows = Key.listed(current_project().id, parameters["status"])
     quota, kind = current_project().quota, parameters["kind"]
@@ -66,7 +65,6 @@ def keys(form: Form = EMPTY) -> str:
 @loads_form(NewKeyForm(), form_page=keys)
 @idempotent
 def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
-    """Issue a key and show it once."""
     expires_ms = clock.now_ms() + days * clock.MS_PER_DAY if days else None
     grant = Grant(**granted)
     limiter_of(current_app).count_new_key(current_project().id)
@@ -76,7 +74,6 @@ def issue_key(label: str | None, days: int | None, **granted: Any) -> Outcome:
 
 @bp.get("/<prefix>")
 def key(prefix: str, form: Form = EMPTY) -> str:
-    """Show one key and what can be done with it."""
     key = Key.find(current_project().id, prefix)
     change = filled_in(form, url_for(".key", prefix=prefix))
     if not CHANGE_FORM.fields.keys() & change.values.keys():
@@ -95,7 +92,6 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 @bp.post("/<prefix>")
 @loads_form(CHANGE_FORM, form_page=key)
 def change_key(prefix: str, label: str | None, **granted: Any) -> ResponseReturnValue:
-    """Change the label, the limits and the origins of a key."""
     found = Key.find(current_project().id, prefix)
     found.change(Grant(found.role, **granted), label)
     return go_to("keys.key", "The key is changed.", prefix=prefix)
@@ -105,7 +101,6 @@ def change_key(prefix: str, label: str | None, **granted: Any) -> ResponseReturn
 @loads_form(RotationForm(), form_page=key)
 @idempotent
 def rotate_key(prefix: str, grace: int) -> Outcome:
-    """Issue the successor of a key and show it once."""
     old = Key.find(current_project().id, prefix)
     limiter_of(current_app).count_new_key(old.project_id)
     new_key = old.rotate(grace)
@@ -127,7 +122,6 @@ def revoke_key(prefix: str) -> ResponseReturnValue:
 
 @bp.post("/<prefix>/unban")
 def unban_key(prefix: str) -> ResponseReturnValue:
-    """End the ban of a key."""
     Key.find(current_project().id, prefix).unban()
     return go_to("keys.key", "The ban is lifted; the key works again.", prefix=prefix)
 

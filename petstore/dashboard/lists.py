@@ -31,7 +31,6 @@ class Page:
 
     @property
     def rows(self) -> list[Any]:
-        """The rows of the page."""
         return self.listed.rows
 
     def each_row(self) -> Iterator[Any]:
@@ -52,12 +51,10 @@ class Page:
 
     @property
     def is_filtered(self) -> bool:
-        """Whether the list leaves something out."""
         return bool(self.filters.keys() - {"limit", "sort", "topic"})
 
     @property
     def is_search(self) -> bool:
-        """Whether the list has what a search finds."""
         return "name" in self.filters
 
     @property
@@ -67,7 +64,6 @@ class Page:
 
     @property
     def is_first(self) -> bool:
-        """Whether the list begins here."""
         return self.listed.previous is None and self.filters == self.parameters
 
     def url(self, **changes: Any) -> str:

@@ -18,7 +18,6 @@ bp = PageBlueprint("open_sessions", __name__, "/sessions", takes=FULL, has_reser
 
 @bp.get("")
 def open_sessions() -> str:
-    """List the open sessions of the project, the one that was seen last first."""
     return render_template(
         "open_sessions.html",
         sessions=OpenSession.page(current_project().id),
@@ -29,7 +28,6 @@ def open_sessions() -> str:
 
 @bp.post("/<name>/end")
 def end_session(name: str) -> ResponseReturnValue:
-    """End one session, for every copy of its cookie."""
     caller = current_request().state.required_caller
     OpenSession.find(caller.project_id, name).end(caller)
     return go_to(INDEX, "The session is ended.")
@@ -37,6 +35,5 @@ def end_session(name: str) -> ResponseReturnValue:
 
 @bp.post("/end-others")
 def end_other_sessions() -> ResponseReturnValue:
-    """End all sessions of the project but this one."""
     Session.end_others(current_request().state.required_caller, session[TOKEN])
     return go_to(INDEX, "All other sessions are ended.")

@@ -31,7 +31,6 @@ bp = PageBlueprint(
 
 @bp.get("")
 def orders() -> str:
-    """List orders, newest first, with the names of their animals."""
     project_id = current_project().id
     fetch = partial(Order.listed, project_id)
     page = read_list(INDEX, DashboardOrderQuery(), fetch)
@@ -42,7 +41,6 @@ def orders() -> str:
 
 @bp.get("/<id:order_id>")
 def order(order_id: int, form: Form = EMPTY) -> str:
-    """Show one order, and what can be done with it."""
     project_id = current_project().id
     order = Order.find(project_id, order_id)
     form = filled_in(form, url_for(ORDER, order_id=order_id))
@@ -58,7 +56,6 @@ def order(order_id: int, form: Form = EMPTY) -> str:
 @loads_form(OrderChangeForm(), form_page=order)
 @idempotent
 def change_order(order_id: int, **changes: Any) -> Outcome:
-    """Correct the reference of an order, or erase it."""
     if changes:
         Order.change(current_project().id, order_id, **changes)
     said = f"The reference of the order {order_id} is saved."
@@ -68,7 +65,6 @@ def change_order(order_id: int, **changes: Any) -> Outcome:
 @bp.post("/<id:order_id>/delete")
 @idempotent
 def delete_order(order_id: int) -> Outcome:
-    """Delete a closed order."""
     Order.delete(current_project().id, order_id)
     return Outcome(INDEX, f"The order {order_id} is deleted.")
 
@@ -76,14 +72,12 @@ def delete_order(order_id: int) -> Outcome:
 @bp.post("/<id:order_id>/complete")
 @idempotent
 def complete_order(order_id: int) -> Outcome:
-    """Sell the animal."""
     return _close(order_id, "completed", "sold")
 
 
 @bp.post("/<id:order_id>/cancel")
 @idempotent
 def cancel_order(order_id: int) -> Outcome:
-    """Make the animal available again."""
     return _close(order_id, "cancelled", "available again")
 
 

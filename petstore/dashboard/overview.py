@@ -25,7 +25,6 @@ bp = PageBlueprint("overview", __name__, "", takes=WRITE)
 @bp.get("/")
 @bp.get("")
 def overview() -> str:
-    """Show what the project has, how much of its quota it uses, and other plans."""
     project_id = current_project().id
     compute_alone(project_id)
     limiter = limiter_of(current_app)
@@ -73,7 +72,6 @@ def _offers() -> dict[str, Quota]:
 
 
 def _first_call() -> str:
-    """Return a shell command that adds an animal, at the host of the page."""
     return (
         f"curl {request.host_url}v1/pets -H 'Authorization: Bearer YOUR_KEY' "
         """-H 'Content-Type: application/json' -d '{"name": "Rex", "categoryId": 7}'"""

@@ -54,7 +54,6 @@ bp = AssetBlueprint(
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Prepare the templates, and show failures under /dashboard as pages."""
     formats.init_app(app)
     app.jinja_env.globals.update(
         contact=settings.contact,

@@ -41,7 +41,6 @@ bp = PageBlueprint(
 
 @bp.get("")
 def animals(form: Form = EMPTY) -> str:
-    """List animals, newest first, with the names of their categories."""
     project_id = current_project().id
     page = read_list(INDEX, DashboardPetQuery(), partial(Pet.listed, project_id))
     category_id = page.values["category_id"]
@@ -104,7 +103,6 @@ def animal(pet_id: int, form: Form = EMPTY) -> str:
 @loads_form(CHANGE_FORM, form_page=animal)
 @idempotent
 def correct_animal(pet_id: int, **changes: Any) -> Outcome:
-    """Change what somebody has changed in the form."""
     project_id = current_project().id
     pet = Pet.find(project_id, pet_id)
     if "category_id" in changes:
@@ -118,7 +116,6 @@ def correct_animal(pet_id: int, **changes: Any) -> Outcome:
 @bp.post("/<id:pet_id>/withdraw")
 @idempotent
 def withdraw_animal(pet_id: int) -> Outcome:
-    """Take an animal out of the project."""
     pet = Pet.find(current_project().id, pet_id)
     Pet.withdraw(current_project().id, pet_id)
     return Outcome(INDEX, f"{pet.name} (#{pet_id}) is withdrawn.")
@@ -128,7 +125,6 @@ def withdraw_animal(pet_id: int) -> Outcome:
 @loads_form(OrderForm(), form_page=animal)
 @idempotent
 def order_animal(pet_id: int, reference: str | None) -> Outcome:
-    """Order an animal for somebody."""
     pet = Pet.find(current_project().id, pet_id)
     order = Order.place(current_project().id, pet.id, reference)
     said = f"The order {order.id} is placed; its animal is pending."

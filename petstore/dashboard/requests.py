@@ -19,7 +19,6 @@ bp = PageBlueprint("requests", __name__, "/requests", takes=WRITE)
 
 @bp.get("")
 def requests() -> str:
-    """List failed requests of the last 24 hours, newest first."""
     fetch = partial(listed_failures, current_project().id)
     page = read_list(INDEX, RequestQuery(), fetch)
     return render_template("requests.html", page=page, errors=ERRORS)

@@ -41,7 +41,6 @@ NO_SESSION = NullSession()
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Keep sessions in a cookie."""
     app.session_interface = DashboardSessions()
     app.config.update(
         SECRET_KEY=settings.secret_key,
@@ -54,7 +53,6 @@ class DashboardSessions(SecureCookieSessionInterface):
     """Sessions under /dashboard; all other requests share one that nothing opens."""
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession:
-        """Return the session of a request for a page."""
         if not is_dashboard_path(request.path) or request.path.startswith(STATIC):
             return NO_SESSION
         try:
@@ -88,12 +86,10 @@ class DashboardSessions(SecureCookieSessionInterface):
         return "/" if current_request().is_secure else PREFIX
 
     def get_cookie_secure(self, app: Flask) -> bool:
-        """Return whether the cookie is for TLS alone: if the request came over it."""
         return current_request().is_secure
 
 
 def is_dashboard_path(path: str) -> bool:
-    """Return whether a path belongs to the dashboard, known or not."""
     return path == PREFIX or path.startswith(f"{PREFIX}/")
 
 
@@ -167,7 +163,6 @@ def count_form() -> None:
 
 
 def current_project() -> Project:
-    """Return the project of the person who has signed in."""
     return current_request().state.project
 
 

@@ -37,25 +37,21 @@ class LinesAtFault(RuleError):
 
 @bp.get("/animals.csv")
 def animals() -> Response:
-    """Return all animals."""
     return _download("animals", exports.animals(current_project().id))
 
 
 @bp.get("/orders.csv")
 def orders() -> Response:
-    """Return all orders."""
     return _download("orders", exports.orders(current_project().id))
 
 
 @bp.get("/animals/import")
 def import_page(form: Form = EMPTY) -> str:
-    """Ask for a file."""
     return render_template("import.html", form=form)
 
 
 @bp.post("/animals/import")
 def upload() -> ResponseReturnValue:
-    """Keep a file, and lead to the question about it."""
     file = request.files.get("file")
     content = file.read() if file else b""
     if not content:
@@ -68,7 +64,6 @@ def upload() -> ResponseReturnValue:
 
 @bp.get("/animals/import/<file>")
 def question(file: str) -> ResponseReturnValue:
-    """Show what a file would do, and ask whether to do it."""
     upload = Upload.find(session[TOKEN], file)
     if upload is None:
         return go_to("sheets.import_page", str(NoSuchUpload()), "bad")
@@ -86,7 +81,6 @@ def question(file: str) -> ResponseReturnValue:
 
 @bp.post("/animals/import/<file>")
 def answer(file: str) -> ResponseReturnValue:
-    """Add and correct all animals of a file, or none."""
     count_form()
     compute_alone(current_project().id)
     upload = Upload.find(session[TOKEN], file)

@@ -37,7 +37,6 @@ bp = PageBlueprint("sign_in", __name__, "", takes=None)
 
 @bp.get("/sign-in")
 def sign_in(form: Form = EMPTY) -> str:
-    """Ask for a key."""
     return render_template("sign_in.html", form=form, next=_next_page())
 
 
@@ -60,7 +59,6 @@ def enter() -> ResponseReturnValue:
 
 @bp.post("/sign-out")
 def sign_out() -> ResponseReturnValue:
-    """End the session, on every worker and host."""
     sessions.end()
     return go_to("sign_in.sign_in")
 

@@ -188,7 +188,6 @@ class Lookup:
         return list(getattr(answer, "rrset", None) or ())
 
     def addresses(self, name: str, *, may_be_internal: bool = False) -> set[str]:
-        """Return the IPv4 and IPv6 addresses of a name; see `find`."""
         return {
             record.address
             for kind in ("A", "AAAA")
@@ -204,7 +203,6 @@ class UdpNameserver(dns.nameserver.Do53Nameserver):
     """
 
     def query(self, *args: Any, **kwargs: Any) -> dns.message.Message:
-        """Send a query, but refuse to repeat it over TCP."""
         if kwargs["max_size"]:
             raise dns.exception.FormError
         return super().query(*args, **kwargs)

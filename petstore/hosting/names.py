@@ -69,7 +69,6 @@ def is_public(name: str) -> bool:
 
 
 def proof_name(name: str) -> str:
-    """Return the name of the TXT record that proves an apex domain."""
     return f"{PROOF_LABEL}.{name}"
 
 

@@ -68,7 +68,6 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 @bp.get("/tls-allowed")
 def tls_allowed() -> dict[str, str]:
-    """Answer 200 for a host that is served, else 404."""
     require_private_client()
     name = request.args.get("domain", "")
     verifier = verifier_of(current_app)

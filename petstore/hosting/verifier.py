@@ -46,15 +46,12 @@ class Verifier:
     limiter: Limiter
 
     def __post_init__(self) -> None:
-        """Prepare the checks in the background."""
         self._rechecks = Delayed(self.recheck_due)
 
     def address(self, project: Project) -> str:
-        """Return the generated subdomain of a project."""
         return f"{project.slug}.{self.base_domain}"
 
     def required_records(self, domain: Domain) -> RequiredRecords:
-        """Return what DNS has to contain before the domain is verified."""
         project = domain.project
         return RequiredRecords(
             domain.name, self.address(project), DomainToken.of(project)

@@ -30,7 +30,6 @@ class Event(NamedTuple):
 
     @classmethod
     def listed(cls, project_id: int, part: Part, topic: str = SETTINGS) -> Listed:
-        """Return a part of the project's events about a topic, newest first."""
         return List(
             Activity.id,
             ((Activity.project, project_id), (Activity.topic, topic)),

@@ -37,14 +37,10 @@ class CategoryUnclear(RuleError):
 
 
 class CategoryInUse(Conflict):
-    """Animals have the category."""
-
     code = "category_in_use"
 
 
 class CategoryNameTaken(RuleError):
-    """Another category has the name that was given."""
-
     field = "name"
     text = "The category {} has this name already."
 
@@ -117,7 +113,6 @@ class Category(NamedTuple):
 
     @staticmethod
     def ids_by_name(project_id: int, names: Iterable[str]) -> dict[str, list[int]]:
-        """Return the ids of the categories with these names, by the folded name."""
         rows = CategoryTable.select(*_COLUMNS).where(
             CategoryTable.project == project_id,
             CategoryTable.folded.in_(list(dict.fromkeys(map(fold_name, names)))),
@@ -163,7 +158,6 @@ class Category(NamedTuple):
 
     @classmethod
     def find(cls, project_id: int, category_id: int) -> Self | None:
-        """Return one category of the project, or None."""
         for row in _select_one(project=project_id, category_id=category_id):
             return cls(*row)
         return None
@@ -215,13 +209,11 @@ class Category(NamedTuple):
 
     @classmethod
     def page(cls, project_id: int, *, after: int, limit: int) -> list[Self]:
-        """Return categories of the project by ascending id, after the id `after`."""
         rows = _page_by()(project=project_id, after=after, limit=limit)
         return list(map(cls._make, rows))
 
     @classmethod
     def listed(cls, project_id: int, part: Part) -> Listed:
-        """Return a part of the project's categories, by ascending id."""
         return List(
             CategoryTable.id,
             ((CategoryTable.project, project_id),),
@@ -305,7 +297,6 @@ def _label(category_id: int, name: str | None, is_shared: bool = False) -> str:
 
 
 def _values(project_id: int, category_id: int, name: str | None) -> dict[str, Any]:
-    """Return what is written of a category."""
     names = {"name": name, "folded": fold_name(name or "")}
     return {"project": project_id, "category_id": category_id, **names}
 

@@ -25,7 +25,6 @@ _SHAPE = re.compile(
 
 
 def new_key() -> str:
-    """Return a random key."""
     length = LOOKUP_LENGTH + SECRET_LENGTH
     body = MARK + "".join(randomness.source.choice(ALPHABET) for _ in range(length))
     return body + checksum(body)
@@ -40,12 +39,10 @@ def prefix_of(key: str) -> str | None:
 
 
 def is_prefix(text: str) -> bool:
-    """Return whether a text has the shape of a prefix."""
     return bool(re.fullmatch(PREFIX_PATTERN, text))
 
 
 def contains_key(text: str) -> bool:
-    """Return whether there is something in a text that may be a key."""
     return bool(_KEY.search(text))
 
 

@@ -39,8 +39,6 @@ TOKEN_BYTES = 20
 
 
 class NoSuchDomain(NotFound):
-    """The project has no domain with that id."""
-
     text = "There is no such domain."
 
 
@@ -51,8 +49,6 @@ class DomainNotAllowed(RuleError):
 
 
 class CannotBePrimary(RuleError):
-    """The domain cannot be the target of redirects."""
-
     text = "Only a verified domain can be primary, and only if DNS points here."
 
 
@@ -92,7 +88,6 @@ class DomainToken(BaseModel):
 
     @classmethod
     def of(cls, project: Project) -> str:
-        """Return the token of a project that has added a domain."""
         return cls.get_by_id(project.id).token
 
 
@@ -151,7 +146,6 @@ class Domain(BaseModel):
 
     @classmethod
     def all_by_name(cls, project: Project | None) -> list[Self]:
-        """Return the domains of a project, or of all projects, by name."""
         is_shown = cls.id > 0 if project is None else cls.project == project
         return list(cls._select(is_shown).order_by(cls.name, cls.id))
 
@@ -192,29 +186,24 @@ class Domain(BaseModel):
 
     @property
     def redirects_end_ms(self) -> int:
-        """When a misdirected domain is no longer the target of redirects."""
         return (self.misdirected_since_ms or 0) + REDIRECTS_END_AFTER_MS
 
     @property
     def expires_ms(self) -> int:
-        """When a misdirected domain is no longer served."""
         return (self.misdirected_since_ms or 0) + EXPIRES_AFTER_MS
 
     @property
     def can_be_primary(self) -> bool:
-        """Whether the project's other domains may redirect to this one."""
         if not self.is_misdirected:
             return self.verified_ms is not None
         return clock.now_ms() < self.redirects_end_ms
 
     @property
     def has_expired(self) -> bool:
-        """Whether DNS has pointed elsewhere until the domain was served no longer."""
         return self.is_misdirected and clock.now_ms() >= self.expires_ms
 
     @property
     def state(self) -> str:
-        """The state of the domain in a few words."""
         if self.verified_ms is None:
             return "taken over" if self.lost_ms else "not verified"
         if not self.project.has_domains:
@@ -225,7 +214,6 @@ class Domain(BaseModel):
 
     @property
     def certificate(self) -> str:
-        """The state of the certificate of a verified domain."""
         if self.certificate_fault:
             return "failed"
         return "active" if self.certificate_issuer else "issuing"
@@ -333,7 +321,6 @@ class Domain(BaseModel):
         return bool(update.execute())
 
     def _emit(self, event: str, **facts: str | None) -> None:
-        """Emit an event of the domain after the current transaction."""
         slug = self.project.slug
         emit_after_commit(event, project=slug, domain=self.name, **facts)
 

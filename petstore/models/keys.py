@@ -40,8 +40,6 @@ INHERITED = (
 
 
 class KeyNotActive(RuleError):
-    """The key no longer works, or has a successor."""
-
     text = "The key {} is revoked, expired or rotated already."
 
 
@@ -52,8 +50,6 @@ class LastFullKey(RuleError):
 
 
 class TooManyKeys(RuleError):
-    """The project has as many keys that work as it may have."""
-
     text = (
         "The project has {} keys that work, which is the limit. Revoke one first, or "
         "rotate one without a grace."
@@ -205,14 +201,12 @@ class Key(BaseModel):
 
     @classmethod
     def all_by_id(cls, project: Project | None) -> list[Self]:
-        """Return the keys of a project, or of all projects, oldest first."""
         is_kept = cls._ends() > clock.now_ms() - KEEP_ENDED_MS
         keys = cls._with_ends().where(is_kept).order_by(cls.id)
         return list(keys.where(cls.project == project) if project else keys)
 
     @classmethod
     def listed(cls, project_id: int, status: str) -> list[Self]:
-        """Return keys of the project, newest first, by a status of `STATUSES`."""
         select = cls._ended if status == "ended" else cls.working
         found = select(project_id, clock.now_ms())
         keys = cls._with_ends().where(cls.id.in_(found))
@@ -243,7 +237,6 @@ class Key(BaseModel):
 
     @property
     def is_banned(self) -> bool:
-        """Whether the key is banned at the moment."""
         return clock.now_ms() < (self.banned_until_ms or 0)
 
     @property
@@ -317,14 +310,12 @@ class Key(BaseModel):
 
     @classmethod
     def ban(cls, key_id: int, until_ms: int) -> None:
-        """Refuse the requests of the key until then, on every worker and host."""
         key = cls.get_by_id(key_id)
         with db.atomic():
             cls.update(banned_until_ms=until_ms).where(cls.id == key_id).execute()
             key._emit("key_banned", by=key.prefix, until_ms=until_ms)
 
     def unban(self) -> None:
-        """End the ban of the key at once."""
         update = Key.update(banned_until_ms=None).where(
             Key.id == self.id, Key.banned_until_ms > clock.now_ms()
         )

@@ -30,21 +30,15 @@ STATUSES = ("placed", *CLOSED)
 
 
 class PetUnknown(RuleError):
-    """The order names an animal that the project does not have."""
-
     code = "invalid_request"
     text = "petId: no animal with this id"
 
 
 class OrderClosed(Conflict):
-    """The order was completed or cancelled before."""
-
     code = "order_closed"
 
 
 class OrderOpen(Conflict):
-    """The order is neither completed nor cancelled."""
-
     code = "order_open"
 
 
@@ -159,7 +153,6 @@ class Order(NamedTuple):
 
     @staticmethod
     def counts(project_id: int) -> dict[str, int]:
-        """Return how many orders have each status, as `count_each` does."""
         filters = ((OrderTable.project, project_id),)
         return count_each(OrderTable.id, filters, OrderTable.status, STATUSES)
 

@@ -30,8 +30,6 @@ SLUG = re.compile(LABEL)
 
 
 class SlugTaken(RuleError):
-    """Another project has that slug."""
-
     text = "The slug {} is taken by another project."
 
 
@@ -45,14 +43,10 @@ class SlugRetired(RuleError):
 
 
 class LimitsMissing(RuleError):
-    """A project on such a plan needs limits of its own."""
-
     text = "The plan {} needs a limit per minute and a limit per day."
 
 
 class LimitsFixed(RuleError):
-    """The limits of the plan are the same for all projects."""
-
     text = "The limits of the plan {} are fixed."
 
 
@@ -66,8 +60,6 @@ class ProjectFull(RuleError):
 
 
 class TooManyAnimals(ProjectFull):
-    """A file has more animals than the project has room for."""
-
     text = (
         "The project is full: it may hold {:,} animals, orders and categories together "
         "and has room for {:,}, but the file adds {:,}."
@@ -146,12 +138,10 @@ class Project(BaseModel):
 
     @classmethod
     def all_being_deleted(cls) -> list[Self]:
-        """Return the projects whose deletion has not finished."""
         return list(cls.select().where(cls.deleted_ms.is_null(False)))
 
     @classmethod
     def all_by_slug(cls) -> list[Self]:
-        """Return every project, ordered by slug."""
         return list(cls.select().where(cls.deleted_ms.is_null()).order_by(cls.slug))
 
     @property
@@ -161,29 +151,24 @@ class Project(BaseModel):
 
     @property
     def is_full(self) -> bool:
-        """Whether it holds as many rows as it may."""
         limit = self.row_limit
         return limit is not None and (self.rows_held or 0) >= limit
 
     @property
     def quota(self) -> Quota:
-        """How many requests it may send."""
         return quota_of(self.plan, self.per_minute, self.per_day)
 
     @property
     def has_domains(self) -> bool:
-        """Whether the plan lets the project use its own domains."""
         return PLANS[self.plan].has_domains
 
     def rename(self, name: str) -> None:
-        """Change what people call it; its slug stays."""
         is_other = (Project.id == self.id) & (Project.name != name)
         with db.atomic():
             if Project.update(name=name).where(is_other).execute():
                 emit_after_commit("name_changed", project=self.slug, name=name)
 
     def change_plan(self, plan: Plan) -> None:
-        """Change the plan, from the next request on."""
         self._change(asdict(plan))
 
     def change_limits(self, **limits: int | None) -> None:

@@ -51,7 +51,6 @@ class Notes(Generic[Note]):
         self._flushing = Delayed(self.flush)
 
     def add(self, note: Note) -> None:
-        """Have a note written soon."""
         self._notes.append(note)
         if len(self._notes) > timeouts.LIMITS.notes:
             self._notes.popleft()
@@ -191,7 +190,6 @@ class Totals(NamedTuple):
 
 
 def totals_of(keys: Iterable[Key]) -> dict[int, Totals]:
-    """Return the totals of keys, by their ids."""
     today = clock.now_ms() // clock.MS_PER_DAY
     counts = (KeyUsage.served, KeyUsage.refused)
     of_today = [Case(None, [(KeyUsage.day == today, each)], 0) for each in counts]

@@ -26,6 +26,5 @@ class Secret(BaseModel):
 
     @classmethod
     def renew(cls, name: str) -> None:
-        """Write another secret with that name."""
         row = cls.insert(name=name, text=randomness.token(SECRET_BYTES))
         row.on_conflict(conflict_target=[cls.name], preserve=[cls.text]).execute()

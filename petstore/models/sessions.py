@@ -32,14 +32,10 @@ FILE_KEPT_MS = 60 * clock.MS_PER_MINUTE
 
 
 class NoSuchSession(NotFound):
-    """The project has no session with that name."""
-
     text = "The session has ended."
 
 
 class NoSuchUpload(RuleError):
-    """No file with that name waits, for this session."""
-
     text = "The file does not wait any more. Choose it again."
 
 
@@ -148,7 +144,6 @@ class OpenSession(NamedTuple):
         return self.digest[:NAME_LENGTH]
 
     def is_of(self, token: str) -> bool:
-        """Return whether the token is that of the session."""
         return self.digest == digest_of(token).hex()
 
     @classmethod
@@ -173,7 +168,6 @@ class OpenSession(NamedTuple):
 
 
 def _end(caller: Caller, digest: str, **facts: str) -> None:
-    """End a session as the caller."""
     facts |= {"project": caller.slug, "key": caller.prefix}
     with db.atomic():
         if Session.delete().where(Session.digest == digest).execute():

@@ -7,6 +7,5 @@ from petstore.settings import Settings
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Register the interface description and the page that shows it."""
     document.init_app(app, settings)
     page.init_app(app, settings)

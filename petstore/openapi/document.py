@@ -125,7 +125,6 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 @bp.get("/openapi.json")
 def openapi() -> Response:
-    """Return the interface description, which pages of every origin may read."""
     headers = {"Access-Control-Allow-Origin": "*"}
     return JsonResponse(orjson.dumps(describe()), headers=headers)
 
@@ -202,7 +201,6 @@ class ErrorSchema(StrictSchema):
 
 
 def _add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
-    """Add everything that operations refer to by name."""
     spec.components.schema("Error", schema=ErrorSchema)
     for enum in ENUMS:
         choices = list(enum.choices)
@@ -223,7 +221,6 @@ def _add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
 
 
 def _operations(app: Flask) -> dict[str, dict[str, Any]]:
-    """Return every operation by its path below /v1 and its method."""
     paths: dict[str, dict[str, Any]] = {}
     for rule in app.url_map.iter_rules():
         view = app.view_functions[rule.endpoint]

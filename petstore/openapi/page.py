@@ -49,7 +49,6 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def home() -> ResponseReturnValue:
-    """Redirect a person who knows only the host to the page."""
     return redirect(url_for("docs.docs"), 303)
 
 
@@ -88,12 +87,10 @@ class Section(NamedTuple):
 
     @property
     def anchor(self) -> str:
-        """The fragment of the page that leads to the section."""
         return self.title.lower().replace(" ", "-")
 
 
 def sections() -> list[Section]:
-    """Return the sections of the guide in their order."""
     guide = Path(__file__).with_name("guide.md").read_text()
     guide = guide.replace(PLANS_TABLE, _table_of_plans())
     guide = guide.replace(ERRORS_LIST, _list_of_errors())

@@ -91,7 +91,6 @@ class ResourceSchema(StrictSchema):
     )
 
     def on_bind_field(self, field_name: str, field_obj: Field[Any]) -> None:
-        """Describe the member as one that is always there."""
         field_obj.required = True
         field_obj.load_default = missing
 
@@ -100,13 +99,11 @@ class ChangeSchema(StrictSchema):
     """A body that changes what it names, at least one member."""
 
     def on_bind_field(self, field_name: str, field_obj: Field[Any]) -> None:
-        """Let the member be missing, which changes nothing."""
         field_obj.required = False
         field_obj.load_default = missing
 
     @validates_schema
     def require_member(self, members: dict[str, Any], **_: Any) -> None:
-        """Raise `ValidationError` if there is none."""
         if not members:
             keys = [each.data_key or name for name, each in self.load_fields.items()]
             raise ValidationError(f"must have {' or '.join(keys)}", "body")
@@ -136,7 +133,6 @@ class ChangeForm(TextSchema):
     """A form that changes what somebody has changed in it, as `shown.` fields tell."""
 
     def load(self, data: Any, **options: Any) -> Any:
-        """Load what is not as it was shown."""
         changed = {
             name: text
             for name, text in data.items()

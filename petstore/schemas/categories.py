@@ -13,8 +13,6 @@ class CategoryChangeSchema(StrictSchema):
 
 
 class CategoryForm(TextSchema):
-    """The form that adds a category."""
-
     name = Name(required=True)
 
 
@@ -25,8 +23,6 @@ class CategoryChangeForm(ChangeForm):
 
 
 class CategorySchema(ResourceSchema):
-    """A category in a response."""
-
     plural = "Categories"
 
     id = Integer(

@@ -31,8 +31,6 @@ class KeyQuery(StrictSchema):
 
 
 class KeyForm(TextSchema):
-    """The form that changes a key."""
-
     label = Name(load_default=None)
     per_minute = UrlInteger(1, load_default=None)
     per_day = UrlInteger(1, load_default=None)
@@ -40,8 +38,6 @@ class KeyForm(TextSchema):
 
 
 class NewKeyForm(KeyForm):
-    """The form that issues a key."""
-
     days = UrlInteger(1, MAX_EXPIRY_DAYS, load_default=None)
     role = Choice(ROLES, load_default=FULL)
 

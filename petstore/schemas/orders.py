@@ -24,14 +24,10 @@ REFERENCE = {
 
 
 class OrderStatus(Choice):
-    """The state of an order."""
-
     choices = STATUSES
 
 
 class NewOrderSchema(StrictSchema):
-    """The body that places an order."""
-
     pet_id = Integer(data_key="petId", required=True, metadata=PET_ID)
     reference = Name(load_default=None, allow_none=True, metadata=REFERENCE)
 
@@ -50,8 +46,6 @@ class OrderChangeSchema(ChangeSchema):
 
 
 class OrderSchema(ResourceSchema):
-    """An order in a response."""
-
     plural = "Orders"
 
     pet_id = Integer(1, data_key="petId", metadata=PET_ID)
@@ -73,8 +67,6 @@ class OrderSchema(ResourceSchema):
 
 
 class OrderQuery(PageQuery):
-    """The parameters of a list of orders."""
-
     status = OrderStatus(metadata={"description": "Only orders with this status."})
     pet_id = UrlInteger(
         data_key="petId", metadata={"description": "Only orders of this animal."}
@@ -82,8 +74,6 @@ class OrderQuery(PageQuery):
 
 
 class DashboardOrderQuery(DashboardQuery):
-    """The parameters of the list of orders on the dashboard."""
-
     status = OrderStatus(load_default=None)
     name = Name(load_default="")
 

@@ -38,12 +38,8 @@ class PageQuery(StrictSchema):
 
 
 class ActivityQuery(DashboardQuery):
-    """The parameters of the list of what happened."""
-
     topic = Choice(TOPICS, load_default=TOPICS[0])
 
 
 class RequestQuery(DashboardQuery):
-    """The parameters of the list of failed requests."""
-
     id = Name(load_default=None)

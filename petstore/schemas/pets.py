@@ -28,14 +28,10 @@ STATUS = {
 
 
 class PetStatus(Choice):
-    """The availability of an animal."""
-
     choices = STATUSES
 
 
 class NewPetSchema(StrictSchema):
-    """The body that creates an animal."""
-
     name = Name(required=True, metadata=NAME)
     category_id: Field[Any] = Integer(
         data_key="categoryId", required=True, metadata=CATEGORY_ID
@@ -48,8 +44,6 @@ class PetChangeSchema(NewPetSchema, ChangeSchema):
 
 
 class PetSchema(NewPetSchema, ResourceSchema):
-    """An animal in a response."""
-
     plural = "Pets"
 
 
@@ -74,8 +68,6 @@ class FilePetSchema(NewPetSchema, TextSchema):
 
 
 class PetQuery(PageQuery):
-    """The parameters of a list of animals."""
-
     status = PetStatus(metadata={"description": "Only animals with this status."})
     category_id = UrlInteger(
         data_key="categoryId",
@@ -84,8 +76,6 @@ class PetQuery(PageQuery):
 
 
 class DashboardPetQuery(DashboardQuery):
-    """The parameters of the list of animals on the dashboard."""
-
     status = PetStatus(load_default=None)
     category_id = UrlInteger(data_key="category", load_default=None)
     name = Name(load_default="")

@@ -43,7 +43,6 @@ class Connection:
         self.is_idle = True  # nothing of the next request has arrived
 
     def serve(self) -> None:
-        """Answer requests until the client or the worker ends the connection."""
         try:
             with suppress(ClientGone):  # nobody is there to be answered
                 self._serve()

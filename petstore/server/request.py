@@ -26,7 +26,10 @@ CGI_NAMES = ("CONTENT_TYPE", "CONTENT_LENGTH")  # the others begin with `HTTP_`
 
 
 class RequestReader:
-    """Reads the requests of a connection, one at a time, from bytes as they arrive."""
+    """Reads the requests of a connection, one at a time, from bytes as they arrive.
+
+    httptools calls its methods `on_…`.
+    """
 
     def __init__(self, base_environ: dict[str, Any]) -> None:
         self._base_environ = base_environ
@@ -114,16 +117,14 @@ class RequestReader:
             self._feed(head + data[upgrade.args[0] :])
 
     def on_message_begin(self) -> None:
-        """Refuse a request that comes too early; called by httptools."""
         if self.is_complete:
             raise InvalidRequest("The response has not been sent yet.")
 
     def on_url(self, url: bytes) -> None:
-        """Collect a piece of the request target; called by httptools."""
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header to the environ; called by httptools.
+        """Add a header to the environ.
 
         Trailers, the headers that follow a chunked body, are ignored. So are headers
         with `_`: in the environ they would look like those with a hyphen, which a proxy
@@ -149,7 +150,7 @@ class RequestReader:
         self._environ[key] = value.strip(b" \t").decode("latin-1")
 
     def on_headers_complete(self) -> None:
-        """Check the head and complete the environ; called by httptools.
+        """Check the head and complete the environ.
 
         Raises `InvalidRequest` if another server could read the head differently.
         """
@@ -170,11 +171,9 @@ class RequestReader:
         self._read_framing(version)
 
     def on_body(self, piece: bytes) -> None:
-        """Collect a piece of the body; called by httptools."""
         self._body += piece
 
     def on_message_complete(self) -> None:
-        """Mark the request as complete; called by httptools."""
         if self._is_chunked:
             self._environ["CONTENT_LENGTH"] = str(len(self._body))
         self.is_complete = True

@@ -83,7 +83,6 @@ class Worker(GeventWorker):
         self._make_room()
 
     def remove_waiting(self, connection: Connection) -> None:
-        """Note that a connection does not wait for its client any more."""
         self._idle.pop(connection, None)
         self._slow.pop(connection, None)
 

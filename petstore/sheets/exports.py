@@ -30,13 +30,11 @@ class Export(NamedTuple):
 
 
 def animals(project_id: int) -> Iterator[bytes]:
-    """Yield the project's animals by ascending id, below a line of heads."""
     names = "categoryId", "category", Category.names
     return _parts(Export(Pet.page, PetSchema(many=True), *names), project_id)
 
 
 def orders(project_id: int) -> Iterator[bytes]:
-    """Yield the project's orders by ascending id, below a line of heads."""
     names = "petId", "pet", Pet.names
     return _parts(Export(Order.page, OrderSchema(many=True), *names), project_id)
 

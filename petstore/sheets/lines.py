@@ -45,7 +45,6 @@ class Fault(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        """Name the line."""
         return f"Line {self.line}: {self.text}"
 
 
@@ -84,7 +83,6 @@ def read_lines(
 
 
 def give_way() -> None:
-    """Let the requests that wait have their turn."""
     time.sleep(0)
     renew_deadline()
 

@@ -73,7 +73,6 @@ class CopyError(Exception):
 
 
 def copy_to(url: str) -> None:
-    """Copy all rows of the service to the database at a URL; see `copy_all`."""
     with closing(databases_at(url, prepares_statements=False)) as target:
         target.extend_timeouts()
         copy_all(opened_databases(), target)

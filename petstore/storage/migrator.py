@@ -20,7 +20,6 @@ class NotMigrated(Exception):
 
 
 def migrate(databases: Databases | None = None) -> list[str]:
-    """Apply the pending migrations; return their names."""
     return list(migrate_in_steps(databases))
 
 
