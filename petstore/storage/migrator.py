@@ -1,16 +1,17 @@
 """Migrates both databases to the current schema, one locked step at a time."""
 
 from collections.abc import Iterator
-from itertools import dropwhile
 from pathlib import Path
 
 import peewee
-from playhouse.migrations import Runner
+from playhouse.migrations import Migration, Runner
 
 from petstore.storage.database import Databases, Engine, opened_databases
 
 # Any fixed number: on PostgreSQL it lets one `flask migrate` run at a time.
 MIGRATION_LOCK = -1
+# Of the data, and of the counters.
+LAST_OF_1_1_0 = {"0026_domain_columns", "0001_usage"}
 
 _DIRECTORY = Path(__file__).parent / "migrations"
 
@@ -26,13 +27,13 @@ def migrate(databases: Databases | None = None) -> list[str]:
 def migrate_in_steps(databases: Databases | None = None) -> Iterator[str]:
     """Apply one pending migration after the other; yield the name of each.
 
-    Each has a transaction of its own. Any number of processes may do so at once: each
-    step is chosen under a lock.
+    Any number of processes may do so at once: each step is recorded under a lock.
     """
     for database, runner in _runners(databases):
         database.create()
-        while step := _apply_next(database, runner):
-            yield step
+        while pending := _pending(runner):
+            if _apply(database, runner, pending[0]):
+                yield pending[0].name
 
 
 def require_migrated() -> None:
@@ -47,7 +48,7 @@ def require_migrated() -> None:
             raise NotMigrated(f"DATABASE_URL: cannot open {name}: {reason}") from None
         if pending:
             raise NotMigrated(
-                f"the database is not migrated ({pending[0]} is pending); "
+                f"the database is not migrated ({pending[0].name} is pending); "
                 "run `flask migrate` first"
             )
 
@@ -64,9 +65,8 @@ def unknown_steps(databases: Databases) -> list[str]:
     return [
         step.name
         for _, runner in _runners(databases)
-        # The steps before the first one are those of releases before.
-        for step in dropwhile(lambda step: not step.path, runner.status())
-        if step.path is None
+        for step in runner.status()
+        if step.idx > runner.migrations()[-1].idx
     ]
 
 
@@ -78,25 +78,32 @@ def _runners(databases: Databases | None) -> Iterator[tuple[Engine, Runner]]:
     yield counters, Runner(counters, directory, table_name="counter_migration")
 
 
-def _apply_next(database: Engine, runner: Runner) -> str | None:
+def _apply(database: Engine, runner: Runner, step: Migration) -> bool:
+    """Apply a step in a transaction; return whether no other process has done so.
+
+    One that is not `atomic` has transactions of its own, and can be repeated.
+    """
+    script = step.load()
+    is_atomic = getattr(script, "atomic", True)
+    if not is_atomic:
+        script.up(runner.migrator, database)
     with database.atomic():
         database.lock_until_commit(MIGRATION_LOCK)
-        pending = _pending(runner)
-        if not pending:
-            return None
-        runner.up(pending[0])
-        return pending[0]
+        is_pending = step in _pending(runner)
+        if is_pending:
+            runner.up(step.name, fake=not is_atomic)
+    return is_pending
 
 
-def _pending(runner: Runner) -> list[str]:
+def _pending(runner: Runner) -> list[Migration]:
     if fault := runner.database.fault():
         raise NotMigrated(f"DATABASE_URL: {fault}")
     steps = runner.status()
     first = next(step for step in steps if step.path)
     older = [step.name for step in steps if step < first]
-    if older and not first.applied:
+    if older and not first.applied and LAST_OF_1_1_0.isdisjoint(older):
         raise NotMigrated(
             f"the database is of a release before 1.1.0 ({older[-1]}); "
             "run `flask migrate` of release 1.1.0 first"
         )
-    return [step.name for step in steps if not step.applied]
+    return [step for step in steps if not step.applied]

@@ -49,7 +49,7 @@ def test_concurrent_migrations_apply_each_step_once(environ: dict[str, str]):
 @on_sqlite
 def test_nothing_else_works_before_migration(flask: Callable, environ: dict[str, str]):
     message = (
-        "the database is not migrated (0026_domain_columns is pending); "
+        "the database is not migrated (0042_names_of_categories is pending); "
         "run `flask migrate` first"
     )
     for command in (["projects", "create", "Shelter"], ["keys", "list"]):

@@ -130,7 +130,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
         assert installed.returncode == 0, installed.stderr
         released = platform.run(platform.lines_of_procfile()["release"])
         assert released.returncode == 0, released.stderr
-        assert "applied 0026_domain_columns" in released.stdout
+        assert "applied 0042_names_of_categories" in released.stdout
         yield platform
 
 

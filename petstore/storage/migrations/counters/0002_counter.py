@@ -1,10 +1,15 @@
-"""A row for each subject, with both of its windows; counts begin anew."""
+"""A row for each subject, with both of its windows, and one for each key's refusals."""
 
 from peewee import BigIntegerField, BooleanField, Model, TextField
 
 
 def up(migrator, db):
-    class Counter(Model):
+    class Table(Model):
+        class Meta:
+            database = db
+            legacy_table_names = False
+
+    class Counter(Table):
         subject = TextField(primary_key=True)
         short_ends_ms = BigIntegerField()
         short_used = BigIntegerField()
@@ -13,8 +18,11 @@ def up(migrator, db):
         hit_ms = BigIntegerField()
         is_granted = BooleanField()
 
-        class Meta:
-            database = db
-            legacy_table_names = False
+    class Strike(Table):
+        key_id = BigIntegerField(primary_key=True)
+        minute = BigIntegerField()
+        strikes = BigIntegerField()
+        refused_ms = BigIntegerField()
+        counts = BooleanField()
 
-    db.create_tables([Counter], safe=False)
+    db.create_tables([Counter, Strike])  # release 1.1.0 has strikes, too
