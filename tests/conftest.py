@@ -122,23 +122,19 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def new_database(
-    migrated_sqlite: Path,
-    postgresql_server: str,
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], str]:
     """A function that creates a new migrated database and returns its URL."""
     names = (f"d{number}" for number in itertools.count())
 
     def new_database(engine: str) -> str:
         if engine == "sqlite":
-            directory = tmp_path_factory.mktemp("database")
-            for file in migrated_sqlite.parent.iterdir():
-                shutil.copy(file, directory)
-            return f"sqlite:///{directory / migrated_sqlite.name}"
-        name = next(names)
-        with psycopg.connect(postgresql_server, autocommit=True) as connection:
+            migrated = request.getfixturevalue("migrated_sqlite")
+            return _copied(migrated, tmp_path_factory.mktemp("database"))
+        name, server = next(names), request.getfixturevalue("postgresql_server")
+        with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name} TEMPLATE migrated")
-        return _named(postgresql_server, name)
+        return _named(server, name)
 
     return new_database
 
@@ -146,9 +142,7 @@ def new_database(
 @pytest.fixture
 def sqlite_url(migrated_sqlite: Path, tmp_path: Path) -> str:
     """The URL of an empty SQLite database."""
-    for file in migrated_sqlite.parent.iterdir():
-        shutil.copy(file, tmp_path)
-    return f"sqlite:///{tmp_path / migrated_sqlite.name}"
+    return _copied(migrated_sqlite, tmp_path)
 
 
 @pytest.fixture
@@ -302,6 +296,12 @@ def _migrate(url: str) -> None:
     databases = databases_at(url, prepares_statements=True)
     migrator.migrate(databases)
     databases.close()
+
+
+def _copied(migrated: Path, directory: Path) -> str:
+    for file in migrated.parent.iterdir():
+        shutil.copy(file, directory)
+    return f"sqlite:///{directory / migrated.name}"
 
 
 def _named(server: str, database: str) -> str:

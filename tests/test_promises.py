@@ -3,7 +3,7 @@
 import ast
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import click
 import pytest
@@ -12,48 +12,31 @@ from flask import Flask
 from petstore.errors import ERRORS
 from petstore.models.plans import PLANS, Quota
 from petstore.settings import Settings, read_settings, variables
-from petstore.storage import BaseModel, CounterModel, counters, db, migrator
+from petstore.storage import BaseModel, CounterModel, counters, db
 from petstore.storage.database import open_databases
 from petstore.upkeep.projects import import_tables
 from tests.harness import databases
 from tests.harness.databases import of_one_engine
 from tests.harness.documents import code_in, rows_of
-from tests.harness.servers import ROOT
-
-MADE = re.compile("(?:^|`|=[0-9]+ )make ([a-z0-9]+)", re.MULTILINE)
-TARGET = re.compile("^([a-z0-9]+):", re.MULTILINE)
 
 
-@pytest.fixture
-def migrated(unmigrated_url: str) -> Iterator[None]:
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
+def test_models_match_the_migrated_tables(
+    engine: str, new_database: Callable[[str], str]
+):
     import_tables()
-    open_databases(read_settings({"DATABASE_URL": unmigrated_url}))
-    migrator.migrate()
-    yield
+    open_databases(read_settings({"DATABASE_URL": new_database(engine)}))
+    of_models, of_migrations = set(), set()
+    for database, base in ((db, BaseModel), (counters, CounterModel)):
+        models = base.__subclasses__()
+        migrated = databases.shape_of(database)
+        database.drop_tables(models)
+        database.create_tables(models)
+        assert migrated == databases.shape_of(database)
+        of_models |= {model._meta.table_name for model in models}
+        of_migrations |= migrated.keys()
     databases.close()
-
-
-@pytest.mark.usefixtures("migrated")
-@pytest.mark.parametrize(
-    ("database", "base"), [(db, BaseModel), (counters, CounterModel)]
-)
-def test_models_match_the_migrated_tables(database: object, base: type):
-    migrated = databases.shape_of(database)
-    models = base.__subclasses__()
-    database.drop_tables(models)
-    database.create_tables(models)
-    made_from_models = databases.shape_of(database)
-    for model in models:
-        table = model._meta.table_name
-        assert migrated[table] == made_from_models[table]
-
-
-@pytest.mark.usefixtures("migrated")
-def test_each_table_has_a_model():
-    models = {*BaseModel.__subclasses__(), *CounterModel.__subclasses__()}
-    tables = databases.shape_of(db).keys() | databases.shape_of(counters).keys()
-    ours = {model._meta.table_name for model in models}
-    assert tables == ours
+    assert of_models == of_migrations
 
 
 def test_each_error_code_is_documented_with_its_status():
@@ -146,10 +129,3 @@ def test_each_plan_is_documented_with_its_limits():
             assert Quota.parse(limits) == terms.quota
         else:
             assert limits == "its own/minute;its own/day"
-
-
-def test_make_targets_that_pages_name_exist():
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "tests/README.md"]
-    told = {name for page in pages for name in MADE.findall(page.read_text())}
-    assert told <= set(TARGET.findall((ROOT / "Makefile").read_text()))
-    assert {"run", "test", "e2e"} <= told
