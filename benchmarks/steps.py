@@ -20,7 +20,7 @@ from benchmarks.stage import GUNICORN, stage
 
 # The functions of each step, where they are looked up.
 STEPS = {
-    "answer, else": ["petstore.server.connection:Connection._respond"],
+    "connection": ["petstore.server.connection:Connection._respond"],
     "read HTTP": [
         "petstore.server.request:RequestReader.read",
         "petstore.server.request:RequestReader.pop_environ",
@@ -29,10 +29,21 @@ STEPS = {
         "petstore.server.connection:Response._head",
         "petstore.server.connection:Connection._send",
     ],
-    "Flask": ["petstore.web.application:Application.full_dispatch_request"],
-    "Flask: contexts, route": ["petstore.web.application:Application.request_context"],
-    "Flask: before": ["petstore.web.application:Application.preprocess_request"],
-    "Flask: after": ["petstore.web.application:Application.process_response"],
+    "deadline, turn, proxies": ["petstore.web.application:Application.__call__"],
+    "Flask: contexts": [
+        "flask:Flask.request_context",
+        "flask.ctx:RequestContext.push",
+        "flask.ctx:RequestContext.pop",
+    ],
+    "Flask: route": ["flask.ctx:RequestContext.match_request"],
+    "Flask: dispatch, hooks": [
+        "flask:Flask.full_dispatch_request",
+        "flask:Flask.preprocess_request",
+        "flask:Flask.process_response",
+    ],
+    "headers of the response": [
+        "petstore.web.application:JsonResponse.get_wsgi_response"
+    ],
     "key": ["petstore.api:_identify"],
     "quota": ["petstore.api:_count", "petstore.api:_quota_headers"],
     "contract": ["petstore.api.contract:Operation._load"],
@@ -45,7 +56,7 @@ STEPS = {
         "petstore.monitoring.requests:_note",
     ],
 }
-BETWEEN, FIRST, NOTHING = "worker", "answer, else", "nothing"
+BETWEEN, FIRST, NOTHING = "worker", "connection", "nothing"
 CASES = ("list", "get")
 WARM_UP, COUNTED = 60, 10
 MARKS = "MARKS"  # the variable that names the file of marks
