@@ -62,15 +62,15 @@ class Delayed:
 
     def __init__(self, function: Callable[[], None]) -> None:
         self._function = function
-        self._is_started = False
+        self.is_started = False
 
     def start(self, seconds: float) -> None:
         """Have the function called after so many seconds."""
-        if not self._is_started:
-            self._is_started = True
+        if not self.is_started:
+            self.is_started = True
             start(self._call, seconds)
 
     def _call(self, seconds: float) -> None:
         time.sleep(seconds)
-        self._is_started = False
+        self.is_started = False
         self._function()

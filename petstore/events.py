@@ -5,8 +5,6 @@ Each is one call, for the log, for the metrics, and for the project that it conc
 
 import json
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,7 +18,6 @@ from petstore.storage import db, slot, statement
 LEVELS = {
     "counters_lost": logging.WARNING,
     "domain_taken_over": logging.WARNING,
-    "proxy_not_trusted": logging.WARNING,
     "database_busy": logging.WARNING,
     "database_error": logging.ERROR,
 }
@@ -35,29 +32,9 @@ OPERATOR, ITSELF = "operator", "service"
 
 log = logging.getLogger(__name__)
 
-# Who acts; what nobody has asked for, such as a check in the background, the service
-# does by itself.
-_actor: ContextVar[str] = ContextVar("actor", default=ITSELF)
-
-
-def act_as(actor: str) -> None:
-    """Set who does what follows in this request: the prefix of a key."""
-    _actor.set(actor)
-
-
-def current_actor() -> str:
-    """Return who acts: the prefix of a key, `OPERATOR` or `ITSELF`."""
-    return _actor.get()
-
-
-@contextmanager
-def acting_as(actor: str) -> Iterator[None]:
-    """Set who does what the block does."""
-    token = _actor.set(actor)
-    try:
-        yield
-    finally:
-        _actor.reset(token)
+# Who acts: the prefix of a key, `OPERATOR`, or `ITSELF` for what nobody has asked for,
+# such as a check in the background.
+actor: ContextVar[str] = ContextVar("actor", default=ITSELF)
 
 
 def emit(name: str, /, level: int | None = None, **facts: Any) -> None:
@@ -75,7 +52,7 @@ def emit_after_commit(name: str, /, *, by: str | None = None, **facts: Any) -> N
     """
     if kind := KINDS.get(name):
         shown = {fact: facts[fact] for fact in kind.facts if fact in facts}
-        _add(facts["project"], kind.topic, name, by or current_actor(), shown)
+        _add(facts["project"], kind.topic, name, by or actor.get(), shown)
     db.after_commit(partial(emit, name, **facts))
 
 
@@ -117,7 +94,7 @@ def note(slug: str, title: str) -> None:
 
     It is about animals, orders or categories. The log has the request.
     """
-    _add(slug, SHELTER, title, current_actor(), {})
+    _add(slug, SHELTER, title, actor.get(), {})
 
 
 def _add(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from flask import Flask, Response, current_app, request
 
 from petstore.api import categories, orders, pets
 from petstore.errors import ErrorResponse
-from petstore.events import act_as
+from petstore.events import actor
 from petstore.models.callers import Caller
 from petstore.models.grants import FULL, KeyNotAllowed, is_one_of, require_role
 from petstore.quotas.decisions import Decision
@@ -21,10 +21,9 @@ from petstore.web.application import (
     ApplicationRequest,
     Header,
     current_request,
-    is_api_path,
-    limiter_of,
     no_content,
 )
+from petstore.web.limits import limiter_of
 from petstore.web.turns import take_turn_of, turns_of
 
 EXPOSED_HEADERS = (
@@ -53,7 +52,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     @app.before_request
     def admit() -> Response | None:
         request = current_request()
-        if not is_api_path(request.path):
+        if not request.state.is_api:
             return None
         if request.method == "OPTIONS":
             return _answer_options()
@@ -66,10 +65,10 @@ def init_app(app: Flask, settings: Settings) -> None:
     @app.after_request
     def add_api_headers(response: Response) -> Response:
         request = current_request()
-        if is_api_path(request.path):
-            headers = request.state.headers
-            headers += _quota_headers(limiter, request)
-            headers += _cors_headers(settings.cors_origins, request.environ)
+        state = request.state
+        if state.is_api:
+            state.headers += _cors_headers(settings.cors_origins, request.environ)
+            state.headers += _quota_headers(limiter, request)
         return response
 
     for bp in (pets.bp, orders.bp, categories.bp):
@@ -86,7 +85,7 @@ def _identify(request: ApplicationRequest) -> None:
     # At a project's own host, no other project's key is valid.
     if caller and request.state.host_project_id in (None, caller.project_id):
         request.state.caller = caller
-        act_as(caller.prefix)
+        actor.set(caller.prefix)
         take_turn_of(caller.key_id)
 
 
@@ -99,6 +98,7 @@ def _require_key(request: ApplicationRequest) -> None:
     if caller.role != FULL:  # which may do everything, from everywhere
         _require_role(request, caller)
         _require_origin(request, caller)
+    request.state.project_id = caller.project_id
 
 
 def _require_role(request: ApplicationRequest, caller: Caller) -> None:

@@ -193,8 +193,8 @@ class Operation:
 
     def _carry_out(self, arguments: dict[str, Any]) -> Response:
         """Call the view and dump its result."""
-        caller = current_request().state.required_caller
-        result = self._view(caller.project_id, **arguments)
+        project_id = current_request().state.project_id
+        result = self._view(project_id, **arguments)
         if self.contract.returns is None:
             return no_content()
         dumped = self.contract.returns.dump(result.value)
@@ -214,9 +214,8 @@ def _read_attempt() -> Attempt | None:
         raise InvalidRequest(
             "Idempotency-Key: must be 1 to 255 characters from ! to ~, quoted or not"
         )
-    project_id = request.state.required_caller.project_id
     fingerprint = hashlib.sha256(request.get_data()).digest()
-    return Attempt(project_id, request.path, key, fingerprint)
+    return Attempt(request.state.project_id, request.path, key, fingerprint)
 
 
 def _replay(stored: StoredResponse, attempt: Attempt) -> Response:

@@ -14,7 +14,7 @@ from flask.cli import AppGroup
 
 from petstore import log
 from petstore.clock import rfc3339
-from petstore.events import OPERATOR, acting_as
+from petstore.events import OPERATOR, actor
 from petstore.models import RuleError
 from petstore.storage import migrator
 from petstore.storage.database import opened_databases
@@ -45,8 +45,11 @@ class DatabaseCommand(Command):
         with _errors_in_one_line():
             opened_databases().extend_timeouts()
             migrator.require_migrated()
-            with acting_as(OPERATOR):
+            token = actor.set(OPERATOR)
+            try:
                 return super().invoke(ctx)
+            finally:
+                actor.reset(token)
 
 
 class Group(Command, AppGroup):

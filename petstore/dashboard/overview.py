@@ -12,7 +12,8 @@ from petstore.models.pets import STATUSES, Pet
 from petstore.models.plans import PLANS, Quota
 from petstore.models.requests import SHOWN_DAYS, Day, history
 from petstore.storage.lists import Part
-from petstore.web.application import current_request, limiter_of
+from petstore.web.application import current_request
+from petstore.web.limits import limiter_of
 from petstore.web.turns import compute_alone
 
 INDEX = "overview.overview"

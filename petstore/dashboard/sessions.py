@@ -4,18 +4,14 @@ from contextlib import suppress
 
 import peewee
 from flask import Flask, Request, current_app, request, session
-from flask.sessions import (
-    NullSession,
-    SecureCookieSession,
-    SecureCookieSessionInterface,
-)
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature
 
 from petstore.dashboard.formats import duration
 from petstore.dashboard.forms import PROJECT, Form, go_to, save_draft
 from petstore.errors import UNREADABLE, ErrorResponse
-from petstore.events import act_as
+from petstore.events import actor
 from petstore.models.callers import Caller
 from petstore.models.grants import require_role
 from petstore.models.projects import Project
@@ -23,10 +19,11 @@ from petstore.models.secrets import Secret
 from petstore.models.sessions import Session
 from petstore.quotas.decisions import Decision
 from petstore.settings import Settings
-from petstore.web.application import current_request, limiter_of
+from petstore.web.application import NO_SESSION, PAGES_PREFIX, current_request
+from petstore.web.limits import limiter_of
 from petstore.web.turns import take_turn_of
 
-PREFIX = "/dashboard"
+PREFIX = PAGES_PREFIX
 STATIC = f"{PREFIX}/static/"
 COOKIE = "petstore_session"
 SECURE_COOKIE = f"__Host-{COOKIE}"
@@ -37,7 +34,6 @@ OVER = (
 )
 TOO_MANY_PAGES = "Your project has opened too many pages"
 DEAR_PAGES = 10  # that an export, a printed list or a look at a file costs
-NO_SESSION = NullSession()
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -50,10 +46,10 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 class DashboardSessions(SecureCookieSessionInterface):
-    """Sessions under /dashboard; all other requests share one that nothing opens."""
+    """Sessions under /dashboard, which files have none of."""
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession:
-        if not is_dashboard_path(request.path) or request.path.startswith(STATIC):
+        if request.path.startswith(STATIC):
             return NO_SESSION
         try:
             # All hosts share it, unless the settings have one.
@@ -135,7 +131,7 @@ def recognise(*, has_reserve: bool = False) -> bool:
     caller = Session.caller(session[TOKEN])
     if caller is None:
         return False
-    act_as(caller.prefix)
+    actor.set(caller.prefix)
     state = current_request().state
     state.project = Project.get_by_id(caller.project_id)
     state.caller = caller

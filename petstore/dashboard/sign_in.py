@@ -20,7 +20,7 @@ from petstore.events import emit, emit_after_commit
 from petstore.models.callers import Caller
 from petstore.models.grants import FULL, WRITE, role_refusal
 from petstore.storage import db
-from petstore.web.application import limiter_of
+from petstore.web.limits import limiter_of
 
 # A page of the dashboard: nothing that a browser takes for another host, and nothing
 # that ends a header.

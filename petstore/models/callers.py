@@ -38,9 +38,9 @@ class Caller(NamedTuple):
 
         A mistyped key is refused by its checksum, without a query.
         """
-        prefix = prefix_of(key)
+        prefix, digest = prefix_of(key), digest_of(key)
         caller = cls.by_prefix(prefix) if prefix else None
-        if caller and hmac.compare_digest(bytes(caller.digest), digest_of(key)):
+        if caller and hmac.compare_digest(bytes(caller.digest), digest):
             return caller
         return None
 

@@ -18,7 +18,7 @@ from peewee import (
 )
 
 from petstore import clock
-from petstore.events import current_actor
+from petstore.events import actor
 from petstore.models import Conflict, NotFound
 from petstore.models.categories import CATEGORY_EXISTS, Category, CategoryTable
 from petstore.models.projects import Project, take_rows
@@ -337,7 +337,7 @@ def _changed(changes: dict[str, Any]) -> dict[str, Any]:
     """Return what is written of a change."""
     if "name" in changes:
         changes = changes | {"folded": fold(changes["name"])}
-    return changes | {"changed_ms": clock.now_ms(), "changed_by": current_actor()}
+    return changes | {"changed_ms": clock.now_ms(), "changed_by": actor.get()}
 
 
 def _values(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
@@ -346,7 +346,7 @@ def _values(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
         "project": project_id,
         "folded": fold(members["name"]),
         "added_ms": clock.now_ms(),
-        "added_by": current_actor(),
+        "added_by": actor.get(),
         **Pet._field_defaults,
         **members,
     }

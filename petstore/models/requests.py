@@ -54,7 +54,8 @@ class Notes(Generic[Note]):
         self._notes.append(note)
         if len(self._notes) > timeouts.LIMITS.notes:
             self._notes.popleft()
-        self._flushing.start(self._seconds())
+        if not self._flushing.is_started:
+            self._flushing.start(self._seconds())
 
     def flush(self) -> None:
         """Write all notes; while the database is away, they are kept."""

@@ -4,13 +4,9 @@ Under gunicorn each worker counts in files of its own, as the documentation of
 prometheus_client describes its multiprocess mode.
 """
 
-import functools
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import suppress
-from http import HTTPStatus
-from typing import Any
 
 from flask import Blueprint, Flask, Response, current_app
 from prometheus_client import (
@@ -18,41 +14,17 @@ from prometheus_client import (
     REGISTRY,
     CollectorRegistry,
     Counter,
-    Histogram,
     generate_latest,
 )
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from petstore import clock, log
-from petstore.models.callers import Caller
-from petstore.quotas.decisions import Decision
+from petstore import log
 from petstore.settings import INTERFACE, RELEASE
-from petstore.web.application import ApplicationRequest, limiter_of
+from petstore.web.limits import limiter_of
 from petstore.web.proxies import require_private_client
-from petstore.web.turns import turns_of
 
-BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
-UNCOUNTED_BLUEPRINTS = ("metrics", "health")
-
-REQUESTS = Counter(
-    "petstore_requests", "Requests, by operation and status.", ["operation", "status"]
-)
-DURATION = Histogram(
-    "petstore_request_duration_seconds",
-    "Time from a request to its answer, by operation.",
-    ["operation"],
-    buckets=BUCKET_SECONDS,
-)
-QUOTA_REQUESTS = Counter(
-    "petstore_quota_requests",
-    "Requests that were counted against a quota, by plan and outcome.",
-    ["plan", "outcome"],
-)
-REFUSALS = Counter(
-    "petstore_quota_refusals", "Responses with 429, by reason.", ["reason"]
-)
 DROPPED = Counter(
     "petstore_log_lines_dropped", "Lines of the log that were not written."
 )
@@ -68,9 +40,8 @@ bp = Blueprint("metrics", __name__)
 
 
 def init_app(app: Flask) -> None:
-    """Show what is counted, and count what is no response of the application."""
+    """Show what is counted, and count events and lines that are dropped."""
     app.register_blueprint(bp)
-    turns_of(app).on_refusal = _count_refusal
     log.Stream.on_drop = DROPPED.inc
     logging.getLogger("petstore.events").handlers = [_EventHandler()]
 
@@ -99,37 +70,6 @@ class _Gauges(Collector):
             "1 while the counter store answers.",
             value=limiter_of(current_app).store_answers(),
         )
-
-
-def count(request: ApplicationRequest, response: Response) -> None:
-    """Count a request when its response is known."""
-    state = request.state
-    blueprint, _, operation = (request.endpoint or ".unknown").rpartition(".")
-    if blueprint in UNCOUNTED_BLUEPRINTS:
-        return
-    with suppress(OSError):  # requests go on without metrics if a file cannot grow
-        _child(REQUESTS, operation, response.status_code).inc()
-        _child(DURATION, operation).observe(clock.monotonic() - state.started)
-        if state.decision:
-            _count_quota(state.decision, state.caller)
-
-
-def _count_refusal() -> None:
-    with suppress(OSError):  # as in `count`
-        _child(REQUESTS, "refused", HTTPStatus.SERVICE_UNAVAILABLE.value).inc()
-
-
-def _count_quota(decision: Decision, caller: Caller | None) -> None:
-    outcome = "served" if decision.is_granted else "refused"
-    _child(QUOTA_REQUESTS, caller.plan if caller else "none", outcome).inc()
-    if not decision.is_granted:
-        _child(REFUSALS, "banned" if decision.is_banned else "limit").inc()
-
-
-@functools.cache
-def _child(metric: Any, *labels: str | int) -> Any:
-    """Return the child with these labels; to look it up costs more than to count."""
-    return metric.labels(*labels)
 
 
 class _EventHandler(logging.Handler):

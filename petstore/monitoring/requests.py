@@ -1,9 +1,13 @@
 """What each request leaves behind: a line of the log, counts, and notes of its key."""
 
-import re
+import functools
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
 
 import orjson
 from flask import Flask, Response, has_request_context
+from prometheus_client import Counter, Histogram
 
 from petstore import clock, log, timeouts
 from petstore.concurrency import Delayed
@@ -12,7 +16,7 @@ from petstore.models.callers import Caller
 from petstore.models.credentials import masked
 from petstore.models.grants import PUBLIC
 from petstore.models.requests import Failure, Use, failures, uses
-from petstore.monitoring import metrics
+from petstore.quotas.decisions import Decision
 from petstore.upkeep import housekeeping
 from petstore.web.application import (
     ApplicationRequest,
@@ -20,21 +24,35 @@ from petstore.web.application import (
     RequestState,
     camel,
     current_request,
-    is_api_path,
 )
+from petstore.web.turns import turns_of
 
-# W3C Trace Context, section 3.2: version 00 has 55 characters; later versions may have
-# more.
-_TRACEPARENT = re.compile(
-    r"(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}"
-    r"-[0-9a-f]{2}(-.*)?"
-)
 SHOWN_PATH_LENGTH = 256
 REFUSED = (403, 429)
 FIRST_ERROR = 400
 MAX_MESSAGE_LENGTH = 1_000
 MAX_OPERATION_LENGTH = 100
 
+BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+UNCOUNTED_BLUEPRINTS = ("metrics", "health")
+
+REQUESTS = Counter(
+    "petstore_requests", "Requests, by operation and status.", ["operation", "status"]
+)
+DURATION = Histogram(
+    "petstore_request_duration_seconds",
+    "Time from a request to its answer, by operation.",
+    ["operation"],
+    buckets=BUCKET_SECONDS,
+)
+QUOTA_REQUESTS = Counter(
+    "petstore_quota_requests",
+    "Requests that were counted against a quota, by plan and outcome.",
+    ["plan", "outcome"],
+)
+REFUSALS = Counter(
+    "petstore_quota_refusals", "Responses with 429, by reason.", ["reason"]
+)
 # What each request starts happens a minute later at most, in the background.
 _tidying = Delayed(housekeeping.tidy)
 
@@ -42,15 +60,17 @@ _tidying = Delayed(housekeeping.tidy)
 def init_app(app: Flask) -> None:
     """Log, count and note each request after every other hook."""
     log.handle_events(_EventHandler())
+    turns_of(app).on_refusal = _count_refusal
     app.after_request(_end)
 
 
 def _end(response: Response) -> Response:
     request = current_request()
+    _count(request, response)
     _log(request, response)
-    metrics.count(request, response)
     _note(request, response)
-    _tidying.start(timeouts.LIMITS.tidy_seconds)
+    if not _tidying.is_started:
+        _tidying.start(timeouts.LIMITS.tidy_seconds)
     return response
 
 
@@ -71,10 +91,38 @@ def _log(request: ApplicationRequest, response: Response) -> None:
         "address": request.remote_addr,
         "bytes": response.content_length,
     }
-    traceparent = request.environ.get("HTTP_TRACEPARENT")
-    if traceparent and (trace := _TRACEPARENT.fullmatch(traceparent)):
-        line["trace"] = trace[1]
     log.write(line)
+
+
+def _count(request: ApplicationRequest, response: Response) -> None:
+    """Count a request when its response is known."""
+    state = request.state
+    blueprint, _, operation = (request.endpoint or ".unknown").rpartition(".")
+    if blueprint in UNCOUNTED_BLUEPRINTS:
+        return
+    with suppress(OSError):  # requests go on without metrics if a file cannot grow
+        _child(REQUESTS, operation, response.status_code).inc()
+        _child(DURATION, operation).observe(clock.monotonic() - state.started)
+        if state.decision:
+            _count_quota(state.decision, state.caller)
+
+
+def _count_refusal() -> None:
+    with suppress(OSError):  # as in `count`
+        _child(REQUESTS, "refused", HTTPStatus.SERVICE_UNAVAILABLE.value).inc()
+
+
+def _count_quota(decision: Decision, caller: Caller | None) -> None:
+    outcome = "served" if decision.is_granted else "refused"
+    _child(QUOTA_REQUESTS, caller.plan if caller else "none", outcome).inc()
+    if not decision.is_granted:
+        _child(REFUSALS, "banned" if decision.is_banned else "limit").inc()
+
+
+@functools.cache
+def _child(metric: Any, *labels: str | int) -> Any:
+    """Return the child with these labels; to look it up costs more than to count."""
+    return metric.labels(*labels)
 
 
 def _note(request: ApplicationRequest, response: Response) -> None:
@@ -85,7 +133,7 @@ def _note(request: ApplicationRequest, response: Response) -> None:
         if (
             status >= FIRST_ERROR
             and caller.role != PUBLIC
-            and is_api_path(request.path)
+            and state.is_api
             and isinstance(response, JsonResponse)
         ):
             failures.add(_failure(request, caller, response))

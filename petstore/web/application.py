@@ -13,6 +13,8 @@ from urllib.parse import unquote_to_bytes
 from wsgiref.types import StartResponse
 
 from flask import Flask, Request, Response, request
+from flask.ctx import RequestContext
+from flask.sessions import NullSession
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import ClientDisconnected, NotFound, RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
@@ -26,12 +28,13 @@ from petstore.models.callers import Caller
 from petstore.models.credentials import contains_key
 from petstore.models.projects import Project
 from petstore.quotas.decisions import Decision
-from petstore.quotas.limiter import Limiter
 from petstore.schemas.fields import INT64_MAX, INTEGER_PATTERN
 from petstore.settings import Settings
 from petstore.storage import begin_deadline, close_connections, end_deadline
 
 API_PREFIX = "/v1"
+PAGES_PREFIX = "/dashboard"
+NO_SESSION = NullSession()
 MAX_PARAMETERS = 20  # of a query, and fields of a form
 FORM = "application/x-www-form-urlencoded"
 NO_PATH = "/."  # no route has it
@@ -65,8 +68,10 @@ class RequestState:
     request_id: str
     started: float  # by `clock.monotonic`
     headers: list[Header]  # of its response
+    is_api: bool  # whether its path belongs to the API, known or not
     host_project_id: int | None = None  # None: the host serves every project
     caller: Caller | None = None  # None: no valid key, or nobody has signed in
+    project_id: int = field(init=False)  # of an operation that a key may carry out
     project: Project = field(init=False, repr=False)  # of a page, with its caller
     decision: Decision | None = None  # None: the request was not counted
     error_code: str | None = None
@@ -169,15 +174,9 @@ class JsonResponse(ApplicationResponse):
     def __init__(
         self, body: bytes, status: int = 200, headers: Mapping[str, str] = NO_HEADERS
     ) -> None:
-        super().__init__([body], status, content_type="application/json")
-        for name, value in headers.items():
-            self.headers.add(name, value)
+        headers = {"Content-Length": str(len(body)), **headers}
+        super().__init__([body], status, headers, content_type="application/json")
         self.body = body
-
-    @property
-    def content_length(self) -> int:  # type: ignore[override]  # not from a header
-        """The length of the body in bytes."""
-        return len(self.body)
 
     def get_wsgi_response(
         self, environ: dict[str, object]
@@ -185,7 +184,6 @@ class JsonResponse(ApplicationResponse):
         """Return body, status and headers without Werkzeug's corrections."""
         headers = [
             *self.headers.to_wsgi_list(),
-            ("Content-Length", str(len(self.body))),
             NO_STORE,
             *current_request().state.headers,
         ]
@@ -210,6 +208,12 @@ class Application(Flask):
             end_deadline()
             close_connections()
 
+    def request_context(self, environ: dict[str, Any]) -> RequestContext:
+        """Return the context of a request, with a session if that is for a page."""
+        is_for_page = environ["PATH_INFO"].startswith(PAGES_PREFIX)
+        session = None if is_for_page else NO_SESSION
+        return RequestContext(self, environ, session=session)
+
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return the adapter that finds the route of a request, whatever its host.
 
@@ -230,13 +234,6 @@ class Application(Flask):
             query_args=request.query_string.decode("latin-1"),
         )
 
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function itself: no view and no hook here is asynchronous.
-
-        Flask inspects each function again at each call, which costs 3 to 6 %.
-        """
-        return func
-
 
 class IdConverter(BaseConverter):
     """An id in a path: a canonical int64, or else the path is not found."""
@@ -251,11 +248,7 @@ class IdConverter(BaseConverter):
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Bound forms with files, let routes be exact and contain ids, and limit requests.
-
-    The limiter connects when it is first used.
-    """
-    app.extensions["limiter"] = Limiter(settings)
+    """Bound forms with files, and let routes be exact and contain ids."""
     app.config["MAX_FORM_PARTS"] = MAX_PARAMETERS
     app.url_map.converters["id"] = IdConverter
     app.url_map.merge_slashes = False
@@ -270,7 +263,9 @@ def _begin(base_domain: str | None) -> None:
     request = current_request()
     request_id = request_id_of(request.environ)
     headers = [(REQUEST_ID, request_id), NOSNIFF]
-    request.state = RequestState(request_id, clock.monotonic(), headers)
+    request.state = RequestState(
+        request_id, clock.monotonic(), headers, is_api_path(request.path)
+    )
     # Only a trusted proxy can say that the request came over TLS.
     if request.scheme == "https" and (
         base_domain is None or _is_ours(request.host, base_domain)
@@ -279,12 +274,6 @@ def _begin(base_domain: str | None) -> None:
     # The environ must not keep the error, since its traceback refers to the environ.
     if error := request.environ.pop(UNREADABLE, None):
         raise error
-
-
-def limiter_of(app: Flask) -> Limiter:
-    """Return the limiter of the application."""
-    limiter: Limiter = app.extensions["limiter"]
-    return limiter
 
 
 def is_api_path(path: str) -> bool:

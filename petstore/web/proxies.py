@@ -9,10 +9,8 @@ from wsgiref.types import StartResponse
 
 from flask import Flask, abort, request
 
-from petstore.events import emit
 from petstore.settings import Settings
 
-_has_warned = [False]  # by this process
 # Some proxies add the client's port: 192.0.2.1:5678 or [2001:db8::1]:443.
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](:[0-9]+)?")
 # Those of this machine and of networks that the internet does not reach.
@@ -37,14 +35,12 @@ def init_app(app: Flask, settings: Settings) -> None:
     def respond(
         environ: dict[str, Any], start_response: StartResponse
     ) -> Iterable[bytes]:
-        if proxies:
-            _trust(environ, proxies)
-        elif "HTTP_X_FORWARDED_FOR" in environ and not _has_warned[0]:
-            _warn(environ.get("REMOTE_ADDR", ""))
+        _trust(environ, proxies)
         return application(environ, start_response)
 
-    # Flask's documentation adds a middleware like this; mypy sees a method.
-    app.wsgi_app = respond  # type: ignore[method-assign]
+    if proxies:
+        # Flask's documentation adds a middleware so; mypy sees a method.
+        app.wsgi_app = respond  # type: ignore[method-assign]
 
 
 def require_private_client() -> None:
@@ -76,17 +72,6 @@ def _client_address(entry: str) -> str:
     with_port = _WITH_PORT.fullmatch(entry)
     address = with_port[1] or with_port[2] if with_port else entry
     return address if _parsed(address) else UNKNOWN
-
-
-def _warn(peer: str) -> None:
-    """Log, once, that requests come from a proxy although none is trusted."""
-    if is_private(peer):
-        _has_warned[0] = True
-        emit(
-            "proxy_not_trusted",
-            address=peer,
-            hint="all its clients count as one; set PETSTORE_TRUSTED_PROXIES",
-        )
 
 
 def is_private(address: str | None) -> bool:

@@ -26,7 +26,7 @@ PACKAGE = Path(petstore.__file__).parent
 FOR_THE_OPERATOR = {"project_deleted", "domain_taken_over"}
 OF_NO_PROJECT = {
     *("counters_lost", "counters_restored", "database_busy", "database_error"),
-    *("proxy_not_trusted", "sign_in_failed"),
+    "sign_in_failed",
 }
 
 
