@@ -37,19 +37,17 @@ from prometheus_client import multiprocess
 
 
 def on_starting(server: Arbiter) -> None:
-    """Refuse to start if the database is not migrated; warn."""
-    from petstore.cli.check import startup_warnings
-    from petstore.settings import read_settings
+    """Refuse to start if the database is not migrated; warn of unknown settings."""
+    from petstore.settings import read_settings, unknown_settings
     from petstore.storage import migrator
     from petstore.storage.database import open_databases, opened_databases
 
     os.chown(METRICS, server.cfg.uid, server.cfg.gid)  # those of the workers
-    settings = read_settings()
-    open_databases(settings)
+    for warning in unknown_settings():
+        server.log.warning(warning)
+    open_databases(read_settings())
     try:
         migrator.require_migrated()
-        for warning in startup_warnings(settings, server.cfg.address):
-            server.log.warning(warning)
     except migrator.NotMigrated as error:
         sys.exit(f"Error: {error}")
     finally:

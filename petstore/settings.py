@@ -26,9 +26,7 @@ HTTPS_PORT = 443
 MIN_SECRET_LENGTH = 16
 
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
-OWN_GROUPS = Path("/proc/self/cgroup")  # a line for each: number, controllers, path
-# By version 2, where one file has both numbers, and by version 1.
-QUOTAS = {"": ("", "cpu.max"), "cpu": ("cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us")}
+OWN_GROUP = Path("/proc/self/cgroup")  # after 0::, in version 2
 
 LABEL = r"(?!-)[a-z0-9-]{1,63}(?<!-)"
 # The last label is not a number, so an IP address is not a name.
@@ -163,19 +161,13 @@ def usable_processors() -> int:
 
 def _quotas() -> Iterator[float]:
     """Yield how many processors each control group of this process may use."""
-    for line in OWN_GROUPS.read_text().splitlines():
-        _, controllers, path = line.split(":", 2)
-        for controller in QUOTAS.keys() & set(controllers.split(",")):
-            place, *names = QUOTAS[controller]
-            own = Path(path)
-            for group in (own, *own.parents):
-                directory = CONTROL_GROUPS / place / group.relative_to("/")
-                # Groups outside a container are not to be seen; `max` is no limit.
-                with suppress(OSError, ValueError):
-                    texts = [(directory / name).read_text() for name in names]
-                    quota, period = map(int, " ".join(texts).split())
-                    if quota > 0:
-                        yield quota / period
+    own = Path(OWN_GROUP.read_text().rpartition("0::/")[2].strip())
+    for group in (own, *own.parents):
+        # Groups outside a container are not to be seen; `max` is no limit.
+        with suppress(OSError, ValueError):
+            limits = (CONTROL_GROUPS / group / "cpu.max").read_text()
+            quota, period = map(int, limits.split())
+            yield quota / period
 
 
 def setting(variable: str, convert: Callable[[str], Any], default: Any = None) -> Any:

@@ -1,8 +1,8 @@
-"""flask check, and what gunicorn warns of when it starts."""
+"""flask check: what an operator would look at, and what to do."""
 
 import re
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -27,15 +27,12 @@ from petstore.storage import db, migrator
 
 # `ok`, `warning` (which may be intended) or `wrong`, and what was found, or what to do.
 Result = tuple[str, str]
-# A Unix socket has a path, an inherited socket a number.
-ListenAddress = tuple[str, int] | str | int
 
 OLDEST_POSTGRESQL = 14
 OLDEST_REDIS = 6
 REDIS_SECONDS = 1.5  # for each step; connecting may be tried twice
 POLICY = "noeviction"
 MAX_CLOCK_MS = 2 * clock.MS_PER_SECOND
-EVERY_ADDRESS = ("", "0.0.0.0", "::")  # noqa: S104 (they are looked for, not used)
 UNAVAILABLE = (
     migrator.NotMigrated,
     peewee.DatabaseError,
@@ -63,30 +60,6 @@ def check(*, as_json: bool) -> None:
             click.echo(f"{name:<9} {status:<8} {message}")
     if any(status == "wrong" for _, status, _ in results):
         raise click.exceptions.Exit(1)
-
-
-def startup_warnings(
-    settings: Settings, addresses: Iterable[ListenAddress]
-) -> list[str]:
-    """Return a sentence for each thing that may not be intended.
-
-    The addresses are those that the service is about to listen on.
-    """
-    warnings = unknown_settings()
-    status, message = check_files(settings)
-    if status != "ok":
-        warnings.append(message)
-    if newer := migrator.newer_version():
-        warnings.append(newer)
-    hosts = [address[0] for address in addresses if isinstance(address, tuple)]
-    if settings.trusted_proxies and any(host in EVERY_ADDRESS for host in hosts):
-        warnings.append(
-            f"PETSTORE_TRUSTED_PROXIES is {settings.trusted_proxies}, and the service "
-            "listens on every address: a client that bypasses the proxy can "
-            "claim any address. Listen on 127.0.0.1 (gunicorn --bind "
-            f"127.0.0.1:{settings.port}), or let a firewall keep others out."
-        )
-    return warnings
 
 
 def _result(run: Callable[[Settings], Result], settings: Settings) -> Result:
