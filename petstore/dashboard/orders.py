@@ -36,7 +36,8 @@ def orders() -> str:
     page = read_list(INDEX, DashboardOrderQuery(), fetch)
     unknown = dict.fromkeys(STATUSES)
     counts = unknown if page.is_search else Order.counts(project_id)
-    return render_template("orders.html", page=page, counts=counts)
+    names = Pet.names(project_id, {order.pet_id for order in page.rows})
+    return render_template("orders.html", page=page, counts=counts, names=names)
 
 
 @bp.get("/<id:order_id>")

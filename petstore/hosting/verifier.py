@@ -19,12 +19,12 @@ from petstore import timeouts
 from petstore.clock import MS_PER_SECOND
 from petstore.concurrency import Delayed, call_in_thread, start
 from petstore.hosting.dns import RequiredRecords, check_dns
+from petstore.models import NotFound
 from petstore.models.domains import (
     Certificate,
     DnsResult,
     Domain,
     DomainToken,
-    NoSuchDomain,
     require_domains,
 )
 from petstore.models.projects import Project
@@ -33,7 +33,7 @@ from petstore.settings import Address
 from petstore.storage import db, end_deadline
 
 # The database is unavailable, or the domain was removed meanwhile.
-GONE = (peewee.DatabaseError, peewee.DoesNotExist, NoSuchDomain)
+GONE = (peewee.DatabaseError, peewee.DoesNotExist, NotFound)
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Verifier:
         """Query DNS now; return whether it verifies the domain, None without an answer.
 
         A domain that is verified gets its certificate afterwards. Raises
-        `DomainNotAllowed`, `TooManyNewDomains` and `NoSuchDomain`.
+        `DomainNotAllowed`, `TooManyNewDomains` and `NotFound`.
         """
         require_domains(domain.project)
         result = self._check(domain)

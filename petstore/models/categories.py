@@ -107,9 +107,14 @@ class Category(NamedTuple):
         Its case makes no difference, nor do blanks around it.
         """
         folded = fold_name(name)
-        rows = _select_named(project=project_id, folded=folded)
+        rows = CategoryTable.select(*_COLUMNS).where(
+            CategoryTable.project == project_id, CategoryTable.folded == folded
+        )
         # Release 1.1.0, which may run beside this one, changes names alone.
-        return sorted(id for id, name in rows if fold_name(name or "") == folded)
+        has_name = [
+            row.id for row in rows.limit(2) if fold_name(row.name or "") == folded
+        ]
+        return sorted(has_name)
 
     @staticmethod
     def ids_by_name(project_id: int, names: Iterable[str]) -> dict[str, list[int]]:
@@ -313,18 +318,6 @@ _BY_ID = (CategoryTable.project == slot("project")) & (
 CATEGORY_EXISTS = fn.EXISTS(CategoryTable.select(SQL("1")).where(_BY_ID))
 
 _page_by = page_statements(CategoryTable.id, _COLUMNS)
-
-
-@statement(db)
-def _select_named() -> Query:
-    equal, folded = ((CategoryTable.project, slot("project")),), CategoryTable.folded
-    has_name = db.along_index(equal, folded >= slot("folded"), folded <= slot("folded"))
-    return (
-        CategoryTable.select(*_COLUMNS)
-        .where(has_name)
-        .order_by(*db.order_along_index(equal, (folded,)))
-        .limit(2)
-    )
 
 
 @statement(db)

@@ -38,10 +38,6 @@ GIVE_UP_AFTER_MS = 3 * clock.MS_PER_MINUTE
 TOKEN_BYTES = 20
 
 
-class NoSuchDomain(NotFound):
-    text = "There is no such domain."
-
-
 class DomainNotAllowed(RuleError):
     """The domain cannot be added, or the project cannot have domains."""
 
@@ -139,10 +135,10 @@ class Domain(BaseModel):
 
     @classmethod
     def find(cls, project: Project, domain_id: int) -> Self:
-        """Return one domain of the project; raises `NoSuchDomain`."""
+        """Return one domain of the project; raises `NotFound`."""
         for domain in cls._select(cls.project == project, cls.id == domain_id):
             return domain
-        raise NoSuchDomain
+        raise NotFound("domain", domain_id)
 
     @classmethod
     def all_by_name(cls, project: Project | None) -> list[Self]:
@@ -254,7 +250,7 @@ class Domain(BaseModel):
 
         If the owner has asked, what is verified belongs to the project from now on.
         What does not point here any more stays with its project for a while. Raises
-        `NoSuchDomain` when the domain was removed meanwhile.
+        `NotFound` when the domain was removed meanwhile.
         """
         now = clock.now_ms()
         columns: dict[str, Any] = {"checked_ms": now, "finding": result.text}
@@ -272,7 +268,7 @@ class Domain(BaseModel):
                     self._emit("domain_expired", by=ITSELF)
                 # If the row is gone now, what was taken is given back.
                 if not self._change(**columns):
-                    raise NoSuchDomain
+                    raise NotFound("domain", self.id)
         except IntegrityError:  # another project has verified it at the same time
             self.record(result, by_owner=by_owner)
 

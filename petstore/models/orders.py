@@ -2,14 +2,13 @@
 
 import functools
 from collections.abc import Iterable
-from typing import Any, NamedTuple, NoReturn, Self
+from typing import NamedTuple, NoReturn, Self
 
 from peewee import (
     BigAutoField,
     BigIntegerField,
     Case,
     Expression,
-    Field,
     ForeignKeyField,
     Query,
     TextField,
@@ -133,7 +132,7 @@ class Order(NamedTuple):
     def listed(
         project_id: int, part: Part, *, status: str | None = None, name: str = ""
     ) -> Listed:
-        """Return a part of the project's orders, newest first, as `ListedOrder`.
+        """Return a part of the project's orders, newest first.
 
         `name` searches their references and the names of their animals, or is the
         number of an animal, as `Wanted` has it.
@@ -146,8 +145,8 @@ class Order(NamedTuple):
                 (OrderTable.pet_id, wanted.number),
                 (OrderTable.status, status),
             ),
-            (*_COLUMNS, _of_pet(PetTable.name)),
-            ListedOrder._make,
+            _COLUMNS,
+            Order._make,
             search=wanted.search(_reference_and_name()),
         ).show(part)
 
@@ -155,18 +154,6 @@ class Order(NamedTuple):
     def counts(project_id: int) -> dict[str, int]:
         filters = ((OrderTable.project, project_id),)
         return count_each(OrderTable.id, filters, OrderTable.status, STATUSES)
-
-
-class ListedOrder(NamedTuple):
-    """An order, with the name of its animal unless that was withdrawn."""
-
-    id: int
-    pet_id: int
-    status: str
-    reference: str | None
-    created_ms: int
-    updated_ms: int
-    pet_name: str | None
 
 
 class OrderTable(BaseModel):
@@ -205,15 +192,11 @@ _page_by = page_statements(
 )
 
 
-def _of_pet(column: Field) -> Any:
-    is_ordered = PetTable.id == OrderTable.pet_id
-    pet = PetTable.select(column)
-    return pet.where(PetTable.project == OrderTable.project, is_ordered)
-
-
 def _reference_and_name() -> Expression:
-    name = fn.COALESCE(_of_pet(PetTable.folded), "")
-    return OrderTable.folded.concat(" ").concat(name)
+    is_ordered = PetTable.id == OrderTable.pet_id
+    pet = PetTable.select(PetTable.folded)
+    name = pet.where(PetTable.project == OrderTable.project, is_ordered)
+    return OrderTable.folded.concat(" ").concat(fn.COALESCE(name, ""))
 
 
 @statement(db)

@@ -31,10 +31,6 @@ MOST_LISTED = 100
 FILE_KEPT_MS = 60 * clock.MS_PER_MINUTE
 
 
-class NoSuchSession(NotFound):
-    text = "The session has ended."
-
-
 class NoSuchUpload(RuleError):
     text = "The file does not wait any more. Choose it again."
 
@@ -156,11 +152,11 @@ class OpenSession(NamedTuple):
 
     @classmethod
     def find(cls, project_id: int, name: str) -> Self:
-        """Return an open session of the project; raises `NoSuchSession`."""
+        """Return an open session of the project; raises `NotFound`."""
         for each in cls.page(project_id):
             if each.name == name:
                 return each
-        raise NoSuchSession
+        raise NotFound("session", name)
 
     def end(self, caller: Caller) -> None:
         """End the session as another person of its project."""

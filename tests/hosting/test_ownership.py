@@ -2,13 +2,13 @@
 
 import pytest
 
+from petstore.models import NotFound
 from petstore.models.domains import (
     DnsResult,
     Domain,
     DomainNotAllowed,
     DomainToken,
     Host,
-    NoSuchDomain,
 )
 from petstore.models.projects import Plan, Project
 from tests.harness.crowds import at_once
@@ -76,7 +76,7 @@ def test_former_owner_can_take_the_domain_back(shop: Domain, rival: Project, own
 def test_proving_a_removed_domain_keeps_the_owner(shop: Domain, rival: Project):
     domain = Domain.add(rival, NAME)
     domain.remove()
-    with pytest.raises(NoSuchDomain):
+    with pytest.raises(NotFound):
         domain.record(DnsResult(True, "too late"), by_owner=True)
     assert owner() == shop.project_id
 
