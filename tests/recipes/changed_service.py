@@ -1,0 +1,142 @@
+"""What the recipes say of a service to which all of them were applied.
+
+test_recipes.py runs these tests there, with the variables of the service.
+"""
+
+import csv
+import io
+import re
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore import create_app
+from petstore.models.keys import Key
+from petstore.models.projects import Plan, Project
+from petstore.storage.migrator import migrate
+
+REX = {"name": "Rex", "categoryId": 7}
+UNKNOWN = {"vaccinated": None, "bornOn": None, "nicknames": []}
+KNOWN = {"vaccinated": True, "bornOn": "2026-05-01", "nicknames": ["Rexy", "O, Rex"]}
+SHOWN = {"vaccinated": "yes", "bornOn": "2026-05-01", "nicknames": 'Rexy,"O, Rex"'}
+
+
+@pytest.fixture(scope="module")
+def app() -> Flask:
+    app = create_app()
+    migrate()
+    return app
+
+
+@pytest.fixture
+def project(app: Flask) -> Project:
+    return Project.add("Shelter", None, Plan("free"))
+
+
+@pytest.fixture
+def client(app: Flask, project: Project) -> FlaskClient:
+    """A client with a key of the project, which is signed in as well."""
+    client, key = app.test_client(), Key.issue(project)
+    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {key}"
+    client.post("/dashboard/sign-in", data={"key": key})
+    return client
+
+
+def add(client: FlaskClient, **fields: object) -> dict:
+    return client.post("/v1/pets", json=REX | fields).json
+
+
+def test_fields_of_an_animal_are_sent_corrected_and_described(client: FlaskClient):
+    new, full = add(client), add(client, **KNOWN)
+    assert new == {"id": new["id"], **REX, "status": "available", **UNKNOWN}
+    assert full == {"id": full["id"], **REX, "status": "available", **KNOWN}
+    assert client.get("/v1/pets").json == [new, full]
+    path = f"/v1/pets/{new['id']}"
+    born = client.patch(path, json={"bornOn": "2025-01-31"}).json
+    assert born == new | {"bornOn": "2025-01-31"}
+    assert client.patch(path, json={"bornOn": None}).json == new
+    wrong = {"vaccinated": "perhaps", "bornOn": "May", "nicknames": ["Rexy", ""]}
+    refused = client.post("/v1/pets", json=REX | wrong).json["message"]
+    assert re.findall(r"(\w\S*): ", refused) == ["vaccinated", "bornOn", "nicknames.1"]
+    schemas = client.get("/openapi.json").json["components"]["schemas"]
+    for name in ("Pet", "NewPet", "PetChange"):
+        described = schemas[name]["properties"]
+        assert described["vaccinated"]["type"] == ["boolean", "null"]
+        assert described["bornOn"]["format"] == "date"
+        assert described["nicknames"]["items"]["type"] == "string"
+    assert {*KNOWN} < {*schemas["Pet"]["required"]}
+
+
+def test_fields_of_an_animal_are_in_its_forms(client: FlaskClient):
+    page = client.get(f"/dashboard/animals/{add(client, **KNOWN)['id']}").text
+    assert '<option value="yes" selected>' in page
+    assert 'value="2026-05-01"' in page
+    form = {"name": "Max", "categoryId": "7"} | SHOWN
+    assert client.post("/dashboard/animals", data=form).status_code == 303
+    added = client.get("/v1/pets").json[-1]
+    assert added == {"id": added["id"], **REX, "status": "available"} | KNOWN | {
+        "name": "Max"
+    }
+    cleared = form | dict.fromkeys(SHOWN, "")
+    client.post(f"/dashboard/animals/{added['id']}", data=cleared)
+    assert client.get(f"/v1/pets/{added['id']}").json == added | UNKNOWN
+    wrong = client.post("/dashboard/animals", data=form | {"nicknames": "a,,b"})
+    assert "Nicknames must have 1 to 200 characters." in wrong.text
+
+
+def test_fields_of_an_animal_are_in_its_files(client: FlaskClient):
+    full = add(client, **KNOWN)
+    file = client.get("/dashboard/animals.csv").data
+    heads, line = csv.reader(io.StringIO(file.decode("utf-8-sig")))
+    assert heads[4:] == ["status", *KNOWN]
+    assert line[4:] == ["available", *SHOWN.values()]
+    file = file.replace(f"\n{full['id']},".encode(), b"\n,").replace(b",yes,", b",no,")
+    sent = {"file": (io.BytesIO(file), "animals.csv")}
+    client.post(client.post("/dashboard/animals/import", data=sent).location)
+    *_, added = client.get("/v1/pets").json
+    assert added == full | {"id": added["id"], "vaccinated": False}
+
+
+def test_resource_can_be_added_listed_and_fetched(
+    app: Flask, client: FlaskClient, project: Project
+):
+    made = client.post("/v1/clinics", json={"name": "Paws"})
+    assert (made.status_code, made.location) == (201, "/v1/clinics/1")
+    clinic = {"id": 1, "name": "Paws"}
+    assert client.get("/v1/clinics").json == [clinic]
+    assert client.get("/v1/clinics/1").json == clinic
+    assert client.get("/v1/clinics/2").status_code == 404
+    assert client.post("/v1/clinics", json={}).json["message"] == "name: is required"
+    assert "Clinics" in client.get("/openapi.json").json["components"]["schemas"]
+    deleting = ["projects", "delete", project.slug, "--yes"]
+    assert app.test_cli_runner().invoke(args=deleting).exit_code == 0
+
+
+def test_plan_is_offered_and_enforced(client: FlaskClient, project: Project):
+    project.change_plan(Plan("team"))
+    policy = client.get("/v1/pets").headers["RateLimit-Policy"]
+    assert policy == '"minute";q=600;w=60, "day";q=30000;w=86400'
+
+
+def test_page_is_in_the_menu_and_shows_its_figures(client: FlaskClient):
+    add(client)
+    assert ">Summary</a>" in client.get("/dashboard").text
+    page = client.get("/dashboard/summary").text
+    figures = re.findall("<li>([a-z]+: [0-9]+)</li>", page)
+    assert figures == ["available: 1", "pending: 0", "sold: 0"]
+
+
+def test_setting_is_read_and_used(client: FlaskClient):
+    assert client.get("/openapi.json").json["info"]["title"] == "Paws"
+
+
+def test_metric_is_counted(client: FlaskClient):
+    listed = '^petstore_response_bytes_total{operation="list_pets"} (.*)$'
+
+    def count() -> float:
+        size = len(client.get("/v1/pets").data)
+        text = client.get("/metrics").text
+        return float(re.search(listed, text, re.MULTILINE)[1]) - size
+
+    assert count() == count() - len("[]")
