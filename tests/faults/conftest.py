@@ -22,7 +22,7 @@ def serve(sqlite_url: str, tmp_path: Path) -> Iterator[Serve]:
     with ExitStack() as stack:
 
         def serve(*options: str, key: str = "", **settings: str) -> Service:
-            environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "2"} | settings
+            environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "1"} | settings
             return stack.enter_context(serving(tmp_path, environ, *options, key=key))
 
         yield serve

@@ -20,7 +20,7 @@ def redis(tmp_path: Path) -> Iterator[Watched]:
 
 @pytest.fixture
 def service(serve: Serve, redis: Watched) -> Service:
-    return serve(REDIS_URL=redis.url, WEB_CONCURRENCY="1")
+    return serve(REDIS_URL=redis.url)
 
 
 def counted(redis: Watched) -> int:

@@ -1,10 +1,8 @@
 """Installations and hosts that count in one Redis, and a database that is away."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from petstore.models.projects import Plan
 from petstore.quotas.limiter import STRANGERS
@@ -12,17 +10,11 @@ from tests.faults.conftest import Serve
 from tests.harness.clients import Answer, Client
 from tests.harness.clusters import Server
 from tests.harness.crowds import are_counted
-from tests.harness.postgres import Postgres, postgres
+from tests.harness.postgres import Postgres
 from tests.harness.services import Service, issue_key
 from tests.harness.waiting import wait_until
 
 LIMIT = 10
-
-
-@pytest.fixture
-def server() -> Iterator[Postgres]:
-    with postgres() as server:
-        yield server
 
 
 def answers(*services: Service, key: str) -> list[Answer]:
@@ -46,7 +38,7 @@ def test_installations_count_apart_and_hosts_of_one_together(
 def test_workers_that_start_without_the_database_count_as_soon_as_it_is_back(
     serve: Serve, redis: Server, server: Postgres, tmp_path: Path
 ):
-    service = serve(DATABASE_URL=server.url, REDIS_URL=redis.url, WEB_CONCURRENCY="1")
+    service = serve(DATABASE_URL=server.url, REDIS_URL=redis.url)
     assert service.send().status == 200
     server.stop("fast")
     [worker] = service.workers

