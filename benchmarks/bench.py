@@ -11,21 +11,26 @@ highest of all rounds; above 1 the service is faster.
 """
 
 import contextlib
-import sys
 
 from benchmarks.load import Figures, options, print_heads, print_row, run, spread
 from benchmarks.requests import Crowd
-from benchmarks.stage import BY_HAND, GUNICORN, ON_GEVENT, Server, stage
+from benchmarks.stage import BY_HAND, GEVENT, GUNICORN, PYTHON, Server, stage
 from tests.harness.clients import PETS, Client
 
 SERVICE = "service"
+PARSER = ("--http-parser", "fast")
 SERVERS = {
     SERVICE: (*GUNICORN, "wsgi:app"),
     "by hand": (*GUNICORN, BY_HAND),
-    "by hand, gevent": (*ON_GEVENT, "fast", BY_HAND),
-    "Falcon, gevent": (*ON_GEVENT, "fast", "benchmarks.yardsticks.falcon_app:app"),
+    "by hand, gevent": (*GUNICORN, *GEVENT, *PARSER, BY_HAND),
+    "Falcon, gevent": (
+        *GUNICORN,
+        *GEVENT,
+        *PARSER,
+        "benchmarks.yardsticks.falcon_app:app",
+    ),
     "Starlette, uvicorn": (
-        *(sys.executable, "-m", "uvicorn", "--port", "{port}", "--no-access-log"),
+        *(*PYTHON, "uvicorn", "--port", "{port}", "--no-access-log"),
         *("--loop", "uvloop", "benchmarks.yardsticks.starlette_app:app"),
     ),
 }

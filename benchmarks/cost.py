@@ -4,13 +4,14 @@
     python -m benchmarks.cost --store sqlite --meter instructions get        # one cell
     python -m benchmarks.cost --short                            # as in CI, two minutes
     python -m benchmarks.cost --write                                  # renew the table
+    python -m benchmarks.cost --steps                    # each step of a list and a get
 
 Any of these can renew its part of the table with `--write`.
 
 Needs valgrind and strace. With one connection, the counts are the same to one in a
 hundred on any day. Each is printed with its difference to the table in
 benchmarks/cost.md. The command fails if a request to the service takes 3 % more than
-there, or 10 % more system calls: on SQLite a thread commits, and how often it has to be
+there, or 15 % more system calls: on SQLite a thread commits, and how often it has to be
 woken depends on the machine. It also fails if a request takes more instructions than
 its row says under `at most`. The columns:
 
@@ -37,29 +38,31 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.counting import METERS, Figures
+from benchmarks.counting import METERS, Figures, steps
 from benchmarks.requests import CASES, DEAREST, Crowd
 from benchmarks.stage import (
+    BIND,
     BY_HAND,
     FLOOR,
-    GUNICORN,
-    ON_GEVENT,
+    GEVENT,
+    PYTHON,
     STORES,
     USUAL_STORES,
     Stage,
     stage,
 )
+from benchmarks.steps import BETWEEN, STEPS
 
 COMMITTED = Path(__file__).with_name("cost.md")
 # How many times as much as in the table each column may be.
-CHECKED = {"instructions": 1.03, "calls": 1.1, "statements": 1.03, "trips": 1.03}
+CHECKED = {"instructions": 1.03, "calls": 1.15, "statements": 1.03, "trips": 1.03}
 COLUMNS = tuple(CHECKED)
-STEADY = (*GUNICORN, "--config", "benchmarks/steady.py")
+COUNTED = (*PYTHON, "benchmarks.counted", *BIND, "--timeout", "0")
 # The servers, by what follows the name of a case.
 SERVERS = {
-    "": (*STEADY, "wsgi:app"),
-    " by hand": (*STEADY, BY_HAND),
-    " by hand, gevent": (*ON_GEVENT, "python", BY_HAND),
+    "": (*COUNTED, "wsgi:app"),
+    " by hand": (*COUNTED, BY_HAND),
+    " by hand, gevent": (*COUNTED, *GEVENT, "--http-parser", "python", BY_HAND),
     " floor": FLOOR,
 }
 ROWS = [
@@ -78,8 +81,7 @@ AGREED = {
     ("postgresql", "create"): 1800,
 }
 WARM_UP = 100  # requests, so that each tenant asks and statements are prepared
-COUNTED = 200
-SHORT_COUNTED = 60
+REQUESTS, FEW_REQUESTS, FEWEST_REQUESTS = 200, 60, 20
 
 Table = dict[tuple[str, str], Figures]  # by store and row
 
@@ -87,6 +89,9 @@ Table = dict[tuple[str, str], Figures]  # by store and row
 def main() -> int:
     """Print a table for each store; return whether a request costs more than before."""
     chosen = _options()
+    if chosen.steps:
+        print(*_steps(), sep="\n")
+        return 0
     committed, found = read(COMMITTED), {}
     for store in chosen.stores:
         with stage(store) as place:
@@ -112,13 +117,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--meter", choices=METERS)
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--steps", action="store_true")
     parser.add_argument("rows", nargs="*", metavar="ROW", help=" | ".join(ROWS))
     chosen = parser.parse_args()
     if unknown := set(chosen.rows) - set(ROWS):
         parser.error(f"no row is {unknown.pop()}")
     chosen.stores = [chosen.store] if chosen.store else USUAL_STORES
     chosen.meters = [chosen.meter] if chosen.meter else list(METERS)
-    chosen.counted = SHORT_COUNTED if chosen.short else COUNTED
+    chosen.counted = FEW_REQUESTS if chosen.short else REQUESTS
     chosen.rows = chosen.rows or (list(CASES) if chosen.short else ROWS)
     return chosen
 
@@ -136,6 +142,22 @@ def _count(place: Stage, chosen: argparse.Namespace) -> Table:
                 counted = crowd.requests(case, chosen.counted)
                 found[place.store, case + server] |= measure(warm_up, counted)
     return {key: figures for key, figures in found.items() if figures}
+
+
+def _steps() -> Iterator[str]:
+    """Yield a table with the thousands of instructions of each step on SQLite."""
+    yield "| step | list | get |"
+    yield "| --- | --- | --- |"
+    with stage("sqlite") as place:
+        crowd = Crowd(place)
+        cases = {
+            case: (crowd.requests(case, WARM_UP), crowd.requests(case, FEWEST_REQUESTS))
+            for case in ("list", "get")
+        }
+        costs = steps(place, SERVERS[""], cases)
+    for step in (BETWEEN, *STEPS):
+        shares = [costs[case][step] / FEWEST_REQUESTS / 1000 for case in cases]
+        yield f"| {step} | {shares[0]:.0f} | {shares[1]:.0f} |"
 
 
 # The table

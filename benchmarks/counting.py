@@ -9,13 +9,15 @@ import re
 import signal
 import socket
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from benchmarks.counted import STATEMENT, TRACED
 from benchmarks.requests import Request
 from benchmarks.stage import Server, Stage
-from benchmarks.traced import MARK
+from benchmarks.steps import BETWEEN, MARKING, MARKS, costs_of
 
 STEADY = {"PYTHONHASHSEED": "0"}  # the same at each start
 CALLGRIND = (
@@ -59,6 +61,30 @@ def instructions(place: Stage, command: tuple[str, ...]) -> Iterator[Measure]:
         yield measure
 
 
+def steps(
+    place: Stage,
+    command: tuple[str, ...],
+    cases: dict[str, tuple[list[Request], list[Request]]],
+) -> dict[str, Counter[str]]:
+    """Count instructions of each step, of warm-up and counted requests by case."""
+    files, marks = place.directory / "callgrind", place.directory / "marks"
+    below = (*CALLGRIND, f"--dump-before={MARKING}", f"--callgrind-out-file={files}.%p")
+    found = {}
+    with place.running(command, below, STEADY | {MARKS: str(marks)}) as server:
+        for case, (warm_up, counted) in cases.items():
+            send(server.port, warm_up)
+            before = len(profiles(files, server))
+            marks.write_text("")
+            tell(server, "instrumentation", "on")
+            tell(server, "zero")
+            send(server.port, counted)
+            tell(server, "dump")
+            tell(server, "instrumentation", "off")
+            names = [BETWEEN, *marks.read_text().splitlines()]
+            found[case] = costs_of(names, map(total, profiles(files, server)[before:]))
+    return found
+
+
 def tell(server: Server, *words: str) -> None:
     """Tell callgrind to do something in the worker."""
     vgdb = ["vgdb", f"--pid={server.worker}", "--wait=60", *words]
@@ -80,7 +106,7 @@ def total(profile: Path) -> int:
 @contextlib.contextmanager
 def calls(place: Stage, command: tuple[str, ...]) -> Iterator[Measure]:
     """Count system calls, statements of SQL and Redis, and round trips to stores."""
-    with place.running(command, (), STEADY, "benchmarks.traced") as server:
+    with place.running(command, (), STEADY | {TRACED: "1"}) as server:
 
         def measure(warm_up: list[Request], counted: list[Request]) -> Figures:
             file = place.directory / "calls"
@@ -107,7 +133,7 @@ def _traced(pid: int, file: Path) -> Iterator[None]:
 
 def _count(server: Server, trace: str) -> Figures:
     found = {"calls": 0, "statements": 0, "trips": 0}
-    mark = "".join(f"\\x{byte:02x}" for byte in MARK)
+    mark = "".join(f"\\x{byte:02x}" for byte in STATEMENT)
     answered = {}  # whether each connection to a store waits for nothing
     for name, _, connection, rest in CALL.findall(trace):
         found["calls"] += 1

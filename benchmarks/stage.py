@@ -19,10 +19,11 @@ USUAL_STORES = ("sqlite", "postgresql")  # the latter with Redis
 STORES = (*USUAL_STORES, "postgresql-alone")
 YARDSTICKS = Path(__file__).with_name("yardsticks")
 BY_HAND = "benchmarks.yardsticks.flask_app:app"
-GUNICORN = (sys.executable, "-m", "{gunicorn}", "--bind", "127.0.0.1:{port}")
-# gunicorn with a worker of its own, and nothing of the service.
-ITS_OWN = (*GUNICORN, "--config", os.devnull, "--no-control-socket")
-ON_GEVENT = (*ITS_OWN, "--worker-class", "gevent", "--http-parser")
+PYTHON = (sys.executable, "-m")
+BIND = ("--bind", "127.0.0.1:{port}")
+GUNICORN = (*PYTHON, "gunicorn", *BIND)
+# gunicorn's own worker, and nothing of the service.
+GEVENT = ("--config", os.devnull, "--no-control-socket", "--worker-class", "gevent")
 FLOOR = ("nginx", "-p", "{directory}", "-c", "{directory}/floor.conf")
 
 
@@ -58,7 +59,6 @@ class Stage(NamedTuple):
         command: tuple[str, ...],
         below: tuple[str, ...] = (),
         environ: dict[str, str] | None = None,
-        gunicorn: str = "gunicorn",
     ) -> Iterator[Server]:
         """Run a server with one worker for the duration of the block.
 
@@ -66,7 +66,7 @@ class Stage(NamedTuple):
         """
         port = servers.free_port()
         self._write_floor(port)
-        names = {"port": port, "directory": self.directory, "gunicorn": gunicorn}
+        names = {"port": port, "directory": self.directory}
         words = [*below, *(word.format_map(names) for word in command)]
         environ = self.environ | (environ or {})
         log = self.directory / "log"

@@ -1,9 +1,7 @@
-"""Count the instructions of each step of a request, for benchmarks/cost.md.
+"""The steps of a request: functions whose calls are marked while callgrind counts.
 
-    python -m benchmarks.steps
-
-A step is a function. Its calls are marked while callgrind counts; what they call counts
-for them, but for the steps among it. What a mark itself takes is counted and taken off.
+What a function calls counts for it, but for the steps among it. What a mark itself
+takes is counted and taken off.
 """
 
 import functools
@@ -12,11 +10,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
-
-from benchmarks.counting import CALLGRIND, STEADY, profiles, send, tell, total
-from benchmarks.load import print_heads, print_row
-from benchmarks.requests import Crowd
-from benchmarks.stage import GUNICORN, stage
 
 # The functions of each step, where they are looked up.
 STEPS = {
@@ -57,44 +50,12 @@ STEPS = {
     ],
 }
 BETWEEN, FIRST, NOTHING = "worker", "connection", "nothing"
-CASES = ("list", "get")
-WARM_UP, COUNTED = 60, 10
 MARKS = "MARKS"  # the variable that names the file of marks
+# The function of the system's library at which callgrind writes what it has counted.
+MARKING = "getpgid"
 
 
-def main() -> None:
-    """Print a table."""
-    with stage("sqlite") as place:
-        crowd, marks = Crowd(place), place.directory / "marks"
-        files = place.directory / "callgrind"
-        below = (
-            *CALLGRIND,
-            "--dump-before=getpgid",
-            f"--callgrind-out-file={files}.%p",
-        )
-        command = (*GUNICORN, "--config", "benchmarks/steady.py", "wsgi:app")
-        costs = {}
-        with place.running(command, below, STEADY | {MARKS: str(marks)}) as server:
-            for case in CASES:
-                send(server.port, crowd.requests(case, WARM_UP))
-                before = len(profiles(files, server))
-                marks.write_text("")
-                tell(server, "instrumentation", "on")
-                tell(server, "zero")
-                send(server.port, crowd.requests(case, COUNTED))
-                tell(server, "dump")
-                tell(server, "instrumentation", "off")
-                steps = [BETWEEN, *marks.read_text().splitlines()]
-                found = profiles(files, server)[before:]
-                costs[case] = _costs(steps, map(total, found))
-    print_heads("Step", *CASES)
-    for step in (BETWEEN, *STEPS):
-        print_row(
-            step, *(f"{costs[case][step] / COUNTED / 1000:.0f}" for case in CASES)
-        )
-
-
-def _costs(steps: list[str], instructions: Iterable[int]) -> Counter[str]:
+def costs_of(steps: list[str], instructions: Iterable[int]) -> Counter[str]:
     """Return the instructions of each step, without those of the marks."""
     costs: Counter[str] = Counter()
     for step, number in zip(steps, instructions, strict=True):
@@ -140,7 +101,7 @@ def _marked(step: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _mark(step: str) -> None:
-    """Note which step begins; callgrind dumps before this function of the system."""
+    """Note which step begins; callgrind writes what it has counted before."""
     os.write(_file(), f"{step}\n".encode())
     os.getpgid(0)
 
@@ -151,7 +112,3 @@ def _file() -> int:
 
 
 nothing = _marked(NOTHING, lambda: None)
-
-
-if __name__ == "__main__":
-    main()
