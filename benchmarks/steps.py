@@ -45,7 +45,7 @@ STEPS = {
     "dump": ["petstore.schemas:StrictSchema._serialize"],
     "log": ["petstore.monitoring.requests:_log"],
     "metrics, notes": [
-        "petstore.monitoring.metrics:count",
+        "petstore.monitoring.requests:_count",
         "petstore.monitoring.requests:_note",
     ],
 }
