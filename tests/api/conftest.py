@@ -7,7 +7,10 @@ import psycopg
 import pytest
 from flask.testing import FlaskClient
 
+from tests.harness.clients import ORDERS, PETS
 from tests.harness.databases import locked
+
+REX = {"name": "Rex", "categoryId": 7}
 
 
 @pytest.fixture
@@ -33,10 +36,10 @@ def locked_data(
 @pytest.fixture
 def rex(client: FlaskClient) -> dict:
     """An animal of the project."""
-    return client.post("/v1/pets", json={"name": "Rex", "categoryId": 7}).json
+    return client.post(PETS, json=REX).json
 
 
 @pytest.fixture
 def order(client: FlaskClient, rex: dict) -> dict:
     """An order for the animal."""
-    return client.post("/v1/store/orders", json={"petId": rex["id"]}).json
+    return client.post(ORDERS, json={"petId": rex["id"]}).json

@@ -13,6 +13,7 @@ from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.harness import databases
 from tests.harness.clocks import START_MS, Clock
+from tests.harness.databases import of_one_engine
 from tests.harness.services import serving
 
 NEVER = 3600.0
@@ -38,29 +39,23 @@ def notes() -> Notes:
     return Notes(requests._write_uses, lambda: NEVER)
 
 
-def test_notes_of_a_moment_are_written_together(key: str, clock: Clock, notes: Notes):
-    use(notes, key, clock)
+def test_notes_of_a_moment_are_written_together_for_the_keys_that_there_are(
+    key: str, project: Project, clock: Clock, notes: Notes
+):
+    another, gone = Key.issue(project), Key.issue(project)
+    for each in (gone, key):
+        use(notes, each, clock)
+    Key.delete().where(Key.prefix == gone[:16]).execute()
     clock.move(seconds=0.5)
     use(notes, key, clock, is_served=False)
     assert last_used_ms(key) is None
     notes.flush()
-    assert last_used_ms(key) == START_MS + 500
-    assert totals(key) == (1, 1, 1, 1)
+    assert (last_used_ms(key), totals(key)) == (START_MS + 500, (1, 1, 1, 1))
+    assert (last_used_ms(another), totals(another)) == (None, (0, 0, 0, 0))
 
 
-def test_use_of_a_key_is_no_use_of_another(
-    key: str, project: Project, clock: Clock, notes: Notes
-):
-    another = Key.issue(project)
-    use(notes, key, clock)
-    notes.flush()
-    assert last_used_ms(another) is None
-    assert totals(another) == (0, 0, 0, 0)
-
-
-def test_requests_are_counted_as_the_quota_counts_them(
-    client_of: Callable, clock: Clock
-):
+@of_one_engine
+def test_requests_are_counted_as_the_quota_counts_them(client_of: Callable):
     key = Key.issue(Project.add("Small", None, Plan("enterprise", 3, 9)))
     client = client_of(key)
     for path in ("/v1/pets", "/v1/pets/9", "/v1/nowhere", "/v1/pets", "/v1/pets"):
@@ -98,25 +93,11 @@ def test_what_cannot_be_written_is_written_later(
     assert last_used_ms(key) == START_MS
 
 
-def test_deleted_key_is_no_obstacle(
-    key: str, project: Project, clock: Clock, notes: Notes
+@pytest.mark.parametrize("worker", ["petstore.server.worker.Worker", "gthread"])
+def test_worker_that_ends_writes_its_notes(
+    new_database: Callable[[str], str], worker: str, tmp_path: Path
 ):
-    gone = Key.issue(project)
-    for each in (gone, key):
-        use(notes, each, clock)
-    Key.delete().where(Key.prefix == gone[:16]).execute()
-    notes.flush()
-    assert totals(key) == (1, 0, 1, 0)
-
-
-@pytest.mark.parametrize(
-    ("engine", "worker"),
-    [("sqlite", "petstore.server.worker.Worker"), ("postgresql", "gthread")],
-)
-def test_running_worker_writes_its_notes(
-    new_database: Callable[[str], str], engine: str, worker: str, tmp_path: Path
-):
-    environ = {"DATABASE_URL": new_database(engine), "WEB_CONCURRENCY": "1"}
+    environ = {"DATABASE_URL": new_database("sqlite"), "WEB_CONCURRENCY": "1"}
     with serving(tmp_path, environ, "--worker-class", worker) as service:
         assert service.send().is_served
         service.gunicorn.stop()

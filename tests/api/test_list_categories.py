@@ -5,21 +5,11 @@ from flask.testing import FlaskClient
 CATEGORIES = "/v1/categories"
 
 
-def test_new_pet_creates_its_category_without_a_name(client: FlaskClient):
-    for category_id in (7, 0, 7):
-        client.post("/v1/pets", json={"name": "Rex", "categoryId": category_id})
-    assert client.get(CATEGORIES).json == [
-        {"id": 0, "name": None},
-        {"id": 7, "name": None},
-    ]
-
-
-def test_refused_pet_creates_no_category(client: FlaskClient):
-    client.post("/v1/pets", json={"name": "", "categoryId": 7})
-    assert client.get(CATEGORIES).json == []
-
-
-def test_new_pet_keeps_the_name_of_its_category(client: FlaskClient):
-    client.put(f"{CATEGORIES}/7", json={"name": "Dogs"})
-    client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
-    assert client.get(CATEGORIES).json == [{"id": 7, "name": "Dogs"}]
+def test_a_category_comes_into_being_with_its_first_animal_and_keeps_its_name(
+    client: FlaskClient,
+):
+    client.put(f"{CATEGORIES}/8", json={"name": "Dogs"})
+    for category_id, name in ((7, "Rex"), (0, "Rex"), (7, "Rex"), (8, "Rex"), (9, "")):
+        client.post("/v1/pets", json={"name": name, "categoryId": category_id})
+    without_name = [{"id": category_id, "name": None} for category_id in (0, 7)]
+    assert client.get(CATEGORIES).json == [*without_name, {"id": 8, "name": "Dogs"}]

@@ -18,8 +18,11 @@ from tests.harness.answers import INVALID, errors_of
 from tests.harness.databases import of_one_engine
 
 INT64_MAX = 2**63 - 1
-LIMIT = "limit: must be an integer from 1 to 100"
-AFTER = f"after: must be an integer from 0 to {INT64_MAX}"
+RULES = {
+    "limit": "limit: must be an integer from 1 to 100",
+    "after": f"after: must be an integer from 0 to {INT64_MAX}",
+    "categoryId": f"categoryId: must be an integer from 0 to {INT64_MAX}",
+}
 NO_INTEGERS = [
     *["", "x", "-1", "+5", "%2B5", "%205", "5%20", "5%0A", "5%00", "05", "00"],
     *["5.0", "5e0", "0x5", "5_0", "5,6", "null", "%FF"],
@@ -59,7 +62,6 @@ CATEGORIES = List("/v1/categories", add_categories)
 every_list = pytest.mark.parametrize(
     "rows", [PETS, ORDERS, CATEGORIES], ids=["pets", "orders", "categories"]
 )
-with_statuses = pytest.mark.parametrize("rows", [PETS, ORDERS], ids=["pets", "orders"])
 
 
 def ids(answer: TestResponse) -> list[int]:
@@ -80,40 +82,26 @@ def pages(client: FlaskClient, address: str | None) -> list[list[int]]:
 
 
 @every_list
-def test_list_of_a_new_project_is_empty(client: FlaskClient, rows: List):
-    answer = client.get(rows.path)
-    assert (answer.status_code, answer.json) == (200, [])
-    assert answer.content_type == "application/json"
-    assert "Link" not in answer.headers
-
-
-@every_list
 def test_limit_defaults_to_20(client: FlaskClient, project: Project, rows: List):
+    empty = client.get(rows.path)
+    assert (empty.json, empty.content_type) == ([], "application/json")
     rows.add(project, [*range(1, 102)])
-    lengths = {"": 20, "?limit=1": 1, "?limit=100": 100}
-    found = {query: ids(client.get(f"{rows.path}{query}")) for query in lengths}
-    assert found == {query: [*range(1, lengths[query] + 1)] for query in lengths}
+    for query, length in ("", 20), ("?limit=1", 1), ("?limit=100", 100):
+        assert ids(client.get(f"{rows.path}{query}")) == [*range(1, length + 1)]
+    for limit in (0, 101, 1000, INT64_MAX):
+        assert client.get(f"{rows.path}?limit={limit}").status_code == 400
 
 
 @every_list
-def test_next_links_visit_each_row_once(
-    client: FlaskClient, project: Project, rows: List
+def test_next_links_visit_each_row_of_the_project_once(
+    client: FlaskClient, project: Project, rival: Project, rows: List
 ):
     present = [1, 2, 5, 2**53 + 1, INT64_MAX - 1, INT64_MAX]
     rows.add(project, present)
-    for limit in (1, 2, 3, 5, 6, 7, 100):
+    rows.add(rival, [3, 4, 2**53])
+    for limit in (1, 2, 3, 5, 6, 7):
         expected = [present[n : n + limit] for n in range(0, 6, limit)]
         assert pages(client, f"{rows.path}?limit={limit}") == expected
-
-
-@every_list
-def test_rows_of_another_project_are_not_listed(
-    client: FlaskClient, project: Project, rival: Project, rows: List
-):
-    rows.add(rival, [1, 3, 5])
-    rows.add(project, [2, 4])
-    rows.add(rival, [6])
-    assert pages(client, f"{rows.path}?limit=1") == [[2], [4]]
 
 
 @every_list
@@ -124,34 +112,31 @@ def test_list_continues_after_any_id(client: FlaskClient, project: Project, rows
     assert found == {after: [expected[after]] for after in expected}
 
 
-@with_statuses
+@pytest.mark.parametrize("rows", [PETS, ORDERS], ids=["pets", "orders"])
 def test_status_parameter_filters_the_rows(
     client: FlaskClient, project: Project, rows: List
 ):
     for n, status in enumerate(rows.statuses, start=1):
         rows.add(project, [n, n + 3, n + 6], status)
-    found = [
-        pages(client, f"{rows.path}?status={status}&limit=2")
-        for status in rows.statuses
-    ]
-    assert found == [[[n, n + 3], [n + 6]] for n in (1, 2, 3)]
+    for n, status in enumerate(rows.statuses, start=1):
+        found = pages(client, f"{rows.path}?status={status}&limit=2")
+        assert found == [[n, n + 3], [n + 6]]
 
 
 @of_one_engine
-@with_statuses
 def test_the_link_is_absolute_and_keeps_every_other_parameter(
-    client: FlaskClient, project: Project, rows: List
+    client: FlaskClient, project: Project
 ):
-    status = rows.statuses[0]
-    rows.add(project, [*range(1, 22)], status)
+    add_pets(project, [*range(1, 22)])
+    both = "categoryId=7&limit=2&status=sold"
     queries = {
-        f"status={status}&after=0&limit=2": f"status={status}&limit=2&after=2",
-        "limit=1": "limit=1&after=1",
+        "status=sold&after=0&limit=2": "status=sold&limit=2&after=2",
+        both: f"{both}&after=2",
         "": "after=20",
     }
     for query, following in queries.items():
-        link = client.get(f"{rows.path}?{query}").headers["Link"]
-        assert link == f'<http://localhost{rows.path}?{following}>; rel="next"'
+        link = client.get(f"/v1/pets?{query}").headers["Link"]
+        assert link == f'<http://localhost/v1/pets?{following}>; rel="next"'
 
 
 @of_one_engine
@@ -161,7 +146,6 @@ def test_the_link_is_absolute_and_keeps_every_other_parameter(
         ("pets.example:8443", "pets.example:8443"),
         ("[::1]:8000", "[::1]:8000"),
         ("pet_store:8000", "pet_store:8000"),
-        ("xn--a.example", "xn--a.example"),
         ('x>; rel="last"', "x%3E;%20rel=%22last%22"),
         (None, "192.0.2.1:8000"),
     ],
@@ -182,37 +166,25 @@ def test_link_uses_the_host_of_the_request(
 
 
 @of_one_engine
-@pytest.mark.parametrize(("name", "fault"), [("limit", LIMIT), ("after", AFTER)])
-def test_parameter_other_than_an_int64_is_refused(
-    client: FlaskClient, name: str, fault: str
-):
+@pytest.mark.parametrize("name", RULES)
+def test_parameter_other_than_an_int64_is_refused(client: FlaskClient, name: str):
     def send(literal: str) -> TestResponse:
         answer = client.get(f"/v1/pets?{name}={literal}")
-        assert answer.json["message"] == fault
+        assert answer.json["message"] == RULES[name]
         return answer
 
     assert errors_of(send, NO_INTEGERS) == dict.fromkeys(NO_INTEGERS, INVALID)
 
 
-@of_one_engine
-@every_list
-def test_limit_outside_1_to_100_is_refused(client: FlaskClient, rows: List):
-    paths = [f"{rows.path}?limit={limit}" for limit in (0, 101, 1000, INT64_MAX)]
-    assert errors_of(client.get, paths) == dict.fromkeys(paths, INVALID)
-
-
 QUERIES_AT_FAULT = {
     "status=": {"status"},
-    "status=lost": {"status"},
     "status=SOLD": {"status"},
     "status=sold%20": {"status"},
     "status=sold,pending": {"status"},
-    "colour=red": {"colour"},
     "Limit=5": {"Limit"},
     "limit%00=5": {"limit\\u0000"},
     "limit[]=5": {"limit[]"},
     "limit": {"limit"},
-    "offset=5&page=2": {"offset", "page"},
     "limit=5&limit=5": {"limit"},
     "status=sold&status=sold": {"status"},
     "colour=red&colour=red": {"colour"},

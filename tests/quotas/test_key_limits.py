@@ -16,11 +16,12 @@ from petstore.quotas.strategy import Counts, Hit
 from tests.harness.browser import Browser, words
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.statements import recorded
-from tests.quotas.requests import PETS, retry_after, send
+from tests.quotas.requests import PETS, on_one_store, retry_after, send
 
-LIMITED = Grant(WRITE, per_minute=2, per_day=4)
-FOR_A_PAGE = Grant(PUBLIC, per_minute=2, per_day=4)
 BAN_AFTER = 3
+KEY_POLICY = '"key-minute";q=2;w=60, "key-day";q=4;w=86400'
+EXCEEDED, BANNED = "rate_limit_exceeded", "api_key_banned"
+ClientOf = Callable[[str], FlaskClient]
 
 
 @pytest.fixture
@@ -35,15 +36,15 @@ def project(app: Flask) -> Project:
 
 
 @pytest.fixture
-def limited(client_of: Callable[[str], FlaskClient], project: Project) -> FlaskClient:
+def limited(client_of: ClientOf, project: Project) -> FlaskClient:
     """A client whose key has 2 requests a minute and 4 a day."""
-    return client_of(Key.issue(project, LIMITED))
+    return client_of(Key.issue(project, Grant(WRITE, per_minute=2, per_day=4)))
 
 
 @pytest.fixture
-def page(client_of: Callable[[str], FlaskClient], project: Project) -> FlaskClient:
+def page(client_of: ClientOf, project: Project) -> FlaskClient:
     """A client with a key for a web page, with the same limits."""
-    return client_of(Key.issue(project, FOR_A_PAGE))
+    return client_of(Key.issue(project, Grant(PUBLIC, per_minute=2, per_day=4)))
 
 
 def left(answer: TestResponse) -> list[int]:
@@ -58,11 +59,23 @@ def shown(answer: TestResponse) -> tuple[str, str]:
     return tuple(answer.headers[name] for name in names)
 
 
+def codes_after_a_second_each(
+    client: FlaskClient, clock: Clock, times: int = BAN_AFTER
+) -> list[str]:
+    codes = []
+    for _ in range(times):
+        clock.move(seconds=1)
+        codes.append(client.get(PETS).json["code"])
+    return codes
+
+
 def test_key_is_served_up_to_its_limits_and_other_keys_beyond(
     limited: FlaskClient, client: FlaskClient, clock: Clock
 ):
-    assert send(limited, 3) == [200, 200, 429]
-    assert send(client, 4) == [200] * 4
+    assert send(limited, 5) == [200, 200, 429, 429, 429]
+    # Refusals by the key have taken nothing from the project.
+    assert left(client.get(PETS)) == [3, 97]
+    assert send(client, 4) == [200] * 3 + [429]
     clock.move(seconds=60)
     assert send(limited, 3) == [200, 200, 429]
     clock.move(seconds=60)
@@ -71,23 +84,18 @@ def test_key_is_served_up_to_its_limits_and_other_keys_beyond(
     assert send(limited) == [200]
 
 
+@on_one_store
 def test_refusal_names_the_limit_of_the_key(limited: FlaskClient, clock: Clock):
-    send(limited, 2)
-    refused = limited.get(PETS)
-    message = "This key allows 2 requests a minute; wait 50 seconds."
-    assert refused.json["message"] == message
-    assert shown(refused) == ("2", "0")
-    clock.move(seconds=retry_after(refused))
-    send(limited, 2)
-    message = limited.get(PETS).json["message"]
-    assert message == "This key allows 4 requests a day; wait 43,140 seconds."
-
-
-def test_refusal_by_the_key_takes_nothing_from_the_project(
-    limited: FlaskClient, client: FlaskClient
-):
-    send(limited, 5)
-    assert left(client.get(PETS)) == [3, 97]
+    for message in (
+        "This key allows 2 requests a minute; wait 50 seconds.",
+        "This key allows 4 requests a day; wait 43,140 seconds.",
+    ):
+        send(limited, 2)
+        refused = limited.get(PETS)
+        assert refused.json["message"] == message
+        assert shown(refused)[1] == "0"
+        clock.move(seconds=retry_after(refused))
+    assert send(limited) == [200]
 
 
 def test_refusal_by_the_project_takes_nothing_from_the_key(
@@ -99,47 +107,40 @@ def test_refusal_by_the_project_takes_nothing_from_the_key(
     assert left(refused) == [0, 94, 2, 4]
 
 
-def test_headers_show_the_windows_of_the_key_after_the_others(limited: FlaskClient):
+@on_one_store
+def test_headers_show_the_windows_of_the_key_after_the_others(
+    limited: FlaskClient, project: Project
+):
     answer = limited.get(PETS)
     assert shown(answer) == ("2", "1")
-    assert answer.headers["RateLimit-Policy"] == (
-        '"minute";q=6;w=60, "day";q=100;w=86400, '
-        '"key-minute";q=2;w=60, "key-day";q=4;w=86400'
-    )
+    policy = answer.headers["RateLimit-Policy"]
+    assert policy == f'"minute";q=6;w=60, "day";q=100;w=86400, {KEY_POLICY}'
     assert answer.headers["RateLimit"] == (
         '"minute";r=5;t=50, "day";r=99;t=43190, '
         '"key-minute";r=1;t=50, "key-day";r=3;t=43190'
     )
-
-
-@pytest.mark.parametrize(
-    ("left", "tightest"),
-    [
-        ((5, 5, 5, 5), "day"),
-        ((5, 9, 5, 5), "key-day"),
-        ((5, 9, 5, 9), "minute"),
-        ((9, 9, 5, 9), "key-minute"),
-        ((9, 9, 5, 4), "key-day"),
-    ],
-)
-def test_of_equal_windows_the_day_is_shown_and_then_that_of_the_project(
-    left: tuple[int, ...], tightest: str
-):
-    counts = Counts(True, [0, 0, 0, 0], START_MS)
-    of_key = Hit("key", Quota.of(*left[2:]), KEY)
-    hits = [of_key, Hit("project", Quota.of(*left[:2]))]
-    assert Decision.on(hits, counts).tightest.name == tightest
-
-
-def test_of_a_smaller_plan_the_smaller_number_counts(
-    limited: FlaskClient, project: Project
-):
     project.change_plan(Plan("enterprise", 1, 3))
     policy = limited.get(PETS).headers["RateLimit-Policy"]
     assert policy.endswith('"key-minute";q=1;w=60, "key-day";q=3;w=86400')
     assert send(limited) == [429]
 
 
+@on_one_store
+def test_of_equal_windows_the_day_is_shown_and_then_that_of_the_project(app: Flask):
+    counts = Counts(True, [0, 0, 0, 0], START_MS)
+    for left, tightest in (
+        ((5, 5, 5, 5), "day"),
+        ((5, 9, 5, 5), "key-day"),
+        ((5, 9, 5, 9), "minute"),
+        ((9, 9, 5, 9), "key-minute"),
+        ((9, 9, 5, 4), "key-day"),
+    ):
+        of_key = Hit("key", Quota.of(*left[2:]), KEY)
+        hits = [of_key, Hit("project", Quota.of(*left[:2]))]
+        assert Decision.on(hits, counts).tightest.name == tightest
+
+
+@on_one_store
 def test_rotated_key_begins_at_zero(
     client_of: Callable, limited: FlaskClient, project: Project
 ):
@@ -150,6 +151,7 @@ def test_rotated_key_begins_at_zero(
     assert send(limited) == [429]
 
 
+@on_one_store
 def test_wait_is_over_when_every_window_has_room(
     limited: FlaskClient, client: FlaskClient, clock: Clock, project: Project
 ):
@@ -163,74 +165,62 @@ def test_wait_is_over_when_every_window_has_room(
     assert send(limited) == [200]
 
 
-@pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
-def test_key_without_limits_costs_one_count_and_another_two(
-    client: FlaskClient, limited: FlaskClient
+@on_one_store
+def test_key_without_limits_and_address_of_ipv4_cost_one_count_and_others_two(
+    client: FlaskClient, limited: FlaskClient, stranger: FlaskClient
 ):
-    for sender, counts in ((client, 1), (limited, 2)):
-        send(sender)
+    ipv6 = {"REMOTE_ADDR": "2001:db8::1"}
+    for sender, environ, counts in (
+        (client, {}, 1),
+        (limited, {}, 2),
+        (stranger, {}, 1),
+        (stranger, ipv6, 2),
+    ):
+        sender.get(PETS, environ_overrides=environ)
         with recorded() as statements:
-            answer = sender.get(PETS)
+            sender.get(PETS, environ_overrides=environ)
         gists = [statement.gist for statement in statements]
         assert gists.count("INSERT counter") == counts
-        assert len(left(answer)) == 2 * counts
 
 
+@pytest.mark.parametrize("role", [READ, WRITE])
 def test_key_that_does_not_wait_for_its_own_limit_is_banned(
-    limited: FlaskClient, clock: Clock
+    client_of: ClientOf, project: Project, clock: Clock, role: str
 ):
+    limited = client_of(Key.issue(project, Grant(role, per_minute=2, per_day=4)))
     send(limited, 3)
-    assert codes_after_a_second_each(limited, clock) == [
-        *["rate_limit_exceeded"] * 2,
-        "api_key_banned",
-    ]
+    codes = codes_after_a_second_each(limited, clock)
+    assert codes == [EXCEEDED, EXCEEDED, BANNED]
+    # During a ban nothing is counted for anybody.
+    before, after = limited.get(PETS), limited.get(PETS)
+    assert left(before) == left(after)
+    assert shown(after)[1] == "0"
 
 
+@on_one_store
 def test_refusals_by_key_and_project_count_together_towards_a_ban(
     limited: FlaskClient, client: FlaskClient, clock: Clock
 ):
     send(client, 6)
     send(limited)  # refused by the project, as is the next one
-    codes = codes_after_a_second_each(limited, clock)
-    assert codes[-1] == "api_key_banned"
+    assert codes_after_a_second_each(limited, clock)[-1] == BANNED
 
 
-def test_requests_during_a_ban_are_counted_for_nobody(
-    limited: FlaskClient, clock: Clock
+@on_one_store
+def test_key_for_a_web_page_is_never_banned_and_shows_its_own_windows_alone(
+    page: FlaskClient, client: FlaskClient, clock: Clock
 ):
-    send(limited, 3)
-    codes_after_a_second_each(limited, clock)
-    before = limited.get(PETS)
-    assert left(before) == left(limited.get(PETS))
-    assert shown(before)[1] == "0"
-
-
-def test_key_for_a_web_page_is_never_banned(page: FlaskClient, clock: Clock):
-    send(page, 3)
-    codes = codes_after_a_second_each(page, clock, 3 * BAN_AFTER)
-    assert set(codes) == {"rate_limit_exceeded"}
-
-
-def test_read_key_with_limits_is_banned(
-    client_of: Callable[[str], FlaskClient], project: Project, clock: Clock
-):
-    reader = client_of(Key.issue(project, Grant(READ, per_minute=2, per_day=4)))
-    send(reader, 3)
-    assert codes_after_a_second_each(reader, clock)[-1] == "api_key_banned"
-
-
-def test_key_for_a_web_page_shows_its_own_windows_alone(
-    page: FlaskClient, client: FlaskClient
-):
-    send(client, 5)
-    for remaining, status in ((1, 200), (1, 429)):
+    send(client, 4)
+    for remaining in (1, 0, 0):
         answer = page.get(PETS)
-        assert (answer.status_code, shown(answer)) == (status, ("2", f"{remaining}"))
-        policy = '"key-minute";q=2;w=60, "key-day";q=4;w=86400'
-        assert answer.headers["RateLimit-Policy"] == policy
-        assert left(answer) == [1, 3]
+        assert shown(answer) == ("2", f"{remaining}")
+        assert answer.headers["RateLimit-Policy"] == KEY_POLICY
+        assert left(answer) == [remaining, remaining + 2]
+    codes = codes_after_a_second_each(page, clock, 3 * BAN_AFTER)
+    assert set(codes) == {EXCEEDED}
 
 
+@on_one_store
 def test_refusal_of_a_key_for_a_web_page_by_its_project_tells_when_alone(
     page: FlaskClient, client: FlaskClient, clock: Clock
 ):
@@ -238,24 +228,16 @@ def test_refusal_of_a_key_for_a_web_page_by_its_project_tells_when_alone(
     refused = page.get(PETS)
     told = "The project of this key has no requests left; wait 50 seconds."
     assert refused.json["message"] == told
+    assert (shown(refused), left(refused)) == (("2", "2"), [2, 4])
     clock.move(seconds=retry_after(refused))
     assert send(page, 3) == [200, 200, 429]
 
 
-def codes_after_a_second_each(
-    client: FlaskClient, clock: Clock, times: int = BAN_AFTER
-) -> list[str]:
-    codes = []
-    for _ in range(times):
-        clock.move(seconds=1)
-        codes.append(client.get(PETS).json["code"])
-    return codes
-
-
+@on_one_store
 def test_forms_of_the_dashboard_are_counted_for_key_and_plan(
-    app: Flask, project: Project, client_of: Callable[[str], FlaskClient]
+    app: Flask, project: Project, client_of: ClientOf
 ):
-    key = Key.issue(project, LIMITED)
+    key = Key.issue(project, Grant(WRITE, per_minute=2, per_day=4))
     browser, fields = Browser(app, key), {"name": "Rex", "categoryId": "7"}
     forms = [browser.submit("/dashboard/animals", **fields) for _ in range(3)]
     assert [form.status_code for form in forms] == [303, 303, 429]

@@ -68,18 +68,8 @@ def test_windows_of_several_subjects_are_decided_together(
     assert limiter.count(both, cost=0).used == [0, 0, 3]
 
 
-def test_what_is_cleared_begins_anew(limiter: AlignedWindowRateLimiter):
-    hits(limiter, MINUTE, 3)
-    limiter.clear(MINUTE, *CALLER)
-    assert hits(limiter, MINUTE, 1) == [True]
-
-
-def test_strategies_of_limits_take_each_storage_too(storage: Storage):
+def test_strategies_of_limits_take_each_storage_and_ours_only_those(storage: Storage):
     limiter = FixedWindowRateLimiter(storage)
     assert [limiter.hit(HOUR, "a") for _ in range(5)] == [True] * 4 + [False]
-
-
-def test_storage_that_cannot_count_together_is_refused(storage: Storage):
-    assert AlignedWindowRateLimiter(storage)
     with pytest.raises(NotImplementedError, match="MemoryStorage"):
         AlignedWindowRateLimiter(MemoryStorage())

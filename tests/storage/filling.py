@@ -19,6 +19,7 @@ from tests.harness.clocks import START_MS
 # Columns that may be null, and are not here, are.
 COLUMNS = {
     "project.plan": "'business'",
+    "project.rows_held": "7",
     "api_key.retires_ms": f"{START_MS} - n",
     "domain_token.project": "n",
     "domain.project": "n",

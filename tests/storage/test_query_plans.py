@@ -7,7 +7,7 @@ examines is compared. So an index shows that is used by too short a prefix.
 import gc
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -16,15 +16,12 @@ from flask import Flask, request, request_started
 from werkzeug.test import TestResponse
 
 from petstore.models import orders, pets
-from petstore.models.activity import Activity
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
 from petstore.models.pets import PetTable
 from petstore.models.projects import Plan, Project
-from petstore.models.requests import FailedRequest, KeyUsage, failures, uses
-from petstore.models.sessions import Session
-from petstore.models.stored_responses import StoredResponse
-from petstore.quotas.database import Counter
+from petstore.models.requests import failures, uses
+from petstore.models.sessions import Upload
 from petstore.storage import db, lists
 from petstore.storage.engine import Statement
 from petstore.upkeep import housekeeping
@@ -82,10 +79,10 @@ class Stage:
     def use_everything(self) -> None:
         """Do all that clients, members and the background do."""
         self.number += 1
+        self._leave_outdated_rows()
         self.key = Key.issue(self.project)
         self.browser = Browser(self.app, self.key)
         for use in (
-            self._leave_outdated_rows,
             self._use_pets,
             self._use_orders,
             self._use_categories,
@@ -93,6 +90,7 @@ class Stage:
             self._be_refused,
             self._use_pages,
             self._use_keys,
+            self._use_sessions,
             self._use_domains,
             self._work_in_the_background,
         ):
@@ -101,101 +99,71 @@ class Stage:
 
     def _leave_outdated_rows(self) -> None:
         """Leave a row for each sweep."""
-        name, key = f"old{self.number}", Key.by_prefix(self.key[:16])
-        FailedRequest.create(
-            project=self.project,
-            at_ms=1,
-            operation="x",
-            status=404,
-            code="not_found",
-            message="x",
-            key_prefix="x",
-            request_id="x",
-        )
-        KeyUsage.create(key=key, day=1, served=1, refused=1)
-        PetTable.create(
-            project=self.project, name=name, category_id=7, status="available"
-        )
-        StoredResponse.create(
-            project=self.project, path="/", key=name, fingerprint=b"", created_ms=1
-        )
-        Session.create(digest=name, key=key, ends_ms=1)
-        Activity.create(
-            project=self.project, at_ms=1, name=name, actor="operator", facts="{}"
-        )
-        Counter.create(
-            subject=name,
-            short_ends_ms=1,
-            short_used=1,
-            long_ends_ms=1,
-            long_used=1,
-            hit_ms=1,
-            is_granted=True,
-        )
+        for kept in housekeeping.TABLES:
+            if kept.age is Upload.at_ms:  # one old row misleads PostgreSQL's planner
+                continue
+            table, database = kept.age.model, kept.age.model._meta.database
+            key = database.row_id(table)
+            one = database.is_among(key, table.select(*key).limit(1))
+            table.update({kept.age: 1}).where(one).execute()
+        PetTable.update(folded=None).where(PetTable.id == 2 * FIRST).execute()
 
     def _use_pets(self) -> None:
-        filters = "", "&status=sold", "&status=pending", "&categoryId=7"
-        for status in (*filters, "&categoryId=7&status=sold"):
-            for after in (0, FIRST, FIRST + FEW // 2, 10 * FIRST + MANY // 2):
-                self.send("GET", f"/v1/pets?limit=20&after={after}{status}")
-        for category in (7, 10**6 + self.number):
-            pet = {"name": "Rex", "categoryId": category}
-            added = self.send("POST", "/v1/pets", json=pet)
+        both = "&categoryId=7&status=sold"
+        for each in ("", "&status=sold", "&status=pending", "&categoryId=7", both):
+            self._list("/v1/pets", each)
+        rex = {"name": "Rex", "categoryId": 7}
+        once = {"Idempotency-Key": str(self.number)}
         for _ in range(2):  # the second one gets the first answer again
-            once = {"Idempotency-Key": str(self.number)}
-            self.send("POST", "/v1/pets", json=pet, headers=once)
-        self.send("GET", f"/v1/pets/{added.json['id']}")
-        for number in (added.json["id"], 10**9):
+            self.send("POST", "/v1/pets", json=rex, headers=once)
+        self.send("POST", "/v1/pets", json=rex | {"categoryId": 10**6 + self.number})
+        for number in (self._add(), 10**9):
             path = f"/v1/pets/{number}"
             name, category = {"name": "Max"}, {"categoryId": 10**8}
-            status = {"status": "sold"}
-            for changes in (
-                name,
-                category,
-                status,
-                name | category,
-                name | category | status,
-            ):
+            status, every = {"status": "sold"}, {"name": "Max", "categoryId": 7}
+            for changes in (name, category, status, every, every | status):
                 self.send("PATCH", path, json=changes)
-            self.send("DELETE", path)
-            self.send("GET", path)
+            for method in ("GET", "DELETE", "GET"):
+                self.send(method, path)
 
     def _use_orders(self) -> None:
-        filters = "", "&status=placed", "&petId=1", "&status=cancelled&petId=1"
-        for status in filters:
-            for after in (0, FIRST, FIRST + FEW // 2, 10 * FIRST + MANY // 2):
-                self.send("GET", f"/v1/store/orders?limit=20&after={after}{status}")
+        for each in ("", "&status=placed", "&petId=1", "&status=cancelled&petId=1"):
+            self._list("/v1/store/orders", each)
         for status in ("completed", "cancelled"):
-            order = self._order()
-            self.send("GET", f"/v1/store/orders/{order}")
-            path = f"/v1/store/orders/{order}"
-            reference = {"reference": "Ms Lovelace"}
-            self.send("DELETE", path)  # too early
+            path = f"/v1/store/orders/{self._order()}"
+            reference, end = {"reference": "Ms Lovelace"}, {"status": status}
+            for method in ("GET", "DELETE"):  # the second one is too early
+                self.send(method, path)
             for _ in range(2):  # the second one is too late
-                for changes in (reference, reference | {"status": status}):
+                for changes in (reference, reference | end, end):
                     self.send("PATCH", path, json=changes)
-                self.send("PATCH", path, json={"status": status})
             self.send("DELETE", path)
         self.send("POST", "/v1/store/orders", json={"petId": 10**9})
 
-    def _order(self) -> int:
-        rex = {"name": "Rex", "categoryId": 7}
-        pet = {"petId": self.send("POST", "/v1/pets", json=rex).json["id"]}
-        order = self.send("POST", "/v1/store/orders", json=pet).json["id"]
-        self.send("POST", "/v1/store/orders", json=pet)  # too late
-        return order
-
     def _use_categories(self) -> None:
-        for after in (0, FIRST, FIRST + FEW // 2):
-            self.send("GET", f"/v1/categories?limit=20&after={after}")
+        self._list("/v1/categories")
         for number in (7, 10**7 + self.number):
             self.send("PUT", f"/v1/categories/{number}", json={"name": "Dogs"})
             self.send("DELETE", f"/v1/categories/{number}")
 
+    def _list(self, path: str, filters: str = "") -> None:
+        for after in (0, FIRST, FIRST + FEW // 2, 10 * FIRST + MANY // 2):
+            self.send("GET", f"{path}?limit=20&after={after}{filters}")
+
+    def _add(self) -> int:
+        rex = {"name": "Rex", "categoryId": 7}
+        return self.send("POST", "/v1/pets", json=rex).json["id"]
+
+    def _order(self) -> int:
+        pet = {"petId": self._add()}
+        order = self.send("POST", "/v1/store/orders", json=pet).json["id"]
+        self.send("POST", "/v1/store/orders", json=pet)  # too late
+        return order
+
     def _use_files(self) -> None:
         lines = f"Rex,x2,\nTom,7,\nMimi,new {self.number},\nBo,,{FIRST}\n"
         question = self.browser.upload(f"name,category,id\n{lines}").location
-        assert self.browser.get(question).status_code == 200
+        self._open(question)
         self._submit(question)
         for each in ("animals.csv", "orders.csv", "animals/import"):
             answer = self.browser.client.get(
@@ -216,7 +184,6 @@ class Stage:
             self.send("GET", "/v1/pets", headers={"Authorization": f"Bearer {key}"})
 
     def _use_pages(self) -> None:
-        forms = self._submit
         animals, rex = "/dashboard/animals", {"name": "Rex", "categoryId": "7"}
         middle = f"after={FIRST + FEW // 2}"
         filters = ("", "status=sold", "category=7", "name=x1", "name=%2312")
@@ -228,31 +195,25 @@ class Stage:
         searches = ("?name=x1", "?name=%2312", "?name=x1&status=placed")
         for each in ("", "?status=placed", f"?{middle}", *searches):
             self._open(f"/dashboard/orders{each}")
-        self._use_animal_page()
-        for each in ("", "?last=1"):
-            self._open(f"/dashboard/activity{each}")
-        self._open("/dashboard/categories")
-        for each in ("", "?id=x1", "?last=1"):
-            self._open(f"/dashboard/requests{each}")
-        self._open("/dashboard")
-        forms(animals, **rex)
-        forms(animals, **rex | {"categoryId": "Kind"}, idempotency_key=f"{self.number}")
-        forms(animals, **rex | {"categoryId": f"New {self.number}"})
-        forms("/dashboard/categories", name=f"Sort {self.number}")
-        forms("/dashboard/categories/7", name=f"Race {self.number}")
-        forms("/dashboard/categories/7/delete")
+        pages = ("", "/categories", "/activity", "/activity?last=1")
+        for each in (*pages, "/requests", "/requests?id=x1", "/requests?last=1"):
+            self._open(f"/dashboard{each}")
+        self._submit(animals, **rex)
+        kind = {"categoryId": "Kind", "idempotency_key": f"{self.number}"}
+        for changed in (kind, {"categoryId": f"New {self.number}"}):
+            self._submit(animals, **rex | changed)
+        categories = "/dashboard/categories"
+        self._submit(categories, name=f"Sort {self.number}")
+        self._submit(f"{categories}/7", name=f"Race {self.number}")
+        self._submit(f"{categories}/7/delete")
         for deed in ("complete", "cancel"):
             path = f"/dashboard/orders/{self._order()}"
             self._open(path)
-            forms(path, reference="Ms Lovelace")
+            self._submit(path, reference="Ms Lovelace")
             for each in (deed, "delete"):
-                forms(f"{path}/{each}")
-
-    def _use_animal_page(self) -> None:
-        rex = {"name": "Rex", "categoryId": 7}
+                self._submit(f"{path}/{each}")
         for deed in ("order", "withdraw"):
-            pet = self.send("POST", "/v1/pets", json=rex).json["id"]
-            path = f"/dashboard/animals/{pet}"
+            path = f"{animals}/{self._add()}"
             self._open(path)
             self._submit(path, name="Max", categoryId="Kind")
             self._submit(f"{path}/{deed}")
@@ -261,10 +222,9 @@ class Stage:
         answer = self.browser.get(path)
         assert answer.status_code == 200, (path, answer.text)
 
-    def _submit(self, path: str, **fields: Any) -> TestResponse:
+    def _submit(self, path: str, **fields: Any) -> None:
         answer = self.browser.submit(path, **fields)
         assert answer.status_code < 400, (path, answer.text)
-        return answer
 
     def _use_keys(self) -> None:
         keys = "/dashboard/keys"
@@ -276,16 +236,13 @@ class Stage:
             self._submit(f"{keys}/{prefix}/{deed}")
         for status in ("working", "ended"):
             self._open(f"{keys}?status={status}")
-        other = Browser(self.app, self.key)
-        other.submit("/dashboard/sign-out")
-        self._open("/dashboard/sign-in")
-        self._use_sessions()
 
     def _use_sessions(self) -> None:
         sessions = "/dashboard/sessions"
+        Browser(self.app, self.key).submit("/dashboard/sign-out")
+        self._open("/dashboard/sign-in")
         self.clock.move(seconds=60)  # so that the next page is noted
         Browser(self.app, self.key)
-        self._open(sessions)
         paths = re.findall('action="([^"]+/end)"', self.browser.get(sessions).text)
         self._submit(paths[0])
         Browser(self.app, self.key)
@@ -351,13 +308,8 @@ def dearest(costs: list[Cost]) -> dict[str, int]:
     return found
 
 
-def is_allowed(sql: str) -> bool:
-    return any(part in sql for part in ALLOWED)
-
-
-@pytest.fixture
 def measurements(stage: Stage, refresh: Callable[[], None]) -> list[dict[str, int]]:
-    """What each statement has examined with few rows, and with many."""
+    """Return what each statement has examined with few rows, and with many."""
     measurements, seen = [], set()
     with request_started.connected_to(lambda _: seen.add(request.endpoint), stage.app):
         for numbers in NUMBERS:
@@ -372,25 +324,18 @@ def measurements(stage: Stage, refresh: Callable[[], None]) -> list[dict[str, in
     return measurements
 
 
-def statements() -> Iterator[Statement]:
-    """Yield the statements that the modules of the service have made."""
-    for found in gc.get_objects():
-        if isinstance(found, Statement):
-            yield found
-
-
 def test_no_statement_examines_more_in_larger_tables(
-    measurements: list[dict[str, int]],
+    stage: Stage, refresh: Callable[[], None]
 ):
-    few, many = measurements
+    few, many = measurements(stage, refresh)
     dearer = {
         sql: (few.get(sql, 0), count)
         for sql, count in many.items()
-        if count > 2 * few.get(sql, 0) + SLACK and not is_allowed(sql)
+        if count > 2 * few.get(sql, 0) + SLACK
+        and not any(part in sql for part in ALLOWED)
     }
     assert not dearer, "\n".join(f"{pair} {sql}" for sql, pair in dearer.items())
     if db.file:
-        built = {each: each._write(each._database.obj).sql for each in statements()}
-        assert {
-            sql for sql in built.values() if VALUES.sub("?", sql) not in many
-        } == set()
+        made = [each for each in gc.get_objects() if isinstance(each, Statement)]
+        built = {each._write(each._database.obj).sql for each in made}
+        assert not [sql for sql in built if VALUES.sub("?", sql) not in many]

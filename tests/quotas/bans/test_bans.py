@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 from flask.testing import FlaskClient
-from werkzeug.test import TestResponse
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
@@ -23,44 +22,33 @@ pytestmark = on_one_store
 MINUTE_MS = START_MS - 10_000  # the start of a minute
 EXCEEDED = "rate_limit_exceeded"
 BANNED = "api_key_banned"
+ClientOf = Callable[[str], FlaskClient]
 
 
-def test_banned_key_gets_its_own_error_code(banned: TestResponse):
-    assert banned.status_code == 429
-    assert banned.json == {
-        "code": BANNED,
-        "message": "This API key is banned for a while, for not waiting after 429; "
-        "wait 90 seconds.",
-        "status": 429,
-    }
-
-
-def test_ban_headers_show_zero_remaining_until_its_end(
-    banned: TestResponse, clock: Clock
+@pytest.mark.usefixtures("banned")
+def test_ban_lasts_until_its_end_and_has_an_error_code_of_its_own(
+    client: FlaskClient, go_on: GoOn, clock: Clock
 ):
-    assert banned.headers["X-RateLimit-Remaining"] == "0"
-    assert banned.headers["Retry-After"] == str(BAN_SECONDS)
     end = clock.now_ms // 1000 + BAN_SECONDS
-    assert banned.headers["X-RateLimit-Reset"] == str(end)
-
-
-def test_key_is_served_after_the_ban_ends(go_on: GoOn, banned: TestResponse):
-    wait = retry_after(banned)
+    for seconds in (0, 60):  # the second one is in a new minute
+        clock.move(seconds=seconds)
+        answer = client.get(PETS)
+        wait = BAN_SECONDS - seconds
+        assert answer.json == {
+            "code": BANNED,
+            "message": "This API key is banned for a while, for not waiting after 429; "
+            f"wait {wait} seconds.",
+            "status": 429,
+        }
+        assert retry_after(answer) == wait
+        assert answer.headers["X-RateLimit-Remaining"] == "0"
+        assert answer.headers["X-RateLimit-Reset"] == str(end)
     assert go_on(wait - 0.001, 0.001) == [BANNED, "served"]
 
 
-def test_ban_continues_in_a_new_minute(
-    client: FlaskClient, banned: TestResponse, clock: Clock
-):
-    clock.move(seconds=60)
-    answer = client.get(PETS)
-    assert answer.json["code"] == BANNED
-    assert answer.headers["X-RateLimit-Remaining"] == "0"
-    assert retry_after(answer) == BAN_SECONDS - 60
-
-
+@pytest.mark.usefixtures("banned")
 def test_requests_during_a_ban_neither_count_nor_extend_it(
-    go_on: GoOn, banned: TestResponse, client: FlaskClient
+    go_on: GoOn, client: FlaskClient
 ):
     assert go_on(*[5] * 17) == [BANNED] * 17
     assert go_on(5) == ["served"]
@@ -70,7 +58,7 @@ def test_requests_during_a_ban_neither_count_nor_extend_it(
 @pytest.mark.parametrize("second", [10, 55])
 def test_retry_after_covers_the_ban_and_a_used_up_minute(
     client: FlaskClient,
-    client_of: Callable[[str], FlaskClient],
+    client_of: ClientOf,
     project: Project,
     go_on: GoOn,
     clock: Clock,
@@ -96,11 +84,9 @@ def test_retry_after_covers_the_ban_and_a_used_up_day(
     assert go_on(retry_after(answer)) == ["served"]
 
 
+@pytest.mark.usefixtures("banned")
 def test_other_keys_of_the_project_are_not_banned(
-    client_of: Callable[[str], FlaskClient],
-    banned: TestResponse,
-    project: Project,
-    clock: Clock,
+    client_of: ClientOf, project: Project, clock: Clock
 ):
     other = client_of(Key.issue(project))
     assert other.get(PETS).json["code"] == EXCEEDED
