@@ -117,21 +117,15 @@ def test_number_of_proxies_determines_the_scheme_and_none_the_host(
         assert link == f'<{address}>; rel="next"'
 
 
-@pytest.mark.parametrize(("environ", "count"), [(0, 1), (1, 0)], indirect=["environ"])
-def test_untrusted_proxy_is_logged_once_and_gunicorn_believes_none_either(
-    environ: dict[str, str], tmp_path: Path, count: int
-):
-    headers = {"X-Forwarded-SSL": "on", "X-Forwarded-Prefix": "/v1"}
+@pytest.mark.parametrize("environ", [0], indirect=True)
+def test_gunicorn_believes_no_proxy_either(environ: dict[str, str], tmp_path: Path):
+    headers = {"X-Forwarded-Proto": "https", "X-Forwarded-SSL": "on"}
     headers |= {"SCRIPT_NAME": "/v1", "Script-Name": "/v1"}
     with serving(tmp_path, environ) as service:
-        for _ in range(3):
-            pet = {"name": "Rex", "categoryId": 7}
-            service.send(body=pet, **{"X-Forwarded-For": "192.0.2.1"})
-        headers |= {"Authorization": f"Bearer {service.key}"}
-        headers |= {"X-Forwarded-Proto": "https"} if count else {}
+        for _ in range(2):
+            service.send(body={"name": "Rex", "categoryId": 7})
+        headers["Authorization"] = f"Bearer {service.key}"
         address = f"{service.url}/v1/pets?limit=1"
         request = urllib.request.Request(address, headers=headers)
         with urllib.request.urlopen(request) as answer:
             assert answer.headers["Link"] == f'<{address}&after=1>; rel="next"'
-    said = [line["event"] for line in service.lines()]
-    assert said.count("proxy_not_trusted") == count
