@@ -30,15 +30,8 @@ class Window(NamedTuple):
         """Return the window that contains the moment."""
         length_ms = seconds * MS_PER_SECOND
         left_ms = length_ms - now_ms % length_ms
-        return cls(
-            name,
-            seconds,
-            limit,
-            served,
-            max(0, limit - served),
-            now_ms + left_ms,
-            -(-left_ms // MS_PER_SECOND),
-        )
+        left, in_seconds = max(0, limit - served), -(-left_ms // MS_PER_SECOND)
+        return cls(name, seconds, limit, served, left, now_ms + left_ms, in_seconds)
 
     def renewed(self, now_ms: int) -> "Window":
         """Return the window of a later moment, with what is still used."""
@@ -75,8 +68,9 @@ class Decision(NamedTuple):
         Everybody sees what a public key is told: the windows of the key alone.
         """
         now_ms, used = counts.now_ms, iter(counts.used)
-        of_hits = [
-            [
+        windows: list[Window] = []
+        for hit in hits:
+            of_hit = [
                 Window.at(
                     now_ms,
                     hit.prefix + item.GRANULARITY.name,
@@ -86,13 +80,11 @@ class Decision(NamedTuple):
                 )
                 for item in hit.limits
             ]
-            for hit in hits
-        ]
-        windows = [window for each in reversed(of_hits) for window in each]
+            windows = of_hit + windows
         ends = [window.resets_ms for window in windows if not window.remaining]
         return cls(
             counts.is_granted,
-            of_hits[0] if is_public else windows,
+            windows[-len(hits[0].limits) :] if is_public else windows,
             now_ms,
             max([banned_until_ms, *ends]),
             now_ms < banned_until_ms,
