@@ -13,12 +13,10 @@ monotonic = time.monotonic
 
 
 def now_ms() -> int:
-    """Return the current time."""
     return time.time_ns() // 1_000_000
 
 
 def instant_ms(year: int, month: int, day: int) -> int:
-    """Return the first instant of a UTC day."""
     return int(datetime(year, month, day, tzinfo=UTC).timestamp()) * MS_PER_SECOND
 
 

@@ -65,7 +65,6 @@ class Delayed:
         self.is_started = False
 
     def start(self, seconds: float) -> None:
-        """Have the function called after so many seconds."""
         if not self.is_started:
             self.is_started = True
             start(self._call, seconds)

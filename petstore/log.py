@@ -111,7 +111,6 @@ class LineHandler(logging.Handler):
         self._events = events
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Put the record into the queue."""
         stream = self._events if _is_own(record) else STDERR
         stream.put(self._line(record))
 

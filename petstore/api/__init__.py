@@ -130,7 +130,6 @@ def _bearer_token(request: ApplicationRequest) -> str:
 
 
 def _count(limiter: Limiter, request: ApplicationRequest) -> None:
-    """Count the request for its caller, or for the client address without a caller."""
     state = request.state
     state.decision = decision = limiter.count(state.caller, request.remote_addr)
     if not decision.is_granted:

@@ -123,7 +123,6 @@ class Contract:
     example: dict[str, str] = field(default_factory=dict)  # members of its own
 
     def __call__(self, view: View) -> "Operation":
-        """Decorate a view."""
         return Operation(self, view)
 
 
@@ -142,7 +141,6 @@ class Operation:
         self._defaults = _load(contract.query, {})
 
     def __call__(self, **arguments: Any) -> Response:
-        """Answer the request."""
         if self.contract.deprecation:
             self.contract.deprecation.announce()
         attempt = _read_attempt()
@@ -192,7 +190,6 @@ class Operation:
         return response
 
     def _carry_out(self, arguments: dict[str, Any]) -> Response:
-        """Call the view and dump its result."""
         project_id = current_request().state.project_id
         result = self._view(project_id, **arguments)
         if self.contract.returns is None:
@@ -299,7 +296,6 @@ def read_object() -> Members:
 
 
 def _parse_content_type(header: str) -> tuple[str, str]:
-    """Return the media type and the charset."""
     if header == "application/json":
         return header, "utf-8"
     media_type, parameters = parse_options_header(header)

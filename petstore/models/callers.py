@@ -52,11 +52,9 @@ class Caller(NamedTuple):
 
     @property
     def quota(self) -> Quota:
-        """What the project may send."""
         return quota_of(self.plan, self.per_minute, self.per_day)
 
     def may(self, takes: str) -> bool:
-        """Return whether the key may do what takes a role."""
         return is_allowed(self.role, takes)
 
     @property
@@ -70,7 +68,6 @@ class Caller(NamedTuple):
 
     @property
     def is_banned(self) -> bool:
-        """Whether the key is banned at the moment."""
         return clock.now_ms() < (self.banned_until_ms or 0)
 
 

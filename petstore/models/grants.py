@@ -33,13 +33,10 @@ _ORIGIN = re.compile(r"(https?)://([^/?#@:\[\]]+|\[[^/?#@\[\]]+\])(?::([0-9]+))?
 
 
 class KeyNotAllowed(RuleError):
-    """The role of the key does not allow what was asked for."""
-
     code = "key_not_allowed"
 
 
 def is_allowed(role: str, takes: str) -> bool:
-    """Return whether a key of a role may do what takes that role."""
     return ROLES.index(role) >= ROLES.index(takes)
 
 
@@ -55,8 +52,6 @@ def role_refusal(role: str, takes: str) -> str:
 
 
 class InvalidOrigin(RuleError):
-    """The text, whose beginning the message repeats, is not the origin of a page."""
-
     field = "origins"
     text = (
         "{!r:.200} is not an origin; write scheme, host and port alone, "
@@ -91,15 +86,11 @@ def is_one_of(origin: str, origins: str) -> bool:
 
 
 class LimitMissing(RuleError):
-    """A key has one limit without the other."""
-
     field = "per_day"
     text = "A key has a limit per minute and a limit per day of its own, or neither."
 
 
 class LimitsTooHigh(RuleError):
-    """A key would have more than its project."""
-
     field = "per_minute"
     text = (
         "A key may have at most the limits of its project, which are {:,} requests a "
@@ -108,22 +99,16 @@ class LimitsTooHigh(RuleError):
 
 
 class LimitsNeeded(RuleError):
-    """A key for a web page would have no limits of its own."""
-
     field = "per_minute"
     text = "A key for a web page needs limits of its own, since everybody can take it."
 
 
 class NoKeyForPages(RuleError):
-    """Origins are for keys for web pages alone."""
-
     field = "origins"
     text = "Only a key for a web page, which has the role public, takes origins."
 
 
 class TooManyOrigins(RuleError):
-    """A key has more origins than it may have."""
-
     field = "origins"
     text = "A key takes at most {} origins."
 
@@ -156,7 +141,6 @@ class Grant:
 
     @property
     def columns(self) -> dict[str, str | int | None]:
-        """The columns of a key that has this."""
         return {
             "stored_role": READ if self.role == PUBLIC else self.role,
             "is_public": self.role == PUBLIC,

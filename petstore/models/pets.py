@@ -31,15 +31,11 @@ MOST_OF_CATEGORY = 1_000  # animals that are counted
 
 
 class PetNotAvailable(Conflict):
-    """The animal is pending or sold."""
-
     code = "pet_not_available"
     text = "The animal {} is {}: set its status to available first."
 
 
 class PetOrdered(PetNotAvailable):
-    """The animal has an open order, which alone decides its status."""
-
     text = "The animal {} has the open order {}: complete or cancel it first."
 
 
@@ -187,7 +183,6 @@ class Pet(NamedTuple):
 
     @staticmethod
     def counts(project_id: int, category_id: int | None = None) -> dict[str, int]:
-        """Return how many animals have each status, as `count_each` does."""
         filters = (
             (PetTable.project, project_id),
             (PetTable.category_id, category_id),
@@ -217,7 +212,6 @@ class Pet(NamedTuple):
 
     @staticmethod
     def names(project_id: int, ids: set[int]) -> dict[int, str]:
-        """Return the names of the project's animals with these ids, by id."""
         pets = Pet.with_ids(project_id, ids)
         return {pet_id: pet.name for pet_id, pet in pets.items()}
 
@@ -334,14 +328,12 @@ def _release() -> Query:
 
 
 def _changed(changes: dict[str, Any]) -> dict[str, Any]:
-    """Return what is written of a change."""
     if "name" in changes:
         changes = changes | {"folded": fold(changes["name"])}
     return changes | {"changed_ms": clock.now_ms(), "changed_by": actor.get()}
 
 
 def _values(project_id: int, members: dict[str, Any]) -> dict[str, Any]:
-    """Return what is written of a new animal."""
     return {
         "project": project_id,
         "folded": fold(members["name"]),
@@ -359,7 +351,6 @@ def _insert() -> Query:
 
 @statement(db)
 def _insert_one() -> Query:
-    """Insert an animal if its category exists."""
     values = Select(columns=[slot(column) for column in _WRITTEN])
     insert = PetTable.insert_from(values.where(CATEGORY_EXISTS), _WRITTEN)
     return insert.returning(PetTable.id)

@@ -18,7 +18,6 @@ class Quota(NamedTuple):
 
     @classmethod
     def of(cls, per_minute: int, per_day: int) -> Self:
-        """Return the quota with these limits."""
         return cls(RateLimitItemPerMinute(per_minute), RateLimitItemPerDay(per_day))
 
     @classmethod
@@ -28,12 +27,10 @@ class Quota(NamedTuple):
 
     @property
     def per_minute(self) -> int:
-        """The requests allowed in a minute."""
         return self.minute.amount
 
     @property
     def per_day(self) -> int:
-        """The requests allowed in a day."""
         return self.day.amount
 
     def times(self, factor: int) -> "Quota":
@@ -42,8 +39,6 @@ class Quota(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What a plan allows."""
-
     quota: Quota | None  # None if each project on the plan has limits of its own
     # Animals, orders and categories together; None if the operator may set a limit for
     # each project on the plan.

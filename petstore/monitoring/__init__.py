@@ -6,7 +6,6 @@ from petstore.monitoring import health, metrics, requests
 
 
 def init_app(app: Flask) -> None:
-    """Register what needs no key and no quota."""
     requests.init_app(app)
     metrics.init_app(app)
     health.init_app(app)

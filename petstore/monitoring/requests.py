@@ -95,7 +95,6 @@ def _log(request: ApplicationRequest, response: Response) -> None:
 
 
 def _count(request: ApplicationRequest, response: Response) -> None:
-    """Count a request when its response is known."""
     state = request.state
     blueprint, _, operation = (request.endpoint or ".unknown").rpartition(".")
     if blueprint in UNCOUNTED_BLUEPRINTS:

@@ -59,7 +59,6 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         return peewee.PeeweeException
 
     def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
-        """Count a request in all windows of all hits, or in none; cost 0 only looks."""
         found = _count_all(hits, cost, ban.until_ms)
         used = [
             number
@@ -79,7 +78,6 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         return _count(Hit(key, [window]), amount, 0).short_used
 
     def get(self, key: str) -> int:
-        """Return a counter."""
         is_current = Counter.short_ends_ms > clock.now_ms()
         rows = Counter.select(Counter.short_used).where(Counter.subject == key)
         return int(rows.where(is_current).scalar() or 0)
@@ -103,7 +101,6 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         return int(Counter.delete().execute())
 
     def clear(self, key: str) -> None:
-        """Forget what was counted for a subject."""
         Counter.delete().where(Counter.subject == key).execute()
 
 
@@ -121,7 +118,6 @@ class _Refused(Exception):
 
 
 def _count_all(hits: Sequence[Hit], cost: int, banned_until_ms: int) -> list[Found]:
-    """Count for all subjects, or for none."""
     if len(hits) == 1:
         return [_count(hits[0], cost, banned_until_ms)]
     try:

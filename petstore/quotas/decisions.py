@@ -101,7 +101,6 @@ class Decision(NamedTuple):
         return max(0, -((self.now_ms - self.retry_at_ms) // MS_PER_SECOND))
 
     def renewed(self, now_ms: int) -> "Decision":
-        """Return the decision with the windows of a later moment."""
         windows = [window.renewed(now_ms) for window in self.windows]
         return self._replace(windows=windows, now_ms=now_ms)
 
@@ -136,12 +135,10 @@ class Decision(NamedTuple):
 
 
 def project_subject(project_id: int) -> str:
-    """Return the subject for a project."""
     return f"project:{project_id}"
 
 
 def key_subject(project_id: int, key_id: int) -> str:
-    """Return the subject for the limits of one key."""
     return f"project:{project_id}/key:{key_id}"
 
 

@@ -81,7 +81,6 @@ class Counters:
         return counts
 
     def peek(self, hits: Sequence[Hit]) -> Counts:
-        """Return the figures without counting."""
         try:
             return self.count(hits, cost=0)
         except CountersLocked:
@@ -133,7 +132,6 @@ class ShareStorage(MemoryStorage, AlignedWindowSupport):
         self._lock = threading.Lock()
 
     def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
-        """Count a request in all windows of all hits, or in none; cost 0 only looks."""
         now_ms = clock.now_ms()
         windows = [
             (f"{hit.subject}/{seconds}/{now_ms // MS_PER_SECOND // seconds}", item)

@@ -37,8 +37,6 @@ RESERVE = Quota.parse("20/minute;60/day")
 
 
 class TooManyNewKeys(RuleError):
-    """The project has issued as many keys on the dashboard as it may in an hour."""
-
     text = (
         "The project has issued {} keys in this hour, which is the limit. Wait for the "
         "next hour."
@@ -46,8 +44,6 @@ class TooManyNewKeys(RuleError):
 
 
 class TooManyNewDomains(RuleError):
-    """The project has verified as many new domains as it may in a day."""
-
     text = (
         "The project has verified {} new domains today, which is the limit. "
         "The next day begins at 00:00 UTC."
@@ -107,7 +103,6 @@ class Limiter:
         return self._count_address("sign-in", address, FAILED_SIGN_INS)
 
     def count_sign_in(self, caller: Caller) -> Decision:
-        """Count a sign-in with a key that works."""
         decision = self._count(f"sign-ins:{caller.project_id}", SIGN_INS)
         return self._or_from_reserve(decision, caller)
 

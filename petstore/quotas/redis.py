@@ -59,7 +59,6 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
         return RedisError, RedisClusterException
 
     def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
-        """Count a request in all windows of all hits, or in none; cost 0 only looks."""
         keys = [self._key(hit.subject) for hit in hits]
         refused = "" if ban.key_id is None else ban.key_id
         arguments: list[int | str] = [cost, ban.until_ms, refused, ban.pause_ms]
@@ -70,7 +69,6 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
         return Counts(bool(is_granted), used, now_ms, strikes)
 
     def clear(self, key: str) -> None:
-        """Forget what was counted for a subject."""
         self.get_connection().delete(self._key(key))
 
     def servers(self) -> list[ServerInfo]:
@@ -139,7 +137,6 @@ class ClusterStorage(SingleStorage, RedisClusterStorage):
     STORAGE_SCHEME = RedisClusterStorage.STORAGE_SCHEME
 
     def servers(self) -> list[ServerInfo]:
-        """Return what each master tells about itself."""
         masters = self.storage.get_primaries()
         return [self.storage.info(target_nodes=master) for master in masters]
 

@@ -72,22 +72,18 @@ class AlignedWindowRateLimiter(RateLimiter):
         self.count = storage.count  # of all windows of a request together
 
     def hit(self, item: RateLimitItem, *identifiers: str, cost: int = 1) -> bool:
-        """Count a request in one window; return whether it was granted."""
         return self.count([_hit(item, identifiers)], cost).is_granted
 
     def test(self, item: RateLimitItem, *identifiers: str, cost: int = 1) -> bool:
-        """Return whether a request would be granted."""
         return self.get_window_stats(item, *identifiers).remaining >= cost
 
     def get_window_stats(self, item: RateLimitItem, *identifiers: str) -> WindowStats:
-        """Return when the window ends, and how much of it is left."""
         counts = self.count([_hit(item, identifiers)], cost=0)
         seconds = item.get_expiry()
         ends = (counts.now_ms // MS_PER_SECOND // seconds + 1) * seconds
         return WindowStats(ends, max(0, item.amount - counts.used[0]))
 
     def clear(self, item: RateLimitItem, *identifiers: str) -> None:
-        """Forget what was counted for the subject, in all its windows."""
         self.storage.clear(_hit(item, identifiers).subject)
 
 

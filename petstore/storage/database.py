@@ -23,7 +23,6 @@ class Databases(NamedTuple):
             database.extend_timeouts()
 
     def close(self) -> None:
-        """Close the connections that are not in use."""
         for database in self:
             database.disconnect()
 
@@ -38,7 +37,6 @@ def open_databases(settings: Settings) -> None:
 
 
 def opened_databases() -> Databases:
-    """Return the databases that `open_databases` has chosen."""
     return Databases(db.obj, counters.obj)
 
 

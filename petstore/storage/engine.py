@@ -235,11 +235,9 @@ class Engine(Database):
         self._places.put(None)
 
     def _open(self) -> Any:
-        """Return a new connection."""
         raise NotImplementedError
 
     def _is_reusable(self, connection: Any) -> bool:
-        """Return whether another request may use a connection."""
         raise NotImplementedError
 
     def _fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
@@ -253,7 +251,6 @@ class slot(ColumnBase):  # noqa: N801 (queries name it like a function)
         self._column = column
 
     def __sql__(self, context: Context) -> Context:
-        """Write the placeholder as the engine has it."""
         name = column = self._column
         if isinstance(column, peewee.Field):
             name = column.name
@@ -271,7 +268,6 @@ class Statement:
         self._written: dict[type, Written] = {}
 
     def __call__(self, **values: Any) -> list[Row]:
-        """Run the query and return all rows."""
         database = self._database.obj
         written = self._written.get(type(database)) or self._write(database)
         if written.of_slots:

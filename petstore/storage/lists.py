@@ -56,7 +56,6 @@ class List:
     sort: Field | None = None  # of the newest rows, whose parts have numbers then
 
     def show(self, part: Part) -> Listed:
-        """Return a part of the list, and the total."""
         most = self.newest or MAX_COUNTED
         older = db.scan(self._select([self.id]).offset(most).limit(1))
         above = older[0][0] if older else BEFORE_ALL
@@ -113,7 +112,6 @@ class List:
         below: int | None = None,
         is_ascending: bool = False,
     ) -> Select:
-        """Return a query for the rows between two ids, along an index."""
         equal = [(column, value) for column, value in self.filters if value is not None]
         end = None if below is None else self.id < below
         keys = db.order_along_index(equal, [self.id])

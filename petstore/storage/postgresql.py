@@ -118,7 +118,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         super().__init__(url, prefer_psycopg3=True)
 
     def get_binary_type(self) -> type[bytes]:
-        """Return the type of binary parameters."""
         return bytes
 
     def fault(self) -> str | None:
@@ -151,7 +150,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         self._fetch(Written(sql), None)
 
     def commit(self) -> None:
-        """Commit the transaction."""
         self._fetch(COMMIT, None)
 
     def rollback(self) -> None:
@@ -163,13 +161,11 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             connection.is_given_up = True
 
     def fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
-        """Run a statement with a value for each slot, and return all its rows."""
         if written.is_read and not self.in_transaction():
             return self._read(super().fetch, written, values)
         return super().fetch(written, values)
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
-        """Run a statement of Peewee."""
         self.connection()  # where it fails, that is no error of the statement
         run = super().execute_sql
         if sql.startswith(READS) and not self.in_transaction():
@@ -190,7 +186,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             return self._fetch(written, values)
 
     def run_many(self, written: Written, many: list[dict[str, Any]]) -> None:
-        """Run a statement for each of the values, in the current transaction."""
         with as_peewee_errors, self.connection().cursor() as cursor:
             cursor.executemany(written.sql, many)
 
@@ -217,12 +212,10 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         self.disconnect()
 
     def version(self) -> int:
-        """Return the major version of the server."""
         [(number,)] = self.execute_sql("SHOW server_version_num")
         return int(number) // _VERSION_UNIT
 
     def server_now_ms(self) -> int:
-        """Return the time of the server."""
         [(now,)] = self.execute_sql(f"SELECT {self.now_ms.sql}")
         return int(now)
 
@@ -252,18 +245,15 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         return [*(column for column, _ in equal), *columns]
 
     def scan(self, query: Select) -> list[Row]:
-        """Run a query that may read thousands of rows."""
         return list(query.tuples())
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Read everything as it is at one moment, without blocking writers."""
         with self.atomic():
             self.execute_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield
 
     def filling(self) -> AbstractContextManager[Any]:
-        """Fill an empty database in one transaction."""
         return self.atomic()
 
     def last_id(self, table: str) -> int:
@@ -273,7 +263,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         return last or 0
 
     def continue_ids_after(self, table: str, last: int) -> None:
-        """Make the next id greater than the last one."""
         self.execute_sql("SELECT setval(%s, %s)", (f"{table}_id_seq", last))
 
     def skip_locked(self, rows: Select) -> Select:

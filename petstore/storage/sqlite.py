@@ -85,7 +85,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         )
 
     def create(self) -> None:
-        """Create the file, unless it exists."""
         make_private(str(self.file))
 
     def fault(self) -> str | None:
@@ -157,7 +156,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
             self.disconnect()
 
     def extend_timeouts(self) -> None:
-        """Wait longer for locks, as a command may."""
         self._busy_seconds = timeouts.LIMITS.extended_busy_seconds
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
@@ -170,7 +168,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         return self._try(super().execute_sql, sql, params)
 
     def run_many(self, written: Written, many: list[dict[str, Any]]) -> None:
-        """Run a statement for each of the values, in the current transaction."""
         with as_peewee_errors:
             self.connection().executemany(written.sql, many)
 
@@ -210,11 +207,9 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         return any(os.stat(x).st_mode & BY_OTHERS for x in names if os.path.exists(x))
 
     def snapshot(self) -> AbstractContextManager[Any]:
-        """Read everything as it is at one moment, without blocking writers."""
         return self.atomic("DEFERRED")
 
     def filling(self) -> AbstractContextManager[Any]:
-        """Fill an empty database in one transaction."""
         return self.atomic("EXCLUSIVE")
 
     def last_id(self, table: str) -> int:
@@ -224,7 +219,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         return last or 0
 
     def continue_ids_after(self, table: str, last: int) -> None:
-        """Make the next id greater than the last one."""
         self.execute_sql("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
         self.execute_sql("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, last))
 

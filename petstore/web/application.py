@@ -94,7 +94,6 @@ class FormParser(FormDataParser):
         content_length: int | None,
         options: dict[str, str] | None = None,
     ) -> tuple[IO[bytes], MultiDict[str, str], MultiDict[str, Any]]:
-        """Return the rest of the stream, the fields and the files."""
         if mimetype == FORM:
             body = stream.read()
             _refuse_too_many(body, "form", "fields")
@@ -153,7 +152,6 @@ class ApplicationResponse(Response):
     def get_wsgi_response(
         self, environ: dict[str, object]
     ) -> tuple[Iterable[bytes], str, list[Header]]:
-        """Return body, status and all headers."""
         body, status, headers = super().get_wsgi_response(environ)
         headers += current_request().state.headers
         if NO_STORE[0] not in self.headers:
@@ -241,7 +239,6 @@ class IdConverter(BaseConverter):
     regex = INTEGER_PATTERN
 
     def to_python(self, value: str) -> int:
-        """Return the id; raises `NotFound`."""
         if int(value) > INT64_MAX:
             raise NotFound
         return int(value)
@@ -277,7 +274,6 @@ def _begin(base_domain: str | None) -> None:
 
 
 def is_api_path(path: str) -> bool:
-    """Return whether a path belongs to the API, known or not."""
     return f"{path}/".startswith(f"{API_PREFIX}/")
 
 
@@ -288,7 +284,6 @@ def camel(name: str) -> str:
 
 
 def repeated_names(parameters: MultiDict[str, str]) -> list[str]:
-    """Return the names of the parameters that are repeated."""
     return [name for name, texts in parameters.lists() if len(texts) > 1]
 
 

@@ -41,7 +41,6 @@ def _url(owner: str, name: str) -> str:
 
 @cache
 def _versions(directory: str) -> dict[str, str]:
-    """Return the version of each file in a directory."""
     files = [file for file in Path(directory).rglob("*") if file.is_file()]
     return {file.relative_to(directory).as_posix(): _version(file) for file in files}
 

@@ -46,7 +46,6 @@ def init_app(app: Flask) -> None:
 
 
 def answer_error(error: ErrorResponse) -> Response:
-    """Return the response that the error stands for."""
     return _response(error.code, str(error), error.headers)
 
 

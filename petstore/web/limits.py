@@ -12,6 +12,5 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def limiter_of(app: Flask) -> Limiter:
-    """Return the limiter of the application."""
     limiter: Limiter = app.extensions["limiter"]
     return limiter

@@ -50,7 +50,6 @@ def require_private_client() -> None:
 
 
 def _trust(environ: dict[str, Any], proxies: int) -> None:
-    """Set the address and the scheme that the proxies have sent."""
     address = _entry(environ.get("HTTP_X_FORWARDED_FOR"), proxies)
     if address is not None:
         environ["REMOTE_ADDR"] = _client_address(address)

@@ -145,7 +145,6 @@ class Place:
             self.take(name, timeouts.LIMITS.running_requests)
 
     def leave(self) -> None:
-        """End all turns."""
         while self._names:
             self._turns.leave(self._names.pop())
 
@@ -181,7 +180,6 @@ def init_app(app: Flask) -> None:
 
 
 def turns_of(app: Flask) -> Turns:
-    """Return the turns of the application."""
     turns: Turns = app.extensions["turns"]
     return turns
 
