@@ -24,7 +24,7 @@ class Kind(NamedTuple):
 
     status: int
     when: str  # it happens, and what to do, for the documentation
-    message: str  # with `{}` for each value that the error is raised with
+    message: str = "{}"  # with `{}` for each value that the error is raised with
     example: tuple[Any, ...] = ()  # such values, for the documentation
     headers: Mapping[str, str] = NO_HEADERS
 
@@ -37,8 +37,7 @@ ERRORS = {
     "invalid_request": Kind(
         400,
         "A member, a parameter or a header is invalid; the message names each fault.",
-        "{}",
-        ("name: must have 1 to 200 characters; categoryId: is required",),
+        example=("name: must have 1 to 200 characters; categoryId: is required",),
     ),
     # The headers of a 401 are those of RFC 6750 section 3.
     "missing_api_key": Kind(
@@ -57,14 +56,12 @@ ERRORS = {
     "key_not_allowed": Kind(
         403,
         "The role or an origin of the key does not allow the request; another key may.",
-        "{}",
-        ("This key may only read. This takes a key that may write.",),
+        example=("This key may only read. This takes a key that may write.",),
     ),
     "not_found": Kind(
         404,
         "There is no such path, or the project has no such item.",
-        "{}",
-        ("There is no animal 42.",),
+        example=("There is no animal 42.",),
     ),
     "method_not_allowed": Kind(
         405,
@@ -75,8 +72,7 @@ ERRORS = {
         409,
         "An open order has the animal, or it is pending or sold; the message says what "
         "to do.",
-        "{}",
-        ("The animal 42 has the open order 7: complete or cancel it first.",),
+        example=("The animal 42 has the open order 7: complete or cancel it first.",),
     ),
     "order_closed": Kind(
         409,
@@ -152,8 +148,7 @@ ERRORS = {
     "headers_too_large": Kind(
         431,
         "There are more than 16 KiB or more than 100 headers.",
-        "{}",
-        ("There are more than 16 KiB or more than 100 headers.",),
+        example=("There are more than 16 KiB or more than 100 headers.",),
     ),
     "internal_error": Kind(
         500,

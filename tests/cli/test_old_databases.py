@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from peewee import DatabaseError, IntegrityError, SqliteDatabase
+from peewee import DatabaseError, IntegrityError
 from playhouse.migrations import Runner
 
 from petstore.models.keys import Key
@@ -24,13 +23,6 @@ from petstore.storage.lists import Part
 from petstore.upkeep import housekeeping
 from tests.harness import databases
 
-TABLES_OF_1_1_0 = Path(__file__).with_name("release_1_1_0.sql")
-TYPES_OF_SQLITE = {
-    "BIGSERIAL PRIMARY KEY": "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT",
-    "BIGINT": "INTEGER",
-    "BOOLEAN": "INTEGER",
-    "BYTEA": "BLOB",
-}
 SHELTER = 1
 
 
@@ -38,7 +30,10 @@ SHELTER = 1
 def old(unmigrated_url: str) -> Iterator[None]:
     """A database of release 1.1.0, with two projects, keys and an animal."""
     open_databases(read_settings({"DATABASE_URL": unmigrated_url}))
-    create_old_tables()
+    runner = Runner(db.obj, str(migrator._DIRECTORY), table_name="migration")
+    runner.migrations()[0].load().create_old_tables(db.obj)
+    runner.History.create_table()
+    runner.History.create(name="0026_domain_columns")
     insert(
         "project (slug, name, plan, per_minute, per_day, created_ms) VALUES"
         " ('shelter', 'S', 'free', NULL, NULL, 0),"
@@ -54,18 +49,6 @@ def old(unmigrated_url: str) -> Iterator[None]:
     insert("category (project_id, id) VALUES (1, 7)")
     yield
     databases.close()
-
-
-def create_old_tables() -> None:
-    statements = TABLES_OF_1_1_0.read_text()
-    if isinstance(db.obj, SqliteDatabase):
-        for theirs, ours in TYPES_OF_SQLITE.items():
-            statements = statements.replace(theirs, ours)
-    for statement in statements.split(";\n")[:-1]:
-        db.execute_sql(statement)
-    history = Runner(db.obj, str(migrator._DIRECTORY), table_name="migration").History
-    history.create_table()
-    history.create(name="0026_domain_columns")
 
 
 def insert(row: str) -> None:

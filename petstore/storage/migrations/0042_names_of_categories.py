@@ -1,259 +1,100 @@
-"""The schema; a database of release 1.1.0, or of a step since, is brought to it.
+"""The tables of release 1.1.0, which a new database gets here, and what came since.
 
-That release may be serving meanwhile. So each transaction locks one table, none builds
+Release 1.1.0 may be serving meanwhile. So each transaction locks one table, none builds
 an index of a table that it has locked against reading, and what is interrupted can be
 done again.
 """
 
 import unicodedata
 from contextlib import contextmanager
+from pathlib import Path
 
-from peewee import (
-    SQL,
-    BigAutoField,
-    BigIntegerField,
-    BlobField,
-    BooleanField,
-    Check,
-    CompositeKey,
-    ForeignKeyField,
-    Model,
-    SqliteDatabase,
-    TextField,
-)
+from peewee import SqliteDatabase, Table
 
 atomic = False
 LOCK = -1  # any fixed number
-# No search reads them.
+RELEASE_1_1_0 = Path(__file__).with_name("release_1_1_0.sql")
+TYPES_OF_SQLITE = {
+    # Without AUTOINCREMENT, SQLite gives the id of a deleted last row out again.
+    "BIGSERIAL PRIMARY KEY": "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT",
+    "BIGINT": "INTEGER",
+    "BOOLEAN": "INTEGER",
+    "BYTEA": "BLOB",
+}
+# Release 1.1.0 adds rows without them.
+COLUMNS = {
+    "project": ("rows_held BIGINT",),
+    "api_key": ("is_public BOOLEAN",),
+    "category": ("folded TEXT",),
+    "pet": (
+        "folded TEXT",
+        "added_ms BIGINT",
+        "added_by TEXT",
+        "changed_ms BIGINT",
+        "changed_by TEXT",
+    ),
+    "pet_order": ("folded TEXT",),
+    "activity": ("topic TEXT NOT NULL DEFAULT 'settings'",),
+}
+UPLOADS = """CREATE TABLE IF NOT EXISTS upload (
+    session_id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    content BYTEA NOT NULL,
+    at_ms BIGINT NOT NULL,
+    FOREIGN KEY (session_id) REFERENCES session (digest) ON DELETE CASCADE
+)"""
+INDEXES = {
+    "upload_at_ms": "upload (at_ms)",
+    "pet_project_id_id_folded": "pet (project_id, id, folded)",
+    "pet_order_project_id_pet_id_status_id": (
+        "pet_order (project_id, pet_id, status, id)"
+    ),
+    # Without the id: an index with all columns would be preferred to the primary key,
+    # and read in full for a page of categories.
+    "category_project_id_folded": "category (project_id, folded)",
+    "activity_project_id_topic_id": "activity (project_id, topic, id)",
+    # For housekeeping: what release 1.1.0 has added.
+    "project_id": "project (id) WHERE rows_held IS NULL",
+    "pet_id": "pet (id) WHERE folded IS NULL",
+    "pet_order_id": "pet_order (id) WHERE folded IS NULL",
+    "category_project_id_id": "category (project_id, id) WHERE folded IS NULL",
+}
 OUTDATED_INDEXES = (
     "pet_project_id_id_name",
     "category_project_id_name",
     "activity_project_id_id",
 )
+# Keys for web pages: release 1.1.0 knows them by these two.
+PUBLIC_KEYS = (
+    "UPDATE api_key SET is_public = TRUE WHERE role = 'read' AND per_minute IS NOT NULL"
+)
 
 
 def up(migrator, db):
-    # Without AUTOINCREMENT, SQLite gives the id of a deleted last row out again.
-    never_twice = [SQL("AUTOINCREMENT")] if isinstance(db, SqliteDatabase) else []
-
-    class Table(Model):
-        class Meta:
-            database = db
-            legacy_table_names = False
-
-    class Project(Table):
-        id = BigAutoField(constraints=never_twice)
-        slug = TextField(unique=True)
-        name = TextField()
-        plan = TextField()
-        per_minute = BigIntegerField(null=True)
-        per_day = BigIntegerField(null=True)
-        created_ms = BigIntegerField()
-        max_rows = BigIntegerField(null=True)
-        deleted_ms = BigIntegerField(null=True)
-        rows_held = BigIntegerField(null=True)
-
-        class Meta:
-            constraints = [Check("(per_minute IS NULL) = (per_day IS NULL)")]
-
-    class Slug(Table):
-        slug = TextField(primary_key=True)
-
-    class ApiKey(Table):
-        id = BigAutoField(constraints=never_twice)
-        project = ForeignKeyField(Project, index=False)
-        prefix = TextField(unique=True)
-        digest = BlobField()
-        label = TextField(null=True)
-        created_ms = BigIntegerField()
-        last_used_ms = BigIntegerField(null=True)
-        expires_ms = BigIntegerField(null=True)
-        retires_ms = BigIntegerField(null=True)
-        revoked_ms = BigIntegerField(null=True)
-        banned_until_ms = BigIntegerField(null=True)
-        role = TextField(constraints=[SQL("DEFAULT 'full'")])
-        per_minute = BigIntegerField(null=True)
-        per_day = BigIntegerField(null=True)
-        origins = TextField(null=True)
-        is_public = BooleanField(null=True)
-
-    class Category(Table):
-        project = ForeignKeyField(Project, index=False)
-        id = BigIntegerField()
-        name = TextField(null=True)
-        folded = TextField(null=True)
-
-        class Meta:
-            primary_key = CompositeKey("project", "id")
-            # Without the id: an index with all columns would be preferred to the
-            # primary key, and read in full for a page of categories.
-            indexes = ((("project", "folded"), False),)
-
-    class Pet(Table):
-        id = BigAutoField(constraints=never_twice)
-        project = ForeignKeyField(Project, index=False)
-        name = TextField()
-        category_id = BigIntegerField()
-        status = TextField(
-            constraints=[Check("status IN ('available', 'pending', 'sold')")]
-        )
-        folded = TextField(null=True)
-        added_ms = BigIntegerField(null=True)
-        added_by = TextField(null=True)
-        changed_ms = BigIntegerField(null=True)
-        changed_by = TextField(null=True)
-
-        class Meta:
-            indexes = (
-                (("project", "id", "folded"), False),
-                (("project", "status", "id"), False),
-                (("project", "category_id", "id"), False),
-                (("project", "category_id", "status", "id"), False),
-            )
-
-    class PetOrder(Table):
-        id = BigAutoField(constraints=never_twice)
-        project = ForeignKeyField(Project, index=False)
-        pet_id = BigIntegerField()
-        status = TextField(
-            constraints=[Check("status IN ('placed', 'completed', 'cancelled')")]
-        )
-        created_ms = BigIntegerField()
-        updated_ms = BigIntegerField()
-        reference = TextField(null=True)
-        folded = TextField(null=True)
-
-        class Meta:
-            indexes = (
-                (("project", "id"), False),
-                (("project", "status", "id"), False),
-                (("project", "pet_id", "id"), False),
-                (("project", "pet_id", "status", "id"), False),
-            )
-
-    class Reply(Table):
-        project = ForeignKeyField(Project, index=False)
-        path = TextField()
-        key = TextField()
-        fingerprint = BlobField()
-        created_ms = BigIntegerField(index=True)
-        status = BigIntegerField(null=True)
-        location = TextField(null=True)
-        body = BlobField(null=True)
-
-        class Meta:
-            primary_key = CompositeKey("project", "path", "key")
-
-    class DomainToken(Table):
-        project = ForeignKeyField(Project, primary_key=True)
-        token = TextField()
-
-    class Domain(Table):
-        id = BigAutoField(constraints=never_twice)
-        project = ForeignKeyField(Project, index=False)
-        name = TextField()
-        created_ms = BigIntegerField()
-        verified_ms = BigIntegerField(null=True)
-        is_chosen = BooleanField()
-        lost_ms = BigIntegerField(null=True)
-        looked_ms = BigIntegerField(null=True, index=True)
-        finding = TextField(null=True)
-        astray_ms = BigIntegerField(null=True)
-        certificate_issuer = TextField(null=True)
-        certificate_expires_ms = BigIntegerField(null=True)
-        certificate_fault = TextField(null=True)
-
-        class Meta:
-            indexes = ((("project", "name"), True),)
-            constraints = [Check("verified_ms IS NOT NULL OR NOT is_chosen")]
-
-    class Secret(Table):
-        name = TextField(primary_key=True)
-        text = TextField()
-
-    class Session(Table):
-        digest = TextField(primary_key=True)
-        key = ForeignKeyField(ApiKey, on_delete="CASCADE")
-        ends_ms = BigIntegerField(index=True)
-        began_ms = BigIntegerField(null=True)
-        seen_ms = BigIntegerField(null=True)
-
-    class Upload(Table):
-        session = ForeignKeyField(Session, primary_key=True, on_delete="CASCADE")
-        name = TextField()
-        content = BlobField()
-        at_ms = BigIntegerField(index=True)
-
-    class FailedRequest(Table):
-        id = BigAutoField()
-        project = ForeignKeyField(Project, index=False, on_delete="CASCADE")
-        at_ms = BigIntegerField()
-        operation = TextField()
-        status = BigIntegerField()
-        code = TextField()
-        message = TextField()
-        key_prefix = TextField()
-        request_id = TextField()
-
-        class Meta:
-            indexes = ((("project", "id"), False),)
-
-    class KeyUsage(Table):
-        key = ForeignKeyField(ApiKey, index=False, on_delete="CASCADE")
-        day = BigIntegerField(index=True)
-        served = BigIntegerField()
-        refused = BigIntegerField()
-
-        class Meta:
-            primary_key = CompositeKey("key", "day")
-
-    class Activity(Table):
-        id = BigAutoField(constraints=never_twice)
-        project = ForeignKeyField(Project, index=False, on_delete="CASCADE")
-        at_ms = BigIntegerField(index=True)
-        name = TextField()
-        actor = TextField()
-        facts = TextField()
-        topic = TextField(constraints=[SQL("DEFAULT 'settings'")])
-
-        class Meta:
-            indexes = ((("project", "topic", "id"), False),)
-
-    # Of all the projects that have added a domain, one has it.
-    Domain.add_index(Domain.name, unique=True, where=Domain.verified_ms.is_null(False))
-    # For housekeeping: what release 1.1.0 has added.
-    Project.add_index(Project.id, where=Project.rows_held.is_null())
-    Category.add_index(Category.project, Category.id, where=Category.folded.is_null())
-    Pet.add_index(Pet.id, where=Pet.folded.is_null())
-    PetOrder.add_index(PetOrder.id, where=PetOrder.folded.is_null())
-    ends = (
-        "(COALESCE(revoked_ms,"
-        " CASE WHEN retires_ms < expires_ms THEN retires_ms"
-        " ELSE COALESCE(expires_ms, retires_ms) END, 9223372036854775807))"
-    )
-    ApiKey.add_index(ApiKey.project, SQL(ends), ApiKey.id, name="api_key_ends")
-
     with locked(db):
-        if not Project.table_exists():
-            db.create_tables(Table.__subclasses__())
-    with locked(db):
-        db.create_tables([Upload])
-    for table in (Project, ApiKey, Category, Pet, PetOrder, Activity):
+        if not db.table_exists("project"):
+            create_old_tables(db)
+    for table, columns in COLUMNS.items():
         with locked(db):
-            add_columns(migrator, table)
+            there = {column.name for column in db.get_columns(table)}
+            for column in columns:
+                if column.partition(" ")[0] not in there:
+                    run(db, f"ALTER TABLE {table} ADD COLUMN {column}")
+    for statement in (
+        UPLOADS,
+        *(f"CREATE INDEX IF NOT EXISTS {name} ON {on}" for name, on in INDEXES.items()),
+        *(f"DROP INDEX IF EXISTS {name}" for name in OUTDATED_INDEXES),
+        PUBLIC_KEYS,
+    ):
         with locked(db):
-            db.create_tables([table])  # with its indexes
+            run(db, statement)
     with locked(db):
-        # Keys for web pages: release 1.1.0 knows them by these two.
-        db.execute_sql(
-            "UPDATE api_key SET is_public = TRUE"
-            " WHERE role = 'read' AND per_minute IS NOT NULL"
-        )
-    with locked(db):
-        fold_names(Category)
-    for name in OUTDATED_INDEXES:
-        with locked(db):
-            db.execute_sql(f"DROP INDEX IF EXISTS {name}")
+        fold_names(db)
+
+
+def create_old_tables(db):
+    for statement in RELEASE_1_1_0.read_text().split(";\n")[:-1]:
+        run(db, statement)
 
 
 @contextmanager
@@ -263,20 +104,19 @@ def locked(db):
         yield
 
 
-def add_columns(migrator, table):
-    name = table._meta.table_name
-    there = {column.name for column in migrator.database.get_columns(name)}
-    for field in table._meta.sorted_fields:
-        if (column := field.column_name) not in there:
-            added = migrator.add_column(name, column, field, allow_not_null=True)
-            migrator.migrate(added)
+def run(db, statement):
+    if isinstance(db, SqliteDatabase):
+        for theirs, its in TYPES_OF_SQLITE.items():
+            statement = statement.replace(theirs, its)
+    db.execute_sql(statement)
 
 
-def fold_names(category):
+def fold_names(db):
+    category = Table("category", ("project_id", "id", "name", "folded")).bind(db)
     unfolded = category.folded.is_null()
     category.update(folded="").where(unfolded, category.name.is_null()).execute()
-    named = category.select(category.project, category.id, category.name)
-    for project, number, name in named.where(unfolded).tuples():
+    named = category.select(category.project_id, category.id, category.name)
+    for project_id, number, name in named.where(unfolded).tuples():
         folded = unicodedata.normalize("NFC", name.strip().casefold())
-        row = (category.project == project) & (category.id == number)
+        row = (category.project_id == project_id) & (category.id == number)
         category.update(folded=folded).where(row).execute()

@@ -1,4 +1,4 @@
--- The tables of release 1.1.0 that this one has, too, as in PostgreSQL.
+-- The tables of release 1.1.0 that are still used, as in PostgreSQL.
 CREATE TABLE project (
   id BIGSERIAL PRIMARY KEY,
   slug TEXT NOT NULL,
