@@ -48,8 +48,6 @@ class SettingError(ValueError):
 
 
 class Address(NamedTuple):
-    """The host and the port of a server."""
-
     host: str
     port: int
 
@@ -177,8 +175,6 @@ def setting(variable: str, convert: Callable[[str], Any], default: Any = None) -
 
 @dataclass(frozen=True, repr=False)  # three contain secrets
 class Settings:
-    """The value of every setting, or its default."""
-
     database_url: str = setting("DATABASE_URL", database_url, "sqlite:///petstore.db")
     """`sqlite:///FILE`, or `postgresql://USER:PASSWORD@HOST:PORT/NAME`
     (PostgreSQL 14 or newer)"""
@@ -240,10 +236,7 @@ def variables() -> dict[str, str]:
 
 
 def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
-    """Read every setting; an empty variable counts as not set.
-
-    Raises `SettingError` for the first one that is not valid.
-    """
+    """Read every setting, an empty one as not set; raises `SettingError`."""
     values: dict[str, Any] = {}
     for each in fields(Settings):
         variable, convert = each.metadata["variable"], each.metadata["convert"]

@@ -13,10 +13,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def create_app() -> Flask:
-    """Make an application that has the commands and serves nothing.
-
-    Raises `SettingError`.
-    """
+    """Make an application that serves nothing; raises `SettingError`."""
     settings = read_settings()
     app = Flask(__name__, static_folder=None)
     open_databases(settings)

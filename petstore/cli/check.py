@@ -133,7 +133,6 @@ def check_files(_settings: Settings) -> Result:
 
 
 def check_proxies(settings: Settings) -> Result:
-    """Check that the TLS proxy in front of projects' own hosts is trusted."""
     if settings.base_domain and not settings.trusted_proxies:
         return "wrong", (
             "PETSTORE_BASE_DOMAIN needs a TLS proxy in front, and "
@@ -144,7 +143,6 @@ def check_proxies(settings: Settings) -> Result:
 
 
 def check_hosts(settings: Settings) -> Result:
-    """Check that the base domain and any name below it have the same addresses."""
     base = settings.base_domain
     if base is None:
         return "ok", "no PETSTORE_BASE_DOMAIN: every host is served"

@@ -73,10 +73,7 @@ def add_animal(category_id: int | str, **members: Any) -> Outcome:
 
 @bp.get("/<id:pet_id>")
 def animal(pet_id: int, form: Form = EMPTY) -> str:
-    """Show one animal, its orders, and what can be done with it.
-
-    The form is the one that corrects it or the one that orders it.
-    """
+    """Show one animal; the form is the one that corrects it or that orders it."""
     project_id = current_project().id
     pet = Pet.find(project_id, pet_id)
     orders = Order.listed(project_id, Part(SHOWN_ORDERS), name=f"#{pet_id}")

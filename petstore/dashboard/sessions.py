@@ -105,10 +105,7 @@ def end() -> None:
 
 
 def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | None:
-    """Do as `recognise` does, or redirect to the sign-in page.
-
-    Raises 403 if the pages take more than the role of the key.
-    """
+    """Do as `recognise` does, or redirect to the sign-in page; raises 403 by role."""
     if recognise(has_reserve=has_reserve):
         require_role(current_request().state.required_caller.role, takes)
         return None

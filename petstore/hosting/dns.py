@@ -28,8 +28,6 @@ INTERNAL_ADDRESS = "an address that is not public"
 
 
 class Record(NamedTuple):
-    """A record that the owner of a domain has to create."""
-
     kind: str
     name: str
     value: str
@@ -43,8 +41,6 @@ class Record(NamedTuple):
 
 
 class RequiredRecords(NamedTuple):
-    """What DNS has to contain before a domain is verified."""
-
     name: str
     target: str  # the project's generated subdomain
     token: str

@@ -74,10 +74,7 @@ class Verifier:
         return result.is_verified
 
     def recheck_soon(self) -> None:
-        """Have the domains that are due checked in a minute, in the background.
-
-        Each request calls it, in any number of processes.
-        """
+        """Have the domains that are due checked in a minute, in the background."""
         self._rechecks.start(timeouts.LIMITS.recheck_seconds)
 
     def recheck_due(self) -> None:

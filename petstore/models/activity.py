@@ -13,8 +13,6 @@ from petstore.storage.lists import List, Listed, Part
 
 
 class Event(NamedTuple):
-    """An event of a project."""
-
     id: int
     at_ms: int
     name: str

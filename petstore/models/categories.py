@@ -51,8 +51,6 @@ def fold_name(name: str) -> str:
 
 
 class Category(NamedTuple):
-    """A category of a project's animals."""
-
     id: int
     name: str | None
 
@@ -80,10 +78,7 @@ class Category(NamedTuple):
 
     @classmethod
     def add(cls, project_id: int, name: str) -> Self:
-        """Add a category with the next free number.
-
-        Raises `CategoryNameTaken` and `ProjectFull`.
-        """
+        """Add a category; raises `CategoryNameTaken` and `ProjectFull`."""
         with db.atomic():
             take_rows(project_id)  # two that name the same wait for each other
             _require_free(cls.ids_named(project_id, name))
@@ -102,10 +97,7 @@ class Category(NamedTuple):
 
     @staticmethod
     def ids_named(project_id: int, name: str) -> list[int]:
-        """Return the ids of the categories with that name, at most two of them.
-
-        Its case makes no difference, nor do blanks around it.
-        """
+        """Return the ids of categories with that name in any case, at most two."""
         folded = fold_name(name)
         rows = CategoryTable.select(*_COLUMNS).where(
             CategoryTable.project == project_id, CategoryTable.folded == folded
@@ -201,10 +193,7 @@ class Category(NamedTuple):
 
     @classmethod
     def delete(cls, project_id: int, category_id: int) -> None:
-        """Delete a category that no animal has.
-
-        Raises `NotFound` and `CategoryInUse`.
-        """
+        """Delete a category; raises `NotFound` and `CategoryInUse`."""
         with db.atomic():
             take_rows(project_id, -1)  # no animal gets it meanwhile
             if not _delete_if_unused(project=project_id, category_id=category_id):
@@ -263,8 +252,6 @@ class Category(NamedTuple):
 
 
 class CategoryTable(BaseModel):
-    """The categories of all projects."""
-
     project = ForeignKeyField(Project, index=False)
     id = BigIntegerField()
     name = TextField(null=True)

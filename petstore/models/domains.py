@@ -114,10 +114,7 @@ class Domain(BaseModel):
 
     @classmethod
     def add(cls, project: Project, name: str) -> Self:
-        """Add a domain that is not verified yet; several projects may add the same one.
-
-        Raises `DomainNotAllowed`.
-        """
+        """Add a domain, as several projects may; raises `DomainNotAllowed`."""
         require_domains(project)
         try:
             with db.atomic():
@@ -147,10 +144,7 @@ class Domain(BaseModel):
 
     @classmethod
     def claim_due(cls) -> Self | None:
-        """Claim the domain that has been due for a check for longest.
-
-        Of the workers that ask at the same time, one gets it.
-        """
+        """Claim the domain that has been due for longest; one worker gets it."""
         now = clock.now_ms()
         is_due = _is_due(now)
         first = cls.select(cls.id).where(is_due).order_by(cls.checked_ms, cls.id)
@@ -215,10 +209,7 @@ class Domain(BaseModel):
         return "active" if self.certificate_issuer else "issuing"
 
     def choose(self) -> None:
-        """Make it the project's primary domain.
-
-        Raises `DomainNotAllowed` and `CannotBePrimary`.
-        """
+        """Make it the primary one; raises `DomainNotAllowed` and `CannotBePrimary`."""
         require_domains(self.project)
         points_here = _points_here_since(clock.now_ms() - REDIRECTS_END_AFTER_MS)
         with db.atomic():

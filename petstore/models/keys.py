@@ -130,10 +130,7 @@ class Key(BaseModel):
 
     @classmethod
     def _ends_by_itself(cls) -> Case:
-        """Return when a key ends if nobody revokes it; null: never.
-
-        That is at its expiry or at the end of its grace, whatever comes first.
-        """
+        """Return when a key expires, or its grace ends if that comes first; or null."""
         retires_first = cls.retires_ms < cls.expires_ms
         the_other = fn.COALESCE(cls.expires_ms, cls.retires_ms)
         return Case(None, [(retires_first, cls.retires_ms)], the_other)

@@ -157,8 +157,6 @@ class Order(NamedTuple):
 
 
 class OrderTable(BaseModel):
-    """The orders of all projects."""
-
     id = BigAutoField()
     project = ForeignKeyField(Project, index=False)
     pet_id = BigIntegerField()  # the order stays when the animal is withdrawn

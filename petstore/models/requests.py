@@ -75,8 +75,6 @@ class Notes(Generic[Note]):
 
 
 class Failure(NamedTuple):
-    """A request that was answered with an error."""
-
     project: int
     at_ms: int
     operation: str  # its id in the interface description, or method and path

@@ -96,10 +96,7 @@ class Upload(BaseModel):
 
     @classmethod
     def keep(cls, token: str, content: bytes) -> str:
-        """Keep a file in place of the one before, and return what names it.
-
-        Raises `NoSuchUpload` if the session has ended.
-        """
+        """Keep a file in place of the one before, and return what names it."""
         values = {
             "session": digest_of(token).hex(),
             "name": randomness.token(TOKEN_BYTES),

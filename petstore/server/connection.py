@@ -71,10 +71,7 @@ class Connection:
             seconds = self._worker.cfg.keepalive
 
     def _next_request(self, seconds: float) -> dict[str, Any] | None:
-        """Return the environ of the next request, or None if the client sends none.
-
-        It may begin within so many seconds.
-        """
+        """Return the environ of a request that begins in time, or None."""
         self.is_idle = True
         self._worker.add_waiting(self)
         try:
@@ -99,10 +96,7 @@ class Connection:
         return self._reader.is_complete
 
     def _unreadable(self, error: ErrorResponse) -> dict[str, Any]:
-        """Return a request that has the application render the error.
-
-        The response is then logged and counted like every other.
-        """
+        """Return a request that has the application render, log and count the error."""
         self._is_last = True
         return self._base_environ | {
             "REQUEST_METHOD": "GET",
@@ -197,10 +191,7 @@ class Response:
         self.ends_connection = False
 
     def pieces(self, application: WSGIApplication) -> Generator[bytes, None, None]:
-        """Call the application and yield the response; a short one is one piece.
-
-        Raises whatever the application raises.
-        """
+        """Call the application and yield the response; a short one is one piece."""
         parts = application(self._environ, self._start_response)
         try:
             body = iter(parts)

@@ -50,12 +50,9 @@ class RequestReader:
         self._body = bytearray()
 
     def read(self, data: bytes) -> None:
-        """Read bytes of the current request.
+        """Read bytes of the current request; raises `ErrorResponse` for a refused one.
 
-        What follows its end is not read, and makes it the last request unless it is
-        blank lines.
-
-        Raises `ErrorResponse` if the request is refused.
+        What follows its end, unless it is blank lines, makes it the last request.
         """
         self.kept_bytes += len(data)
         if not self._has_head:
@@ -78,11 +75,7 @@ class RequestReader:
         return environ
 
     def close(self) -> None:
-        """Drop what was read.
-
-        Reader and parser refer to each other, so without this the bytes of a closed
-        connection would wait for the garbage collector.
-        """
+        # It refers to the reader: what was read would wait for the garbage collector.
         del self._parser
 
     def _check_head(self, data: bytes) -> None:
@@ -150,10 +143,7 @@ class RequestReader:
         self._environ[key] = value.strip(b" \t").decode("latin-1")
 
     def on_headers_complete(self) -> None:
-        """Check the head and complete the environ.
-
-        Raises `InvalidRequest` if another server could read the head differently.
-        """
+        """Raise `InvalidRequest` if another server could read the head differently."""
         if self._has_head:
             return
         self._has_head = True
@@ -219,10 +209,7 @@ class RequestReader:
         self.expects_continue = bool(expectation) and version == "1.1"
 
     def _skip_body(self, length: int) -> None:
-        """Stop reading a body that is too large.
-
-        The application refuses it because of its Content-Length.
-        """
+        """Stop reading a body, which the application refuses by its Content-Length."""
         self._body.clear()
         self._environ["CONTENT_LENGTH"] = str(length)
         self.is_complete = self.is_last = True

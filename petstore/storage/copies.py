@@ -112,10 +112,7 @@ def _require_empty(target: Databases) -> None:
 
 
 def table_groups() -> tuple[list[type[Model]], list[type[Model]]]:
-    """Return the tables of the data and those of the counters.
-
-    A table follows those that it refers to.
-    """
+    """Return the tables of the data and of the counters, each after those it needs."""
     return _sorted(BaseModel.__subclasses__()), _sorted(CounterModel.__subclasses__())
 
 
@@ -132,10 +129,7 @@ def _sorted(group: Sequence[type[Model]]) -> list[type[Model]]:
 
 
 def _copy_table(table: type[Model], source: Engine, target: Engine) -> None:
-    """Copy every row with its id.
-
-    To be called in a snapshot of the source, and while the target is being filled.
-    """
+    """Copy every row with its id, in a snapshot of the source."""
     fields = table._meta.sorted_fields
     for rows in chunked(rows_of(source, table), COPIED_AT_ONCE):
         table.insert_many(rows, fields).as_rowcount().execute(target)
