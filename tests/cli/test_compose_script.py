@@ -95,7 +95,7 @@ def test_three_commands_lead_to_a_first_key(shell: Callable, place: Path, told: 
     assert environment(place) == given
 
 
-def test_upgrade_backs_up_before_and_prints_the_way_back(
+def test_upgrade_backs_up_and_prints_the_way_back(
     shell: Callable, place: Path, told: Path
 ):
     assert f"upgrade v{RELEASE}" in UPGRADE
@@ -115,9 +115,7 @@ def test_upgrade_backs_up_before_and_prints_the_way_back(
     assert started.endswith("up --build --detach")
 
 
-def test_nothing_is_upgraded_without_a_backup_or_to_what_is_no_release(
-    shell: Callable, place: Path
-):
+def test_nothing_is_upgraded_without_a_backup(shell: Callable, place: Path):
     shell(START)
     shell(f"git commit -q --allow-empty -m two && git tag v{RELEASE}")
     shell(UPGRADE, status=1, dump_fails=1)

@@ -63,14 +63,12 @@ def test_create_prints_a_working_key_of_the_only_project_or_the_named_one(
     assert listed(flask, "--project", "rival").keys() == {other[:16]}
 
 
-def test_key_has_the_given_role_and_is_full_without_one(
-    flask: Callable, project: Project
-):
+def test_key_has_the_given_role_or_is_full(flask: Callable, project: Project):
     for options, role in (
         ((), "full"),
-        *((("--role", role), role) for role in ("read", "write", "full")),
-        (FOR_PAGES, "public"),
+        (("--role", "write"), "write"),
         (("--role", "read", *LIMITS), "read"),
+        (FOR_PAGES, "public"),
     ):
         assert Caller.of(printed(flask("keys", "create", *options))).role == role
 
@@ -79,33 +77,17 @@ def test_the_list_shows_everything_but_the_key(flask: Callable, project: Project
     origins = ("--origin", SHOP, "--origin", "http://localhost:8080")
     options = ("--label", "CI", "--expires-in", "1.5", *FOR_PAGES, *origins)
     key = printed(flask("keys", "create", *options))
-    assert json.loads(text_of(flask("keys", "list", "--json"))) == [
-        {
-            "prefix": key[:16],
-            "label": "CI",
-            "role": "public",
-            "state": "active",
-            "created": "2027-03-17T12:00:10Z",
-            "lastUsed": None,
-            "expires": "2027-03-19T00:00:10Z",
-            "revoked": None,
-            "bannedUntil": None,
-            "perMinute": 5,
-            "perDay": 50,
-            "origins": [SHOP, "http://localhost:8080"],
-            "servedToday": 0,
-            "refusedToday": 0,
-            "served30Days": 0,
-            "refused30Days": 0,
-            "project": "shelter",
-        }
+    assert list(row_of(flask, key).values()) == [
+        *(key[:16], "CI", "public", "active", "2027-03-17T12:00:10Z", "-"),
+        *("2027-03-19T00:00:10Z", "-", "-", "5", "50"),
+        *(f"{SHOP} http://localhost:8080", "0", "0", "0", "0", "shelter"),
     ]
-    row = row_of(flask, key)
-    assert (row["LAST USED"], row["PER DAY"]) == ("-", "50")
-    assert row["ORIGINS"] == f"{SHOP} http://localhost:8080"
+    [row] = json.loads(text_of(flask("keys", "list", "--json")))
+    assert row["origins"] == [SHOP, "http://localhost:8080"]
+    assert (row["lastUsed"], row["served30Days"]) == (None, 0)
 
 
-def test_list_shows_what_each_key_was_served_and_refused(
+def test_list_shows_requests_of_each_key(
     flask: Callable, client_of: Callable, clock: Clock
 ):
     key = Key.issue(Project.add("Small", None, Plan("enterprise", 2, 9)))
@@ -145,7 +127,7 @@ def test_ban_is_listed_until_it_ends_or_is_lifted(
     assert row_of(flask, banned)["BANNED UNTIL"] == "-"
 
 
-def test_rotated_key_ends_after_a_day_or_the_given_grace(
+def test_rotated_key_ends_after_grace(
     flask: Callable, rotate: Callable, project: Project
 ):
     for options, end in (
@@ -186,9 +168,7 @@ def test_rotated_revoked_or_expired_key_cannot_be_rotated(
     assert len(listed(flask)) == 4
 
 
-def test_key_of_a_project_that_is_being_deleted_is_unknown(
-    flask: Callable, project: Project
-):
+def test_key_of_a_deleted_project_is_unknown(flask: Callable, project: Project):
     prefix = Key.issue(project, banned_until_ms=START_MS + MINUTE_MS)[:16]
     before = Key.select().dicts().get()
     project.mark_deleted()
@@ -232,42 +212,32 @@ def test_key_takes_ten_origins(flask: Callable, project: Project):
 
 
 def test_invalid_argument_is_refused_in_one_line(flask: Callable, key: str):
-    own = "A key has a limit per minute and a limit per day"
-    for arguments, message in (
-        (("create", "--project", "nobody"), "There is no project 'nobody'."),
-        (("create", "--label", ""), "--label must have 1 to 200 characters."),
-        (("create", "--label", "a\nb"), "--label must not be blank and"),
-        *(
-            (("create", "--expires-in", days), "--expires-in must be more than 0 and")
-            for days in ("0", "36501", "nan")
-        ),
-        (("create", "--expires-in", "soon"), "Invalid value for '--expires-in'"),
-        (("create", "--role", "admin"), "Invalid value for '--role'"),
-        (("create", *LIMITS[:2]), own),
-        (("create", *LIMITS[2:]), own),
-        (("create", "--per-minute", "0"), "Invalid value for '--per-minute'"),
-        (
-            ("create", "--per-minute", "1001", "--per-day", "1"),
-            "A key may have at most the limits of its project, which are 1,000 ",
-        ),
-        (("create", "--role", "public"), "A key for a web page needs limits of its"),
-        (
-            ("create", "--role", "read", *LIMITS, "--origin", SHOP),
-            "Only a key for a web page",
-        ),
-        (("list", "--project", ""), "There is no project ''."),
-        (("revoke", "pet_0"), "There is no key 'pet_0'; see flask keys list."),
-        (("rotate", "a\nb"), r"There is no key 'a\nb'; see flask keys list."),
-        (("rotate", "pet_0", "--grace", "-1"), "Invalid value for '--grace'"),
-        (("rotate", "pet_0", "--grace", "31536001"), "Invalid value for '--grace'"),
-        *(
-            ((command, key), f"Give only the beginning of the key: {key[:16]}")
-            for command in ("revoke", "unban", "rotate")
-        ),
+    one_limit = "A key has a limit per minute and a limit per day"
+    above = ("--per-minute", "1001", "--per-day", "1")
+    for options, message in (
+        (("--project", "nobody"), "There is no project 'nobody'."),
+        (("--label", ""), "--label must have 1 to 200 characters."),
+        (("--label", "a\nb"), "--label must not be blank and"),
+        (("--expires-in", "0"), "--expires-in must be more than 0 and"),
+        (("--expires-in", "36501"), "--expires-in must be more than 0 and"),
+        (("--expires-in", "nan"), "--expires-in must be more than 0 and"),
+        (("--role", "admin"), "Invalid value for '--role'"),
+        (LIMITS[:2], one_limit),
+        (LIMITS[2:], one_limit),
+        (("--per-minute", "0"), "Invalid value for '--per-minute'"),
+        (above, "A key may have at most the limits of its project, which are 1,000 "),
+        (("--role", "public"), "A key for a web page needs limits of its"),
+        (("--role", "read", *LIMITS, "--origin", SHOP), "Only a key for a web page"),
     ):
-        told = refusal(flask("keys", *arguments))
-        assert told.startswith(message)
-        assert key not in told
+        assert refusal(flask("keys", "create", *options)).startswith(message)
+    for command in ("revoke", "unban", "rotate"):
+        told = refusal(flask("keys", command, "a\nb"))
+        assert told == r"There is no key 'a\nb'; see flask keys list."
+        told = refusal(flask("keys", command, key))
+        assert told == f"Give only the beginning of the key: {key[:16]}"
+    for grace in ("-1", "31536001"):
+        told = refusal(flask("keys", "rotate", key[:16], "--grace", grace))
+        assert told.startswith("Invalid value for '--grace'")
     assert len(listed(flask)) == 1
 
 

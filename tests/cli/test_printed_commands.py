@@ -13,7 +13,7 @@ from petstore.models.projects import Project
 from tests.harness.documents import commands_below
 from tests.harness.servers import ROOT
 
-NEVER_USED, COMPLETION = commands_below("docs/operating.md", "Commands")
+NEVER_USED, _ = commands_below("docs/operating.md", "Commands")
 [MOVE] = commands_below("docs/operating.md", "Moving to PostgreSQL")
 TARGET = "postgresql://petstore@db.example.org/petstore"
 
@@ -38,16 +38,8 @@ def test_keys_that_were_never_used_are_listed(project: Project, database_url: st
     assert shell(NEVER_USED, database_url) == [unused]
 
 
-def test_bash_completes_commands(sqlite_url: str):
-    typed = "COMP_WORDS=(flask dem) COMP_CWORD=1"
-    commands = f'{COMPLETION}\n{typed}; _flask_completion flask; echo "$COMPREPLY"'
-    assert shell(commands, sqlite_url) == ["demo"]
-
-
 @pytest.mark.parametrize("unmigrated_url", ["postgresql"], indirect=True)
-def test_projects_move_to_another_database(
-    project: Project, database_url: str, unmigrated_url: str
-):
+def test_projects_move(project: Project, database_url: str, unmigrated_url: str):
     move = MOVE.replace(TARGET, f"'{unmigrated_url}'").replace("cat password", "echo x")
     assert shell(move, database_url) == []
     moved = shell("flask projects list", unmigrated_url)

@@ -40,18 +40,12 @@ def test_failed_requests_are_listed_newest_first(
     client.get("/v1/pets?limit=0", headers={"X-Request-ID": "second"})
     rival_client.get("/v1/pets/8")
     failures.flush()
-    [second, first] = json.loads(text_of(flask("requests", *OF_SHELTER)))
-    assert (second["id"], second["code"]) == ("second", "invalid_request")
-    assert first == {
-        "project": "shelter",
-        "time": "2027-03-17T12:00:10Z",
-        "operation": "getPet",
-        "status": 404,
-        "code": "not_found",
-        "message": "There is no animal 9.",
-        "key": key[:16],
-        "id": "first",
-    }
+    [second, first] = table(flask("requests", "--project", "shelter"))
+    assert (second["ID"], second["CODE"]) == ("second", "invalid_request")
+    assert list(first.values()) == [
+        *("shelter", "2027-03-17T12:00:10Z", "getPet", "404", "not_found"),
+        *("There is no animal 9.", key[:16], "first"),
+    ]
     assert [row["PROJECT"] for row in table(flask("requests"))].count("rival") == 1
 
 

@@ -1,7 +1,9 @@
-"""flask projects create, list and change."""
+"""flask projects create, list and change, and flask demo."""
 
 import json
 from collections.abc import Callable
+
+from flask.testing import FlaskClient
 
 from petstore.models.projects import Project
 from tests.cli.outputs import printed, refusal, table, text_of
@@ -57,18 +59,10 @@ def test_invalid_slugs_and_names_are_refused(flask: Callable):
 def test_json_list_is_one_array(flask: Callable):
     assert text_of(flask("projects", "list", "--json")) == "[]\n"
     flask("projects", "create", "The  Shelter", *ENTERPRISE)
-    assert json.loads(text_of(flask("projects", "list", "--json"))) == [
-        {
-            "slug": "the-shelter",
-            "name": "The  Shelter",
-            "plan": "enterprise",
-            "perMinute": 7,
-            "perDay": 70,
-            "rows": 0,
-            "maxRows": None,
-            "created": "2027-03-17T12:00:10Z",
-        }
-    ]
+    [row] = json.loads(text_of(flask("projects", "list", "--json")))
+    limits = {"perMinute": 7, "perDay": 70, "rows": 0, "maxRows": None}
+    named = {"slug": "the-shelter", "name": "The  Shelter", "plan": "enterprise"}
+    assert row == named | limits | {"created": "2027-03-17T12:00:10Z"}
 
 
 def test_invalid_plan_or_limits_are_refused(flask: Callable, project: Project):
@@ -126,3 +120,22 @@ def test_invalid_change_is_refused(flask: Callable, project: Project):
     ):
         assert refusal(flask("projects", "change", *arguments)) == message
     assert limits_of(flask)[0] == "business"
+
+
+def test_key_of_the_demo_shows_animals_categories_and_an_order(
+    flask: Callable, client_of: Callable[[str], FlaskClient]
+):
+    client = client_of(printed(flask("demo")))
+    pets = client.get("/v1/pets").json
+    assert len(pets) == 10
+    assert {pet["status"] for pet in pets} == {"available", "pending"}
+    categories = client.get("/v1/categories").json
+    assert {each["id"] for each in categories} == {pet["categoryId"] for pet in pets}
+    assert len([each["name"] for each in categories if each["name"]]) == 3
+    orders = client.get("/v1/store/orders").json
+    assert [order["status"] for order in orders] == ["placed"]
+
+
+def test_database_with_a_project_is_left_alone(flask: Callable, project: Project):
+    assert refusal(flask("demo")) == "The database has a project already."
+    assert [each.slug for each in Project.all_by_slug()] == [project.slug]

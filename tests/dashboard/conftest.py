@@ -35,8 +35,8 @@ def browser(app: Flask, key: str) -> Browser:
 @pytest.fixture
 def few_pages(app: Flask, key: str) -> None:
     """Leave the project three pages of this minute."""
-    for _ in range(PAGES.per_minute - 3):
-        app.extensions["limiter"].count_page(Caller.of(key), has_reserve=False)
+    pages = PAGES.per_minute - 3
+    app.extensions["limiter"].count_page(Caller.of(key), pages=pages)
 
 
 @pytest.fixture

@@ -8,22 +8,22 @@ from tests.harness.browser import Browser, add_pet, words
 from tests.harness.databases import of_both_engines
 
 CATEGORIES = "/dashboard/categories"
+KINDS = {0: "Kind 0.", 1: None, 2: "Kind 2."}
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def categories(project: Project) -> None:
-    """Three categories from number 0 on, of which the even ones have names."""
-    for number in range(3):
-        Category.ensure(project.id, number, None if number % 2 else f"Kind {number}.")
+    """Three categories, of which two have names, and an animal of the third one."""
+    for number, name in KINDS.items():
+        Category.ensure(project.id, number, name)
+    add_pet(project, "Rex", 1)
 
 
 def names(project: Project) -> dict[int, str | None]:
     return dict(map(tuple, Category.page(project.id, after=-1, limit=100)))
 
 
-@pytest.mark.usefixtures("categories")
-def test_categories_are_listed_with_their_animals(browser: Browser, project: Project):
-    add_pet(project, "Rex", 1)
+def test_categories_are_listed_with_their_animals(browser: Browser):
     text = browser.read(f"{CATEGORIES}?limit=2")
     assert "Categories 3 categories" in text
     assert "0 Kind 0. 0 animals of category 0 Rename" in text
@@ -31,92 +31,52 @@ def test_categories_are_listed_with_their_animals(browser: Browser, project: Pro
 
 
 @of_both_engines
-@pytest.mark.usefixtures("categories")
-def test_a_category_is_named_on_its_row(browser: Browser, project: Project):
+def test_a_category_is_named_on_its_row(
+    browser: Browser, project: Project, rival: Project
+):
+    Category.ensure(rival.id, 1, "Rival's")
     answer = browser.submit(f"{CATEGORIES}/1?limit=2", name="Dogs")
     assert answer.location == f"{CATEGORIES}?limit=2"
     assert "The category 1 is saved." in browser.read(answer.location)
-    assert names(project)[1] == "Dogs"
-
-
-@pytest.mark.usefixtures("categories")
-def test_an_empty_name_takes_the_name_away(browser: Browser, project: Project):
-    told = browser.follow(f"{CATEGORIES}/2", name="")
-    assert "The category 2 is saved." in told
-    assert names(project)[2] is None
-
-
-@pytest.mark.usefixtures("categories")
-def test_a_wrong_name_is_shown_on_its_row(browser: Browser, project: Project):
-    answer = browser.submit(f"{CATEGORIES}/2", name="x" * 201)
-    assert answer.status_code == 400
-    row = answer.text.split("<tr>")[4]
-    assert "<details open>" in row
-    assert "Name must have 1 to 200 characters." in row
-    assert answer.text.count(" open>") == 1
-    assert names(project)[2] == "Kind 2."
+    assert "The category 2 is saved." in browser.follow(f"{CATEGORIES}/2", name="")
+    assert names(project) == {0: "Kind 0.", 1: "Dogs", 2: None}
+    assert names(rival) == {1: "Rival's"}
 
 
 def test_a_new_category_gets_the_next_number(browser: Browser, project: Project):
-    assert "Dogs is added, with the number 1." in browser.follow(
-        CATEGORIES, name="Dogs"
-    )
-    assert names(project) == {1: "Dogs"}
+    said = browser.follow(CATEGORIES, name="Dogs")
+    assert "Dogs is added, with the number 3." in said
+    assert names(project) == KINDS | {3: "Dogs"}
 
 
 @of_both_engines
-@pytest.mark.usefixtures("categories")
-@pytest.mark.parametrize("path", [CATEGORIES, f"{CATEGORIES}/1", f"{CATEGORIES}/7"])
-def test_a_name_that_another_category_has_is_refused(
-    browser: Browser, project: Project, path: str
-):
-    answer = browser.submit(path, name=" KIND 2.")
-    assert answer.status_code == 400
-    assert "The category 2 has this name already." in words(answer)
-    assert 'value=" KIND 2."' in answer.text
-    assert names(project) == {0: "Kind 0.", 1: None, 2: "Kind 2."}
+def test_a_name_of_another_category_is_refused(browser: Browser, project: Project):
+    for path in (CATEGORIES, f"{CATEGORIES}/1", f"{CATEGORIES}/7"):
+        answer = browser.submit(path, name=" KIND 2.")
+        assert answer.status_code == 400
+        assert "The category 2 has this name already." in words(answer)
+        assert 'value=" KIND 2."' in answer.text
+    assert names(project) == KINDS
 
 
 @of_both_engines
-@pytest.mark.usefixtures("categories")
-def test_a_category_is_deleted_unless_an_animal_has_it(
-    browser: Browser, project: Project
-):
-    add_pet(project, "Rex", 1)
-    for number in (1, 2):
-        told = browser.follow(f"{CATEGORIES}/{number}/delete")
-        assert ("is deleted" in told) == (number == 2)
-    assert "Animals have the category 1: give them another" in browser.follow(
-        f"{CATEGORIES}/1/delete"
-    )
+def test_a_category_without_animals_is_deleted(browser: Browser, project: Project):
+    assert "is deleted" in browser.follow(f"{CATEGORIES}/2/delete")
+    said = browser.follow(f"{CATEGORIES}/1/delete")
+    assert "Animals have the category 1: give them another" in said
     assert names(project) == {0: "Kind 0.", 1: None}
 
 
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [("", "Name is required."), ("a\x00b", "Name must not be blank and must")],
-)
-def test_a_wrong_name_is_shown_with_its_fault(
-    browser: Browser, project: Project, name: str, fault: str
-):
-    answer = browser.submit(CATEGORIES, name=name)
-    assert answer.status_code == 400
-    assert fault in words(answer)
+def test_wrong_name_is_shown_where_it_was_typed(browser: Browser, project: Project):
+    answer = browser.submit(CATEGORIES, name="")
+    assert "Name is required." in words(answer)
     assert '<details class="card adding" open>' in answer.text
-    assert not names(project)
-
-
-def test_a_wrong_name_of_a_category_that_is_not_on_the_page_is_shown_above(
-    browser: Browser,
-):
-    answer = browser.submit(f"{CATEGORIES}/7", name="x" * 201)
-    assert answer.status_code == 400
-    assert "Name must have 1 to 200 characters." in words(answer)
-
-
-def test_a_category_is_named_in_its_own_project(
-    browser: Browser, rival: Project, project: Project
-):
-    Category.ensure(rival.id, 7, "Rival's")
-    browser.submit(f"{CATEGORIES}/7", name="Mine")
-    assert (names(rival), names(project)) == ({7: "Rival's"}, {7: "Mine"})
+    assert "Name must not be blank and" in browser.follow(CATEGORIES, name="a\x00b")
+    told = "Name must have 1 to 200 characters."
+    assert told in browser.follow(f"{CATEGORIES}/7", name="x" * 201)
+    answer = browser.submit(f"{CATEGORIES}/2", name="x" * 201)
+    row = answer.text.split("<tr>")[4]
+    assert "<details open>" in row
+    assert told in row
+    assert answer.text.count(" open>") == 1
+    assert names(project) == KINDS

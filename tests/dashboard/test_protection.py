@@ -1,9 +1,11 @@
-"""Security headers of the pages, and the escaping of what they show."""
+"""Security headers, the escaping of what pages show, and unexpected parameters."""
 
 import re
+from itertools import product
 from urllib.parse import quote
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from markupsafe import escape
 
@@ -11,6 +13,8 @@ from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.projects import Project
 from tests.harness.browser import Browser, add_pet
+from tests.harness.clocks import Clock
+from tests.harness.databases import of_both_engines
 
 POLICY = {
     "default-src": "'none'",
@@ -35,31 +39,23 @@ NASTY = (
 INLINE = re.compile(r"<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=\"|javascript:")
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
+def test_pages_send_security_headers_and_contain_nothing_inline(browser: Browser):
+    for page in (
         *("", "/animals", "/categories", "/orders", "/keys", "/sessions"),
-        "/settings/domains",
-        *("/sign-in", "/nowhere", "/static/none.css"),
-    ],
-)
-def test_pages_send_security_headers_and_contain_nothing_inline(
-    browser: Browser, page: str
-):
-    answer = browser.get(f"/dashboard{page}")
-    policy = answer.headers["Content-Security-Policy"].split("; ")
-    assert dict(part.split(" ", 1) for part in policy) == POLICY
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert answer.headers["Referrer-Policy"] == "same-origin"
-    assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
-    assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert not INLINE.search(answer.text)
+        *("/settings/domains", "/sign-in", "/nowhere", "/static/none.css"),
+    ):
+        answer = browser.get(f"/dashboard{page}")
+        policy = answer.headers["Content-Security-Policy"].split("; ")
+        assert dict(part.split(" ", 1) for part in policy) == POLICY
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Referrer-Policy"] == "same-origin"
+        assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
+        assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert not INLINE.search(answer.text)
 
 
-def test_names_and_labels_are_escaped(
-    browser: Browser, client: FlaskClient, project: Project
-):
+def test_names_are_escaped(browser: Browser, client: FlaskClient, project: Project):
     for number, nasty in enumerate(NASTY):
         Order.place(project.id, add_pet(project, nasty, number))
         client.put(f"/v1/categories/{number}", json={"name": nasty})
@@ -94,20 +90,61 @@ def test_reflected_input_is_escaped(browser: Browser):
 
 def test_browsers_keep_a_style_sheet_until_it_changes(browser: Browser):
     pattern = r'stylesheet" href="([^"]+\?v=[0-9a-f]{12})"'
-    for style in re.findall(pattern, browser.get("/dashboard/sign-in").text):
+    styles = re.findall(pattern, browser.get("/dashboard/sign-in").text)
+    assert styles
+    for style in styles:
         with browser.get(style) as answer:
             assert answer.content_type == "text/css; charset=utf-8"
             assert answer.headers["Cache-Control"] == "public, max-age=31536000"
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    files = ("static/theme.css", "dashboard/static/page.css", "docs/static/docs.css")
+    for file, version in product(files, ("", "?v=", "?v=000000000000")):
+        with browser.get(f"/{file}{version}") as answer:
+            assert answer.status_code == 200
+            assert answer.headers.getlist("Cache-Control") == ["no-cache"]
 
 
-@pytest.mark.parametrize("version", ["", "?v=", "?v=000000000000"])
-@pytest.mark.parametrize(
-    "file", ["/static/theme.css", "/dashboard/static/page.css", "/docs/static/docs.css"]
-)
-def test_browsers_ask_again_for_a_file_under_the_url_of_another_version(
-    browser: Browser, file: str, version: str
-):
-    with browser.get(file + version) as answer:
-        assert answer.status_code == 200
-        assert answer.headers.getlist("Cache-Control") == ["no-cache"]
+# The options of `url_for`, and the parameters of lists.
+OPTIONS = ("endpoint", "values", "self", "_anchor", "_method", "_scheme", "_external")
+NAMES = ("after", "before", "last", "limit", "status", "category", "name", "next")
+VALUES = ("", "1", "x", "\0", "\ud800", "9" * 30, "x" * 5000, str(2**63 - 1))
+
+
+@pytest.fixture(autouse=True)
+def animals(project: Project) -> None:
+    """Enough animals for a second page with limit=1."""
+    for _ in range(3):
+        add_pet(project, "Rex")
+
+
+def quoted(text: str) -> str:
+    return quote(text, errors="surrogatepass")
+
+
+@of_both_engines
+def test_odd_query_parameters_get_200_or_400(browser: Browser, clock: Clock):
+    pages = ("animals?status=available&after=1", "orders?")
+    pairs = [f"{name}={quoted(value)}" for name, value in product(NAMES, VALUES)]
+    queries = [
+        *(f"{page}&{pair}" for page, pair in product(pages, pairs)),
+        *(f"{page}?{name}=x" for page, name in product(("orders", "keys"), OPTIONS)),
+        *(f"sign-in?next={quoted(value)}" for value in VALUES),
+    ]
+    for query in queries:
+        clock.move(seconds=1)  # so that a minute has no more pages than are allowed
+        assert browser.get(f"/dashboard/{query}").status_code in (200, 400), query
+
+
+@of_both_engines
+def test_odd_paths_cause_no_server_error(browser: Browser, app: Flask, clock: Clock):
+    rules = [
+        rule
+        for rule in app.url_map.iter_rules()
+        if rule.arguments and rule.rule.startswith("/dashboard")
+    ]
+    for rule, value in product(rules, VALUES):
+        clock.move(seconds=1)
+        start, _, end = rule.rule.replace(">", "<").split("<")
+        send = browser.submit if "POST" in rule.methods else browser.get
+        path = f"{start}{quoted(value) or '%20'}{end}"
+        assert send(path).status_code in (200, 303, 400, 404), path

@@ -1,42 +1,40 @@
-"""Signing in with an API key, and signing out."""
+"""Signing in with an API key, and failing to."""
 
 import re
 from html import unescape
 from urllib.parse import quote, unquote
 
 import pytest
+from flask import Flask
 
 from petstore.models.credentials import new_key
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from tests.harness.browser import SIGN_IN, Browser, words
 from tests.harness.clocks import Clock
+from tests.harness.databases import of_both_engines
+from tests.harness.statements import recorded
 
 KEYS = "/dashboard/keys"
-UNKNOWN = pytest.param(new_key(), id="unknown")
 
 
-@pytest.mark.parametrize("typed", ["{}", " {}\n"])
-def test_valid_key_opens_the_overview(visitor: Browser, key: str, typed: str):
-    answer = visitor.sign_in(typed.format(key))
-    assert (answer.status_code, answer.location) == (303, "/dashboard")
+def test_valid_key_opens_the_overview(visitor: Browser, key: str):
+    for typed in (key, f" {key}\n"):
+        answer = visitor.sign_in(typed)
+        assert (answer.status_code, answer.location) == (303, "/dashboard")
     assert "Shelter" in visitor.read("/dashboard")
 
 
-@pytest.mark.parametrize("wrong", ["", "x", "pet_", "<script>", "ключ", UNKNOWN])
-def test_malformed_or_unknown_key_is_refused_and_not_shown(
-    visitor: Browser, project: Project, wrong: str
-):
-    answer = visitor.sign_in(wrong)
-    assert answer.status_code == 401
-    assert "API key is not valid" in words(answer)
-    assert len(wrong) < 10 or wrong not in answer.text
+def test_wrong_key_is_refused_and_not_shown(visitor: Browser, project: Project):
+    for wrong in ("", "x", "pet_", "<script>", "ключ", new_key()):
+        answer = visitor.sign_in(wrong)
+        assert answer.status_code == 401
+        assert "API key is not valid" in words(answer)
+        assert len(wrong) < 10 or wrong not in answer.text
     assert visitor.get("/dashboard").location == SIGN_IN
 
 
-def test_a_banned_key_signs_in_and_the_pages_say_until_when(
-    visitor: Browser, key: str, clock: Clock
-):
+def test_banned_key_signs_in_and_is_told(visitor: Browser, key: str, clock: Clock):
     Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms + 60_000)
     assert visitor.sign_in(key).status_code == 303
     told = "is banned from the API until 17 Mar 2027 12:01 UTC"
@@ -47,61 +45,49 @@ def test_a_banned_key_signs_in_and_the_pages_say_until_when(
     assert told not in visitor.read("/dashboard")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+def test_pages_redirect_to_sign_in_without_a_session(visitor: Browser):
+    for path in (
         *("", "/", "/animals", "/categories", "/orders", "/settings/domains"),
         *("/keys", "/keys/pet_0123456789ab", "/sessions"),
-    ],
-)
-def test_pages_redirect_to_sign_in_without_a_session(visitor: Browser, path: str):
-    answer = visitor.get(f"/dashboard{path}")
-    place = f"?next=/dashboard{path}" if path.strip("/") else ""
-    assert answer.status_code == 303
-    assert answer.location == f"{SIGN_IN}{place}"
+        *("/animals.csv", "/orders.csv", "/animals/import", "/animals/import/x"),
+    ):
+        answer = visitor.get(f"/dashboard{path}")
+        place = f"?next=/dashboard{path}" if path.strip("/") else ""
+        assert answer.status_code == 303
+        assert answer.location == f"{SIGN_IN}{place}"
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
+def test_signing_in_opens_the_page_that_was_asked_for(app: Flask, key: str):
+    for page in (
         "/dashboard/animals?status=sold&name=%C3%84%2B%20%26&last=1",
         "/dashboard/keys/pet_0123456789ab",
-    ],
-)
-def test_signing_in_opens_the_page_that_was_asked_for(
-    visitor: Browser, key: str, page: str
-):
-    form = visitor.get(visitor.get(page).location).text
-    [wanted] = re.findall('name="next" value="([^"]+)"', form)
-    fields = {"next": unescape(wanted)}
-    refused = visitor.submit(SIGN_IN, key="wrong", **fields)
-    assert wanted in refused.text
-    answer = visitor.submit(SIGN_IN, key=key, **fields)
-    assert unquote(answer.location) == unquote(page)
+    ):
+        visitor = Browser(app)
+        text = visitor.get(visitor.get(page).location).text
+        [wanted] = re.findall('name="next" value="([^"]+)"', text)
+        fields = {"next": unescape(wanted)}
+        assert wanted in visitor.submit(SIGN_IN, key="wrong", **fields).text
+        answer = visitor.submit(SIGN_IN, key=key, **fields)
+        assert unquote(answer.location) == unquote(page)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
+def test_signing_in_leads_only_to_pages_here(app: Flask, visitor: Browser, key: str):
+    for page in (
         *("//evil.example", "https://evil.example/dashboard", "/\\evil.example"),
         *("/dashboard@evil.example", "/dashboard.evil.example", "/dashboards"),
         *("/dashboard/\\evil", "\t//evil.example", "javascript:alert(1)", "/v1/pets"),
         *(" /dashboard/keys", "dashboard/keys", "/dashboard/keys?" + "x" * 2000, ""),
         *("/dashboard/keys\r\nX: y", "/dashboard/keys\0", "/dashboard/keys?\r\nX: y"),
         *("/dashboard/sign-out", "/dashboard/orders/1/complete", "/dashboard/nowhere"),
-    ],
-)
-def test_signing_in_leads_only_to_pages_of_the_dashboard(
-    visitor: Browser, key: str, page: str
-):
-    answer = visitor.submit(SIGN_IN, key=key, next=page)
-    assert answer.status_code == 303
-    assert unquote(answer.location) in ("/dashboard", page)
-    assert answer.location.isascii()
-    assert answer.location.isprintable()
-    if answer.location == "/dashboard":
-        form = visitor.get(f"{SIGN_IN}?next={quote(page)}").text
-        assert 'name="next"' not in form
+    ):
+        answer = Browser(app).submit(SIGN_IN, key=key, next=page)
+        assert answer.status_code == 303
+        assert unquote(answer.location) in ("/dashboard", page)
+        assert answer.location.isascii()
+        assert answer.location.isprintable()
+        if answer.location == "/dashboard":
+            form = visitor.get(f"{SIGN_IN}?next={quote(page)}").text
+            assert 'name="next"' not in form
 
 
 def test_pages_and_cookie_do_not_contain_the_key(browser: Browser, key: str):
@@ -109,16 +95,10 @@ def test_pages_and_cookie_do_not_contain_the_key(browser: Browser, key: str):
     assert all(key[16:] not in text for text in [*pages, browser.cookie])
 
 
-def test_password_managers_find_a_user_name_which_is_ignored(
-    visitor: Browser, key: str
-):
+def test_password_managers_find_a_user_name(visitor: Browser, key: str):
     page = visitor.get(SIGN_IN).text
-    [name] = re.findall('<input [^>]*autocomplete="username"[^>]*>', page)
-    [secret] = re.findall('<input [^>]*autocomplete="current-password"[^>]*>', page)
-    assert 'type="text"' in name
-    assert " hidden" in name
-    assert 'type="password"' in secret
-    assert page.index(name) < page.index(secret)
+    fields = re.findall('<input [^>]*autocomplete="([^"]+)"[^>]*>', page)
+    assert fields == ["username", "current-password"]
     answer = visitor.submit(SIGN_IN, username="anything", key=key)
     assert answer.status_code == 303
 
@@ -126,3 +106,64 @@ def test_password_managers_find_a_user_name_which_is_ignored(
 def test_bearer_key_does_not_open_a_page(visitor: Browser, key: str):
     visitor.options = {"headers": {"Authorization": f"Bearer {key}"}}
     assert visitor.get("/dashboard").status_code == 303
+
+
+PER_MINUTE = 10
+
+
+def fail(browser: Browser, times: int) -> list[int]:
+    return [browser.sign_in(new_key()).status_code for _ in range(times)]
+
+
+@of_both_engines
+def test_eleventh_failure_is_refused_and_no_key_that_works(visitor: Browser, key: str):
+    assert fail(visitor, PER_MINUTE + 1) == [401] * PER_MINUTE + [429]
+    answers = [visitor.sign_in(key).status_code for _ in range(PER_MINUTE + 2)]
+    assert set(answers) == {303}  # nor are they counted
+    assert visitor.get("/v1/pets").headers["X-RateLimit-Remaining"] == "59"
+
+
+def test_wrong_key_gets_401_after_the_wait(
+    visitor: Browser, project: Project, clock: Clock
+):
+    fail(visitor, PER_MINUTE)
+    answer = visitor.sign_in(new_key())
+    assert "wait 50 s" in words(answer)
+    assert "You can try again from 17 Mar 2027 12:01 UTC on. Try again" in words(answer)
+    assert f'href="{SIGN_IN}" data-wait-seconds="50"' in answer.text
+    clock.move(seconds=int(answer.headers["Retry-After"]))
+    assert visitor.sign_in(new_key()).status_code == 401
+
+
+def test_a_hundred_failures_are_the_most_of_a_day(
+    visitor: Browser, project: Project, clock: Clock
+):
+    for _ in range(10):
+        fail(visitor, PER_MINUTE)
+        clock.move(seconds=60)
+    answer = visitor.sign_in(new_key())
+    assert answer.status_code == 429
+    assert int(answer.headers["Retry-After"]) == 12 * 3600 - 610
+
+
+def test_mistyped_key_beyond_the_limit_costs_no_statement_and_no_event(
+    visitor: Browser, project: Project, capfd: pytest.CaptureFixture
+):
+    fail(visitor, PER_MINUTE)
+    mistyped = new_key()[:-6] + "000000"
+    with recorded() as statements:
+        assert visitor.sign_in(mistyped).status_code == 429
+    assert [statement.gist for statement in statements] == ["INSERT counter"]
+    log = capfd.readouterr().out
+    assert log.count('"event":"sign_in_failed"') == PER_MINUTE
+    assert log.count('"status":429') == 1
+
+
+def test_failures_are_counted_by_address_or_ipv6_network(app: Flask, project: Project):
+    for one, other, status in (
+        ("192.0.2.1", "192.0.2.2", 401),
+        ("2001:db8::1", "2001:db8::2:1", 429),
+        ("2001:db8:1::1", "2001:db8:1:1::1", 401),
+    ):
+        fail(Browser(app, address=one), PER_MINUTE)
+        assert fail(Browser(app, address=other), 1) == [status]

@@ -1,193 +1,138 @@
 """deploy/certificates.sh: there is a certificate for each domain that is listed."""
 
+import json
 import os
 import re
 import shlex
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
-from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
-from click.testing import Result
-from flask import Flask
+from flask.testing import FlaskClient
 
 from petstore.models.domains import DnsResult, Domain
 from petstore.models.projects import Plan, Project
 from tests.harness.clocks import Clock
-from tests.harness.databases import of_one_engine
 from tests.harness.host_fixtures import BASE, NAME, Own
 from tests.harness.servers import ROOT
 
-Done = Callable[[], list[str]]
-
 OTHER = "other.example.org"
-
-# Records its calls, and makes or deletes certificates.
-CERTBOT = """#!{0}
-import pathlib, shutil, sys
-place, words = pathlib.Path("{1}"), sys.argv[1:]
-with open(place / "told", "a") as told:
-    print(*words, file=told)
-if (place / "fails").exists():
-    sys.exit(1)
-directory = place / "live" / words[words.index("--cert-name") + 1]
-if words[0] == "delete":
-    shutil.rmtree(directory)
-else:
-    directory.mkdir()
-    (directory / "fullchain.pem").touch()
-"""
-CURL = """
-import sys, urllib.error, urllib.request
-try:
-    print(urllib.request.urlopen(sys.argv[-1]).status)
-except urllib.error.HTTPError as error:
-    print(error.code)
-"""
 SCRIPT = ROOT / "deploy" / "certificates.sh"
-HOOK = SCRIPT.with_name("certbot-hook.sh")
-# The script does not depend on the engine.
-pytestmark = of_one_engine
-
-
-class Quiet(WSGIRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def address(app: Flask) -> Iterator[str]:
-    """The host and port of a server that runs the service."""
-    with make_server("127.0.0.1", 0, app, handler_class=Quiet) as server:
-        thread = Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+# Stand-ins in a directory of the test. certbot records its calls, and makes or deletes
+# certificates, or fails while there is a file `fails`; flask and curl answer with what
+# the commands and the service have answered before.
+CERTBOT = """
+echo "$*" >> told
+test -e fails && exit 1
+words=$*
+name=${words##*--cert-name }
+name=${name%% *}
+case $1 in
+delete) rm -r "live/$name" ;;
+*) mkdir "live/$name" && touch "live/$name/fullchain.pem" ;;
+esac
+"""
+FLASK = "exec cat listed\n"
+CURL = """
+for url; do :; done
+grep "^${url##*domain=} " answers | cut -d' ' -f2
+"""
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A directory with certificates, and with stubs of the programs that are called.
-
-    certbot records its calls, and fails while there is a file `fails`; flask prints
-    what the test has put into `listed`.
-    """
+    """A directory with certificates and the stand-ins."""
     (tmp_path / "live").mkdir()
-    (tmp_path / "told").touch()
-    write_program(tmp_path / "certbot", CERTBOT.format(sys.executable, tmp_path))
-    write_program(tmp_path / "curl", f"#!{sys.executable}\n{CURL}")
-    write_program(tmp_path / "flask", f"#!/bin/sh\nexec cat {tmp_path}/listed\n")
+    for name, text in (("certbot", CERTBOT), ("curl", CURL), ("flask", FLASK)):
+        (tmp_path / name).write_text(f"#!/bin/bash\ncd {tmp_path}\n{text}")
+        (tmp_path / name).chmod(0o755)
     return tmp_path
 
 
-def write_program(file: Path, text: str) -> None:
-    file.write_text(text)
-    file.chmod(0o755)
-
-
 @pytest.fixture
-def run(address: str, place: Path) -> Callable[[], int]:
-    """Return a function that runs the script on what is there, and its exit code."""
+def run(place: Path) -> Callable[[], list[str]]:
+    """Return a function that runs the script on what is there; its calls of certbot."""
     environ = os.environ | {
         "PATH": f"{place}:{os.environ['PATH']}",
-        "PETSTORE_ASK": address,
         "CERTBOT_LIVE": str(place / "live"),
         "ACME_WEBROOT": str(place / "acme"),
         "STATE_DIRECTORY": str(place / "state"),
     }
-    return lambda: subprocess.run([SCRIPT], env=environ, check=False).returncode
+
+    def run(status: int = 0) -> list[str]:
+        (place / "told").write_text("")
+        assert subprocess.run([SCRIPT], env=environ, check=False).returncode == status
+        told = (place / "told").read_text().splitlines()
+        return [re.sub(" .*--cert-name", "", line) for line in told]
+
+    return run
 
 
 @pytest.fixture
-def done(run: Callable[[], int], place: Path, flask: Callable[..., Result]) -> Done:
-    """Return a function that runs the script and returns its calls of certbot."""
+def done(
+    run: Callable, place: Path, flask: Callable, stranger: FlaskClient
+) -> Callable[[], list[str]]:
+    """Return a function that runs the script on what the service says now."""
 
     def done() -> list[str]:
-        (place / "listed").write_text(flask("domains", "list", "--json").stdout)
-        (place / "told").write_text("")
-        assert run() == 0
-        told = (place / "told").read_text().splitlines()
-        return [re.sub(" .*--cert-name", "", line) for line in told]
+        listed = flask("domains", "list", "--json").stdout
+        (place / "listed").write_text(listed)
+        names = {domain["name"] for domain in json.loads(listed)} | {NAME, OTHER}
+        with (place / "answers").open("w") as answers:
+            for name in names:
+                path = f"/internal/tls-allowed?domain={name}"
+                print(name, stranger.get(path).status_code, file=answers)
+        return run()
 
     return done
 
 
-def names(place: Path) -> set[str]:
-    return {each.name for each in (place / "live").iterdir()}
-
-
 def test_verified_domains_get_certificates_once(
-    done: Done, place: Path, project: Project, shop: Domain, own: Own
+    done: Callable, place: Path, project: Project, shop: Domain, own: Own
 ):
     own(project, OTHER)
     Domain.add(project, "new.example.org")
+    (place / "live" / BASE).mkdir()  # which is not of the script
     assert len(done()) == 2
-    assert names(place) == {f"petstore-{NAME}", f"petstore-{OTHER}"}
+    names = {each.name for each in (place / "live").iterdir()}
+    assert names == {f"petstore-{NAME}", f"petstore-{OTHER}", BASE}
+    asked = shlex.split((place / "told").read_text())
+    assert Path(asked[asked.index("-w") + 1]).is_dir()
+    assert os.access(asked[asked.index("--deploy-hook") + 1], os.X_OK)
     assert done() == []
 
 
-def test_proxy_may_read_each_certificate_and_what_renews_it(
-    done: Done, place: Path, shop: Domain
-):
-    done()
-    asked = shlex.split((place / "told").read_text())
-    assert Path(asked[asked.index("-w") + 1]).is_dir()
-    assert asked[asked.index("--deploy-hook") + 1] == str(HOOK)
-    assert os.access(HOOK, os.X_OK)
-
-
-def test_certificates_of_domains_that_are_gone_are_deleted(
-    done: Done, place: Path, project: Project, shop: Domain, own: Own
+def test_certificates_are_deleted_when_no_project_owns_the_domain_any_more(
+    done: Callable, project: Project, shop: Domain, rival: Project, own: Own
 ):
     own(project, OTHER)
     done()
     shop.remove()
-    assert done() == [f"delete petstore-{NAME}"]
-    assert names(place) == {f"petstore-{OTHER}"}
-    assert done() == []
-
-
-def test_other_certificates_are_kept(done: Done, place: Path, app: Flask):
-    (place / "live" / BASE).mkdir()
-    (place / "live" / "README").touch()
-    assert done() == []
-
-
-def test_certificate_is_kept_as_long_as_one_project_owns_the_domain(
-    done: Done, project: Project, shop: Domain, rival: Project, own: Own
-):
-    done()
-    shop.remove()
-    own(rival, NAME)
+    theirs = own(rival, NAME)
     Domain.add(project, NAME)
     assert done() == []
+    theirs.remove()
+    assert done() == [f"delete petstore-{NAME}"]
+    assert done() == []
 
 
-def test_certificate_of_a_misdirected_domain_is_kept_until_it_expires(
-    done: Done, project: Project, shop: Domain, own: Own, clock: Clock
+def test_certificate_outlives_a_mistake_in_dns_and_a_smaller_plan(
+    done: Callable, project: Project, shop: Domain, own: Own, clock: Clock
 ):
     done()
     for domain in (shop, own(project, OTHER)):
         domain.record(DnsResult(False, "elsewhere"))
     clock.move(days=29)
     assert done() == []
+    project.change_plan(Plan("free"))
+    assert done() == []
+    project.change_plan(Plan("pro"))
     clock.move(days=1)
     assert done() == [f"delete petstore-{NAME}"]
 
 
-def test_downgrade_deletes_no_certificate(done: Done, project: Project, shop: Domain):
-    done()
-    project.change_plan(Plan("free"))
-    assert done() == []
-
-
-def test_failed_certificate_is_asked_for_again_after_an_hour(
-    done: Done, place: Path, shop: Domain
-):
+def test_failed_certificate_is_tried_hourly(done: Callable, place: Path, shop: Domain):
     (place / "fails").touch()
     assert len(done()) == 1
     (place / "fails").unlink()
@@ -198,28 +143,16 @@ def test_failed_certificate_is_asked_for_again_after_an_hour(
     assert not tried.exists()
 
 
-def test_nothing_is_done_while_the_service_fails(
-    done: Done,
-    app: Flask,
-    project: Project,
-    shop: Domain,
-    own: Own,
-    monkeypatch: pytest.MonkeyPatch,
+def test_nothing_is_done_while_the_service_fails_or_for_another_database(
+    done: Callable, run: Callable, place: Path, project: Project, shop: Domain, own: Own
 ):
     done()
+    (place / "listed").write_text("[]")  # of another one
+    assert run() == []
     shop.remove()
     own(project, OTHER)
-    monkeypatch.setitem(app.view_functions, "tls.tls_allowed", lambda: 1 / 0)
-    assert done() == []
-
-
-def test_nothing_is_done_without_the_list_of_this_database(
-    done: Done, run: Callable[[], int], place: Path, shop: Domain
-):
-    done()
-    (place / "told").write_text("")
-    (place / "listed").write_text("[]")  # of another one
-    assert run() == 0
     (place / "listed").unlink()
-    assert run() == 1
-    assert (place / "told").read_text() == ""
+    assert run(status=1) == []
+    (place / "answers").write_text(f"{NAME} 500\n{OTHER} 500\n")
+    (place / "listed").write_text(f'[{{"name":"{OTHER}","state":"verified"}}]')
+    assert run() == []

@@ -1,85 +1,83 @@
-"""Host routing: which project each host serves."""
+"""Host routing: which project each host serves, redirects, and certificates."""
+
+from collections.abc import Callable
 
 import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.domains import Domain
 from petstore.models.projects import Plan, Project
+from petstore.storage.database import db
 from tests.harness.answers import error_of
-from tests.harness.databases import of_one_engine
+from tests.harness.databases import of_both_engines
 from tests.harness.host_fixtures import BASE, NAME, Own
+from tests.harness.statements import Statement, recorded
 
 CERTIFICATE = f"/internal/tls-allowed?domain={NAME}"
+Queries = Callable[..., list[Statement]]
 
 
 def status(client: FlaskClient, host: str, path: str = "/v1/pets") -> int:
     return client.get(path, headers={"Host": host}).status_code
 
 
-@of_one_engine
-@pytest.mark.parametrize(
-    "host",
-    [
+def test_base_domain_and_generated_subdomain_are_served(client: FlaskClient):
+    for host in (
         *(BASE, f"shelter.{BASE}", f"SHELTER.{BASE.upper()}"),
         *(f"shelter.{BASE}.", f"shelter.{BASE}:8443"),
-    ],
-)
-def test_base_domain_and_generated_subdomain_are_served(client: FlaskClient, host: str):
-    assert status(client, host) == 200
+    ):
+        assert status(client, host) == 200
 
 
-@of_one_engine
-@pytest.mark.parametrize(
-    "host",
-    [
+def test_unknown_host_gets_421(client: FlaskClient, project: Project):
+    Domain.add(project, NAME)  # and does not verify it
+    for host in (
         *("localhost", "127.0.0.1:8000", "[::1]", f"nobody.{BASE}"),
         *(f"shelter.shelter.{BASE}", f"shelter-{BASE}", f"{BASE}.example.org"),
         *(NAME, "x" * 300, "a_b.example.org"),
-    ],
-)
-def test_unknown_host_gets_421(client: FlaskClient, host: str):
-    headers = {"Host": host, "X-Forwarded-Host": BASE}
-    for path in ("/v1/pets", "/v1/nothing", "/v2"):
-        for method in ("GET", "OPTIONS", "POST", "DELETE"):
+    ):
+        headers = {"Host": host, "X-Forwarded-Host": BASE}
+        for path, method in (
+            *(("/v1/pets", method) for method in ("GET", "OPTIONS", "POST", "DELETE")),
+            *((path, "GET") for path in ("/v1/nothing", "/v2", "/dashboard/sign-in")),
+        ):
             answer = client.open(path, method=method, headers=headers)
-            assert (answer.status_code, answer.json["code"]) == (421, "unknown_host")
+            assert answer.status_code == 421
 
 
-def test_unknown_host_is_not_counted_against_the_address(
-    stranger: FlaskClient, project: Project
-):
+def test_unknown_host_counts_for_nothing(stranger: FlaskClient, project: Project):
     for _ in range(2):
         answer = stranger.get("/v1/pets", headers={"Host": NAME})
+        assert error_of(answer) == (421, "unknown_host")
         assert answer.headers["X-RateLimit-Remaining"] == "60"
         assert "q=60;" in answer.headers["RateLimit-Policy"]
 
 
-@of_one_engine
-@pytest.mark.parametrize(
-    "path",
-    ["/healthz", "/readyz", "/docs", "/openapi.json", "/metrics", CERTIFICATE],
-)
-def test_paths_outside_the_api_are_served_on_every_host(
-    stranger: FlaskClient, project: Project, shop: Domain, own: Own, path: str
+def test_other_paths_are_served(
+    stranger: FlaskClient, project: Project, shop: Domain, own: Own
 ):
     own(project, "old.example.org")
+    paths = ("/healthz", "/readyz", "/docs", "/openapi.json", "/metrics", CERTIFICATE)
     for host in (BASE, NAME, "old.example.org", "example.org"):
-        assert status(stranger, host, path) == 200
+        assert {status(stranger, host, path) for path in paths} == {200}
         assert status(stranger, host, "/") == 303
 
 
-def test_a_verified_domain_serves_its_project(client: FlaskClient, shop: Domain):
+@of_both_engines
+def test_verified_domain_is_served(client: FlaskClient, project: Project, shop: Domain):
     assert status(client, "Shop.Example.org.:443") == 200
-
-
-def test_unverified_domain_is_not_served(client: FlaskClient, project: Project):
-    Domain.add(project, NAME)
+    project.change_plan(Plan("free"))
     assert status(client, NAME) == 421
+    assert status(client, BASE, CERTIFICATE) == 404
+    assert status(client, f"shelter.{BASE}") == 200
+    project.change_plan(Plan("pro"))
+    assert status(client, NAME) == status(client, BASE, CERTIFICATE) == 200
+    shop.remove()
+    assert status(client, NAME) == 421
+    assert status(client, BASE, CERTIFICATE) == 404
 
 
-def test_key_of_another_project_is_refused_and_counted_against_the_address(
-    rival_client: FlaskClient, shop: Domain
-):
+def test_key_of_another_project_is_refused(rival_client: FlaskClient, shop: Domain):
     for host, left in ((f"shelter.{BASE}", "59"), (NAME, "58")):
         answer = rival_client.get("/v1/pets", headers={"Host": host})
         assert error_of(answer) == (401, "invalid_api_key")
@@ -89,18 +87,112 @@ def test_key_of_another_project_is_refused_and_counted_against_the_address(
     assert home.headers["X-RateLimit-Remaining"] == "999"
 
 
-def test_domains_are_not_served_while_the_plan_is_free(
-    client: FlaskClient, project: Project, shop: Domain
+@pytest.fixture
+def queries(stranger: FlaskClient, shop: Domain) -> Queries:
+    """Return a function that requests a host and returns the statements run."""
+    stranger.get("/v1/pets", headers={"Host": BASE})  # opens connections for later use
+
+    def queries(host: str, path: str = "/v1/pets") -> list[Statement]:
+        with recorded() as seen:
+            stranger.get(path, headers={"Host": host}).close()
+        # Quota counters may live in the same database.
+        return [each for each in seen if "counter" not in each.sql]
+
+    return queries
+
+
+@of_both_engines
+def test_host_takes_at_most_one_query_which_uses_an_index(queries: Queries):
+    for host in (f"shelter.{BASE}", f"nobody.{BASE}", NAME, "example.org"):
+        [query] = queries(host)
+        with db.atomic():
+            if not db.file:
+                db.execute_sql("SET LOCAL enable_seqscan = off")
+            plan = query.plan()
+        assert "SCAN" not in plan
+        assert "Seq Scan" not in plan
+    for host in (BASE, f"a.b.{BASE}", "[::1]", "x" * 300):
+        assert queries(host) == []
+    for path in ("/", "/docs", "/openapi.json", "/dashboard/static/page.css"):
+        assert queries(NAME, path) == []
+
+
+OLD = "old.example.org"
+
+
+@pytest.fixture
+def domains(project: Project, own: Own) -> list[Domain]:
+    return [own(project, name) for name in (NAME, OLD)]
+
+
+def location(client: FlaskClient, host: str, **environ: str) -> str | None:
+    environ |= {"HTTP_HOST": host}
+    return client.get("/v1/pets", environ_overrides=environ).headers.get("Location")
+
+
+def test_redirect_precedes_keys_and_quotas(
+    stranger: FlaskClient, domains: list[Domain]
 ):
-    project.change_plan(Plan("free"))
-    assert status(client, NAME) == 421
-    assert status(client, BASE, CERTIFICATE) == 404
-    assert status(client, f"shelter.{BASE}") == 200
-    project.change_plan(Plan("pro"))
-    assert status(client, NAME) == status(client, BASE, CERTIFICATE) == 200
+    for _ in range(2):
+        answer = stranger.post("/v1/pets", headers={"Host": OLD})
+        assert answer.status_code == 301
+        assert answer.headers["Location"] == f"http://{NAME}/v1/pets"
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["X-RateLimit-Remaining"] == "60"
+        assert answer.data == b""
 
 
-def test_removed_domain_is_not_served(client: FlaskClient, shop: Domain):
-    shop.remove()
-    assert status(client, NAME) == 421
-    assert status(client, BASE, CERTIFICATE) == 404
+def test_path_and_query_are_kept(client: FlaskClient, domains: list[Domain]):
+    for target in (
+        "/v1/pets?limit=1&after=2",
+        "/v1/p%65ts%2F?x=%C3%BC+%20%zz",
+        "/v1//pets",
+        "//evil.example/v1?to=https://evil.example",
+        "/nothing",
+        "/v1/pets?a='%3Cb%3E%22&c;",
+    ):
+        for origin in ("", "http://evil.example"):
+            found = location(client, OLD, RAW_URI=origin + target)
+            assert found == f"http://{NAME}{target}"
+    found = location(client, f"{OLD}:8443", **{"wsgi.url_scheme": "https"})
+    assert found == f"https://{NAME}:8443/v1/pets"
+
+
+@of_both_engines
+def test_the_first_verified_domain_is_primary_until_another_is_chosen_or_it_is_removed(
+    client: FlaskClient, domains: list[Domain]
+):
+    first, second = domains
+    assert location(client, NAME) is None
+    second.choose()
+    assert location(client, OLD) is None
+    assert location(client, NAME) == f"http://{OLD}/v1/pets"
+    first.choose()
+    assert location(client, NAME) is None
+    second.choose()
+    second.remove()
+    assert location(client, NAME) is None
+    assert location(client, f"shelter.{BASE}") is None
+
+
+def allowed(client: FlaskClient, domain: str, **headers: str) -> int:
+    path, query = "/internal/tls-allowed", {"domain": domain}
+    return client.get(path, query_string=query, headers=headers).status_code
+
+
+def test_served_hosts_are_allowed(stranger: FlaskClient, project: Project, own: Own):
+    for name in (NAME, "old.example.org"):  # which redirects to the first
+        own(project, name)
+    Domain.add(project, "new.example.org")
+    served = (BASE, f"shelter.{BASE}", NAME, "SHOP.example.org.", "old.example.org")
+    for domain in served:
+        assert allowed(stranger, domain) == 200
+    others = (f"nobody.{BASE}", f"*.{BASE}", "new.example.org", "a\0b", "127.0.0.1")
+    for domain in ("", *others, "ü.de"):
+        assert allowed(stranger, domain) == 404
+
+
+def test_proxied_request_and_one_of_another_network_are_refused(stranger: FlaskClient):
+    assert allowed(stranger, BASE, **{"X-Forwarded-For": "192.0.2.1"}) == 404
+    stranger.environ_base["REMOTE_ADDR"] = "192.0.2.1"
+    assert allowed(stranger, BASE) == 404

@@ -13,9 +13,9 @@ from petstore.hosting.verifier import Verifier
 from petstore.models.domains import Domain
 from petstore.models.projects import Plan, Project
 from tests.harness.clocks import Clock
+from tests.harness.databases import of_both_engines
 from tests.harness.dns_server import DnsServer
 from tests.harness.host_fixtures import BASE, NAME, Own
-from tests.harness.statements import recorded
 from tests.harness.tls_proxy import TlsProxy
 from tests.harness.waiting import wait_until
 
@@ -26,23 +26,10 @@ def now(domain: Domain) -> Domain:
     return Domain.find(domain.project, domain.id)
 
 
-def test_verified_domain_gets_its_certificate(
-    verifier: Verifier, domain: Domain, proxy: TlsProxy
-):
-    proxy.issue(NAME)
-    assert verifier.verify(domain)
-    verified = now(domain)
-    assert verified.verified_ms
-    assert (verified.certificate, verified.certificate_issuer) == (
-        "active",
-        "Test Authority",
-    )
-    assert proxy.names == [NAME]
-
-
-def test_nobody_waits_for_the_certificate(
+def test_handshake_for_the_certificate_goes_to_the_proxy_and_nobody_waits_for_it(
     verifier: Verifier,
     domain: Domain,
+    nameserver: DnsServer,
     proxy: TlsProxy,
     monkeypatch: pytest.MonkeyPatch,
 ):
@@ -54,36 +41,31 @@ def test_nobody_waits_for_the_certificate(
         return fetch(*arguments)
 
     monkeypatch.setattr(module, "fetch_certificate", fetch_late)
+    nameserver.put(f"shelter.{BASE}", "A", "127.0.0.9")
     proxy.issue(NAME)
     assert verifier.verify(domain)
+    assert now(domain).verified_ms
     assert now(domain).certificate == "issuing"
     is_over.set()
     wait_until(lambda: now(domain).certificate == "active", "no certificate")
+    assert now(domain).certificate_issuer == "Test Authority"
+    assert proxy.names == [NAME]
+    assert {kind for _, kind in nameserver.queries} == {"CNAME"}
 
 
 def test_unverified_domain_gets_no_handshake(
-    verifier: Verifier, domain: Domain, nameserver: DnsServer, proxy: TlsProxy
+    verifier: Verifier,
+    domain: Domain,
+    rival: Project,
+    nameserver: DnsServer,
+    proxy: TlsProxy,
 ):
+    assert not verifier.verify(Domain.add(rival, NAME))  # it is another's target
     nameserver.put(NAME, "CNAME", "elsewhere.example.net")
     assert verifier.verify(domain) is False
     assert now(domain).verified_ms is None
     assert "elsewhere.example.net" in now(domain).finding
     assert proxy.names == []
-
-
-def test_another_projects_target_verifies_nothing(
-    verifier: Verifier, domain: Domain, rival: Project
-):
-    assert not verifier.verify(Domain.add(rival, NAME))
-
-
-def test_handshake_goes_only_to_the_configured_proxy(
-    verifier: Verifier, domain: Domain, nameserver: DnsServer, proxy: TlsProxy
-):
-    nameserver.put(f"shelter.{BASE}", "A", "127.0.0.9")
-    verifier.verify(domain)
-    assert proxy.names == [NAME]
-    assert {kind for _, kind in nameserver.queries} == {"CNAME"}
 
 
 def test_failed_certificate_is_tried_again_after_an_hour(
@@ -114,30 +96,24 @@ def test_handshake_of_a_process_that_has_ended_is_repeated(
     assert now(domain).certificate == "active"
 
 
-def test_domains_are_checked_once_an_hour_however_often_somebody_looks(
-    verifier: Verifier, shop: Domain, nameserver: DnsServer, clock: Clock
-):
-    for days, queries in ((0, 0), (0.05, 1), (0.02, 1), (0.05, 2)):
-        clock.move(days=days)
-        verifier.recheck_due()
-        assert (
-            nameserver.queries
-            == [(NAME, "CNAME"), (NAME, "A"), (NAME, "AAAA")] * queries
-        )
-    assert now(shop).misdirected_since_ms
-
-
-def test_domains_of_a_plan_without_domains_are_not_checked(
+@of_both_engines
+def test_domains_are_checked_once_an_hour_unless_the_plan_has_none(
     verifier: Verifier,
     project: Project,
     shop: Domain,
     nameserver: DnsServer,
     clock: Clock,
 ):
+    asked = [(NAME, "CNAME"), (NAME, "A"), (NAME, "AAAA")]
+    for days, queries in ((0, 0), (0.05, 1), (0.02, 1), (0.05, 2)):
+        clock.move(days=days)
+        verifier.recheck_due()
+        assert nameserver.queries == asked * queries
+    assert now(shop).misdirected_since_ms
     project.change_plan(Plan("free"))
     clock.move(days=1)
     verifier.recheck_due()
-    assert nameserver.queries == []
+    assert nameserver.queries == asked * 2
 
 
 def test_requests_have_the_domains_checked_again_and_again(
@@ -189,13 +165,3 @@ def test_slow_dns_keeps_no_other_domain_from_being_verified_and_checked(
     assert now(other).misdirected_since_ms
     silence.set()
     slow.join()
-
-
-def test_looking_for_a_due_domain_costs_the_same_among_many_projects(shop: Domain):
-    with recorded() as seen:
-        Domain.claim_due()
-    [search] = seen
-    before = search.cost()
-    for number in range(50):
-        Project.add(f"P{number}", None, Plan("pro"))
-    assert search.cost() <= before

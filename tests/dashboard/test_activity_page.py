@@ -1,0 +1,154 @@
+"""What happened in the project, who did it, and which requests have failed."""
+
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore.errors import ERRORS
+from petstore.events import KEPT, emit_after_commit
+from petstore.models.activity import Activity
+from petstore.models.grants import Grant
+from petstore.models.keys import Key
+from petstore.models.projects import Project
+from petstore.models.requests import failures, uses
+from petstore.models.sessions import OpenSession
+from petstore.storage.database import db
+from tests.harness.browser import Browser, add_pet
+from tests.harness.clocks import Clock
+from tests.harness.databases import of_both_engines
+
+ACTIVITY = "/dashboard/activity"
+SESSIONS = f"{ACTIVITY}?topic=sessions"
+
+
+@of_both_engines
+def test_deeds_are_listed_with_their_keys(
+    app: Flask, browser: Browser, project: Project, key: str
+):
+    other, own = Key.issue(project), key[:16]
+    its = other[:16]
+    Browser(app, other).submit("/dashboard/sign-out")
+    Browser(app, other)
+    [session] = [s for s in OpenSession.page(project.id) if s.prefix == its]
+    browser.submit(f"/dashboard/sessions/{session.name}/end")
+    for deed in ("rotate", "revoke"):
+        browser.submit(f"/dashboard/keys/{its}/{deed}")
+    browser.submit("/dashboard/sessions/end-others")
+    shown, sessions = browser.read(ACTIVITY), browser.read(SESSIONS)
+    by = f"{own} This session 17 Mar 2027 12:00 UTC"
+    revoked, rotated = f"Key revoked {its} {by}", f"Key rotated {its} {by}"
+    assert revoked in shown
+    assert shown.index(revoked) < shown.index("Key issued") < shown.index(rotated)
+    assert f"Signed in {own} {by}" in sessions
+    assert f"All other sessions ended {by} Session ended {its} {by}" in sessions
+    for event in ("Signed in", "Session ended"):
+        assert f"{event} {its} {its} 17 Mar" in sessions
+
+
+def test_facts_are_told_in_words(
+    client: FlaskClient, flask: Callable, app: Flask, key: str, clock: Clock
+):
+    limits = ("--per-minute", "1", "--per-day", "1000")
+    flask("projects", "change", "shelter", "--plan", "enterprise", *limits)
+    browser = Browser(app, Key.issue(Project.by_slug("shelter")))
+    while Key.by_prefix(key[:16]).banned_until_ms is None:
+        client.get("/v1/pets")  # in the thread of the browser, and not by its key
+        clock.move(seconds=1)
+    domain = {"domain": "shop.example.org", "reason": "It is late."}
+    emit_after_commit("certificate_failed", project="shelter", **domain)
+    shown = browser.read(ACTIVITY)
+    plan = "Enterprise, 1 requests a minute, 1,000 requests a day"
+    assert f"Plan changed {plan} The operator 17 Mar" in shown
+    prefix = key[:16]
+    assert f"Key banned {prefix} until 17 Mar 2027 12:05 UTC {prefix} 17 Mar" in shown
+    assert "Certificate failed shop.example.org It is late. It is tried" in shown
+    Activity.update(name="lions_tamed", facts="{}").execute()
+    assert "lions tamed" in browser.read(ACTIVITY)  # as a newer version calls it
+
+
+def test_page_beyond_the_oldest_event_leads_back(browser: Browser):
+    beyond = browser.read(f"{ACTIVITY}?after=1")
+    assert "There are no events here. Show the newest" in beyond
+
+
+def test_what_is_done_with_animals_orders_and_categories_has_a_list_of_its_own(
+    browser: Browser, project: Project, key: str
+):
+    animal = f"/dashboard/animals/{add_pet(project, 'Tom')}"
+    for _ in range(2):
+        browser.submit(f"{animal}/order", idempotency_key="once")
+    browser.submit("/dashboard/orders/1/complete")
+    browser.submit("/dashboard/categories", name="Dogs")
+    shown = browser.read(f"{ACTIVITY}?topic=shelter")
+    by = f"{key[:16]} This session 17 Mar 2027 12:00 UTC"
+    for said in (
+        "The order 1 is placed; its animal is pending.",
+        "The order 1 is completed; its animal is sold.",
+        "Dogs is added, with the number 8.",
+    ):
+        assert f"{said} {by}" in shown
+    assert "3 events" in shown
+    assert "Dogs" not in browser.read(ACTIVITY)
+
+
+def test_signing_in_pushes_nothing_else_out(browser: Browser, project: Project):
+    with db.atomic():
+        for _ in range(KEPT + 1):
+            emit_after_commit("signed_in", by="x", project=project.slug, key="x")
+    assert f"{KEPT} events" in browser.read(SESSIONS)
+    assert "Key issued" in browser.read(ACTIVITY)
+
+
+REQUESTS = "/dashboard/requests"
+
+
+@pytest.fixture
+def fail(client: FlaskClient) -> Callable[[str], None]:
+    """A function that sends a request which fails, under an id."""
+
+    def fail(request_id: str) -> None:
+        client.get("/v1/pets/42", headers={"X-Request-ID": request_id})
+        failures.flush()
+
+    return fail
+
+
+@of_both_engines
+def test_request_is_found_by_its_id(browser: Browser, fail: Callable, key: str):
+    fail("mine-1")
+    fail("mine-2")
+    text = browser.read(f"{REQUESTS}?id=+mine-1+")
+    for fact in (
+        *("1 request found", "getPet", "404", "not_found", "There is no animal 42."),
+        *(ERRORS["not_found"].when, "17 Mar 2027", "12:00 UTC", key[:16], "mine-1"),
+    ):
+        assert fact in text
+    assert "mine-2" not in text
+    assert 'href="/docs#errors"' in browser.get(f"{REQUESTS}?id=mine-1").text
+    reference = browser.get("/docs").text
+    assert 'id="errors"' in reference
+    for error in ERRORS.values():
+        assert error.when.replace("<", "&lt;").replace(">", "&gt;") in reference
+
+
+def test_page_says_what_it_may_mean_that_an_id_is_not_found(browser: Browser):
+    assert "No request has failed" in browser.read(REQUESTS)
+    assert "it has succeeded" in browser.read(f"{REQUESTS}?id=unknown")
+    for invalid in ("x" * 201, "%00"):
+        assert browser.get(f"{REQUESTS}?id={invalid}").status_code == 400
+
+
+def test_pages_show_requests_of_a_key(
+    browser: Browser, client: FlaskClient, project: Project
+):
+    reader = Key.issue(project, Grant("read"))
+    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {reader}"
+    for _ in range(2):
+        client.get("/v1/pets/42")
+    client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})  # a 403
+    uses.flush()
+    assert "2 and 1 refused 2 and 1 refused" in browser.read("/dashboard/keys")
+    text = browser.read(f"/dashboard/keys/{reader[:16]}")
+    assert "Requests today 2 and 1 refused In 30 days 2 and 1 refused" in text

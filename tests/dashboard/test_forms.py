@@ -1,0 +1,188 @@
+"""Forms: sent by this origin alone, filled in again, and done once."""
+
+import re
+
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.routing import Rule
+
+from petstore.models.categories import Category
+from petstore.models.domains import Domain
+from petstore.models.keys import Key
+from petstore.models.orders import Order
+from petstore.models.pets import PetTable
+from petstore.models.projects import Project
+from tests.harness.browser import SIGN_IN, Browser, add_pet, words
+from tests.harness.databases import of_both_engines
+from tests.harness.statements import recorded
+
+FIELDS = {"name": "spot.example.org", "categoryId": "7", "label": "x", "grace": "0"}
+
+
+def paths(app: Flask, key: str, method: str) -> list[str]:
+    """Return a path for each rule of the dashboard, for the first row of its table."""
+    own = {"prefix": key[:16], "name": "x", "file": "x", "category_id": 7}
+
+    def path(rule: Rule) -> str:
+        return rule.build({name: own.get(name, 1) for name in rule.arguments})[1]
+
+    return [
+        path(rule)
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith("/dashboard")
+        and rule.endpoint != "dashboard.static"
+        and method in rule.methods
+    ]
+
+
+def test_no_form_of_another_origin_changes_anything(
+    app: Flask, browser: Browser, client: FlaskClient, key: str, project: Project
+):
+    rex = client.post("/v1/pets", json={"name": "Rex", "categoryId": 7}).json
+    client.post("/v1/store/orders", json={"petId": rex["id"]})
+    Domain.add(project, "shop.example.org")
+    forms = paths(app, key, "POST")
+    assert len(forms) == 26
+    for headers in (
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Origin": "http://localhost"},
+        {"Sec-Fetch-Site": ""},
+        {"Origin": "https://shop.localhost"},
+        {"Origin": "http://localhost:8000"},
+        {"Origin": "null"},
+        {"Origin": ""},
+    ):
+        for path in forms:
+            answer = browser.client.post(path, data=FIELDS, headers=headers)
+            assert answer.status_code == 400, path
+            assert "a page of another site" in words(answer), path
+            assert "Set-Cookie" not in answer.headers, path
+    assert client.get("/v1/pets").json == [rex | {"status": "pending"}]
+    assert client.get("/v1/categories").json == [{"id": 7, "name": None}]
+    assert [key.state for key in Key.all_by_id(project)] == ["active"]
+    [domain] = Domain.all_by_name(project)
+    assert domain.checked_ms is None
+    assert browser.get("/dashboard").status_code == 200
+
+
+def test_form_of_the_same_origin_is_accepted(browser: Browser):
+    for headers in (
+        {"Sec-Fetch-Site": "same-origin"},
+        # As a page with another Referrer-Policy sends it.
+        {"Sec-Fetch-Site": "same-origin", "Origin": "null"},
+        {"Sec-Fetch-Site": "none"},
+        {"Origin": "http://localhost"},
+        {"Origin": "https://localhost"},  # behind a proxy that is not trusted
+        {},
+    ):
+        answer = browser.client.post("/dashboard/keys", headers=headers)
+        assert "Your new key" in words(answer)
+
+
+def test_opening_changes_nothing(
+    app: Flask, browser: Browser, project: Project, key: str
+):
+    """A link, or an image of another site, does no deed."""
+    Order.place(project.id, add_pet(project, "Rex"))
+    with recorded() as statements:
+        statuses = [browser.get(path).status_code for path in paths(app, key, "GET")]
+    assert statuses.count(200) > 12
+    writes = {each.gist for each in statements if not each.gist.startswith("SELECT")}
+    assert writes == {"INSERT counter"}
+
+
+ANIMALS = "/dashboard/animals"
+REX = {"name": "Rex", "categoryId": "Dogs", "status": "sold"}
+
+
+def test_what_was_typed_is_there_again(browser: Browser, key: str, project: Project):
+    Order.place(project.id, add_pet(project, "Rex"))
+    add_pet(project, "Tom")
+    for path, page, fields in (
+        (ANIMALS, ANIMALS, REX),
+        (f"{ANIMALS}/1", f"{ANIMALS}/1", {"name": "Max", "categoryId": "Dogs"}),
+        (f"{ANIMALS}/2/order", f"{ANIMALS}/2", {"reference": "Ms Lovelace"}),
+        ("/dashboard/categories/7", "/dashboard/categories", {"name": "Dogs"}),
+        ("/dashboard/orders/1", "/dashboard/orders/1", {"reference": "Ms Lovelace"}),
+        ("/dashboard/keys", "/dashboard/keys", {"label": "Website"}),
+    ):
+        browser.submit("/dashboard/sign-out")
+        answer = browser.submit(path, **fields)
+        assert answer.location == f"{SIGN_IN}?next={page}"
+        assert "is there again after that" in words(browser.get(answer.location))
+        assert browser.submit(SIGN_IN, key=key, next=page).location == page
+        shown = browser.get(page).text
+        for text in fields.values():
+            assert f'value="{text}"' in shown
+        assert 'value="Dogs"' not in browser.get(ANIMALS).text  # it is shown once
+
+
+def test_draft_is_for_one_project(browser: Browser, key: str, rival: Project):
+    for each in (Key.issue(rival), key):
+        browser.submit("/dashboard/sign-out")
+        browser.submit(ANIMALS, **REX)
+        browser.sign_in(each)
+        assert 'value="Rex"' not in browser.get(ANIMALS).text
+
+
+def test_a_form_without_a_session_sets_no_cookie(visitor: Browser):
+    answer = visitor.submit(ANIMALS, **REX)
+    assert answer.location == f"{SIGN_IN}?next={ANIMALS}"
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_form_too_large_for_a_cookie_is_not_kept(
+    app: Flask, browser: Browser, key: str
+):
+    # Many letters of East Asia take three times as much, and compress hardly.
+    for length in (700, 1500):
+        name = "".join(chr(0x4E00 + n * 7919 % 20_000) for n in range(length))
+        browser.submit("/dashboard/sign-out")
+        answer = browser.submit(ANIMALS, name=name)
+        assert len(answer.headers.get("Set-Cookie", "")) < 4096
+        browser.sign_in(key)
+        assert (name in browser.get(ANIMALS).text) == (length == 700)
+
+
+ANIMALS, ANIMAL = "/dashboard/animals", "/dashboard/animals/1"
+TOM = {"name": "Tom", "categoryId": "7", "status": "available"}
+FORMS = (
+    (ANIMALS, "", TOM, "Tom is added, with the id 3."),
+    ("{question}", "", {}, "1 animal is added."),
+    (ANIMAL, "/order", {"reference": "Ms Lovelace"}, "The order 2 is placed"),
+    ("/dashboard/animals/2", "/withdraw", {}, "Rex (#2) is withdrawn."),
+    ("/dashboard/categories", "", {"name": "Cats"}, "Cats is added"),
+    ("/dashboard/categories", "/8/delete", {}, "The category 8 is deleted."),
+    ("/dashboard/orders/1", "/delete", {}, "The order 1 is deleted."),
+    ("/dashboard/keys", "?kind=staff", {}, "has issued this key"),
+    ("/dashboard/keys/{key}", "/rotate", {}, "has issued this key"),
+)
+
+
+@of_both_engines
+def test_form_that_is_sent_twice_acts_once(
+    browser: Browser, project: Project, key: str
+):
+    for _ in range(2):
+        add_pet(project, "Rex")
+    Category.ensure(project.id, 8)
+    Order.place(project.id, 1)
+    Order.change(project.id, 1, status="cancelled")
+    question = browser.upload("name,category\nTom,7\n").location
+    for path, action, fields, said in FORMS:
+        page = path.format(key=key[:16], question=question)
+        form = browser.get(page).text.partition(f'action="{page}{action}"')[2]
+        token = re.search('name="idempotency_key" value="([^"]+)"', form)[1]
+        rows = set()
+        for _ in range(2):
+            answer = browser.submit(page + action, idempotency_key=token, **fields)
+            rows.add((PetTable.select().count(), Key.select().count()))
+        assert len(rows) == 1
+        assert said in browser.read(answer.location)
+
+
+def test_form_that_is_filled_in_anew_is_another(browser: Browser, client: FlaskClient):
+    for name in ("Rex", "Tom", "Tom"):
+        fields = TOM | {"name": name, "idempotency_key": "x"}
+        assert f"{name} is added" in browser.follow(ANIMALS, **fields)
+    assert [pet["name"] for pet in client.get("/v1/pets").json] == ["Rex", "Tom"]

@@ -1,0 +1,224 @@
+"""Limits of pages, sign-ins and forms of a project, and a reserve for each key."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore.models.callers import Caller
+from petstore.models.categories import Category
+from petstore.models.keys import Key
+from petstore.models.orders import Order
+from petstore.models.projects import Plan, Project
+from petstore.quotas.limiter import PAGES, RESERVE, SIGN_INS
+from tests.harness.browser import SIGN_IN, Browser, add_pet, words
+from tests.harness.clocks import Clock
+from tests.harness.databases import of_both_engines
+
+OVERVIEW = "/dashboard"
+KEYS = "/dashboard/keys"
+
+
+def statuses(browser: Browser, times: int, page: str = OVERVIEW) -> list[int]:
+    return [browser.get(page).status_code for _ in range(times)]
+
+
+@pytest.fixture
+def leaked(project: Project) -> str:
+    """A key of the project that somebody else has, too."""
+    return Key.issue(project, label="Leaked")
+
+
+def test_limits_of_a_project_and_of_the_reserve_of_a_key():
+    limits = [(each.per_minute, each.per_day) for each in (PAGES, SIGN_INS, RESERVE)]
+    assert limits == [(120, 5_000), (60, 1_000), (20, 60)]
+
+
+@of_both_engines
+@pytest.mark.usefixtures("few_pages")
+def test_page_beyond_the_limit_is_refused_for_a_while(browser: Browser, clock: Clock):
+    page = "/dashboard/animals"
+    assert browser.submit(page).status_code == 400  # a form counts as a page
+    assert statuses(browser, 3) == [200, 200, 429]
+    assert browser.submit(page).status_code == 429
+    answer = browser.get(OVERVIEW)
+    assert "too many pages (Keys still opens); wait 50 s." in words(answer)
+    assert answer.headers["Retry-After"] == "50"
+    clock.move(seconds=50)
+    assert statuses(browser, 1) == [200]
+
+
+@pytest.mark.usefixtures("few_pages")
+def test_sessions_and_keys_share_pages(
+    app: Flask, key: str, leaked: str, rival: Project
+):
+    browsers = [Browser(app, each) for each in (key, key, leaked, leaked)]
+    assert [statuses(browser, 1) for browser in browsers] == [[200]] * 3 + [[429]]
+    assert statuses(Browser(app, Key.issue(rival)), 1) == [200]
+    answer = browsers[0].submit(f"{OVERVIEW}/sign-out")  # which needs none
+    assert answer.location == SIGN_IN
+
+
+@of_both_engines
+@pytest.mark.usefixtures("few_pages")
+def test_leaked_key_that_used_up_the_pages_is_revoked(
+    app: Flask, key: str, leaked: str
+):
+    thief = Browser(app, leaked)
+    assert statuses(thief, 4)[-1] == 429
+    granted = RESERVE.per_minute
+    assert statuses(thief, granted + 1, KEYS) == [200] * granted + [429]
+    owner, page = Browser(app, key), f"{KEYS}/{leaked[:16]}"
+    refused = owner.get(OVERVIEW)
+    assert (refused.status_code, f'href="{KEYS}"' in refused.text) == (429, True)
+    assert leaked[:16] in owner.read(KEYS)
+    assert "is revoked" in owner.follow(f"{page}/revoke")
+    assert thief.get(KEYS).status_code == 303
+
+
+def test_wait_ends_with_the_first_of_pages_and_reserve(
+    app: Flask, browser: Browser, key: str, clock: Clock
+):
+    caller, limiter = Caller.of(key), app.extensions["limiter"]
+    for _ in range(RESERVE.per_day // RESERVE.per_minute):
+        limiter.count_page(caller, pages=PAGES.per_minute)
+        assert statuses(browser, RESERVE.per_minute, KEYS)[-1] == 200
+        answer = browser.get(KEYS)
+        assert answer.status_code == 429
+        clock.move(seconds=int(answer.headers["Retry-After"]))
+    limiter.count_page(caller, pages=PAGES.per_minute)
+    answer = browser.get(KEYS)  # whose reserve of the day is used up
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "60")
+
+
+@of_both_engines
+def test_sign_ins_of_one_key_refuse_no_other(
+    app: Flask, visitor: Browser, key: str, leaked: str
+):
+    for _ in range(SIGN_INS.per_minute + RESERVE.per_minute - 1):
+        app.extensions["limiter"].count_sign_in(Caller.of(leaked))
+    assert visitor.sign_in(leaked).status_code == 303
+    answer = visitor.sign_in(leaked)
+    assert answer.status_code == 429
+    assert "Too many people have signed in to your project" in words(answer)
+    assert answer.headers["Retry-After"] == "50"
+    assert visitor.sign_in(key).status_code == 303
+
+
+ANIMALS = "/dashboard/animals"
+CATEGORIES = "/dashboard/categories"
+ORDERS = "/dashboard/orders"
+PER_MINUTE = 5
+# What no operation of the API does. Their pages are limited, and what they create.
+OTHERS = ("/sign-in", "/sign-out", "/keys", "/sessions", "/settings/domains")
+CHOOSE_FILE = f"{ANIMALS}/import"  # which leads to a question
+
+REX = {"name": "Rex", "categoryId": "7"}
+# What each form is sent with, by its rule; its path is that of a row that allows it.
+FORMS: dict[str, tuple[str, dict[str, str]]] = {
+    ANIMALS: (ANIMALS, REX),
+    f"{ANIMALS}/<id:pet_id>": (f"{ANIMALS}/4", REX),
+    f"{ANIMALS}/<id:pet_id>/order": (f"{ANIMALS}/4/order", {}),
+    f"{ANIMALS}/<id:pet_id>/withdraw": (f"{ANIMALS}/5/withdraw", {}),
+    f"{ANIMALS}/import/<file>": ("{question}", {}),
+    CATEGORIES: (CATEGORIES, {"name": "Kind"}),
+    f"{CATEGORIES}/<id:category_id>": (f"{CATEGORIES}/7", {"name": "Cats"}),
+    f"{CATEGORIES}/<id:category_id>/delete": (f"{CATEGORIES}/8/delete", {}),
+    f"{ORDERS}/<id:order_id>": (f"{ORDERS}/1", {"reference": "Ada"}),
+    f"{ORDERS}/<id:order_id>/complete": (f"{ORDERS}/1/complete", {}),
+    f"{ORDERS}/<id:order_id>/cancel": (f"{ORDERS}/2/cancel", {}),
+    f"{ORDERS}/<id:order_id>/delete": (f"{ORDERS}/3/delete", {}),
+}
+
+
+@pytest.fixture
+def project(app: Flask) -> Project:
+    """A project with five requests a minute, three orders and two more animals."""
+    project = Project.add("Shelter", None, Plan("enterprise", PER_MINUTE, 1000))
+    for name in ("Tim", "Tom", "Tum"):
+        Order.place(project.id, add_pet(project, name))
+    Order.change(project.id, 3, status="completed")
+    for name in ("Tam", "Tem"):
+        add_pet(project, name)
+    Category.ensure(project.id, 8)
+    return project
+
+
+def left(client: FlaskClient) -> int:
+    """Return how many requests of the minute are left, after this one."""
+    return int(client.get("/v1/pets").headers["X-RateLimit-Remaining"])
+
+
+@pytest.fixture
+def use_up(client: FlaskClient) -> Callable[[], None]:
+    """A function that uses up the requests of the minute."""
+
+    def use_up() -> None:
+        while left(client):
+            pass
+
+    return use_up
+
+
+def test_each_form_is_a_request_or_does_what_no_operation_does(app: Flask):
+    forms = {
+        rule.rule
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith("/dashboard") and "POST" in rule.methods
+    }
+    others = {form for form in forms if form[len("/dashboard") :].startswith(OTHERS)}
+    assert forms - others - {CHOOSE_FILE} == FORMS.keys()
+
+
+@of_both_engines
+def test_a_form_counts_as_a_request_and_is_refused_when_they_are_used_up(
+    browser: Browser, client: FlaskClient, use_up: Callable, clock: Clock
+):
+    question = browser.upload("name,category\nRex,7\n").location
+    for path, fields in FORMS.values():
+        path = path.format(question=question)
+        use_up()
+        answer = browser.submit(path, **fields)
+        assert answer.status_code == 429
+        assert "Enterprise allows 5 requests a minute; wait " in words(answer)
+        clock.move(seconds=int(answer.headers["Retry-After"]))
+        assert browser.submit(path, **fields).status_code == 303
+        assert left(client) == PER_MINUTE - 2
+
+
+def test_refused_form_is_shown_again(browser: Browser, use_up: Callable, clock: Clock):
+    fields = {"name": "Ömer", "categoryId": "7", "idempotency_key": "x"}
+    use_up()
+    page = browser.submit(ANIMALS, **fields)
+    assert "still here: Ömer 7 Send it again" in words(page)
+    sent = dict(re.findall('type="hidden" name="(.+)" value="(.+)"', page.text))
+    clock.move(seconds=int(page.headers["Retry-After"]))
+    for _ in range(2):
+        assert "Ömer is added, with the id 6." in browser.follow(ANIMALS, **sent)
+    use_up()
+    headers = {"Sec-Fetch-Site": "cross-site"}
+    page = browser.client.post(ANIMALS, data=fields, headers=headers)
+    assert "Ömer" not in page.text
+
+
+def test_pages_and_foreign_forms_are_no_requests(browser: Browser, client: FlaskClient):
+    before = left(client)
+    assert browser.get(ANIMALS).status_code == 200
+    headers = {"Sec-Fetch-Site": "cross-site"}
+    assert browser.client.post(ANIMALS, headers=headers).status_code == 400
+    assert left(client) == before - 1
+
+
+def test_refused_forms_ban_nobody(
+    browser: Browser, use_up: Callable, key: str, clock: Clock
+):
+    use_up()
+    for _ in range(30):
+        clock.move(seconds=1)
+        assert browser.submit(ANIMALS, **REX).status_code == 429
+    assert Key.by_prefix(key[:16]).state == "active"
+    clock.move(seconds=60)
+    Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms + 60_000)
+    assert browser.submit(ANIMALS, **REX).status_code == 303
