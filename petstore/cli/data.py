@@ -70,15 +70,13 @@ def back_up(file: Path) -> None:
     source = opened_databases().db
     if source.file is None:
         raise click.ClickException("DATABASE_URL is PostgreSQL: back it up by pg_dump.")
-    if file.is_dir():  # which an empty argument is, too
-        raise click.UsageError(f"{file} is a directory; name a new file.")
     if os.path.lexists(file):
-        raise click.UsageError(f"There is a file {file} already.")
+        raise click.UsageError(f"There is {file} already; name a new file.")
     if not file.parent.is_dir():
         raise click.UsageError(f"There is no directory {file.parent}.")
     try:
         copies.back_up(source, file)
-    except copies.BackupFailed as error:
+    except copies.CopyFailed as error:
         raise click.ClickException(f"The backup failed: {error}.") from None
 
 
@@ -96,7 +94,7 @@ def copy(database_url: str) -> None:
     import_tables()
     try:
         copies.copy_to(url)
-    except copies.CopyError as error:
+    except copies.CopyFailed as error:
         raise click.UsageError(f"Cannot copy there: {error}.") from None
     except peewee.DatabaseError as error:
         message = f"Nothing was copied: {in_one_line(error)}"

@@ -84,17 +84,6 @@ class Category(NamedTuple):
             _require_free(cls.ids_named(project_id, name))
             return cls(cls._add_next(project_id, name), name)
 
-    @classmethod
-    def named(cls, project_id: int, name: str) -> int:
-        """Return the id of a category with that name.
-
-        If there is none, it is added. Raises `ProjectFull`.
-        """
-        while not (ids := cls.ids_named(project_id, name)):
-            with suppress(CategoryNameTaken):  # somebody else was faster
-                return cls.add(project_id, name).id
-        return ids[0]
-
     @staticmethod
     def ids_named(project_id: int, name: str) -> list[int]:
         """Return the ids of categories with that name in any case, at most two."""
@@ -148,10 +137,12 @@ class Category(NamedTuple):
             found = cls.find(project_id, number)
             if found and fold_name(category) == fold_name(_label(*found, True)):
                 return number
-        ids = cls.ids_named(project_id, category)
+        while not (ids := cls.ids_named(project_id, category)):
+            with suppress(CategoryNameTaken):  # somebody else was faster
+                return cls.add(project_id, category).id
         if len(ids) > 1:
             raise CategoryUnclear(*cls.labels(project_id, ids).values())
-        return ids[0] if ids else cls.named(project_id, category)
+        return ids[0]
 
     @classmethod
     def find(cls, project_id: int, category_id: int) -> Self | None:

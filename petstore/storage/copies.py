@@ -21,15 +21,15 @@ from petstore.storage.engine import BaseModel, CounterModel, Row
 from petstore.storage.sqlite import make_private
 
 
-class BackupFailed(Exception):
-    """The backup failed; the text tells the operator why."""
+class CopyFailed(Exception):
+    """The copy failed, or cannot be made; the text tells the operator why."""
 
 
 def back_up(source: Database, file: Path) -> None:
     """Copy the data of SQLite, as it is at one moment, into a new file.
 
     The file gets its name when it is complete and on the disk. No file is overwritten.
-    Raises `BackupFailed`.
+    Raises `CopyFailed`.
     """
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=".backup-") as private:
@@ -40,7 +40,7 @@ def back_up(source: Database, file: Path) -> None:
         _sync(file.parent)
     except (OSError, sqlite3.Error) as error:
         reason = getattr(error, "strerror", None) or error
-        raise BackupFailed(f"{file}: {reason}") from None
+        raise CopyFailed(f"{file}: {reason}") from None
 
 
 def _copy(source: Database, file: Path) -> None:
@@ -53,7 +53,7 @@ def _copy(source: Database, file: Path) -> None:
         target.execute("PRAGMA journal_mode = DELETE")
         [result] = target.execute("PRAGMA quick_check(1)").fetchone()
     if result != "ok":
-        raise BackupFailed(f"the database is damaged: {' '.join(result.split())}")
+        raise CopyFailed(f"the database is damaged: {' '.join(result.split())}")
     _sync(file)
 
 
@@ -68,39 +68,25 @@ def _sync(path: Path) -> None:
 COPIED_AT_ONCE = 1000  # rows; a statement may have 32,766 values
 
 
-class CopyError(Exception):
-    """The target cannot be copied to; the text tells the operator why."""
-
-
 def copy_to(url: str) -> None:
+    """Copy all rows, with their ids, as they are at one moment, to a database at a URL.
+
+    It must be empty, and is migrated first. Today's counts are copied as well, so
+    nobody gets a quota twice. Raises `CopyFailed`.
+    """
+    source = opened_databases()
     with closing(databases_at(url, prepares_statements=False)) as target:
         target.extend_timeouts()
-        copy_all(opened_databases(), target)
-
-
-def copy_all(source: Databases, target: Databases) -> None:
-    """Copy all rows, with their ids, as they are at one moment.
-
-    The target must be empty, and is migrated first. Today's counts are copied as well,
-    so nobody gets a quota twice. Raises `CopyError`.
-    """
-    migrator.migrate(target)
-    _require_same_version(target)
-    with ExitStack() as stack:
-        for database in dict.fromkeys(source):
-            stack.enter_context(database.snapshot())
-        for database in dict.fromkeys(target):
-            stack.enter_context(database.filling())
-        _require_empty(target)
-        for group, old, new in zip(table_groups(), source, target, strict=True):
-            for table in group:
-                _copy_table(table, old, new)
-
-
-def _require_same_version(target: Databases) -> None:
-    unknown = migrator.unknown_steps(target)
-    if unknown:
-        raise CopyError(f"it is of a newer version of the service ({unknown[0]})")
+        migrator.migrate(target)
+        with ExitStack() as stack:
+            for database in dict.fromkeys(source):
+                stack.enter_context(database.snapshot())
+            for database in dict.fromkeys(target):
+                stack.enter_context(database.filling())
+            _require_empty(target)
+            for group, old, new in zip(table_groups(), source, target, strict=True):
+                for table in group:
+                    _copy_table(table, old, new)
 
 
 def _require_empty(target: Databases) -> None:
@@ -108,7 +94,7 @@ def _require_empty(target: Databases) -> None:
         for table in group:
             if table.select().exists(database):
                 name = table._meta.table_name
-                raise CopyError(f"it is not empty: there are rows in {name}")
+                raise CopyFailed(f"it is not empty: there are rows in {name}")
 
 
 def table_groups() -> tuple[list[type[Model]], list[type[Model]]]:

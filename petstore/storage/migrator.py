@@ -55,19 +55,14 @@ def require_migrated() -> None:
 
 def newer_version() -> str | None:
     """Return a sentence if a newer version of the service has migrated the database."""
-    unknown = unknown_steps(opened_databases())
-    by = "the database was migrated by a newer version of the service"
-    return f"{by} ({unknown[-1]})" if unknown else None
-
-
-def unknown_steps(databases: Databases) -> list[str]:
-    """Return the migrations that a newer version of the service has applied."""
-    return [
+    unknown = [
         step.name
-        for _, runner in _runners(databases)
+        for _, runner in _runners(None)
         for step in runner.status()
         if step.idx > runner.migrations()[-1].idx
     ]
+    by = "the database was migrated by a newer version of the service"
+    return f"{by} ({unknown[-1]})" if unknown else None
 
 
 def _runners(databases: Databases | None) -> Iterator[tuple[Engine, Runner]]:

@@ -20,16 +20,16 @@ def add(project: Project, number: int, name: str | None = None) -> None:
 
 def test_new_category_gets_the_next_number(project: Project, rival: Project):
     add(rival, 99, "Dogs")
-    assert [Category.named(project.id, name) for name in ("A", "B", "A")] == [1, 2, 1]
+    assert [Category.meant(project.id, name) for name in ("A", "B", "A")] == [1, 2, 1]
     add(project, 7)
-    assert Category.named(project.id, "C") == 8
+    assert Category.meant(project.id, "C") == 8
 
 
 def test_new_number_is_one_that_javascript_holds(project: Project):
     for number in (2**53 - 2, MAX_ID):
         add(project, number)
-    assert Category.named(project.id, "Dogs") == 2**53 - 1
-    assert 0 <= Category.named(project.id, "Cats") < 2**53
+    assert Category.meant(project.id, "Dogs") == 2**53 - 1
+    assert 0 <= Category.meant(project.id, "Cats") < 2**53
 
 
 def test_category_is_found_by_its_name_whatever_its_case_and_blanks(
@@ -68,11 +68,11 @@ def test_categories_that_somebody_adds_meanwhile_count_once(
 
     def take_late(project_id: int, rows: int = 1) -> None:
         monkeypatch.setattr(categories, "take_rows", take_rows)
-        assert Category.named(project_id, "Dogs") == 1
+        assert Category.meant(project_id, "Dogs") == 1
         take_rows(project_id, rows)
 
     monkeypatch.setattr(categories, "take_rows", take_late)
-    assert Category.named(project.id, "Dogs") == 1
+    assert Category.meant(project.id, "Dogs") == 1
     monkeypatch.setattr(categories, "take_rows", take_late)
     with db.atomic():
         assert not Category.ensure(project.id, 1)
