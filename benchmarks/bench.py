@@ -11,6 +11,7 @@ highest of all rounds; above 1 the service is faster.
 """
 
 import contextlib
+from typing import Any
 
 from benchmarks.load import Figures, options, print_heads, print_row, run, spread
 from benchmarks.requests import Crowd
@@ -54,20 +55,10 @@ def main() -> None:
             cpu = ["CPU µs of each server", *(f"of {name}" for name in place.stores)]
             print_heads(f"Case ({store})", *others, "Requests/s", *cpu)
             for case in chosen.cases:
-                file = crowd.write(case)
-                rounds = [
-                    {
-                        name: run(
-                            place,
-                            servers[name],
-                            file,
-                            connections=CONNECTIONS,
-                            seconds=chosen.seconds,
-                        )
-                        for name in _order(number)
-                    }
-                    for number in range(chosen.rounds)
-                ]
+                sent = {"requests": crowd.write(case), "seconds": chosen.seconds}
+                sent |= {"place": place, "connections": CONNECTIONS}
+                numbers = range(chosen.rounds)
+                rounds = [_round(number, servers, sent) for number in numbers]
                 print_row(case, *_cells(rounds))
 
 
@@ -85,9 +76,12 @@ def _check(server: Server, key: str) -> None:
         assert mistyped.get(PETS).status == 401, "a mistyped key is refused"
 
 
-def _order(number: int) -> list[str]:
-    """Return the servers, in reverse order in every other round."""
-    return list(SERVERS) if number % 2 == 0 else list(reversed(SERVERS))
+def _round(
+    number: int, servers: dict[str, Server], sent: dict[str, Any]
+) -> dict[str, Figures]:
+    """Measure all servers, in reverse order in every other round."""
+    order = list(servers) if number % 2 == 0 else list(reversed(servers))
+    return {name: run(server=servers[name], **sent) for name in order}
 
 
 def _cells(rounds: list[dict[str, Figures]]) -> list[str]:
