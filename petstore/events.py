@@ -104,7 +104,7 @@ def _add(slug: str, topic: str, name: str, actor: str, facts: dict[str, Any]) ->
     event.
     """
     values = {"name": name, "actor": actor, "facts": json.dumps(facts)}
-    for (project,) in _insert(slug=slug, topic=topic, **values, now_ms=clock.now_ms()):
+    for (project,) in _insert(slug=slug, topic=topic, **values):
         _delete_surplus(project=project, topic=topic)
 
 

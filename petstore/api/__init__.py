@@ -68,7 +68,8 @@ def init_app(app: Flask, settings: Settings) -> None:
         state = request.state
         if state.is_api:
             state.headers += _cors_headers(settings.cors_origins, request.environ)
-            state.headers += _quota_headers(limiter, request)
+            if not state.decision:
+                state.headers += _figures_of_address(limiter, request).headers()
         return response
 
     for bp in (pets.bp, orders.bp, categories.bp):
@@ -132,23 +133,19 @@ def _bearer_token(request: ApplicationRequest) -> str:
 def _count(limiter: Limiter, request: ApplicationRequest) -> None:
     state = request.state
     state.decision = decision = limiter.count(state.caller, request.remote_addr)
+    state.headers += decision.headers()
     if not decision.is_granted:
         raise _refusal(decision, state.caller)
 
 
-def _quota_headers(
-    limiter: Limiter, request: ApplicationRequest
-) -> list[tuple[str, str]]:
-    """Return the figures of the quota for a response.
+def _figures_of_address(limiter: Limiter, request: ApplicationRequest) -> Decision:
+    """Return the figures for a response to a request that was not counted.
 
-    A response to a request that was not counted has those of the client address. Where
-    too many requests are under way, or a store is away, no store is asked for them.
+    Where too many requests are under way, or a store is away, no store is asked.
     """
-    state, address = request.state, request.remote_addr
-    if state.error_code == "service_unavailable" and not state.decision:
-        return limiter.last_known(address).headers()
-    decision = state.decision or limiter.peek(None, address)
-    return decision.headers()
+    if request.state.error_code == "service_unavailable":
+        return limiter.last_known(request.remote_addr)
+    return limiter.peek(None, request.remote_addr)
 
 
 def _refusal(decision: Decision, caller: Caller | None) -> ErrorResponse:

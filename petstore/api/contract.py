@@ -196,7 +196,7 @@ class Operation:
             return no_content()
         dumped = self.contract.returns.dump(result.value)
         status = self.contract.statuses[-1 if result.is_created else 0]
-        return JsonResponse(_json(dumped), status, result.headers)
+        return JsonResponse.of(dumped, status, result.headers)
 
 
 def _read_attempt() -> Attempt | None:
@@ -239,19 +239,6 @@ def _load(
     if faults:
         raise InvalidRequest.of_members(faults)
     return loaded
-
-
-def _json(dumped: Any) -> bytes:
-    try:
-        return orjson.dumps(dumped, _number)
-    except TypeError:  # it takes longer to dump names that are no strings
-        return orjson.dumps(dumped, _number, orjson.OPT_NON_STR_KEYS)
-
-
-def _number(value: Any) -> orjson.Fragment:
-    if isinstance(value, Decimal):
-        return orjson.Fragment(str(value))
-    raise TypeError
 
 
 class Members(dict[str, Any]):

@@ -47,7 +47,7 @@ class Caller(NamedTuple):
     @classmethod
     def by_prefix(cls, prefix: str) -> Self | None:
         """Return the caller whose key has that prefix, which proves nothing yet."""
-        rows = _select_by_prefix(prefix=prefix, now_ms=clock.now_ms())
+        rows = _select_by_prefix(prefix=prefix)
         return next(map(cls._make, rows), None)
 
     @property

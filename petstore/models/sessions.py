@@ -48,7 +48,7 @@ class Session(BaseModel):
     def begin(cls, caller: Caller) -> str:
         """Begin a session for the caller and return its token."""
         token = randomness.token(TOKEN_BYTES)
-        _insert(digest=digest_of(token).hex(), key=caller.key_id, now_ms=clock.now_ms())
+        _insert(digest=digest_of(token).hex(), key=caller.key_id)
         return token
 
     @classmethod
@@ -64,13 +64,13 @@ class Session(BaseModel):
 
         From then on it lasts for an hour, but twelve in all.
         """
-        values = {"digest": digest_of(token).hex(), "now_ms": clock.now_ms()}
-        for *columns, is_written in _select_caller(**values):
+        digest = digest_of(token).hex()
+        for *columns, is_written in _select_caller(digest=digest):
             caller = Caller._make(columns)
             if not is_written:
                 # Pages can be read while nothing can be written.
                 with suppress(peewee.DatabaseError), db.atomic():
-                    _see(**values)
+                    _see(digest=digest)
             return caller
         return None
 
@@ -102,7 +102,7 @@ class Upload(BaseModel):
             "name": randomness.token(TOKEN_BYTES),
         }
         try:
-            _keep(**values, content=content, now_ms=clock.now_ms())
+            _keep(**values, content=content)
         except peewee.IntegrityError:
             raise NoSuchUpload from None
         return values["name"]
@@ -142,10 +142,7 @@ class OpenSession(NamedTuple):
     @classmethod
     def page(cls, project_id: int) -> list[Self]:
         """Return open sessions of the project, at most MOST_LISTED, last seen first."""
-        return [
-            cls._make(row)
-            for row in _select_open(project=project_id, now_ms=clock.now_ms())
-        ]
+        return [cls._make(row) for row in _select_open(project=project_id)]
 
     @classmethod
     def find(cls, project_id: int, name: str) -> Self:

@@ -75,7 +75,7 @@ class StoredResponse(BaseModel):
     @classmethod
     def find(cls, attempt: Attempt) -> Self | None:
         """Return the response to an attempt with the same key in the last 24 hours."""
-        for values in _select(**attempt._asdict(), now_ms=clock.now_ms()):
+        for values in _select(**attempt._asdict()):
             return cls(**dict(zip(_RESPONSE, values, strict=True)))
         return None
 
@@ -83,7 +83,7 @@ class StoredResponse(BaseModel):
     def keep(attempt: Attempt, status: int, location: str | None, body: bytes) -> None:
         """Store the response, in the transaction of the write that it acknowledges."""
         response = {"status": status, "location": location, "body": body}
-        _insert(**attempt._asdict(), **response, now_ms=clock.now_ms())
+        _insert(**attempt._asdict(), **response)
 
 
 _KEY = ("project", "path", "key")

@@ -13,7 +13,7 @@ from petstore import clock, log, timeouts
 from petstore.concurrency import Delayed
 from petstore.errors import printable
 from petstore.models.callers import Caller
-from petstore.models.credentials import masked
+from petstore.models.credentials import MARK, masked
 from petstore.models.grants import PUBLIC
 from petstore.models.requests import Failure, Use, failures, uses
 from petstore.quotas.decisions import Decision
@@ -75,13 +75,13 @@ def _end(response: Response) -> Response:
 
 
 def _log(request: ApplicationRequest, response: Response) -> None:
-    state, rule = request.state, request.url_rule
+    state, rule, path = request.state, request.url_rule, request.path
     caller = state.caller
     line = {
         "event": "request",
         "id": state.request_id,
         "method": request.method,
-        "path": masked(request.path)[:SHOWN_PATH_LENGTH],
+        "path": (masked(path) if MARK in path else path)[:SHOWN_PATH_LENGTH],
         "route": rule.rule if rule else None,
         "status": response.status_code,
         "code": state.error_code,

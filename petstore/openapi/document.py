@@ -6,7 +6,6 @@ import json
 import re
 from typing import Any
 
-import orjson
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Flask, Response, current_app, request
@@ -126,7 +125,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 @bp.get("/openapi.json")
 def openapi() -> Response:
     headers = {"Access-Control-Allow-Origin": "*"}
-    return JsonResponse(orjson.dumps(describe()), headers=headers)
+    return JsonResponse.of(describe(), headers=headers)
 
 
 def describe() -> dict[str, Any]:

@@ -143,7 +143,6 @@ def _count(hit: Hit, cost: int, banned_until_ms: int) -> Found:
         long_limit=long.amount,
         cost=cost,
         banned_until=banned_until_ms,
-        now_ms=clock.now_ms(),
     )
     return Found(*found)
 
@@ -218,7 +217,7 @@ def _strikes(key_id: int, now_ms: int, ban: Ban) -> int:
     rows = _upsert_strike.autocommit(
         key=key_id,
         minute=now_ms // MS_PER_MINUTE,
-        now_ms=now_ms,
+        at_ms=now_ms,
         banned_until=ban.until_ms,
         pause=ban.pause_ms,
     )
@@ -227,7 +226,7 @@ def _strikes(key_id: int, now_ms: int, ban: Ban) -> int:
 
 @statement(counters)
 def _upsert_strike() -> Query:
-    now = slot("now_ms")
+    now = slot("at_ms")
     is_strike = (now >= slot("banned_until")) & (
         now - Strike.refused_ms >= slot("pause")
     )

@@ -4,16 +4,15 @@ The rest of the service uses what is named here, `lists`, and where the database
 whole are handled `database`, `migrator` and `copies`.
 """
 
+from petstore.storage.engine import NEVER as NEVER
 from petstore.storage.engine import BaseModel as BaseModel
 from petstore.storage.engine import Busy as Busy
 from petstore.storage.engine import CounterModel as CounterModel
 from petstore.storage.engine import Statement as Statement
-from petstore.storage.engine import begin_deadline as begin_deadline
 from petstore.storage.engine import close_connections as close_connections
 from petstore.storage.engine import counters as counters
 from petstore.storage.engine import db as db
-from petstore.storage.engine import end_deadline as end_deadline
-from petstore.storage.engine import renew_deadline as renew_deadline
+from petstore.storage.engine import deadline as deadline
 from petstore.storage.engine import seconds_left as seconds_left
 from petstore.storage.engine import slot as slot
 from petstore.storage.engine import statement as statement

@@ -45,8 +45,10 @@ READS = ("SELECT", "PRAGMA", "EXPLAIN", "SHOW")
 db = DatabaseProxy()  # the data
 counters = DatabaseProxy()  # on PostgreSQL the same database
 
-# When the current request stops waiting for the stores, by `clock.monotonic`.
-_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+NEVER = math.inf
+# When the current request stops waiting for the stores, by `clock.monotonic`; commands
+# and background tasks do not stop.
+deadline: ContextVar[float] = ContextVar("deadline", default=NEVER)
 
 
 class BaseModel(Model):
@@ -73,28 +75,12 @@ class NoAnswer(Busy):
     """The server has not answered in time: it may hang."""
 
 
-def begin_deadline() -> None:
-    """Let the current request wait for the stores so long from now on, in all."""
-    _deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
-
-
-def renew_deadline() -> None:
-    """Let a request that goes on wait as long again; commands have no deadline."""
-    if _deadline.get() < math.inf:
-        begin_deadline()
-
-
-def end_deadline() -> None:
-    """Forget the deadline; a thread goes on to what is no part of the request."""
-    _deadline.set(math.inf)
-
-
 def seconds_left(limit: float) -> float:
     """Return the limit, or the time until the deadline if that is less.
 
     Commands and background tasks have no deadline. Raises `Busy` if no time is left.
     """
-    left = min(limit, _deadline.get() - clock.monotonic())
+    left = min(limit, deadline.get() - clock.monotonic())
     if left <= 0:
         raise Busy("the request has waited for as long as it may")
     return left
@@ -111,6 +97,7 @@ class Written(NamedTuple):
 
     sql: str
     is_read: bool = False
+    takes_time: bool = False  # in the slot `now_ms`
     of_slots: Converters = {}
     of_columns: Converters = {}
 
@@ -304,7 +291,11 @@ class Statement:
             if isinstance(column, peewee.Field) and type(column) not in UNCONVERTED
         }
         written = self._written[type(database)] = Written(
-            sql, isinstance(query, Select), of_slots, of_columns
+            sql,
+            isinstance(query, Select),
+            database.placeholder("now_ms") in sql,
+            of_slots,
+            of_columns,
         )
         return written
 

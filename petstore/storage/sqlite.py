@@ -65,8 +65,7 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     COMMIT runs in a thread.
     """
 
-    # All processes are on one machine, so statements get the time of the process.
-    now_ms = slot("now_ms")
+    now_ms = slot("now_ms")  # of the process, since all are on one machine
     placeholder = staticmethod(":{}".format)
     # Where a text begins in another one; 0 if nowhere.
     position = staticmethod(fn.INSTR)
@@ -255,6 +254,8 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     def _fetch_once(
         connection: sqlite3.Connection, written: Written, values: dict[str, Any]
     ) -> list[Row]:
+        if written.takes_time:
+            values["now_ms"] = clock.now_ms()
         with as_peewee_errors:
             return connection.execute(written.sql, values).fetchall()
 

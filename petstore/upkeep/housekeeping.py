@@ -79,7 +79,7 @@ def tidy() -> None:
 
 
 def _delete(delete_some: Statement) -> None:
-    while len(delete_some(now_ms=clock.now_ms())) == timeouts.LIMITS.tidied_rows:
+    while len(delete_some()) == timeouts.LIMITS.tidied_rows:
         time.sleep(timeouts.LIMITS.tidy_pause_seconds)
 
 

@@ -6,7 +6,6 @@ its code, and `petstore.errors.ERRORS` has the status of each code.
 
 from collections.abc import Mapping
 
-import orjson
 import peewee
 from flask import Flask, Response, current_app
 from werkzeug.exceptions import HTTPException
@@ -107,5 +106,5 @@ def _response(
     if page is not None:
         page.headers.update(headers)
         return page
-    body = orjson.dumps({"code": code, "message": message, "status": status})
-    return JsonResponse(body, status, headers)
+    members = {"code": code, "message": message, "status": status}
+    return JsonResponse.of(members, status, headers)

@@ -8,7 +8,8 @@ import psycopg
 import pytest
 from flask import Flask
 
-from petstore.storage.engine import Busy, begin_deadline, end_deadline, seconds_left
+from petstore import clock
+from petstore.storage.engine import NEVER, Busy, deadline, seconds_left
 from petstore.storage.postgresql import Postgresql
 from petstore.storage.sqlite import Sqlite
 from petstore.timeouts import Limits
@@ -34,9 +35,9 @@ def wall(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wall]:
     """A clock that stands still; the deadline of a request begins on it."""
     wall = Wall()
     monkeypatch.setattr("petstore.clock.monotonic", lambda: wall.now)
-    begin_deadline()
+    deadline.set(wall.now + SECONDS)
     yield wall
-    end_deadline()
+    deadline.set(NEVER)
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def database(
     else:
         engine = Postgresql(new_database("postgresql"), prepares_statements=True)
     yield engine
-    end_deadline()
+    deadline.set(NEVER)
     engine.disconnect()
 
 
@@ -71,7 +72,7 @@ def test_transaction_is_rolled_back_after_the_deadline(database: Any, wall: Wall
 
     with pytest.raises(Busy):
         write_too_slowly()
-    end_deadline()
+    deadline.set(NEVER)
     database.close()
     assert not database.execute_sql("SELECT * FROM slug").fetchall()
 
@@ -96,7 +97,7 @@ def test_server_gives_up_before_the_client(
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_late_statement_is_cancelled_and_its_connection_left(database: Postgresql):
-    begin_deadline()
+    deadline.set(clock.monotonic() + SECONDS)
     connection = database.connection()
     connection.limit = 0.2
     with pytest.raises(psycopg.OperationalError, match="the server took too long"):
@@ -108,7 +109,7 @@ def test_late_statement_is_cancelled_and_its_connection_left(database: Postgresq
 
 def test_deadline_begins_and_ends_with_each_request(app: Flask, wall: Wall):
     left = []
-    end_deadline()
+    deadline.set(NEVER)
     app.before_request(lambda: left.append(seconds_left(math.inf)))
     for _ in range(2):
         app.test_client().get("/healthz")
