@@ -24,8 +24,8 @@ from petstore.models.grants import (
     Grant,
 )
 from petstore.models.keys import Key
-from petstore.models.names import name_error
 from petstore.models.requests import totals_of
+from petstore.schemas.fields import name_error
 
 keys = Group(name="keys", help="API keys of the projects.")
 

@@ -17,7 +17,6 @@ from petstore.events import KEPT, TOPICS
 from petstore.models.activity import Event
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
-from petstore.models.names import name_error
 from petstore.models.plans import FREE, PLANS
 from petstore.models.projects import SLUG, Plan, Project
 from petstore.models.requests import (
@@ -26,6 +25,7 @@ from petstore.models.requests import (
     history,
     listed_failures,
 )
+from petstore.schemas.fields import name_error
 from petstore.storage.lists import Part
 from petstore.upkeep.projects import count_rows, delete_project
 

@@ -47,10 +47,8 @@ def add_domain() -> ResponseReturnValue:
 
 @bp.get("/<id:domain_id>")
 def domain(domain_id: int, form: Form = EMPTY) -> str:
-    domain, verifier = (
-        Domain.find(current_project(), domain_id),
-        verifier_of(current_app),
-    )
+    domain = Domain.find(current_project(), domain_id)
+    verifier = verifier_of(current_app)
     records = verifier.required_records(domain).records if verifier else ()
     return render_template("domain.html", domain=domain, records=records, form=form)
 

@@ -97,15 +97,15 @@ class Upload(BaseModel):
     @classmethod
     def keep(cls, token: str, content: bytes) -> str:
         """Keep a file in place of the one before, and return what names it."""
-        values = {
-            "session": digest_of(token).hex(),
-            "name": randomness.token(TOKEN_BYTES),
-        }
+        name = randomness.token(TOKEN_BYTES)
+        columns = {"name": name, "content": content, "at_ms": clock.now_ms()}
+        row = cls.insert(session=digest_of(token).hex(), **columns)
+        kept = row.on_conflict(conflict_target=[cls.session], preserve=[*columns])
         try:
-            _keep(**values, content=content)
-        except peewee.IntegrityError:
+            kept.execute()
+        except peewee.IntegrityError:  # the session has ended
             raise NoSuchUpload from None
-        return values["name"]
+        return name
 
     @classmethod
     def find(cls, token: str, name: str) -> Self | None:
@@ -209,13 +209,4 @@ def _select_open() -> Query:
         .where(Session.key.in_(keys), Session.ends_ms > db.now_ms)
         .order_by(Session.seen_ms.desc(), Session.digest)
         .limit(MOST_LISTED)
-    )
-
-
-@statement(db)
-def _keep() -> Query:
-    values = {name: slot(name) for name in ("session", "name", "content")}
-    return Upload.insert(values, at_ms=db.now_ms).on_conflict(
-        conflict_target=[Upload.session],
-        preserve=[Upload.name, Upload.content, Upload.at_ms],
     )

@@ -2,7 +2,6 @@
 
 import functools
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -22,8 +21,6 @@ from petstore.web.assets import AssetBlueprint
 BASE_ADDRESS = "BASE_ADDRESS"  # as the text of the guide has it
 # Members of a body that name something that the operation changes.
 CHANGED = {"petId"}
-# Where all plans and errors stand in the guide.
-PLANS_TABLE, ERRORS_LIST = "PLANS\n", "ERRORS\n"
 
 bp = AssetBlueprint(
     "docs",
@@ -91,31 +88,11 @@ class Section(NamedTuple):
 
 
 def sections() -> list[Section]:
-    guide = Path(__file__).with_name("guide.md").read_text()
-    guide = guide.replace(PLANS_TABLE, _table_of_plans())
-    guide = guide.replace(ERRORS_LIST, _list_of_errors())
-    parts = ("\n" + guide).split("\n## ")[1:]
+    """Return the sections of the guide, which is a template of Markdown."""
+    text = Path(__file__).with_name("guide.md").read_text()
+    guide = current_app.jinja_env.overlay(autoescape=False).from_string(text)
+    parts = ("\n" + guide.render(plans=PLANS, errors=ERRORS)).split("\n## ")[1:]
     return [Section(*part.split("\n\n", 1)) for part in parts]
-
-
-def _table_of_plans() -> str:
-    rows: list[Sequence[str]] = [
-        ("Plan", "Requests per minute", "Requests per day"),
-        ["---"] * 3,
-    ]
-    for plan, terms in PLANS.items():
-        limits = terms.quota or ()
-        figures = [f"{limit.amount:,}" for limit in limits] or ["its own"] * 2
-        rows.append((plan.capitalize(), *figures))
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
-
-
-def _list_of_errors() -> str:
-    return "\n".join(
-        f"### {code}\n\nStatus {error.status}. {error.when}\n\n"
-        f"> {error.example_message}\n"
-        for code, error in ERRORS.items()
-    )
 
 
 def _groups(description: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:

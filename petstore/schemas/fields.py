@@ -7,11 +7,29 @@ from typing import Any
 from marshmallow import ValidationError, fields
 
 from petstore.clock import rfc3339
-from petstore.models.names import MAX_NAME_LENGTH, NAME_PATTERN, name_error
 
 INT64_MAX = 2**63 - 1
 # An integer from 0 on, in ASCII digits; the longest of them exceed INT64_MAX.
 INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
+MAX_NAME_LENGTH = 200
+
+# JSON Schema, Python and RE2 (of Go and Rust) read these escapes in the same way. The
+# other blanks stand for themselves, since they have no such escape.
+_CONTROL = r"\x00-\x1f\x7f-\x9f"
+_BLANK = " \\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+# Blanks, a first character that is not blank, then anything but control characters: a
+# single pass.
+NAME_PATTERN = f"[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*"
+_NAME = re.compile(NAME_PATTERN)
+
+
+def name_error(name: str) -> str | None:
+    """Return what is wrong with a name for people; None if nothing is."""
+    if not 1 <= len(name) <= MAX_NAME_LENGTH:
+        return f"must have 1 to {MAX_NAME_LENGTH} characters"
+    if _NAME.fullmatch(name):
+        return None
+    return "must not be blank and must not contain control characters"
 
 
 class Stored(fields.Field[Any]):
