@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -88,10 +89,11 @@ def front(request: pytest.FixtureRequest, world: World) -> Iterator[Front]:
         yield front
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium(world: World) -> Iterator[Browser]:
-    """A browser that resolves every host to Caddy."""
-    rules = f"--host-resolver-rules=MAP * 127.0.0.1:{world.front.https}"
+    """A browser that resolves every host but this one to Caddy."""
+    caddy = f"127.0.0.1:{world.front.https}"
+    rules = f"--host-resolver-rules=MAP * {caddy}, EXCLUDE localhost, EXCLUDE 127.0.0.1"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", rules]
@@ -101,10 +103,16 @@ def chromium(world: World) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
+def options(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """How the browser of a visitor differs from others."""
+    return getattr(request, "param", {})
+
+
+@pytest.fixture
+def page(chromium: Browser, options: dict[str, Any]) -> Iterator[Page]:
     """A page of somebody who has not been here before."""
     # Unlike the Python clients, the browser does not trust the test's authority.
-    context = chromium.new_context(ignore_https_errors=True)
+    context = chromium.new_context(ignore_https_errors=True, **options)
     context.set_default_timeout(TIMEOUT_MS)
     expect.set_options(timeout=TIMEOUT_MS)
     yield context.new_page()

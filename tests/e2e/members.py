@@ -1,14 +1,12 @@
 """A person whose browser, without JavaScript, reaches several hosts behind TLS."""
 
 import re
-from http.client import HTTPConnection
-from http.cookies import SimpleCookie
+from http.cookiejar import DefaultCookiePolicy
 from typing import NamedTuple
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
-from tests.harness.clients import TIMEOUT_SECONDS
+import requests
 
-FORM = "application/x-www-form-urlencoded"
 SIGN_IN = "/sign-in"
 TOKEN = re.compile('name="csrf_token" value="([^"]+)"')  # of release 1.1.0
 
@@ -35,47 +33,37 @@ class Member:
     """A browser with cookies, to which all hosts are the same one."""
 
     def __init__(self, host: str) -> None:
-        self._host = host
-        self.cookies: dict[str, str] = {}
+        self._session = requests.Session()
+        cookies = DefaultCookiePolicy(secure_protocols=("http",))
+        self._session.cookies.set_policy(cookies)
+        self._session.headers |= {
+            "Host": host,
+            "Origin": f"https://{host}",
+            "Referer": f"https://{host}/dashboard",
+            "X-Forwarded-For": "192.0.2.7",
+            "X-Forwarded-Proto": "https",
+        }
 
     def get(self, url: str, path: str) -> Page:
         """Open a page of the dashboard at one of the hosts, and follow redirections."""
-        return self._ask(url, "GET", f"/dashboard{path}")
+        return self._ask("GET", url, f"/dashboard{path}")
 
     def submit(self, url: str, path: str, *, on: str, **fields: str) -> Page:
         """Send a form of the page `on` to a host, and follow redirections."""
         if token := TOKEN.search(self.get(url, on).text):
             fields |= {"csrf_token": token[1]}
-        return self._ask(url, "POST", f"/dashboard{path}", urlencode(fields))
+        return self._ask("POST", url, f"/dashboard{path}", fields)
 
     def sign_in(self, url: str, key: str) -> Page:
-        """Sign in with a key."""
         return self.submit(url, SIGN_IN, on=SIGN_IN, key=key)
 
-    def _ask(self, url: str, method: str, path: str, body: str = "") -> Page:
-        origin = f"https://{self._host}"
-        headers = {
-            "Host": self._host,
-            "Referer": f"{origin}/dashboard",
-            "X-Forwarded-For": "192.0.2.7",
-            "X-Forwarded-Proto": "https",
-            "Cookie": "; ".join(
-                f"{name}={self.cookies[name]}" for name in self.cookies
-            ),
-        }
-        if method == "POST":
-            headers |= {"Content-Type": FORM, "Origin": origin}
-        connection = HTTPConnection(urlsplit(url).netloc, timeout=TIMEOUT_SECONDS)
-        try:
-            connection.request(method, path, body or None, headers)
-            response = connection.getresponse()
-            text = response.read().decode()
-        finally:
-            connection.close()
-        for line in response.headers.get_all("Set-Cookie", []):
-            for name, morsel in SimpleCookie(line).items():
-                self.cookies[name] = morsel.value
-        if response.status == 303:
-            to = urlsplit(response.headers["Location"])
-            return self._ask(url, "GET", f"{to.path}?{to.query}".removesuffix("?"))
-        return Page(path, response.status, text)
+    def _ask(
+        self, method: str, url: str, path: str, fields: dict[str, str] | None = None
+    ) -> Page:
+        answer = self._session.request(
+            method, url + path, data=fields, allow_redirects=False
+        )
+        if answer.status_code == 303:
+            to = urlsplit(answer.headers["Location"])
+            return self._ask("GET", url, to._replace(scheme="", netloc="").geturl())
+        return Page(path, answer.status_code, answer.text)

@@ -1,18 +1,13 @@
 """Steps that users take on the dashboard, and checks of its pages."""
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.harness.front import BASE
 
 DASHBOARD = f"https://{BASE}/dashboard"
 OPEN_ALL = "for (const each of document.querySelectorAll('details')) each.open = true"
 WIDTH = "document.documentElement.scrollWidth"
-LINES = """element => {
-  const range = document.createRange();
-  range.selectNodeContents(element.firstChild);
-  return new Set([...range.getClientRects()].map(each => each.bottom)).size;
-}"""
 
 
 def sign_in(page: Page, key: str, path: str = "") -> None:
@@ -44,11 +39,6 @@ def verify(page: Page, expected: str) -> None:
     """Click Verify and wait for the expected text."""
     page.get_by_role("button", name="Verify").click()
     expect(page.get_by_text(expected)).to_be_visible()
-
-
-def lines_of(text: Locator) -> int:
-    """Return on how many lines a text is shown."""
-    return text.evaluate(LINES)
 
 
 def require_accessible(page: Page) -> None:

@@ -5,7 +5,7 @@ import json
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import World
-from tests.e2e.people import BASE, lines_of, require_accessible_everywhere
+from tests.e2e.people import BASE, require_accessible_everywhere
 from tests.harness.clients import PETS, Client
 
 DOCS = f"https://{BASE}/docs"
@@ -26,22 +26,6 @@ def send(section: Locator, expected: str) -> None:
 def test_reference_has_no_axe_violation(page: Page):
     page.goto(DOCS)
     require_accessible_everywhere(page)
-
-
-def test_words_of_the_tables_stay_whole_on_a_phone(page: Page):
-    page.set_viewport_size({"width": 390, "height": 900})
-    page.goto(DOCS)
-    for word in ("400", "invalid_request", "Enterprise"):
-        assert lines_of(page.get_by_text(word, exact=True).first) == 1
-
-
-def test_words_of_the_tables_stay_whole_on_a_screen(page: Page):
-    page.set_viewport_size({"width": 1280, "height": 900})
-    page.goto(DOCS)
-    for cell in page.get_by_role("cell", name="always", exact=True).all():
-        assert lines_of(cell) == 1
-    for code in page.locator("th code").all():
-        assert lines_of(code) == 1
 
 
 def test_double_click_adds_one_animal_until_the_body_changes(

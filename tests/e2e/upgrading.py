@@ -5,14 +5,12 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import cycle
 from typing import Any
 
 from petstore.models.credentials import PREFIX_LENGTH
 from tests.e2e.members import Member
 from tests.harness.clients import ORDERS, PETS, Answer, Client
-from tests.harness.crowds import at_once
 from tests.harness.waiting import wait_until
 
 BASE = "pets.example.net"
@@ -23,10 +21,6 @@ PET = {"name": "Rex", "categoryId": CATEGORY}
 KEY = re.compile(r"pet_[0-9A-Za-z]{48}")
 PAGES = ("", "/animals", "/orders", "/keys", "/settings/domains")
 DOMAINS = "/settings/domains"
-RACES = 10
-# What a retry may get while the first request runs on a host of the other release: each
-# may hold the lock that the other one waits for, and then PostgreSQL ends one of them.
-RETRIED = {201, "idempotency_key_in_use", "service_unavailable"}
 BAN_PAUSE_SECONDS = 1.1  # of refusals that follow each other sooner, one counts
 # What was done, what came of it, and what should have.
 Deeds = Iterator[tuple[str, Any, Any]]
@@ -169,26 +163,7 @@ def crossing(first: str, second: str, cast: Cast, name: str) -> Deeds:
         yield "read what the other has cancelled", status, "cancelled"
         own(first, cast, name)
         yield "call a domain of the other", two.get(Host=name).status, 301
-        yield from _race(one, two)
     yield from _cross_keys(first, second, cast)
-
-
-def _race(*clients: Client) -> Deeds:
-    """Send both hosts the same requests at the same time."""
-    before = clients[0].post(PET, Host=BASE).json["id"]
-    names = [f"race-{before}-{number}" for number in range(RACES)]
-    for name in names:
-        send = partial(_send_once, name=name)
-        outcomes = {answer.outcome for answer in at_once(send, clients)}
-        yield "send a request to both", outcomes - RETRIED, set()
-    page = clients[0].get(f"{PETS}?after={before}&limit=100", Host=BASE).json
-    added = [pet["name"] for pet in page]
-    yield "find each animal once", [added.count(name) for name in names], [1] * RACES
-
-
-def _send_once(client: Client, name: str) -> Answer:
-    pet = {"name": name, "categoryId": CATEGORY}
-    return client.post(pet, Host=BASE, Idempotency_Key=name)
 
 
 def _cross_keys(first: str, second: str, cast: Cast) -> Deeds:
