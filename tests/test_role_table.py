@@ -184,7 +184,7 @@ def fields_of(answer: TestResponse, path: str) -> list[str]:
         case "text/plain":
             # Several workers have none of the times at which a metric was created.
             own = r"^# TYPE (petstore_\w+)(?<!_created) "
-            return re.findall(own, answer.text, re.MULTILINE)
+            return sorted(re.findall(own, answer.text, re.MULTILINE))
     return []
 
 

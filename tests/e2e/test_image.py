@@ -9,16 +9,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
-from tests.e2e.containers import Store, directory_with_room, first_process
-from tests.harness.servers import ROOT, free_port, stop, wait_for_answer, wait_for_port
+from tests.e2e.containers import Image, directory_with_room
+from tests.harness.servers import (
+    ROOT,
+    children_of,
+    free_port,
+    stop,
+    wait_for_answer,
+    wait_for_port,
+)
 
-TAG = "localhost/petstore"
+FILE = ROOT / "deploy/Containerfile"
 PROCFILE = dict(
     line.split(": ", 1) for line in (ROOT / "Procfile").read_text().splitlines()
 )
-DATA = "/var/lib/petstore"
 MOST_BYTES, MOST_OWN_BYTES = 200_000_000, 65_000_000
 PATIENCE_SECONDS = 25
 FIND_WRITABLE = """
@@ -32,20 +39,10 @@ for place, directories, _ in os.walk("/"):
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[Path]:
-    """A directory in memory, where there is room."""
+def image() -> Iterator[Image]:
     room = directory_with_room()
     with tempfile.TemporaryDirectory(prefix="petstore-image-", dir=room) as name:
-        yield Path(name)
-
-
-@pytest.fixture(scope="module")
-def store(place: Path) -> Store:
-    """A store in which the image was built."""
-    store = Store(place)
-    store.import_base()
-    store.build(ROOT / "deploy/Containerfile", str(ROOT), TAG, "docker")
-    return store
+        yield Image(Path(name), FILE, ROOT)
 
 
 def size_of(directory: Path) -> int:
@@ -53,14 +50,10 @@ def size_of(directory: Path) -> int:
     return sum(path.stat().st_size for path in files if path.is_file())
 
 
-def test_image_is_small(store: Store):
-    root = store.root_of(TAG)
-    assert size_of(root) < MOST_BYTES
-    assert size_of(root / "opt/petstore") < MOST_OWN_BYTES
-
-
-def test_image_holds_what_runs_and_nothing_else(store: Store):
-    own = store.root_of(TAG) / "opt/petstore"
+def test_image_is_small_and_holds_what_runs_and_nothing_else(image: Image):
+    own = image.root / "opt/petstore"
+    assert size_of(image.root) < MOST_BYTES
+    assert size_of(own) < MOST_OWN_BYTES
     delivered = {"LICENSE", "Procfile", "gunicorn.conf.py", "petstore", "wsgi.py"}
     assert {path.name for path in own.iterdir()} == delivered | {".venv"}
     assert not [*own.glob(".venv/lib/*/site-packages/pip*")]
@@ -68,27 +61,14 @@ def test_image_holds_what_runs_and_nothing_else(store: Store):
         assert [*source.parent.glob(f"__pycache__/{source.stem}.*.pyc")], source
 
 
-def test_image_runs_what_the_procfile_says(store: Store):
-    config = store.config_of(TAG)
-    assert config["Cmd"] == shlex.split(PROCFILE["web"])
-    release = store.root_of(TAG) / "opt/petstore/.venv/bin/release"
+def test_image_runs_what_the_procfile_says(image: Image):
+    assert image.config["Cmd"] == shlex.split(PROCFILE["web"])
+    release = image.root / "opt/petstore/.venv/bin/release"
     assert release.read_text() == f"#!/bin/sh\nexec {PROCFILE['release']}\n"
-    assert config["User"] == "10001:10001"
-    assert not config["Entrypoint"]
-
-
-def test_delivered_base_has_the_python_version_of_the_project():
-    text = (ROOT / "deploy/Containerfile").read_text()
+    assert image.config["User"] == "10001:10001"
+    assert not image.config["Entrypoint"]
     version = (ROOT / ".python-version").read_text().strip()
-    assert f"ARG BASE=docker.io/library/python:{version}-slim\n" in text
-
-
-@pytest.fixture
-def data(place: Path) -> Iterator[Path]:
-    """The empty volume of a container."""
-    with tempfile.TemporaryDirectory(dir=place) as name:
-        os.chown(name, 10001, 10001)
-        yield Path(name)
+    assert f"ARG BASE=docker.io/library/python:{version}-slim\n" in FILE.read_text()
 
 
 def output_of(command: list[str]) -> str:
@@ -97,17 +77,18 @@ def output_of(command: list[str]) -> str:
     return done.stdout
 
 
-def test_only_the_data_and_memory_can_be_written(store: Store, data: Path):
-    found = output_of(store.command(TAG, data, ["python", "-c", FIND_WRITABLE], {}))
-    assert sorted(found.split()) == ["/dev/shm", "/tmp", DATA]
+def test_only_data_and_what_is_temporary_can_be_written(image: Image):
+    found = output_of(image.command(["python", "-c", FIND_WRITABLE])).split()
+    data = "/var/lib/petstore"
+    assert data in found
+    assert {*found} <= {data, "/tmp", "/var/tmp", "/run/lock", "/dev/shm"}
 
 
 @contextmanager
-def started(store: Store, data: Path, port: int) -> Iterator[subprocess.Popen]:
+def started(image: Image, port: int) -> Iterator[subprocess.Popen]:
     """Run the command of the image for the duration of the block."""
-    web = subprocess.Popen(
-        store.command(TAG, data, [], {"PORT": f"{port}", "WEB_CONCURRENCY": "2"})
-    )
+    environ = {"PORT": f"{port}", "WEB_CONCURRENCY": "2"}
+    web = subprocess.Popen(image.command(environ=environ))
     try:
         wait_for_port(port, web)
         wait_for_answer(f"http://127.0.0.1:{port}")
@@ -116,17 +97,18 @@ def started(store: Store, data: Path, port: int) -> Iterator[subprocess.Popen]:
         stop(web)
 
 
-def test_image_is_healthy_and_stops_gracefully(store: Store, data: Path):
+def test_image_is_healthy_and_stops_gracefully(image: Image):
     port = free_port()
-    health = store.config_of(TAG)["Healthcheck"]["Test"]
-    assert health[0] == "CMD"
+    kind, *health = image.config["Healthcheck"]["Test"]
+    assert kind == "CMD"
     environ = {"PORT": f"{port}", "http_proxy": f"http://127.0.0.1:{free_port()}"}
-    healthy = store.command(TAG, data, health[1:], environ)
+    healthy = image.command(health, environ)
     for words in (["release"], ["flask", "demo"]):
-        output_of(store.command(TAG, data, words, {}))
-    with started(store, data, port) as web:
+        output_of(image.command(words))
+    with started(image, port) as web:
         assert subprocess.call(healthy) == 0
-        os.kill(first_process(web.pid), signal.SIGTERM)
+        [first] = children_of(psutil.Process(web.pid))
+        os.kill(first.pid, signal.SIGTERM)
         assert web.wait(PATIENCE_SECONDS) == 0
     refused = subprocess.run(healthy, stderr=subprocess.DEVNULL, check=False)
     assert refused.returncode == 1

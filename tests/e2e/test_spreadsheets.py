@@ -17,6 +17,7 @@ from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.e2e.people import DASHBOARD, require_accessible_everywhere, sign_in
 from tests.harness.browser import Browser, add_pet
+from tests.harness.databases import of_one_engine
 
 COUNT = 200
 OTHER_SYSTEM = "Chip;name;Weight;category\r\n" + "".join(
@@ -63,6 +64,7 @@ def test_200_animals_of_another_system_come_in_and_go_out(
     assert download.value.suggested_filename.startswith("animals-")
 
 
+@of_one_engine
 @pytest.mark.parametrize("locale", [ENGLISH, GERMAN], ids=["English", "German"])
 def test_animals_go_through_libreoffice_and_come_back(
     app: Flask, project: Project, tmp_path: Path, locale: Locale

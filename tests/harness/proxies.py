@@ -25,10 +25,6 @@ class Proxy(ThreadingTCPServer):
         self.sockets: list[socket.socket] = []
         self.restore()
 
-    def drop(self) -> None:
-        """Withhold all traffic, without closing connections."""
-        self.passes.clear()
-
     def restore(self) -> None:
         """Forward traffic again, including what was withheld."""
         self.passes.set()

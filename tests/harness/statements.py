@@ -1,6 +1,5 @@
-"""Record the SQL statements of the service, with their plans and costs."""
+"""Record the SQL statements of the service, with their plans."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,25 +27,6 @@ class Statement(NamedTuple):
         explain = "EXPLAIN QUERY PLAN" if db.file else "EXPLAIN"
         rows = db.execute_sql(f"{explain} {self.sql}", self.values).fetchall()
         return "\n".join(str(row[-1]) for row in rows)
-
-    def cost(self) -> int:
-        """Return SQLite's virtual machine steps, or PostgreSQL's block accesses."""
-        if db.file:
-            return self._steps()
-        explain = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {self.sql}"
-        [(plans,)] = db.execute_sql(explain, self.values).fetchall()
-        plan = (plans if isinstance(plans, list) else json.loads(plans))[0]["Plan"]
-        return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
-
-    def _steps(self) -> int:
-        steps: list[None] = []
-        db.connection().set_progress_handler(lambda: steps.append(None), 1)
-        with db.atomic():  # for a statement that writes and returns rows
-            steps.clear()
-            db.execute_sql(self.sql, self.values).fetchall()
-            examined = len(steps)
-        db.connection().set_progress_handler(None, 1)
-        return examined
 
 
 @contextmanager

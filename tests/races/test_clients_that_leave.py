@@ -17,7 +17,7 @@ from tests.harness.wire import Wire, post
 from tests.races.conftest import Service, of_postgresql
 
 LEAVING = 2  # clients that hang up, and as many that stay
-HANG_UPS = 300  # of each
+HANG_UPS = 100  # of each
 MOST_SECONDS = 0.008  # about as long as a write takes
 RESET = struct.pack("ii", 1, 0)  # closing resets the connection
 REX = {"name": "Rex", "categoryId": 1}

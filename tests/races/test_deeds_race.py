@@ -9,11 +9,11 @@ import pytest
 
 from tests.harness.clients import ORDERS, PETS, Answer, Client
 from tests.harness.crowds import at_once, race
-from tests.races.conftest import of_both_engines
+from tests.races.conftest import of_postgresql
 
-TIMES = 10
+TIMES = 6
 CLIENTS, ANIMALS = 16, 5
-WITHDRAWN, ROUNDS = 60, 6
+WITHDRAWN, ROUNDS = 40, 4
 
 Clients = Callable[[int], list[Client]]
 
@@ -56,7 +56,7 @@ def state_of(client: Client, subject: Subject) -> Any:
     return pet.get("name"), pet["status"], tuple(about)
 
 
-@of_both_engines
+@of_postgresql
 @pytest.mark.parametrize(("is_ordered", "pair"), PAIRS)
 def test_two_deeds_at_once_end_as_one_after_the_other(
     clients: Clients, is_ordered: bool, pair: tuple[str, str]
@@ -72,7 +72,7 @@ def test_two_deeds_at_once_end_as_one_after_the_other(
         assert (*told, state_of(both[0], subject)) in expected
 
 
-@of_both_engines
+@of_postgresql
 def test_only_one_of_many_concurrent_withdrawals_succeeds(clients: Clients):
     first, *others = clients(CLIENTS)
     for pet in first.add_pets(ANIMALS):
@@ -81,7 +81,7 @@ def test_only_one_of_many_concurrent_withdrawals_succeeds(clients: Clients):
         assert outcomes == [204] + ["not_found"] * (CLIENTS - 1)
 
 
-@of_both_engines
+@of_postgresql
 def test_a_reader_misses_no_animal_while_others_are_withdrawn(clients: Clients):
     first, reader, *others = clients(4)
     kept, leaving = [], []

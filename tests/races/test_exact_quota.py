@@ -13,7 +13,7 @@ from tests.harness.crowds import by_window, send_at_once
 from tests.races.conftest import DEPLOYMENTS, UNUSUAL, Service, of_postgresql_and_redis
 
 CLIENTS = 64
-TRIALS = 4
+TRIALS = 2
 BURST = 120  # redis-py opens 100 connections to a node unless told otherwise
 
 

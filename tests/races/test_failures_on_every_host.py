@@ -2,28 +2,18 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from petstore.models.keys import Key
 from petstore.models.projects import Plan
 from petstore.models.requests import totals_of
-from petstore.timeouts import Limits
 from tests.harness.clients import Client
 from tests.harness.visitors import Visitor
 from tests.harness.waiting import wait_until
-from tests.races.conftest import Service
+from tests.races.conftest import Service, of_postgresql_and_redis
 
 SENT, PER_DAY = 9, 5
-of_all_stores = pytest.mark.parametrize(
-    "service", ["sqlite", "postgresql", "postgresql-redis"], indirect=True
-)
 
 
-def test_what_is_found_within_two_seconds_is_written_after_one():
-    assert Limits().failed_seconds <= 1
-
-
-@of_all_stores
+@of_postgresql_and_redis
 def test_failure_on_one_host_is_found_on_another(
     service: Service, key_of: Callable[[Plan], str]
 ):
@@ -34,7 +24,7 @@ def test_failure_on_one_host_is_found_on_another(
     wait_until(lambda: "There is no animal 42" in visitor.get("/requests?id=mine-1"))
 
 
-@of_all_stores
+@of_postgresql_and_redis
 def test_requests_of_all_hosts_are_counted_for_their_key(
     service: Service, key_of: Callable[[Plan], str]
 ):

@@ -17,10 +17,10 @@ from tests.harness.services import AMPLE
 from tests.harness.waiting import wait_until
 from tests.races.conftest import Service, of_both_engines
 
-ANIMALS, AT_ONCE = 5_000, 3
+ANIMALS, AT_ONCE = 3_000, 2
 NAMES = [f"Animal {number}" for number in range(ANIMALS)]
-KILLED_AFTER_SECONDS = (0.3, 0.5, 0.7, 0.9, 1.2)
-LIMIT, ROUNDS = 60, 3
+KILLED_AFTER_SECONDS = (0.3, 0.6, 0.9)
+LIMIT, ROUNDS = 60, 2
 
 
 @pytest.fixture

@@ -1,15 +1,17 @@
 """Tests that only one of many concurrent clients can order, close or create."""
 
 from collections.abc import Callable
+from functools import partial
 
-from tests.harness.clients import ORDERS, PETS, Client
-from tests.harness.crowds import race
+from tests.harness.clients import ORDERS, PETS, Answer, Client
+from tests.harness.crowds import at_once, race
 from tests.harness.waiting import wait_until
 from tests.harness.writers import writing
-from tests.races.conftest import of_both_engines, of_postgresql
+from tests.races.conftest import of_postgresql
 
-CLIENTS, ANIMALS = 32, 5
+CLIENTS, ANIMALS = 24, 4
 WRITES = 400
+COPIES, ROUNDS = 16, 4
 
 Clients = Callable[[int], list[Client]]
 
@@ -48,7 +50,7 @@ def test_only_one_of_many_concurrent_closes_succeeds(clients: Clients):
         ]
 
 
-@of_both_engines
+@of_postgresql
 def test_only_one_of_many_concurrent_puts_creates_a_category(clients: Clients):
     first, *others = clients(CLIENTS)
     for category in range(ANIMALS):
@@ -77,7 +79,7 @@ def test_an_animal_with_an_open_order_keeps_its_status_whoever_changes_it(
 @of_postgresql
 def test_each_animal_has_a_category_whoever_deletes_it(clients: Clients):
     first, second = clients(2)
-    for category in range(100, 200):
+    for category in range(100, 150):
         path = f"/v1/categories/{category}"
         first.send("PUT", path, {"name": "Dogs"})
         add = ("POST", PETS, {"name": "Rex", "categoryId": category})
@@ -92,3 +94,28 @@ def test_random_writes_keep_orders_and_animals_consistent(clients: Clients):
         wait_until(lambda: ledger.answered >= WRITES, "few writes were answered")
     assert ledger.faults(clients(1)[0]) == []
     assert None not in ledger.statuses
+
+
+def insist(client: Client, name: str) -> Answer:
+    """Retry while another copy is being answered, as a real client does."""
+    pet, answers = {"name": name, "categoryId": 7}, []
+
+    def is_answered() -> bool:
+        answers.append(client.post(pet, Idempotency_Key=name))
+        return answers[-1].outcome != "idempotency_key_in_use"
+
+    wait_until(is_answered, "the key is in use")
+    return answers[-1]
+
+
+@of_postgresql
+def test_concurrent_copies_create_one_animal(clients: Clients):
+    copies = clients(COPIES)
+    names = [f"copy-{number}" for number in range(ROUNDS)]
+    for name in names:
+        answers = at_once(partial(insist, name=name), copies)
+        assert {answer.status for answer in answers} == {201}
+        assert len({answer.content for answer in answers}) == 1
+        replays = [answer.headers["Idempotent-Replayed"] for answer in answers]
+        assert replays.count(None) == 1
+    assert [pet["name"] for pet in copies[0].all_of(PETS)] == names

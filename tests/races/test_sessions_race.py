@@ -1,6 +1,7 @@
 """Sessions of the dashboard are seen and ended alike on every worker and host."""
 
 from itertools import cycle, islice
+from urllib.error import HTTPError
 
 from petstore import clock
 from petstore.clock import MS_PER_MINUTE
@@ -9,10 +10,11 @@ from petstore.models.projects import Plan, Project
 from petstore.models.sessions import Session
 from tests.harness.crowds import at_once
 from tests.harness.visitors import Visitor
-from tests.races.conftest import Service, of_both_engines, of_postgresql
+from tests.races.conftest import Service, of_postgresql
 
 PEOPLE = 6
 PAGES = 8
+FULL_KEYS, ROUNDS = 4, 3
 SIGN_IN = "<h1>Sign in</h1>"
 SESSIONS = "<h1>Sessions</h1>"
 
@@ -36,7 +38,7 @@ def test_sessions_that_are_ended_are_over_on_every_worker(
     assert opened(first) == {SESSIONS}
 
 
-@of_both_engines
+@of_postgresql
 def test_pages_at_once_see_their_session_together(service: Service, key_of: object):
     project = Project.add("Shelter", None, Plan("free"))
     visitor = Visitor(service.urls[0], Key.issue(project))
@@ -49,3 +51,26 @@ def test_pages_at_once_see_their_session_together(service: Service, key_of: obje
     assert seen.began_ms == before_ms
     assert seen.seen_ms > before_ms
     assert seen.ends_ms == seen.seen_ms + 60 * MS_PER_MINUTE
+
+
+@of_postgresql
+def test_one_of_all_full_keys_stays_until_it_is_confirmed(
+    service: Service, key_of: object
+):
+    project = Project.add("Shelter", None, Plan("free"))
+
+    def revoke(visitor: Visitor, prefix: str) -> int:
+        try:
+            visitor.submit(f"/keys/{prefix}/revoke")
+        except HTTPError as error:
+            return error.code
+        return 303
+
+    for _ in range(ROUNDS):
+        keys = [Key.issue(project) for _ in range(FULL_KEYS)]
+        visitors = map(Visitor, cycle(service.urls), keys)
+        work = list(zip(visitors, keys, strict=False))
+        statuses = at_once(lambda each: revoke(each[0], each[1][:16]), work)
+        assert sorted(statuses) == [303] * (FULL_KEYS - 1) + [403]
+        [last] = Key.listed(project.id, "working")
+        last.revoke()
