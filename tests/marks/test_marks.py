@@ -9,7 +9,6 @@ from tests.harness.servers import ROOT
 from tests.marks.__main__ import PLACE, STATES, states_in
 
 
-
 def test_each_requirement_of_levels_1_and_2_has_a_row_or_that_of_its_section():
     told = [number for number, _ in states_in("asvs.md")]
     assert len(told) == len(set(told))
