@@ -38,7 +38,7 @@ STEPS = {
         "petstore.web.application:JsonResponse.get_wsgi_response"
     ],
     "key": ["petstore.api:_identify"],
-    "quota": ["petstore.api:_count", "petstore.api:_quota_headers"],
+    "quota": ["petstore.api:_count"],
     "contract": ["petstore.api.contract:Operation._load"],
     "view": ["petstore.api.contract:Operation._carry_out"],
     "query": ["petstore.models.pets:Pet.find", "petstore.models.pets:Pet.page"],
