@@ -144,21 +144,15 @@ def key_subject(project_id: int, key_id: int) -> str:
 
 def address_subjects(what: str, address: str | None) -> list[str]:
     """Return the subjects for what comes from an address: for IPv6 its /64 and /48."""
-    network, *site = _networks(address or "")
-    if not site:
-        return [f"{what}:{network}"]
-    return [f"{what}:{site[0]}/{network}", f"{what}:{site[0]}"]
-
-
-def _networks(address: str) -> list[str]:
     try:
-        ip = ipaddress.ip_address(address.partition("%")[0])
+        ip = ipaddress.ip_address((address or "").partition("%")[0])
     except ValueError:  # a Unix socket has no address; a proxy may send anything
-        return ["unknown"]
+        return [f"{what}:unknown"]
+    ip = getattr(ip, "ipv4_mapped", None) or ip
     if ip.version == 4:
-        return [str(ip)]
-    if ip.ipv4_mapped:
-        return [str(ip.ipv4_mapped)]
-    network = ipaddress.ip_network((ip, IPV6_NETWORK_BITS), strict=False)
-    site = network.supernet(new_prefix=IPV6_SITE_BITS)
-    return [str(network.network_address), str(site)]
+        return [f"{what}:{ip}"]
+    network, site = (
+        ipaddress.ip_network((ip, bits), strict=False).network_address
+        for bits in (IPV6_NETWORK_BITS, IPV6_SITE_BITS)
+    )
+    return [f"{what}:{site}/{network}", f"{what}:{site}"]
