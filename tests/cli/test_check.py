@@ -84,9 +84,7 @@ def test_changed_settings_are_shown_without_secrets(checked: Checked):
     )
 
 
-def test_unknown_setting_is_warned_of(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch
-):
+def test_unknown_setting_is_named(checked: Checked, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PETSTORE_TRUSTED_PROXY", "1")
     status, message = checked("settings")
     assert status == "warning"
@@ -100,9 +98,7 @@ def test_unmigrated_database_is_wrong(checked: Checked, unmigrated_url: str):
     assert "run `flask migrate` first" in message
 
 
-def test_unreachable_store_is_reported(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch
-):
+def test_unreachable_store_is_wrong(checked: Checked, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(check, "REDIS_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         for name, url, fault in (
@@ -146,9 +142,7 @@ def test_clock_of_postgresql_more_than_two_seconds_off_is_wrong(
         assert (f"{abs(seconds)}000 ms apart" in found[1]) == (status == "wrong")
 
 
-def test_files_readable_by_others_are_wrong_until_the_named_command_closes_them(
-    checked: Checked, sqlite_url: str
-):
+def test_files_readable_by_others_are_wrong(checked: Checked, sqlite_url: str):
     for mode in (0o640, 0o604):
         Path(sqlite_url.removeprefix("sqlite:///")).chmod(mode)
         status, message = checked("files", DATABASE_URL=sqlite_url)
@@ -182,9 +176,7 @@ def test_base_domain_requires_a_trusted_proxy(checked: Checked):
     assert checked("proxies")[0] == "ok"
 
 
-def test_base_domain_needs_a_wildcard(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch
-):
+def test_base_domain_needs_wildcard(checked: Checked, monkeypatch: pytest.MonkeyPatch):
     found: dict[str, str | None] = {}
 
     def look_up(name: str, *_: object, **__: object) -> list[tuple]:

@@ -142,7 +142,6 @@ def test_keys_that_a_restore_brings_back_are_revoked_again_by_the_log(
     assert rows(file, works) == [(kept,)]
 
 
-to_sqlite = pytest.mark.parametrize("unmigrated_url", ["sqlite"], indirect=True)
 to_postgresql = pytest.mark.parametrize("unmigrated_url", ["postgresql"], indirect=True)
 between_engines = pytest.mark.parametrize(
     ("database_url", "unmigrated_url"),

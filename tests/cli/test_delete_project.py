@@ -173,9 +173,7 @@ def test_others_write_between_two_batches(
 
 
 @of_both_engines
-def test_row_that_is_added_late_is_deleted(
-    delete: Callable, project: Project, pauses: list
-):
+def test_late_row_is_deleted_too(delete: Callable, project: Project, pauses: list):
     add_pet(project, "Rex")
 
     def add_once() -> None:

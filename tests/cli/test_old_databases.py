@@ -12,13 +12,8 @@ from petstore.models.orders import Order, OrderTable
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from petstore.settings import read_settings
-from petstore.storage import migrator
-from petstore.storage.database import (
-    databases_at,
-    db,
-    open_databases,
-    opened_databases,
-)
+from petstore.storage import db, migrator
+from petstore.storage.database import databases_at, open_databases, opened_databases
 from petstore.storage.lists import Part
 from petstore.upkeep import housekeeping
 from tests.harness import databases
@@ -95,9 +90,7 @@ def test_failed_step_is_applied_again():
     assert migrator.migrate()[0] == "0042_names_of_categories"
 
 
-def test_tables_are_those_of_a_new_database(
-    request: pytest.FixtureRequest, unmigrated_url: str
-):
+def test_tables_are_those_of_new(request: pytest.FixtureRequest, unmigrated_url: str):
     migrator.migrate()
     new_url = request.getfixturevalue(f"{unmigrated_url.partition(':')[0]}_url")
     with closing(databases_at(new_url, prepares_statements=False)) as new:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -24,9 +23,7 @@ SESSIONS = f"{ACTIVITY}?topic=sessions"
 
 
 @of_both_engines
-def test_deeds_are_listed_with_their_keys(
-    app: Flask, browser: Browser, project: Project, key: str
-):
+def test_deeds_name_their_key(app: Flask, browser: Browser, project: Project, key: str):
     other, own = Key.issue(project), key[:16]
     its = other[:16]
     Browser(app, other).submit("/dashboard/sign-out")
@@ -73,9 +70,7 @@ def test_page_beyond_the_oldest_event_leads_back(browser: Browser):
     assert "There are no events here. Show the newest" in beyond
 
 
-def test_what_is_done_with_animals_orders_and_categories_has_a_list_of_its_own(
-    browser: Browser, project: Project, key: str
-):
+def test_deeds_with_animals_are_listed(browser: Browser, project: Project, key: str):
     animal = f"/dashboard/animals/{add_pet(project, 'Tom')}"
     for _ in range(2):
         browser.submit(f"{animal}/order", idempotency_key="once")
@@ -104,21 +99,11 @@ def test_signing_in_pushes_nothing_else_out(browser: Browser, project: Project):
 REQUESTS = "/dashboard/requests"
 
 
-@pytest.fixture
-def fail(client: FlaskClient) -> Callable[[str], None]:
-    """A function that sends a request which fails, under an id."""
-
-    def fail(request_id: str) -> None:
-        client.get("/v1/pets/42", headers={"X-Request-ID": request_id})
-        failures.flush()
-
-    return fail
-
-
 @of_both_engines
-def test_request_is_found_by_its_id(browser: Browser, fail: Callable, key: str):
-    fail("mine-1")
-    fail("mine-2")
+def test_request_is_found_by_its_id(browser: Browser, client: FlaskClient, key: str):
+    for number in (1, 2):
+        client.get("/v1/pets/42", headers={"X-Request-ID": f"mine-{number}"})
+    failures.flush()
     text = browser.read(f"{REQUESTS}?id=+mine-1+")
     for fact in (
         *("1 request found", "getPet", "404", "not_found", "There is no animal 42."),
@@ -140,9 +125,7 @@ def test_page_says_what_it_may_mean_that_an_id_is_not_found(browser: Browser):
         assert browser.get(f"{REQUESTS}?id={invalid}").status_code == 400
 
 
-def test_pages_show_requests_of_a_key(
-    browser: Browser, client: FlaskClient, project: Project
-):
+def test_key_shows_requests(browser: Browser, client: FlaskClient, project: Project):
     reader = Key.issue(project, Grant("read"))
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {reader}"
     for _ in range(2):

@@ -31,9 +31,7 @@ def test_categories_are_listed_with_their_animals(browser: Browser):
 
 
 @of_both_engines
-def test_a_category_is_named_on_its_row(
-    browser: Browser, project: Project, rival: Project
-):
+def test_category_is_named_on_row(browser: Browser, project: Project, rival: Project):
     Category.ensure(rival.id, 1, "Rival's")
     answer = browser.submit(f"{CATEGORIES}/1?limit=2", name="Dogs")
     assert answer.location == f"{CATEGORIES}?limit=2"

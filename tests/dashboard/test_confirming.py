@@ -78,9 +78,7 @@ def test_wrong_keys_are_counted_as_failed_sign_ins_and_refuse_no_right_one(
     assert browser.submit(path, key=key).status_code == 303
 
 
-def test_key_stays_out_of_the_address(
-    browser: Browser, form: Form, key: str, clock: Clock
-):
+def test_key_stays_out_of_address(browser: Browser, form: Form, key: str, clock: Clock):
     path, page = form
     clock.move(seconds=IDLE_MS // 1000)
     answer = browser.submit(path, key=key, username=key[:16])
@@ -97,9 +95,7 @@ def test_others_are_revoked_without_a_key(browser: Browser, project: Project, ke
 
 
 @of_both_engines
-def test_key_whose_only_company_ends_is_the_last(
-    browser: Browser, project: Project, key: str, clock: Clock
-):
+def test_last_key_is_found(browser: Browser, project: Project, key: str, clock: Clock):
     rotated, revoked = (Key.by_prefix(Key.issue(project)[:16]) for _ in range(2))
     Key.issue(project, expires_ms=clock.now_ms + 1000)
     Key.by_prefix(rotated.rotate(3600)[:16]).revoke()
@@ -108,9 +104,7 @@ def test_key_whose_only_company_ends_is_the_last(
     assert browser.submit(f"{KEYS}/{key[:16]}/revoke").status_code == 403
 
 
-def test_last_full_key_is_rotated_without_a_key(
-    app: Flask, browser: Browser, key: str, project: Project
-):
+def test_last_key_is_rotated(app: Flask, browser: Browser, key: str, project: Project):
     answer = browser.submit(f"{KEYS}/{key[:16]}/rotate", grace="0")
     assert answer.status_code == 200
     assert len(Key.listed(project.id, "working")) == 1

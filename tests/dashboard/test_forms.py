@@ -79,9 +79,7 @@ def test_form_of_the_same_origin_is_accepted(browser: Browser):
         assert "Your new key" in words(answer)
 
 
-def test_opening_changes_nothing(
-    app: Flask, browser: Browser, project: Project, key: str
-):
+def test_reading_is_harmless(app: Flask, browser: Browser, project: Project, key: str):
     """A link, or an image of another site, does no deed."""
     Order.place(project.id, add_pet(project, "Rex"))
     with recorded() as statements:
@@ -131,9 +129,7 @@ def test_a_form_without_a_session_sets_no_cookie(visitor: Browser):
     assert "Set-Cookie" not in answer.headers
 
 
-def test_form_too_large_for_a_cookie_is_not_kept(
-    app: Flask, browser: Browser, key: str
-):
+def test_form_too_large_for_cookie_is_not_kept(app: Flask, browser: Browser, key: str):
     # Many letters of East Asia take three times as much, and compress hardly.
     for length in (700, 1500):
         name = "".join(chr(0x4E00 + n * 7919 % 20_000) for n in range(length))
@@ -160,9 +156,7 @@ FORMS = (
 
 
 @of_both_engines
-def test_form_that_is_sent_twice_acts_once(
-    browser: Browser, project: Project, key: str
-):
+def test_form_that_is_repeated_acts_once(browser: Browser, project: Project, key: str):
     for _ in range(2):
         add_pet(project, "Rex")
     Category.ensure(project.id, 8)

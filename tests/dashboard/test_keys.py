@@ -71,9 +71,7 @@ def test_key_against_the_rules_is_not_issued(browser: Browser, project: Project)
     assert len(Key.all_by_id(project)) == 1
 
 
-def test_list_shows_the_state(
-    browser: Browser, other: Key, project: Project, clock: Clock
-):
+def test_list_has_states(browser: Browser, other: Key, project: Project, clock: Clock):
     Key.issue(project, label="Short", expires_ms=clock.now_ms + 1)
     for number in range(25):
         Key.issue(project, label=f"Key {number}.")
@@ -91,9 +89,7 @@ def test_list_shows_the_state(
     assert "Website" not in ended
 
 
-def test_exceeding_a_limit_shows_an_error(
-    browser: Browser, app: Flask, other: Key, project: Project
-):
+def test_keys_are_limited(browser: Browser, app: Flask, other: Key, project: Project):
     fill_up_hour(limiter_of(app), project, leave=1)
     assert SHOWN.search(browser.submit(KEYS).text)
     before = Key.select().count()
@@ -103,9 +99,7 @@ def test_exceeding_a_limit_shows_an_error(
     assert Key.select().count() == before
 
 
-def test_rotation_shows_the_successor_and_retires_the_old_key(
-    browser: Browser, other: Key
-):
+def test_rotation_shows_the_successor(browser: Browser, other: Key):
     page = act(browser, other, "rotate", grace="3600")
     successor = SHOWN.search(page.text)[0]
     assert Caller.of(successor).project_id == other.project_id
@@ -122,9 +116,7 @@ def test_invalid_grace_period_is_refused(browser: Browser, other: Key):
         assert act(browser, other, "rotate", grace=grace).status_code == 400
 
 
-def test_revoked_key_is_shown_and_not_changed(
-    browser: Browser, other: Key, clock: Clock
-):
+def test_revoked_key_is_shown_unchanged(browser: Browser, other: Key, clock: Clock):
     Key.update(last_used_ms=clock.now_ms).where(Key.id == other.id).execute()
     clock.move(seconds=60)
     answer = act(browser, other, "revoke")
@@ -230,9 +222,7 @@ def test_change_against_the_rules_is_shown_again(browser: Browser, project: Proj
     assert (found.label, found.per_day) == ("Kept", 50)
 
 
-def test_label_changes_though_the_limits_are_too_high(
-    browser: Browser, project: Project
-):
+def test_label_changes_though_limits_are_too_high(browser: Browser, project: Project):
     key = Key.issue(project, Grant("public", 200, 5000))[:16]
     project.change_plan(Plan("free"))
     for per_day, status in (("5000", 303), ("5001", 400)):

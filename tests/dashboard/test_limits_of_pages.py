@@ -51,9 +51,7 @@ def test_page_beyond_the_limit_is_refused_for_a_while(browser: Browser, clock: C
 
 
 @pytest.mark.usefixtures("few_pages")
-def test_sessions_and_keys_share_pages(
-    app: Flask, key: str, leaked: str, rival: Project
-):
+def test_project_shares_its_pages(app: Flask, key: str, leaked: str, rival: Project):
     browsers = [Browser(app, each) for each in (key, key, leaked, leaked)]
     assert [statuses(browser, 1) for browser in browsers] == [[200]] * 3 + [[429]]
     assert statuses(Browser(app, Key.issue(rival)), 1) == [200]
@@ -63,9 +61,7 @@ def test_sessions_and_keys_share_pages(
 
 @of_both_engines
 @pytest.mark.usefixtures("few_pages")
-def test_leaked_key_that_used_up_the_pages_is_revoked(
-    app: Flask, key: str, leaked: str
-):
+def test_leaked_key_that_used_up_pages_is_revoked(app: Flask, key: str, leaked: str):
     thief = Browser(app, leaked)
     assert statuses(thief, 4)[-1] == 429
     granted = RESERVE.per_minute
@@ -78,9 +74,7 @@ def test_leaked_key_that_used_up_the_pages_is_revoked(
     assert thief.get(KEYS).status_code == 303
 
 
-def test_wait_ends_with_the_first_of_pages_and_reserve(
-    app: Flask, browser: Browser, key: str, clock: Clock
-):
+def test_wait_is_the_shortest(app: Flask, browser: Browser, key: str, clock: Clock):
     caller, limiter = Caller.of(key), app.extensions["limiter"]
     for _ in range(RESERVE.per_day // RESERVE.per_minute):
         limiter.count_page(caller, pages=PAGES.per_minute)
@@ -94,9 +88,7 @@ def test_wait_ends_with_the_first_of_pages_and_reserve(
 
 
 @of_both_engines
-def test_sign_ins_of_one_key_refuse_no_other(
-    app: Flask, visitor: Browser, key: str, leaked: str
-):
+def test_sign_ins_refuse_no_other(app: Flask, visitor: Browser, key: str, leaked: str):
     for _ in range(SIGN_INS.per_minute + RESERVE.per_minute - 1):
         app.extensions["limiter"].count_sign_in(Caller.of(leaked))
     assert visitor.sign_in(leaked).status_code == 303
@@ -211,9 +203,7 @@ def test_pages_and_foreign_forms_are_no_requests(browser: Browser, client: Flask
     assert left(client) == before - 1
 
 
-def test_refused_forms_ban_nobody(
-    browser: Browser, use_up: Callable, key: str, clock: Clock
-):
+def test_forms_ban_nobody(browser: Browser, use_up: Callable, key: str, clock: Clock):
     use_up()
     for _ in range(30):
         clock.move(seconds=1)

@@ -80,9 +80,7 @@ def test_closed_orders_alone_are_deleted(browser: Browser, project: Project):
     assert Order.find(project.id, 3).status == "placed"
 
 
-def test_old_page_changes_nothing(
-    app: Flask, browser: Browser, key: str, project: Project
-):
+def test_old_page_is_harmless(app: Flask, browser: Browser, key: str, project: Project):
     answer = browser.submit(f"{ORDERS}/3/complete?status=lost")
     assert answer.status_code == 400
     assert Order.find(project.id, 3).status == "placed"

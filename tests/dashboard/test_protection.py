@@ -16,16 +16,11 @@ from tests.harness.browser import Browser, add_pet
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
 
-POLICY = {
-    "default-src": "'none'",
-    "style-src": "'self'",
-    "script-src": "'self'",
-    "img-src": "'self' data:",
-    "connect-src": "'self'",  # a list that is printed reads the rest of itself
-    "form-action": "'self'",
-    "base-uri": "'none'",
-    "frame-ancestors": "'none'",
-}
+# A list that is printed reads the rest of itself, so it connects.
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 NASTY = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -45,8 +40,7 @@ def test_pages_send_security_headers_and_contain_nothing_inline(browser: Browser
         *("/settings/domains", "/sign-in", "/nowhere", "/static/none.css"),
     ):
         answer = browser.get(f"/dashboard{page}")
-        policy = answer.headers["Content-Security-Policy"].split("; ")
-        assert dict(part.split(" ", 1) for part in policy) == POLICY
+        assert answer.headers["Content-Security-Policy"] == POLICY
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert answer.headers["Referrer-Policy"] == "same-origin"
         assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
