@@ -43,9 +43,10 @@ def test_request_is_logged_in_one_line_with_all_fields(
     }
 
 
-@pytest.mark.parametrize(
-    ("path", "route", "status", "code"),
-    [
+def test_request_without_a_key_is_logged_with_its_route_and_its_path_without_query(
+    stranger: FlaskClient, lines: Lines
+):
+    for path, route, status, code in (
         ("/v1/pets", "/v1/pets", 401, "missing_api_key"),
         ("/v1/pets/5?x=y", "/v1/pets/<id:pet_id>", 401, "missing_api_key"),
         ("/v1/nowhere", None, 401, "missing_api_key"),
@@ -53,29 +54,20 @@ def test_request_is_logged_in_one_line_with_all_fields(
         ("/dashboard/nowhere", None, 404, "not_found"),
         ("/healthz", "/healthz", 200, None),
         ("/docs", "/docs", 200, None),
-    ],
-)
-def test_request_without_a_key_is_logged_with_its_route_and_its_path_without_query(
-    stranger: FlaskClient,
-    lines: Lines,
-    path: str,
-    route: str | None,
-    status: int,
-    code: str | None,
-):
-    stranger.get(path)
-    [line] = lines()
-    assert line["path"] == path.partition("?")[0]
-    assert (line["route"], line["status"], line["code"]) == (route, status, code)
-    assert (line["project"], line["key"]) == (None, None)
+    ):
+        stranger.get(path)
+        [line] = lines()
+        assert line["path"] == path.partition("?")[0]
+        assert (line["route"], line["status"], line["code"]) == (route, status, code)
+        assert (line["project"], line["key"]) == (None, None)
 
 
 def test_what_a_key_may_not_do_is_logged_with_the_key(
-    stranger: FlaskClient, project: Project, lines: Lines
+    client_of: Callable[[str], FlaskClient], project: Project, lines: Lines
 ):
     key = Key.issue(project, Grant("read"))
     lines()
-    stranger.post("/v1/pets", json=REX, headers={"Authorization": f"Bearer {key}"})
+    client_of(key).post("/v1/pets", json=REX)
     [line] = lines()
     told = (line["status"], line["code"], line["key"])
     assert told == (403, "key_not_allowed", key[:16])
@@ -99,33 +91,28 @@ def test_long_path_is_cut_and_a_key_in_it_is_not_shown(
     assert len(line["path"]) == 256
 
 
-@pytest.mark.parametrize("sent", ["a", "A-Z_0.9:x", "x" * 128])
-def test_request_id_of_the_client_is_used(
-    stranger: FlaskClient, lines: Lines, sent: str
+def test_request_id_of_the_client_is_used_unless_it_is_invalid_or_contains_a_key(
+    stranger: FlaskClient, key: str, lines: Lines
 ):
-    answer = stranger.get("/v1/pets", headers={"X-Request-ID": sent})
-    assert answer.headers.get_all("X-Request-ID") == [sent]
-    assert lines()[0]["id"] == sent
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
+    for sent in ("a", "A-Z_0.9:x", "x" * 128):
+        answer = stranger.get("/v1/pets", headers={"X-Request-ID": sent})
+        assert answer.headers.get_all("X-Request-ID") == [sent]
+        assert lines()[0]["id"] == sent
+    for sent in (
         *("", "x" * 129, "a b", 'a"}', "a\x1b[31m", "ä", "a\x00b", "a,b", "${x}"),
-        *("{key}", "job-1:{key}.2", "{key}-{key}"),
-    ],
-)
-def test_invalid_request_id_or_one_that_contains_a_key_is_replaced(
-    stranger: FlaskClient, key: str, lines: Lines, sent: str
+        *(key, f"job-1:{key}.2", f"{key}-{key}"),
+    ):
+        environ = {"HTTP_X_REQUEST_ID": sent}
+        answer = stranger.get("/v1/pets", environ_overrides=environ)
+        assert GENERATED_ID.fullmatch(answer.headers["X-Request-ID"])
+        assert lines()[0]["id"] == answer.headers["X-Request-ID"]
+
+
+def test_client_cannot_forge_lines_or_control_a_terminal(
+    stranger: FlaskClient, capfd: pytest.CaptureFixture[str]
 ):
-    environ = {"HTTP_X_REQUEST_ID": sent.replace("{key}", key)}
-    answer = stranger.get("/v1/pets", environ_overrides=environ)
-    assert GENERATED_ID.fullmatch(answer.headers["X-Request-ID"])
-    assert lines()[0]["id"] == answer.headers["X-Request-ID"]
-
-
-def test_client_cannot_forge_log_lines(stranger: FlaskClient, lines: Lines):
     forged = 'x"}\n{"event": "request", "status": 200}\r\n\u2028'
+    forged += "\x00\x1b\x7f\x85\x9b31m\u2029\u202e\U000e0001"
     environ = {
         "REQUEST_METHOD": forged.encode().decode("latin-1"),
         "QUERY_STRING": forged.encode().decode("latin-1"),
@@ -135,18 +122,10 @@ def test_client_cannot_forge_log_lines(stranger: FlaskClient, lines: Lines):
         "REMOTE_ADDR": forged,
     }
     stranger.get("/v1/pets", environ_overrides=environ)
-    [line] = lines()
+    out = capfd.readouterr().out
+    line = json.loads(out)
     assert (line["status"], line["route"]) == (401, None)
     assert line["address"] == forged
-
-
-def test_characters_that_control_a_terminal_are_escaped(
-    stranger: FlaskClient, capfd: pytest.CaptureFixture[str]
-):
-    forged = "\x00\x1b\x7f\x85\x9b31m\u2028\u2029\u202e\U000e0001"
-    stranger.get("/v1/pets", environ_overrides={"REMOTE_ADDR": forged})
-    out = capfd.readouterr().out
-    assert json.loads(out)["address"] == forged
     assert out.isascii()
     assert out.removesuffix("\n").isprintable()
 
@@ -176,17 +155,14 @@ def test_unhandled_exception_is_logged_with_the_request_id(
     lines()
     monkeypatch.setattr(Pet, "page", lambda *_, **__: 1 / 0)
     answer = client.get("/v1/pets")
-    assert (answer.status_code, answer.json["code"]) == (500, "internal_error")
     bug, line = lines()
-    assert answer.headers["X-Request-ID"] in answer.json["message"]
     assert bug["id"] == line["id"] == answer.headers["X-Request-ID"]
     assert (bug["event"], bug["level"]) == ("internal_error", "ERROR")
     assert "ZeroDivisionError" in bug["exception"]
-    assert "ZeroDivisionError" not in answer.text
     assert line["status"] == 500
 
 
-def test_events_to_act_on_have_a_level(lines: Lines):
+def test_events_to_act_on_have_a_level(stranger: FlaskClient, lines: Lines):
     levels = {
         "counters_lost": "WARNING",
         "domain_taken_over": "WARNING",
@@ -195,17 +171,12 @@ def test_events_to_act_on_have_a_level(lines: Lines):
         "key_created": "INFO",
     }
     for event in levels:
-        events.emit(event)
+        events.emit(event, reason="\ud800")
     assert {line["event"]: line["level"] for line in lines()} == levels
-
-
-def test_sign_in_that_reaches_the_limit_of_failures_is_a_warning(
-    stranger: FlaskClient, lines: Lines
-):
-    for _ in range(10):
+    for _ in range(10):  # the last one reaches the limit
         stranger.post("/dashboard/sign-in", data={"key": "x"})
-    levels = [line["level"] for line in lines() if line["event"] == "sign_in_failed"]
-    assert levels == 9 * ["INFO"] + ["WARNING"]
+    found = [line["level"] for line in lines() if line["event"] == "sign_in_failed"]
+    assert found == 9 * ["INFO"] + ["WARNING"]
 
 
 def test_what_libraries_log_is_one_line_on_stderr(capfd: pytest.CaptureFixture[str]):
@@ -216,8 +187,3 @@ def test_what_libraries_log_is_one_line_on_stderr(capfd: pytest.CaptureFixture[s
     del line["time"]
     assert line == {"event": "gunicorn", "level": "WARNING", "message": "a\nb"}
     assert out == ""
-
-
-def test_lone_surrogate_can_be_logged(lines: Lines):
-    events.emit("strange", reason="\ud800")
-    assert lines()[0]["reason"] == "\ud800"
