@@ -1,6 +1,5 @@
 """The OpenAPI document: schemas, responses and examples."""
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -51,13 +50,6 @@ def every(part: Any, *keys: str) -> Iterator[dict]:
     if isinstance(part, list):
         for inner in part:
             yield from every(inner, *keys)
-
-
-def typed(description: dict, name: str) -> list[dict]:
-    """Return every schema of a type."""
-    schemas = [part for part in every(description, "type") if name in part["type"]]
-    assert schemas
-    return schemas
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +111,7 @@ def test_error_responses_have_the_error_schema_and_examples(responses: dict):
                 assert str(example["value"]["status"]) == status
 
 
-def test_every_example_is_valid_against_its_schema(description: dict):
+def test_every_body_has_an_example_and_each_is_valid(description: dict):
     components = {"components": description["components"]}
     examples = [
         (part["schema"], part["example"])
@@ -138,56 +130,40 @@ def test_every_example_is_valid_against_its_schema(description: dict):
         validator = Draft202012Validator(schema | components, format_checker=checker)
         validator.validate(example)
     assert len(examples) > 60
-
-
-def test_every_body_has_an_example(description: dict):
     for part in every(description["paths"], "application/json"):
         assert part["application/json"].keys() & {"example", "examples"}
 
 
-def test_every_value_is_bounded(description: dict):
-    for schema in typed(description, "integer"):
-        assert schema["format"] == "int64"
-        assert -(2**63) <= schema["minimum"] < schema["maximum"] <= 2**63 - 1
-    for schema in typed(description, "string"):
-        assert "enum" in schema or "maxLength" in schema
-        assert schema.keys() & {"enum", "pattern", "format"}
-    arrays = typed(description, "array")
-    assert [array["maxItems"] for array in arrays] == [100, 100, 100]
+def test_every_value_is_bounded_and_patterns_have_no_look_ahead(description: dict):
+    """RE2, which generated Go and Rust clients use, knows neither `(?` nor `\\u`."""
+    for schema in every(description, "type"):
+        if "integer" in schema["type"]:
+            assert schema["format"] == "int64"
+            assert -(2**63) <= schema["minimum"] < schema["maximum"] <= 2**63 - 1
+        if "string" in schema["type"]:
+            assert "enum" in schema or "maxLength" in schema
+            assert schema.keys() & {"enum", "pattern", "format"}
+        assert schema.get("maxItems") == (100 if schema["type"] == "array" else None)
+    for schema in every(description, "pattern"):
+        assert not re.search(r"\(\?|\\u", schema["pattern"])
 
 
-def test_patterns_can_be_read_by_generators_without_look_ahead(description: dict):
-    """RE2, which generated Go and Rust clients use, knows neither of them."""
-    patterns = re.findall('"pattern": ("[^"]*")', json.dumps(description))
-    assert patterns
-    for pattern in map(json.loads, patterns):
-        assert "(?" not in pattern
-        assert r"\u" not in pattern
-
-
-def test_object_schemas_list_required_members_and_forbid_others(schemas: dict):
+def test_schemas_match_the_specification(schemas: dict):
     objects = {name: s for name, s in schemas.items() if s["type"] == "object"}
     required = {name: set(s.get("required", ())) for name, s in objects.items()}
     assert required == REQUIRED
     assert schemas["PetChange"]["minProperties"] == 1
     assert not any(schema["additionalProperties"] for schema in objects.values())
-
-
-def test_schemas_match_the_specification(schemas: dict, operations: dict):
     assert schemas["PetStatus"]["enum"] == ["available", "pending", "sold"]
     assert schemas["OrderStatus"]["enum"] == ["placed", "completed", "cancelled"]
     assert schemas["Pets"]["items"] == {"$ref": "#/components/schemas/Pet"}
-    [answer] = operations["listPets"]["responses"]["200"]["content"].values()
-    assert answer["schema"] == {"$ref": "#/components/schemas/Pets"}
     pet, new_pet = schemas["Pet"]["properties"], schemas["NewPet"]["properties"]
     assert pet.keys() == {"id", "name", "categoryId", "status"}
     assert new_pet.keys() == pet.keys() - {"id"}
     assert new_pet["status"]["default"] == "available"
-
-
-def test_an_error_may_have_a_code_that_was_added_later(schemas: dict):
-    code = schemas["Error"]["properties"]["code"]
-    assert (code["type"], code["examples"]) == ("string", list(ERRORS))
-    assert "enum" not in code
-    for name in (*ERRORS, "later_code"):
-        Draft202012Validator(code).validate(name)
+    code = schemas["Error"]["properties"]["code"]  # one may be added later
+    assert (code["type"], code["examples"], "enum" in code) == (
+        "string",
+        list(ERRORS),
+        False,
+    )

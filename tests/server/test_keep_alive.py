@@ -1,7 +1,6 @@
 """Persistent connections: reuse, no pipelining, closing and idle timeout."""
 
 import socket
-from collections.abc import Callable
 
 import pytest
 
@@ -39,30 +38,22 @@ def test_what_comes_while_the_response_is_awaited_is_not_read_as_a_request(
     assert wire.is_closed()
 
 
-def test_blank_lines_after_a_request_are_nothing(wire: Wire, key: str):
-    for _ in range(3):
-        answer = wire.send(get(key) + b"\r\n").answer()
-        assert (answer.status, answer.headers["Connection"]) == (200, "keep-alive")
-
-
-@pytest.mark.parametrize("line", ["close", "foo, close", "Close", "keep-alive, close"])
-def test_connection_close_closes_the_connection(wire: Wire, key: str, line: str):
-    answer = wire.send(get(key, f"Connection: {line}") + get(key)).answer()
-    assert (answer.status, answer.headers["Connection"]) == (200, "close")
-    assert wire.is_closed()
-
-
-def test_http_1_0_closes_the_connection_by_default(wire: Wire, key: str):
-    sent = get(key).replace(b"HTTP/1.1\r\nHost: x", b"HTTP/1.0")
-    assert wire.send(sent).answer().status == 200
-    assert wire.is_closed()
-
-
-def test_head_has_the_headers_of_get_and_no_body(wire: Wire, key: str):
-    length = wire.send(get(key)).answer().headers["Content-Length"]
-    answer = wire.send(get(key).replace(b"GET", b"HEAD")).answer(has_body=False)
-    assert (answer.status, answer.headers["Content-Length"]) == (200, length)
-    assert wire.send(get(key)).answer().status == 200
+def test_connection_goes_on_after_blank_lines_and_head_until_it_is_closed(
+    service: Gunicorn, key: str
+):
+    old = get(key).replace(b"HTTP/1.1\r\nHost: x", b"HTTP/1.0")
+    lines = ("close", "foo, close", "Close", "keep-alive, close")
+    for last in (old, *(get(key, f"Connection: {line}") for line in lines)):
+        with Wire(service.url) as wire:
+            answer = wire.send(get(key) + b"\r\n").answer()
+            assert (answer.status, answer.headers["Connection"]) == (200, "keep-alive")
+            length = answer.headers["Content-Length"]
+            wire.send(get(key).replace(b"GET", b"HEAD"))
+            answer = wire.answer(has_body=False)
+            assert (answer.status, answer.headers["Content-Length"]) == (200, length)
+            answer = wire.send(last + get(key)).answer()
+            assert (answer.status, answer.headers["Connection"]) == (200, "close")
+            assert wire.is_closed()
 
 
 def test_half_closed_client_gets_its_response(wire: Wire, key: str):
@@ -75,15 +66,3 @@ def test_header_with_an_underscore_is_dropped(wire: Wire, key: str):
     wire.send(get(key, "X_Request_ID: forged", "Content_Length: 9"))
     assert wire.answer().headers["X-Request-ID"] != "forged"
     assert wire.send(get(key)).answer().status == 200
-
-
-def test_idle_connection_is_closed_and_a_partly_sent_request_is_not(
-    serve: Callable[..., Gunicorn], key: str
-):
-    service = serve("--keep-alive 1")
-    with Wire(service.url) as wire, Wire(service.url) as idle:
-        assert wire.send(get(key)).answer().status == 200
-        wire.send(get(key)[:40])
-        assert idle.send(get(key)).answer().status == 200
-        assert idle.is_closed()
-        assert wire.send(get(key)[40:]).answer().status == 200

@@ -15,7 +15,7 @@ LARGE_FILE = "/large-file"
 IDLE = 1000
 BUSY = 40
 FILES = 4  # that the worker may open meanwhile
-REQUESTS = 1000
+REQUESTS = 300
 
 
 @pytest.fixture
@@ -78,21 +78,18 @@ def test_hostile_client_takes_less_than_256_kib(
         assert grown() < BUSY * 4 * 64 * KIB
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
+def test_nothing_that_clients_send_is_kept(
+    wire: Wire, key: str, grown: Callable[[], int]
+):
+    rest = f"\r\nAuthorization: Bearer {key}\r\n\r\n"
+    for place in (
         "GET / HTTP/1.1\r\nHost: x\r\n{}: y",
         "GET / HTTP/1.1\r\nHost: {}",
         "GET /v1/{} HTTP/1.1\r\nHost: x",
         "GET /v1/pets?{} HTTP/1.1\r\nHost: x",
         "POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: {}",
-    ],
-)
-def test_nothing_that_clients_send_is_kept(
-    wire: Wire, key: str, grown: Callable[[], int], place: str
-):
-    rest = f"\r\nAuthorization: Bearer {key}\r\n\r\n"
-    for number in range(REQUESTS):
-        sent = place.format(f"{number}".rjust(15 * KIB, "x"))
-        assert wire.send((sent + rest).encode()).answer().status < 429
-    assert grown() < REQUESTS * 15 * KIB / 2
+    ):
+        for number in range(REQUESTS):
+            sent = place.format(f"{number}".rjust(15 * KIB, "x"))
+            assert wire.send((sent + rest).encode()).answer().status < 429
+    assert grown() < REQUESTS * 15 * KIB

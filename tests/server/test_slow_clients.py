@@ -16,17 +16,8 @@ LARGE_FILE = "/large-file"  # more than the system buffers for a client
 @pytest.fixture(scope="module")
 def impatient(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
     """A service with short deadlines to receive a request and to send a response."""
-    deadlines = {"request_seconds": 1.0, "send_seconds": 5.0, "linger_seconds": 0.5}
-    return serve_all(limits=deadlines)
-
-
-@pytest.fixture
-def halves(key: str) -> list[bytes]:
-    """Requests of which a part is missing."""
-    whole = post(key, "Content-Length: 32")
-    chunked = post(key, "Transfer-Encoding: chunked")
-    begun = [b"", whole[:7], whole[:40], whole]
-    return [*begun, whole + b'{"name": "Rex"', chunked + b"20\r\n{"]
+    deadlines = {"request_seconds": 2.0, "send_seconds": 3.0, "linger_seconds": 0.5}
+    return serve_all("--keep-alive 1", limits=deadlines)
 
 
 def test_half_sent_requests_block_nobody_and_are_answered_once_complete(
@@ -40,12 +31,22 @@ def test_half_sent_requests_block_nobody_and_are_answered_once_complete(
         assert {wire.answer().status for wire in wires} == {200}
 
 
-def test_incomplete_requests_time_out(impatient: Gunicorn, halves: list[bytes]):
+def test_idle_connections_and_incomplete_requests_time_out(
+    impatient: Gunicorn, key: str
+):
+    whole = post(key, "Content-Length: 32")
+    chunked = post(key, "Transfer-Encoding: chunked") + b"20\r\n{"
+    halves = [b"", whole[:7], whole, whole + b'{"name": "Rex"', chunked]
     started = time.monotonic()
-    with connected(impatient.url, *halves) as wires:
-        for wire in wires:
+    with connected(impatient.url, get(key), get(key), *halves) as wires:
+        begun, idle, *others = wires
+        assert begun.answer().status == idle.answer().status == 200
+        begun.send(get(key)[:40])
+        assert idle.is_closed()
+        assert begun.send(get(key)[40:]).answer().status == 200
+        for wire in others:
             assert wire.is_closed()
-            assert time.monotonic() - started > 0.9
+            assert time.monotonic() - started > 1.9
 
 
 def test_client_that_reads_nothing_blocks_no_other_and_is_dropped(
