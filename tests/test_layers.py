@@ -80,7 +80,7 @@ def test_rest_knows_neither_engine_and_models_know_no_file_of_migrations():
     ("libraries", "layers"),
     [
         ({"flask", "werkzeug"}, [*HEIGHTS][[*HEIGHTS].index("web") :]),
-        ({"gevent", "greenlet", "gunicorn", "httptools"}, ["server"]),
+        ({"gevent", "gunicorn", "httptools"}, ["server", "gunicorn_hooks"]),
         ({"time"}, ["clock"]),
         ({"random", "secrets", "uuid"}, ["randomness"]),
     ],
