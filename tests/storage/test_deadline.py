@@ -24,20 +24,14 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("petstore.timeouts.LIMITS", LIMITS)
 
 
-class Wall:
-    """The clock of deadlines."""
-
-    now = 1000.0
-
-
 @pytest.fixture
-def wall(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wall]:
-    """A clock that stands still; the deadline of a request begins on it."""
-    wall = Wall()
-    monkeypatch.setattr("petstore.clock.monotonic", lambda: wall.now)
-    deadline.set(wall.now + SECONDS)
-    yield wall
-    deadline.set(NEVER)
+def wait(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float], None]]:
+    """Advances the clock of deadlines, on which that of a request begins."""
+    now = [1000.0]
+    monkeypatch.setattr("petstore.clock.monotonic", lambda: now[-1])
+    begin_deadline()
+    yield lambda seconds: now.append(now[-1] + seconds)
+    end_deadline()
 
 
 @pytest.fixture
@@ -54,44 +48,42 @@ def database(
     engine.disconnect()
 
 
-def test_nothing_begins_after_the_deadline(database: Any, wall: Wall):
-    database.execute_sql("SELECT 1").fetchall()
-    wall.now += SECONDS
-    with pytest.raises(Busy):
-        seconds_left(1.0)
-    with pytest.raises(Busy):
-        database.execute_sql("DELETE FROM project")
-
-
-def test_transaction_is_rolled_back_after_the_deadline(database: Any, wall: Wall):
+def test_nothing_begins_after_the_deadline_and_what_has_begun_is_rolled_back(
+    database: Any, wait: Callable[[float], None]
+):
     def write_too_slowly() -> None:
         with database.atomic():
             database.execute_sql("INSERT INTO slug VALUES ('late')")
-            wall.now += SECONDS
+            wait(SECONDS)
             seconds_left(1.0)
 
-    with pytest.raises(Busy):
-        write_too_slowly()
-    deadline.set(NEVER)
+    for late in (
+        write_too_slowly,
+        lambda: seconds_left(1.0),
+        lambda: database.execute_sql("DELETE FROM project"),
+    ):
+        with pytest.raises(Busy):
+            late()
+    end_deadline()
     database.close()
     assert not database.execute_sql("SELECT * FROM slug").fetchall()
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-@pytest.mark.parametrize(
-    ("waited", "gives_up"),
-    [(0, ["1500ms", "1800ms"]), (SECONDS - 1, ["750ms", "900ms"])],
-)
 def test_server_gives_up_before_the_client(
-    database: Postgresql, wall: Wall, waited: float, gives_up: list[str]
+    database: Postgresql, wait: Callable[[float], None]
 ):
-    wall.now += waited
-    with database.atomic():
-        shown = [
-            database.execute_sql(f"SHOW {name}").fetchone()[0]
-            for name in ("lock_timeout", "statement_timeout")
-        ]
-    assert shown == gives_up
+    for seconds, gives_up in (
+        (0, ["1500ms", "1800ms"]),
+        (SECONDS - 1, ["750ms", "900ms"]),
+    ):
+        wait(seconds)
+        with database.atomic():
+            shown = [
+                database.execute_sql(f"SHOW {name}").fetchone()[0]
+                for name in ("lock_timeout", "statement_timeout")
+            ]
+        assert shown == gives_up
     assert LIMITS.server_statement_seconds < LIMITS.statement_seconds
 
 
@@ -107,12 +99,14 @@ def test_late_statement_is_cancelled_and_its_connection_left(database: Postgresq
     assert database.connection() is not connection
 
 
-def test_deadline_begins_and_ends_with_each_request(app: Flask, wall: Wall):
+def test_deadline_begins_and_ends_with_each_request(
+    app: Flask, wait: Callable[[float], None]
+):
     left = []
     deadline.set(NEVER)
     app.before_request(lambda: left.append(seconds_left(math.inf)))
     for _ in range(2):
         app.test_client().get("/healthz")
-        wall.now += 5.0
+        wait(5.0)
     assert left == pytest.approx([SECONDS, SECONDS])
     assert seconds_left(math.inf) == math.inf

@@ -30,7 +30,9 @@ def pets(tmp_path: Path) -> Iterator[Sqlite]:
 
 
 @pytest.mark.parametrize("engine", [Sqlite, SqliteCounters])
-def test_locked_file_is_waited_for(tmp_path: Path, pets: Sqlite, engine: type[Sqlite]):
+def test_locked_file_is_waited_for_and_is_busy_if_it_stays_so(
+    pets: Sqlite, engine: type[Sqlite], set_limits: Callable[..., None]
+):
     database = engine(str(pets.file))
     with closing(sqlite3.connect(pets.file, check_same_thread=False)) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -38,18 +40,13 @@ def test_locked_file_is_waited_for(tmp_path: Path, pets: Sqlite, engine: type[Sq
         unlock.start()
         database.execute_sql(INSERT, (1,))
         unlock.join()
-    assert database.execute_sql(SELECT).fetchall() == [(1,)]
-    database.disconnect()
-
-
-def test_file_that_stays_locked_is_busy(pets: Sqlite, set_limits: Callable[..., None]):
     set_limits(busy_seconds=0.1)
-    database = Sqlite(str(pets.file))
+    impatient = engine(str(pets.file))
     with locked(str(pets.file)), pytest.raises(Busy):
-        database.execute_sql(INSERT, (1,))
-    database.execute_sql(INSERT, (2,))
-    assert database.execute_sql(SELECT).fetchall() == [(2,)]
-    database.disconnect()
+        impatient.execute_sql(INSERT, (2,))
+    assert database.execute_sql(SELECT).fetchall() == [(1,)]
+    for each in (database, impatient):
+        each.disconnect()
 
 
 def test_those_that_wait_to_write_keep_no_connection(pets: Sqlite):
