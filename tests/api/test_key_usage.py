@@ -51,6 +51,9 @@ def test_notes_of_a_moment_are_written_together_for_the_keys_that_there_are(
     assert last_used_ms(key) is None
     notes.flush()
     assert (last_used_ms(key), totals(key)) == (START_MS + 500, (1, 1, 1, 1))
+    use(notes, key, clock)
+    notes.flush()
+    assert totals(key) == (2, 1, 2, 1)
     assert (last_used_ms(another), totals(another)) == (None, (0, 0, 0, 0))
 
 
@@ -78,19 +81,6 @@ def test_last_use_is_written_once_in_ten_minutes(key: str, clock: Clock):
         use(uses, key, clock)
         uses.flush()
     assert last_used_ms(key) == START_MS + STEP_MS
-
-
-def test_what_cannot_be_written_is_written_later(
-    locked_data: Callable, key: str, clock: Clock, notes: Notes
-):
-    use(notes, key, clock)
-    with locked_data("key_usage"):
-        notes.flush()
-        use(notes, key, clock)
-    notes.flush()
-    notes.flush()
-    assert totals(key) == (2, 0, 2, 0)
-    assert last_used_ms(key) == START_MS
 
 
 @pytest.mark.parametrize("worker", ["petstore.server.worker.Worker", "gthread"])

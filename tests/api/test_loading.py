@@ -3,7 +3,6 @@
 from datetime import date
 from typing import Any
 
-import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from marshmallow import (
@@ -18,7 +17,7 @@ from marshmallow import (
 
 from petstore.api.contract import Contract, Result
 from petstore.models.grants import WRITE
-from petstore.schemas import StrictSchema, TextSchema, faults_of, text_of
+from petstore.schemas import StrictSchema
 from petstore.schemas.fields import Name
 from tests.harness.databases import of_one_engine
 
@@ -64,12 +63,6 @@ class LoadedSchema(StrictSchema):
     loaded = fields.Raw()
 
 
-class TagsForm(TextSchema):
-    """A form with a list."""
-
-    tags = fields.List(Name(), required=True)
-
-
 @of_one_engine
 def test_hooks_change_and_check_what_is_loaded(app: Flask, client: FlaskClient):
     contract = Contract(takes=WRITE, body=ThingSchema(), returns=LoadedSchema())
@@ -99,15 +92,3 @@ def test_hooks_change_and_check_what_is_loaded(app: Flask, client: FlaskClient):
     ):
         answer = client.post(THINGS, data=body, content_type="application/json")
         assert answer.json["message"] == faults
-
-
-def test_a_text_is_loaded_as_what_it_was_written_from():
-    for tags in (["Rexy"], ["a, b", 'c"d', "e"], ["'", '"', ","], ["=1", "x\u2028y"]):
-        form = {"tags": text_of(tags)}
-        assert TagsForm().load(form) == {"tags": tags}
-    assert TagsForm().load({"tags": "Rexy, Rexie"}) == {"tags": ["Rexy", "Rexie"]}
-    with pytest.raises(ValidationError) as refused:
-        TagsForm().load({"tags": " "})
-    assert faults_of(refused.value) == {"tags": "Missing data for required field."}
-    written = [text_of(value) for value in (True, False, None, 7, [])]
-    assert written == ["yes", "no", "", "7", ""]

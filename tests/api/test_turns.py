@@ -76,15 +76,6 @@ def test_crowd_of_an_address_is_refused_as_an_error(app: Flask, stranger: FlaskC
     assert total("petstore_requests_total", operation="refused", status="503") >= 2
 
 
-def test_figures_of_an_unknown_address_are_those_of_new_windows(
-    app: Flask, stranger: FlaskClient
-):
-    fill(app, "192.0.2.7")
-    address = {"REMOTE_ADDR": "192.0.2.7"}
-    refused = stranger.get("/v1/pets", environ_base=address).headers
-    assert refused["X-RateLimit-Remaining"] == refused["X-RateLimit-Limit"] == "60"
-
-
 def test_refused_page_is_an_error_as_well(app: Flask, stranger: FlaskClient):
     fill(app, HERE)
     for method, has_body in (("GET", True), ("HEAD", False)):

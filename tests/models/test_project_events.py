@@ -1,17 +1,13 @@
 """The activity of a project: what happened, who has caused it, and how much is kept."""
 
-import ast
-import re
 from collections.abc import Callable
-from pathlib import Path
 
 import psycopg
 import pytest
 from flask.testing import FlaskClient
 
-import petstore
 from petstore import events
-from petstore.events import KEPT, KINDS
+from petstore.events import KEPT
 from petstore.models.activity import Activity, Event
 from petstore.models.domains import Certificate, DnsResult, Domain
 from petstore.models.keys import Key
@@ -20,13 +16,6 @@ from petstore.storage.lists import Part
 from tests.harness.clocks import START_MS, Clock
 from tests.harness.databases import of_one_engine
 from tests.harness.host_fixtures import NAME, Own
-
-PACKAGE = Path(petstore.__file__).parent
-FOR_THE_OPERATOR = {"project_deleted", "domain_taken_over"}
-OF_NO_PROJECT = {
-    *("counters_lost", "counters_restored", "database_busy", "database_error"),
-    "sign_in_failed",
-}
 
 
 def listed(project: Project, **part: int) -> list[Event]:
@@ -49,26 +38,6 @@ def fill(project: Project) -> None:
     """Add as many events as are kept."""
     event = {"project": project, "at_ms": START_MS, "name": "x", "actor": "operator"}
     Activity.insert_many([event | {"facts": "{}"}] * KEPT).execute()
-
-
-def names_emitted(calls: str) -> set[str]:
-    """Return the names of the events that the code emits with these calls."""
-    sources = [path.read_text() for path in PACKAGE.rglob("*.py")]
-    trees = [ast.parse(source) for source in sources if "emit" in source]
-    return {
-        name.value
-        for tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and re.fullmatch(calls, ast.unparse(node.func))
-        for name in ast.walk(node.args[0])
-        if isinstance(name, ast.Constant)
-    }
-
-
-def test_each_event_of_a_project_is_shown_to_it_or_for_the_operator_alone():
-    for_projects = names_emitted(r".*\b_?emit|emit_after_commit") - OF_NO_PROJECT
-    assert for_projects == KINDS.keys() | FOR_THE_OPERATOR
-    assert not names_emitted("emit") & KINDS.keys(), "these are only logged"
 
 
 def test_commands_are_those_of_the_operator_and_a_ban_of_the_key(

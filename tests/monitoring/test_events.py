@@ -5,18 +5,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
-from petstore import clock as service_clock
 from petstore.models.keys import Key
-from petstore.models.projects import Plan, Project
-from tests.harness.clocks import Clock
+from petstore.models.projects import Project
 from tests.harness.servers import ROOT
-
-Lines = Callable[[], list[dict[str, Any]]]
 
 
 def test_commands_log_what_happens_to_keys_and_plans_on_stderr_without_secrets(
@@ -43,23 +37,6 @@ def test_commands_log_what_happens_to_keys_and_plans_on_stderr_without_secrets(
     for secret in (key[16:], successor[16:], *digests):
         assert secret not in out + err
     assert out == ""
-
-
-def test_ban_is_logged_once_with_the_request_id(
-    client: FlaskClient, key: str, project: Project, clock: Clock, lines: Lines
-):
-    project.change_plan(Plan("enterprise", 1, 10))
-    lines()
-    for _ in range(13):
-        answer = client.get("/v1/pets", headers={"X-Request-ID": f"at-{clock.now_ms}"})
-        if answer.status_code == 429 and answer.json["code"] == "api_key_banned":
-            break
-        clock.move(seconds=1)
-    [event] = [line for line in lines() if line["event"] == "key_banned"]
-    assert event["key"] == event["by"] == key[:16]
-    assert event["project"] == "shelter"
-    assert event["id"] == answer.headers["X-Request-ID"]
-    assert event["until_ms"] == clock.now_ms + 300 * service_clock.MS_PER_SECOND
 
 
 def test_events_of_commands_are_not_shown_on_a_terminal(

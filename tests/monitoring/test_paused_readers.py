@@ -3,8 +3,6 @@
 import fcntl
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -101,24 +99,3 @@ def test_what_is_waiting_is_written_at_the_end(sqlite_url: str, tmp_path: Path):
         service.gunicorn.stop()
         logged = [line["id"] for line in service.events("request")]
     assert logged[-REQUESTS:] == ids
-
-
-LOGGING = """
-import sys
-from petstore import log
-dropped = []
-log.Stream.on_drop = dropped.append
-log.write({})
-log.flush()
-sys.exit(7 if dropped == [1] else 1)
-"""
-
-
-def test_lines_are_counted_if_there_is_no_reader_any_more():
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing) as output:
-        command = [sys.executable, "-c", LOGGING]
-        outputs = {"stdout": output, "stderr": output}
-        done = subprocess.run(command, cwd=servers.ROOT, check=False, **outputs)
-    assert done.returncode == 7

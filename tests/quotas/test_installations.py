@@ -7,7 +7,6 @@ from flask.testing import FlaskClient
 from redis import Redis
 
 from petstore.models.secrets import Secret
-from tests.harness.statements import recorded
 from tests.quotas.requests import PETS, remaining
 
 pytestmark = pytest.mark.parametrize("store", ["redis"], indirect=True)
@@ -29,19 +28,3 @@ def test_names_begin_with_an_id_from_the_database(
 ):
     assert remaining(client.get(PETS)) == (2, 4)
     assert names() == {f"petstore:{Secret.shared('installation')[:12]}:"}
-
-
-def test_old_installation_without_an_id_goes_on_with_its_counts(
-    client: FlaskClient, names: Callable[[], set[str]]
-):
-    Secret.create(name="installation", text="")
-    client.get(PETS)
-    assert names() == {"petstore:"}
-
-
-def test_id_is_read_once_and_not_for_each_request(client: FlaskClient):
-    client.get(PETS)
-    with recorded() as statements:
-        client.get(PETS)
-    assert statements
-    assert "secret" not in {word for s in statements for word in s.gist.split()}

@@ -198,15 +198,6 @@ def test_key_that_does_not_wait_for_its_own_limit_is_banned(
 
 
 @on_one_store
-def test_refusals_by_key_and_project_count_together_towards_a_ban(
-    limited: FlaskClient, client: FlaskClient, clock: Clock
-):
-    send(client, 6)
-    send(limited)  # refused by the project, as is the next one
-    assert codes_after_a_second_each(limited, clock)[-1] == BANNED
-
-
-@on_one_store
 def test_key_for_a_web_page_is_never_banned_and_shows_its_own_windows_alone(
     page: FlaskClient, client: FlaskClient, clock: Clock
 ):

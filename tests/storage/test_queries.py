@@ -17,10 +17,3 @@ def test_text_that_looks_like_a_placeholder_stays_text():
 
     [(constant, value)] = select(name="a?:name$1")
     assert (constant, value) == (LIKE_PLACEHOLDERS, "a?:name$1" * 2)
-
-
-@pytest.mark.usefixtures("app")
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_placeholders_of_peewee_take_values():
-    rows = db.execute_sql("SELECT %s || '-' || %s, %s + 1", ("a", "b", 2))
-    assert list(rows) == [("a-b", 3)]
