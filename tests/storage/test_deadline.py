@@ -29,9 +29,9 @@ def wait(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[float], None]]:
     """Advances the clock of deadlines, on which that of a request begins."""
     now = [1000.0]
     monkeypatch.setattr("petstore.clock.monotonic", lambda: now[-1])
-    begin_deadline()
+    deadline.set(now[-1] + SECONDS)
     yield lambda seconds: now.append(now[-1] + seconds)
-    end_deadline()
+    deadline.set(NEVER)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_nothing_begins_after_the_deadline_and_what_has_begun_is_rolled_back(
     ):
         with pytest.raises(Busy):
             late()
-    end_deadline()
+    deadline.set(NEVER)
     database.close()
     assert not database.execute_sql("SELECT * FROM slug").fetchall()
 
