@@ -1,6 +1,6 @@
 """/dashboard: the shelter, the plan, the quota now, and requests of 30 days."""
 
-from flask import current_app, render_template, request
+from flask import current_app, render_template
 
 from petstore.dashboard.forms import EMPTY
 from petstore.dashboard.pages import PageBlueprint
@@ -10,7 +10,7 @@ from petstore.models.grants import WRITE
 from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
 from petstore.models.plans import PLANS, Quota
-from petstore.models.requests import SHOWN_DAYS, Day, history
+from petstore.models.requests import SHOWN_DAYS, history
 from petstore.storage.lists import Part
 from petstore.web.application import current_request
 from petstore.web.limits import limiter_of
@@ -30,7 +30,7 @@ def overview() -> str:
     compute_alone(project_id)
     limiter = limiter_of(current_app)
     quota = limiter.peek(current_request().state.required_caller, None)
-    days = _last_days()
+    days = history(project_id, SHOWN_DAYS)
     newest = Pet.listed(project_id, Part(SHOWN_ANIMALS)).rows
     shown = {pet.category_id for pet in newest}
     offered, labels = category_labels(project_id, shown)
@@ -49,12 +49,7 @@ def overview() -> str:
         plans=PLANS,
         offers=_offers(),
         is_degraded=limiter.is_down,
-        first_call=None if newest else _first_call(),
     )
-
-
-def _last_days() -> list[Day]:
-    return history(current_project().id, SHOWN_DAYS)
 
 
 def scale_end(highest: int) -> int:
@@ -70,10 +65,3 @@ def _offers() -> dict[str, Quota]:
     quotas = {name: terms.quota for name, terms in PLANS.items() if terms.quota}
     caller = current_request().state.required_caller
     return quotas | {caller.plan: caller.quota}
-
-
-def _first_call() -> str:
-    return (
-        f"curl {request.host_url}v1/pets -H 'Authorization: Bearer YOUR_KEY' "
-        """-H 'Content-Type: application/json' -d '{"name": "Rex", "categoryId": 7}'"""
-    )

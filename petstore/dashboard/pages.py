@@ -27,22 +27,6 @@ HEADERS = FOR_PAGES | {
         "base-uri 'none'; frame-ancestors 'none'"
     ),
 }
-FAILURE_TITLES = {
-    400: "Invalid link",
-    403: "This key may not do that",
-    404: "There is nothing here",
-    405: "Invalid link",
-    413: "That is too much",
-    429: "Too many requests",
-    500: "Something failed on our side",
-    503: "The service is away for a moment",
-}
-# These replace messages that are about the API.
-FAILURE_TEXTS = {
-    404: "The page does not exist, or what it showed is gone.",
-    413: "A form has at most 64 KiB, and a file in it at most 60 KiB.",
-    405: "This address cannot be opened directly. Use the button on its page.",
-}
 
 bp = AssetBlueprint(
     "dashboard",
@@ -116,17 +100,13 @@ def _failure_page(
         return None
     if status in (404, 405):
         _show_menu()
-    title = FAILURE_TITLES.get(status) or HTTPStatus(status).phrase
-    if status == 400 and request.method == "POST":
-        title = "This form was not accepted"
-    text = FAILURE_TEXTS.get(status, message)
     is_for_a_moment = status in (429, 503)
     fields = forms.sent_again() if is_for_a_moment else {}
     page = render_template(
         "failure.html",
         status=status,
-        heading=title,
-        text=text,
+        phrase=HTTPStatus(status).phrase,
+        message=message,
         wait_seconds=int(headers["Retry-After"]) if is_for_a_moment else None,
         page=sessions.wanted_page() or PREFIX if is_for_a_moment else None,
         fields=fields,

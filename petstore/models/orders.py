@@ -99,7 +99,10 @@ class Order(NamedTuple):
         """Delete a closed order; raises `NotFound` and `OrderOpen`."""
         with db.atomic():
             take_rows(project_id, -1)
-            if not _delete_if_closed(project=project_id, id=order_id):
+            is_of_project = OrderTable.project == project_id
+            is_closed = OrderTable.status != "placed"
+            order = OrderTable.delete().where(is_of_project, OrderTable.id == order_id)
+            if not order.where(is_closed).execute():
                 cls.find(project_id, order_id)
                 raise OrderOpen(order_id)
 
@@ -241,13 +244,4 @@ def _change(*names: str) -> Statement:
             .where(condition)
             .returning(*_COLUMNS)
         ),
-    )
-
-
-@statement(db)
-def _delete_if_closed() -> Query:
-    return (
-        OrderTable.delete()
-        .where(_BY_ID, OrderTable.status != "placed")
-        .returning(OrderTable.id)
     )
