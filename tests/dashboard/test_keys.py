@@ -131,13 +131,6 @@ def test_revoked_key_is_shown_unchanged(browser: Browser, other: Key, clock: Clo
     assert Key.by_prefix(other.prefix).label == "Website"
 
 
-def test_unbanned_key_becomes_active(browser: Browser, other: Key, clock: Clock):
-    Key.ban(other.id, clock.now_ms + 60_000)
-    assert "Banned until" in browser.read(f"{KEYS}/{other.prefix}")
-    act(browser, other, "unban")
-    assert Key.by_prefix(other.prefix).state == "active"
-
-
 def test_revoking_the_session_key_ends_the_session(browser: Browser, key: str):
     own = Key.by_prefix(key[:16])
     assert "You are signed in with this key" in browser.read(f"{KEYS}/{own.prefix}")

@@ -1,4 +1,4 @@
-"""Signing in with an API key, and failing to."""
+"""Signing in with an API key, failing to, and what a key may do then."""
 
 import re
 from html import unescape
@@ -7,9 +7,12 @@ from urllib.parse import quote, unquote
 import pytest
 from flask import Flask
 
+from petstore.models.callers import Caller
 from petstore.models.credentials import new_key
+from petstore.models.grants import PUBLIC, READ, WRITE, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
+from petstore.models.sessions import Session
 from tests.harness.browser import SIGN_IN, Browser, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
@@ -35,14 +38,17 @@ def test_wrong_key_is_refused_and_not_shown(visitor: Browser, project: Project):
 
 
 def test_banned_key_signs_in_and_is_told(visitor: Browser, key: str, clock: Clock):
-    Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms + 60_000)
+    own, until_ms = Key.by_prefix(key[:16]), clock.now_ms + 60_000
+    path, until = f"{KEYS}/{key[:16]}", "until 17 Mar 2027 12:01 UTC"
+    Key.ban(own.id, until_ms)
     assert visitor.sign_in(key).status_code == 303
-    told = "is banned from the API until 17 Mar 2027 12:01 UTC"
-    assert told in visitor.read("/dashboard")
-    assert "Banned until 17 Mar 2027 12:01 UTC" in visitor.read(f"{KEYS}/{key[:16]}")
-    assert "Banned until 17 Mar 2027 12:01 UTC" in visitor.read(KEYS)
+    assert f"is banned from the API {until}" in visitor.read("/dashboard")
+    for page in (path, KEYS):
+        assert f"Banned {until}" in visitor.read(page)
+    assert "the key works again" in visitor.follow(f"{path}/unban")
+    Key.ban(own.id, until_ms)
     clock.move(seconds=60)
-    assert told not in visitor.read("/dashboard")
+    assert "is banned from the API" not in visitor.read("/dashboard")
 
 
 def test_pages_redirect_to_sign_in_without_a_session(visitor: Browser):
@@ -163,3 +169,56 @@ def test_failures_are_counted_by_address_or_ipv6_network(app: Flask, project: Pr
     ):
         fail(Browser(app, address=one), PER_MINUTE)
         assert fail(Browser(app, address=other), 1) == [status]
+
+
+MENU = "Overview Animals Categories Orders Requests"
+
+
+@pytest.fixture
+def writer_key(project: Project) -> str:
+    """A key that may write."""
+    return Key.issue(project, Grant(WRITE))
+
+
+@pytest.fixture
+def writer(app: Flask, writer_key: str) -> Browser:
+    """A browser that is signed in with a key that may write."""
+    return Browser(app, writer_key)
+
+
+def test_key_that_only_reads_cannot_sign_in(visitor: Browser, project: Project):
+    for grant, may in (
+        (Grant(READ), "This key may only read."),
+        (Grant(PUBLIC, 9, 9), "This key may only read animals and categories."),
+    ):
+        key = Key.issue(project, grant)
+        answer = visitor.sign_in(key)
+        assert answer.status_code == 403
+        assert f"{may} This takes a key that may write." in words(answer)
+        assert key not in answer.text
+        assert visitor.get("/dashboard").location == SIGN_IN
+    assert Session.select().count() == 0
+    # They are counted like wrong ones.
+    assert {visitor.sign_in(key).status_code for _ in range(9)} == {403, 429}
+
+
+def test_old_session_of_a_read_key_opens_no_page(browser: Browser, key: str):
+    Key.update(stored_role=READ).where(Key.prefix == key[:16]).execute()
+    for page in ("", "/animals", "/keys", "/settings/domains"):
+        assert browser.get(f"/dashboard{page}").status_code == 403
+    assert "Sign out API reference" in browser.read("/dashboard")
+
+
+def test_menu_offers_what_a_key_may(browser: Browser, writer: Browser, writer_key: str):
+    assert f"{MENU} API reference" in writer.read("/dashboard")
+    rest = "Keys Sessions Domains Activity API reference"
+    assert f"{MENU} {rest}" in browser.read("/dashboard")
+    answer = writer.get(KEYS)
+    assert answer.status_code == 403
+    told = "This key may only read and write animals, categories and orders."
+    assert f"{told} This takes a full key." in words(answer)
+    assert f"{MENU} API reference" in words(answer)
+    Key.ban(Caller.of(writer_key).key_id, 2**42)
+    page = writer.get("/dashboard")
+    assert "key of this session is banned" in words(page)
+    assert KEYS not in page.text
