@@ -1,7 +1,6 @@
 """A person whose browser, without JavaScript, reaches several hosts behind TLS."""
 
 import re
-from http.cookiejar import DefaultCookiePolicy
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -34,15 +33,15 @@ class Member:
 
     def __init__(self, host: str) -> None:
         self._session = requests.Session()
-        cookies = DefaultCookiePolicy(secure_protocols=("http",))
-        self._session.cookies.set_policy(cookies)
-        self._session.headers |= {
-            "Host": host,
-            "Origin": f"https://{host}",
-            "Referer": f"https://{host}/dashboard",
-            "X-Forwarded-For": "192.0.2.7",
-            "X-Forwarded-Proto": "https",
-        }
+        self._session.headers.update(
+            {
+                "Host": host,
+                "Origin": f"https://{host}",
+                "Referer": f"https://{host}/dashboard",
+                "X-Forwarded-For": "192.0.2.7",
+                "X-Forwarded-Proto": "https",
+            }
+        )
 
     def get(self, url: str, path: str) -> Page:
         """Open a page of the dashboard at one of the hosts, and follow redirections."""
@@ -63,6 +62,8 @@ class Member:
         answer = self._session.request(
             method, url + path, data=fields, allow_redirects=False
         )
+        for cookie in self._session.cookies:
+            cookie.secure = False  # the hosts are reached without TLS
         if answer.status_code == 303:
             to = urlsplit(answer.headers["Location"])
             return self._ask("GET", url, to._replace(scheme="", netloc="").geturl())

@@ -25,10 +25,6 @@ RUNS = {
         f"{GENERATORS}/openapi-python-client",
         (PYTHON, "openapi_python_client.py"),
     ),
-    "openapi_generator.py": (
-        f"{GENERATORS}/openapi-generator-cli",
-        (PYTHON, "openapi_generator.py"),
-    ),
     "openapi_typescript.ts": (
         "node_modules/.bin/openapi-typescript",
         (

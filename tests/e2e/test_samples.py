@@ -34,16 +34,18 @@ RETRY_AFTER_SECONDS = 1
 
 @pytest.fixture
 def service(sqlite_url: str, tmp_path: Path) -> Iterator[Service]:
-    """The service, with what the samples list and name."""
-    with (
-        serving(tmp_path, {"DATABASE_URL": sqlite_url}) as service,
-        service.client() as client,
-    ):
+    with serving(tmp_path, {"DATABASE_URL": sqlite_url}) as service:
+        yield service
+
+
+@pytest.fixture
+def filled(service: Service) -> None:
+    """What the samples list and name."""
+    with service.client() as client:
         for number in range(1, ANIMALS + 1):
             client.post({"name": f"Pet {number}.", "categoryId": 1})
         for pet_id in range(ANIMALS - EXAMPLE_ID, ANIMALS):
             assert client.post({"petId": pet_id}, ORDERS).status == 201
-        yield service
 
 
 @pytest.fixture(params=COMMANDS)
@@ -81,6 +83,7 @@ def run(language: str, source: str, service: Service, api: str = "") -> str:
     return done.stdout
 
 
+@pytest.mark.usefixtures("filled")
 def test_samples_succeed_and_read_all_pages(
     service: Service, language: str, samples: dict[str, str]
 ):
@@ -99,6 +102,7 @@ def test_samples_succeed_and_read_all_pages(
     assert "Dogs" in printed["putCategory"]
 
 
+@pytest.mark.usefixtures("filled")
 def test_shell_samples_of_the_guide_read_animals(service: Service):
     guide = (ROOT / "petstore/openapi/guide.md").read_text()
     guide = guide.replace("BASE_ADDRESS", f"{service.url}/v1")

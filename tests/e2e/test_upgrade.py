@@ -36,10 +36,7 @@ from tests.harness.tls_proxy import tls_proxy
 from tests.harness.writers import writing
 
 AMPLE = "--plan enterprise --per-minute 1000000 --per-day 1000000"
-TIGHT = "--plan enterprise --per-minute 1 --per-day 1000000"
-PROJECTS = dict.fromkeys(
-    ("shelter", "banned", "counted", "before", "both", "again"), AMPLE
-) | {"banned": TIGHT}
+PROJECTS = ("shelter", "counted", "before", "both", "again")
 PAUSE_SECONDS = 0.01
 THERE, BACK = "there.example.org", "back.example.org"
 
@@ -54,8 +51,8 @@ class Stage:
     def cast(self) -> Cast:
         """Migrate the database and create projects, as the release before does."""
         commands = ["migrate"]
-        for slug, plan in PROJECTS.items():
-            commands.append(f"projects create {slug.title()} {plan}")
+        for slug in PROJECTS:
+            commands.append(f"projects create {slug.title()} {AMPLE}")
             commands.append(f"keys create --project {slug}")
         lines = earlier.flask(self.environ, *commands)
         return Cast(*(line for line in lines if line.startswith("pet_")))
@@ -123,7 +120,6 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
         environ = {
             "DATABASE_URL": f"sqlite:///{tmp_path / 'petstore.db'}",
             "WEB_CONCURRENCY": "2",
-            "PETSTORE_BAN_AFTER": "1",
             "PETSTORE_BASE_DOMAIN": BASE,
             "PETSTORE_DNS_SERVERS": str(names.address),
             "PETSTORE_TLS_ADDRESS": str(proxy.address),

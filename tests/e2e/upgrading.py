@@ -1,7 +1,6 @@
 """What clients do during an upgrade, on hosts of either release."""
 
 import re
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,7 +20,6 @@ PET = {"name": "Rex", "categoryId": CATEGORY}
 KEY = re.compile(r"pet_[0-9A-Za-z]{48}")
 PAGES = ("", "/animals", "/orders", "/keys", "/settings/domains")
 DOMAINS = "/settings/domains"
-BAN_PAUSE_SECONDS = 1.1  # of refusals that follow each other sooner, one counts
 # What was done, what came of it, and what should have.
 Deeds = Iterator[tuple[str, Any, Any]]
 
@@ -31,7 +29,6 @@ class Cast:
     """Keys of projects that the release before has made, and what they have done."""
 
     key: str  # of the project with domains and members
-    banned: str  # of one that may send a request a minute
     counted: str  # of one that only `deeds` uses
     before: str  # of one that is written before the upgrade
     both: str  # of one that is written while both releases run
@@ -59,19 +56,12 @@ def faults(deeds: Deeds) -> list[str]:
 
 
 def settle(url: str, cast: Cast) -> None:
-    """Let a host have what is to go on: a session, domains, a ban, a response."""
+    """Let a host have what is to go on: a session, domains, a response."""
     assert cast.member.sign_in(url, cast.key).is_open
     for name in (SHOP, OLD_SHOP):
         own(url, cast, name)
     with cast.client(url) as client:
         cast.store(client, "first")
-    with Client(url, cast.banned) as client:
-        wait_until(lambda: _go_on(client) == "api_key_banned", "no ban")
-
-
-def _go_on(client: Client) -> int | str | None:
-    time.sleep(BAN_PAUSE_SECONDS)
-    return client.get(Host=BASE).outcome
 
 
 def own(url: str, cast: Cast, name: str) -> None:
@@ -92,8 +82,6 @@ def deeds(url: str, cast: Cast) -> Deeds:
             again = client.post(PET, Host=BASE, Idempotency_Key=key)
             replay = (again.headers["Idempotent-Replayed"], again.content)
             yield f"repeat the request {key}", replay, ("true", content)
-    with Client(url, cast.banned) as client:
-        yield "use a banned key", client.get(Host=BASE).outcome, "api_key_banned"
     with Client(url, cast.counted) as client:
         cast.counts[url].append(client.get(Host=BASE))
         yield "use a key that is counted", cast.counts[url][-1].status, 200

@@ -1,6 +1,5 @@
 """Turns: in their order, never more at once than may run, and none is lost."""
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
@@ -39,23 +38,6 @@ def test_turns_come_in_the_order_of_those_who_wait(set_limits: Callable[..., Non
         assert turns.take("b", 1, monotonic()), "another caller"
         turns.leave("a")
     assert came == [0, 1, 2]
-
-
-def test_wait_that_is_ended_takes_no_turn(
-    monkeypatch: pytest.MonkeyPatch, set_limits: Callable[..., None]
-):
-    set_limits(waiting_requests=1)
-    turns = Turns()
-
-    def end(event: threading.Event, _seconds: float) -> bool:
-        turns.leave("a")  # so that its turn has come as well
-        raise SystemExit
-
-    assert turns.take("a", 1, monotonic())
-    monkeypatch.setattr(threading.Event, "wait", end)
-    with pytest.raises(SystemExit):
-        turns.take("a", 1, monotonic() + LONG)
-    assert not turns._running
 
 
 def test_who_has_few_is_let_in_while_many_run(set_limits: Callable[..., None]):

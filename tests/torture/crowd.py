@@ -19,6 +19,7 @@ CONNECTING_AT_ONCE = 50
 BYTE_SECONDS = 0.1  # between two bytes of a slow client
 NO_ANSWER = 0
 MOST_BYTES = 1 << 20  # of a head, or of a part of a body
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @dataclass(frozen=True)
@@ -31,58 +32,53 @@ class Crowd:
     seconds: float = 0.0  # for which they go on; 0: each sends one request
     slow_from: int | None = None  # the place of the first byte that is sent slowly
 
-    async def connect(self, room: asyncio.Semaphore, number: int) -> "Client":
+    async def connect(self, room: asyncio.Semaphore, number: int) -> Streams:
         """Connect the client with that number."""
         address = f"127.0.1.{1 + number % ADDRESSES}"
         async with room:
-            streams = await asyncio.open_connection(
+            return await asyncio.open_connection(
                 "127.0.0.1", self.port, limit=MOST_BYTES, local_addr=(address, 0)
             )
-        return Client(*streams)
 
-    async def play(self, client: "Client", request: bytes) -> list[int]:
+    async def play(self, streams: Streams, request: bytes) -> list[int]:
         """Be one client, and return the statuses that it receives."""
         statuses: list[int] = []
         try:
             async with asyncio.timeout(self.seconds or None):
                 if self.slow_from is not None:
-                    await client.send_slowly(request, self.slow_from)
-                statuses.append(await client.ask(request))
+                    await send_slowly(streams[1], request, self.slow_from)
+                statuses.append(await ask(*streams, request))
                 while self.seconds:
-                    statuses.append(await client.ask(request))
+                    statuses.append(await ask(*streams, request))
         except TimeoutError:
             pass  # it is the end
         except (OSError, asyncio.IncompleteReadError):
             statuses.append(NO_ANSWER)
-        client.writer.close()
+        streams[1].close()
         return statuses
 
 
-@dataclass(frozen=True)
-class Client:
-    """A connection."""
+async def send_slowly(writer: asyncio.StreamWriter, request: bytes, start: int) -> None:
+    """Send the rest of a request, from a place on, one byte at a time, for ever."""
+    writer.write(request[:start])
+    for byte in cycle(request[start:]):
+        writer.write(bytes([byte]))
+        await asyncio.sleep(BYTE_SECONDS)
 
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
 
-    async def send_slowly(self, request: bytes, start: int) -> None:
-        """Send the rest of a request, from a place on, one byte at a time, for ever."""
-        self.writer.write(request[:start])
-        for byte in cycle(request[start:]):
-            self.writer.write(bytes([byte]))
-            await asyncio.sleep(BYTE_SECONDS)
-
-    async def ask(self, request: bytes) -> int:
-        """Send a request, read the whole response, and return its status."""
-        self.writer.write(request)
-        head = await self.reader.readuntil(b"\r\n\r\n")
-        _, _, length = head.lower().partition(b"content-length: ")
-        if length:
-            await self.reader.readexactly(int(length.split(b"\r\n")[0]))
-        else:
-            with suppress(asyncio.LimitOverrunError):
-                await self.reader.readuntil(b"\r\n0\r\n\r\n")
-        return int(head.split(maxsplit=2)[1])
+async def ask(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes
+) -> int:
+    """Send a request, read the whole response, and return its status."""
+    writer.write(request)
+    head = await reader.readuntil(b"\r\n\r\n")
+    _, _, length = head.lower().partition(b"content-length: ")
+    if length:
+        await reader.readexactly(int(length.split(b"\r\n")[0]))
+    else:
+        with suppress(asyncio.LimitOverrunError):
+            await reader.readuntil(b"\r\n0\r\n\r\n")
+    return int(head.split(maxsplit=2)[1])
 
 
 async def main(crowd: Crowd) -> None:
