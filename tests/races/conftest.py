@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import cycle, islice
 
-import psycopg
 import pytest
 
 from petstore.models.keys import Key
@@ -14,7 +13,6 @@ from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.harness import databases, servers
 from tests.harness.clients import Client
-from tests.harness.clusters import cluster
 from tests.harness.patience import NOTING
 from tests.harness.services import AMPLE
 
@@ -24,12 +22,6 @@ DEPLOYMENTS = {
     "postgresql": (["postgresql"], 2, 2),
     "postgresql-redis": (["postgresql", "redis"], 2, 2),
 }
-# Stores on which only the counters are different.
-UNUSUAL = {
-    "serializable": (["serializable"], 1, 2),
-    "redis-cluster": (["sqlite", "cluster"], 1, 1),
-}
-
 # For races that only the database decides.
 of_both_engines = pytest.mark.parametrize(
     "service", ["sqlite", "postgresql"], indirect=True
@@ -71,21 +63,6 @@ def race_stores(
     }
 
 
-@pytest.fixture(scope="session")
-def unusual_stores(
-    new_database: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, str]]:
-    """A database whose transactions are serializable, and a Redis Cluster."""
-    serializable = new_database("postgresql")
-    with psycopg.connect(serializable, autocommit=True) as connection:
-        name = connection.info.dbname
-        connection.execute(
-            f"ALTER DATABASE {name} SET default_transaction_isolation = serializable"
-        )
-    with cluster(tmp_path_factory.mktemp("cluster")) as nodes:
-        yield {"serializable": serializable, "cluster": nodes.url}
-
-
 @pytest.fixture(scope="session", params=DEPLOYMENTS)
 def service(
     request: pytest.FixtureRequest,
@@ -93,11 +70,8 @@ def service(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Service]:
     """The running service, in each deployment in turn."""
-    stores, processes, workers = (DEPLOYMENTS | UNUSUAL)[request.param]
-    found = dict(race_stores)
-    if request.param in UNUSUAL:
-        found |= request.getfixturevalue("unusual_stores")
-    urls = [found[store] for store in stores]
+    stores, processes, workers = DEPLOYMENTS[request.param]
+    urls = [race_stores[store] for store in stores]
     environ = dict(zip(("DATABASE_URL", "REDIS_URL"), urls, strict=False))
     environ["WEB_CONCURRENCY"] = str(workers)
     logs = tmp_path_factory.mktemp("gunicorn")

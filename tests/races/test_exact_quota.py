@@ -4,13 +4,11 @@ import random
 from collections.abc import Callable
 from itertools import cycle, islice
 
-import pytest
-
 from petstore.models.projects import Plan
 from tests.harness.bursts import burst
 from tests.harness.clients import Answer
 from tests.harness.crowds import by_window, send_at_once
-from tests.races.conftest import DEPLOYMENTS, UNUSUAL, Service, of_postgresql_and_redis
+from tests.races.conftest import Service, of_postgresql_and_redis
 
 CLIENTS = 64
 TRIALS = 2
@@ -22,7 +20,6 @@ def at_once(service: Service, key: str) -> list[Answer]:
     return send_at_once(islice(cycle(service.urls), CLIENTS), key)
 
 
-@pytest.mark.parametrize("service", DEPLOYMENTS | UNUSUAL, indirect=True)
 def test_exactly_the_limit_is_served(service: Service):
     for trial in range(TRIALS):
         dice = random.Random(trial)
