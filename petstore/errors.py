@@ -168,8 +168,6 @@ ERRORS = {
 
 
 class ErrorResponse(Exception):
-    """An error as a client sees it, raised instead of returning a response."""
-
     def __init__(
         self, code: str, *values: object, headers: Mapping[str, str] = NO_HEADERS
     ) -> None:

@@ -53,8 +53,6 @@ class DatabaseCommand(Command):
 
 
 class Group(Command, AppGroup):
-    """A group of commands that need a migrated database."""
-
     command_class = DatabaseCommand
 
     def __init__(self, **options: Any) -> None:

@@ -55,8 +55,6 @@ View = Callable[..., ResponseReturnValue]
 
 @dataclass(frozen=True)
 class Form:
-    """The texts of a form's fields, and an error for each field at fault."""
-
     values: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
 

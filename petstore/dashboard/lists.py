@@ -22,8 +22,6 @@ ROWS_AT_A_TIME = 50  # of a page, which take some milliseconds
 
 @dataclass(frozen=True)
 class Page:
-    """A part of a list, and the parameters of its URL."""
-
     endpoint: str
     parameters: dict[str, str]
     values: dict[str, Any]  # of the filters, as the schema loads them

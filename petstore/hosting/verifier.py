@@ -38,8 +38,6 @@ GONE = (peewee.DatabaseError, peewee.DoesNotExist, NotFound)
 
 @dataclass
 class Verifier:
-    """Checks the domains of all projects; needs a base domain."""
-
     base_domain: str
     tls_address: Address
     dns_servers: tuple[Address, ...]

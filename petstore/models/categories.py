@@ -30,8 +30,6 @@ MAX_NEW_ID = 2**53 - 1
 
 
 class CategoryUnclear(RuleError):
-    """Two categories have the name that was given."""
-
     field = "categoryId"
     text = "is the name of two categories: choose {} or {}"
 
@@ -119,7 +117,6 @@ class Category(NamedTuple):
 
     @staticmethod
     def add_numbered(project_id: int, names: Mapping[int, str | None]) -> None:
-        """Add categories with numbers that are free, as `add_many` does."""
         take_rows(project_id, len(names))
         _insert.run_many(_values(project_id, *each) for each in names.items())
 

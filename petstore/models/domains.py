@@ -39,8 +39,6 @@ TOKEN_BYTES = 20
 
 
 class DomainNotAllowed(RuleError):
-    """The domain cannot be added, or the project cannot have domains."""
-
     text = "{}"
 
 
@@ -71,14 +69,11 @@ class Certificate(NamedTuple):
 
 
 class DomainToken(BaseModel):
-    """The token of a project, made when it adds its first domain."""
-
     project = ForeignKeyField(Project, primary_key=True)
     token = TextField()
 
     @classmethod
     def ensure(cls, project: Project) -> None:
-        """Make a token unless the project has one."""
         token = randomness.source.randbytes(TOKEN_BYTES).hex()
         cls.insert(project=project, token=token).on_conflict_ignore().execute()
 
@@ -171,7 +166,6 @@ class Domain(BaseModel):
 
     @property
     def is_misdirected(self) -> bool:
-        """Whether the domain is verified, but DNS points elsewhere now."""
         return None not in (self.verified_ms, self.misdirected_since_ms)
 
     @property

@@ -167,7 +167,6 @@ class Key(BaseModel):
 
     @classmethod
     def kept_ids(cls, project_id: int) -> list[int]:
-        """Return the ids of all keys that work, and of the ended ones that are kept."""
         selects, now = (cls.working, cls._ended), clock.now_ms()
         return [key.id for select in selects for key in select(project_id, now)]
 

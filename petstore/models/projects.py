@@ -34,8 +34,6 @@ class SlugTaken(RuleError):
 
 
 class SlugRetired(RuleError):
-    """A deleted project had that slug."""
-
     text = (
         "The slug {} belonged to a project that was deleted. No slug is given twice: "
         "names of others may still point at its host."

@@ -168,8 +168,6 @@ failures = Notes(_write_failures, lambda: timeouts.LIMITS.failed_seconds)
 
 
 class KeyUsage(BaseModel):
-    """The requests that a key has sent on one UTC day."""
-
     key = ForeignKeyField(Key, index=False, on_delete="CASCADE")
     day = BigIntegerField(index=True)  # since 1970-01-01
     served = BigIntegerField()
@@ -211,7 +209,6 @@ class Day(NamedTuple):
 
 
 def history(project_id: int, days: int) -> list[Day]:
-    """Return the requests of a project on each of the last days, today included."""
     today = clock.now_ms() // clock.MS_PER_DAY
     counts = (KeyUsage.served, KeyUsage.refused)
     sums = [Cast(fn.SUM(each), "bigint") for each in counts]
@@ -225,8 +222,6 @@ def history(project_id: int, days: int) -> list[Day]:
 
 
 class Use(NamedTuple):
-    """A request with a key that was counted."""
-
     key_id: int
     at_ms: int  # by the clock of the counter store
     is_served: bool

@@ -46,7 +46,6 @@ class Session(BaseModel):
 
     @classmethod
     def begin(cls, caller: Caller) -> str:
-        """Begin a session for the caller and return its token."""
         token = randomness.token(TOKEN_BYTES)
         _insert(digest=digest_of(token).hex(), key=caller.key_id)
         return token
@@ -109,7 +108,6 @@ class Upload(BaseModel):
 
     @classmethod
     def find(cls, token: str, name: str) -> Self | None:
-        """Return the file of a session, if it has that name."""
         is_kept = cls.at_ms > clock.now_ms() - FILE_KEPT_MS
         upload = cls.get_or_none(cls.session == digest_of(token).hex(), is_kept)
         return upload if upload and upload.name == name else None

@@ -44,8 +44,6 @@ class Attempt(NamedTuple):
 
 
 class StoredResponse(BaseModel):
-    """The response to the first attempt with a key."""
-
     project = ForeignKeyField(Project, index=False)
     path = TextField()
     key = TextField()

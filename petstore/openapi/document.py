@@ -173,8 +173,6 @@ def _describe(app: Flask) -> dict[str, Any]:
 
 
 class ErrorSchema(StrictSchema):
-    """Error: what went wrong, for a machine and for a person."""
-
     # No enumeration: a client that was generated from it would break at a later code.
     # A union of it and a string is no string to some of them.
     code = fields.String(

@@ -77,8 +77,6 @@ def _render() -> str:
 
 
 class Section(NamedTuple):
-    """A section of the guide, in Markdown."""
-
     title: str
     text: str
 

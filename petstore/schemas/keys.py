@@ -43,6 +43,4 @@ class NewKeyForm(KeyForm):
 
 
 class RotationForm(TextSchema):
-    """The form that rotates a key: for how many seconds the old one goes on."""
-
     grace = UrlInteger(0, MAX_GRACE_SECONDS, load_default=DEFAULT_GRACE_SECONDS)

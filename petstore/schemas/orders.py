@@ -79,8 +79,6 @@ class DashboardOrderQuery(DashboardQuery):
 
 
 class OrderForm(TextSchema):
-    """The form that orders an animal, on its page."""
-
     reference = Name(load_default=None)
 
 

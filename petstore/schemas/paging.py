@@ -20,8 +20,6 @@ class DashboardQuery(StrictSchema):
 
 
 class PageQuery(StrictSchema):
-    """How many rows to show, and after which id."""
-
     limit = UrlInteger(
         1,
         MAX_LIMIT,

@@ -245,7 +245,6 @@ def _chunk(data: bytes) -> bytes:
 
 
 def _base_environ(cfg: Any, client: socket.socket, address: Any) -> dict[str, Any]:
-    """Return the part of the environ that all requests of a connection share."""
     # The address of a Unix socket is a path, and its clients have no address.
     remote, local = (
         name if isinstance(name, tuple) else ("", "")

@@ -68,7 +68,6 @@ class RequestReader:
             self._skip_body(max(length, MAX_BODY_BYTES + 1))
 
     def pop_environ(self) -> dict[str, Any]:
-        """Return the environ of the complete request, and prepare for the next one."""
         environ = self._environ
         environ["wsgi.input"] = io.BytesIO(self._body)
         self._begin()

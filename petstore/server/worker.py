@@ -17,8 +17,6 @@ from petstore.server.connection import Connection
 
 
 class Worker(GeventWorker):
-    """Serves each connection in a greenlet of its own."""
-
     @staticmethod
     def setup() -> None:
         """Let other greenlets go on where the standard library waits.
@@ -117,7 +115,6 @@ class Worker(GeventWorker):
             next(iter(waiting)).end()
 
     def _finish(self) -> None:
-        """Finish the requests under way, and those that have been sent already."""
         ends = clock.monotonic() + self.cfg.graceful_timeout
         self._connections.join(timeouts.LIMITS.notice_seconds)
         while self._connections and clock.monotonic() < ends:

@@ -33,8 +33,6 @@ _SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?[,;\t]*(?:\r\n?|\n|$)', re.IGNORECAS
 
 
 class NotReadable(RuleError):
-    """The file is no CSV file with animals."""
-
     text = "{}."
 
 
