@@ -1,4 +1,4 @@
-"""Migrates both databases to the current schema, one locked step at a time."""
+"""Migrates both databases to the current schema, one step at a time."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ from playhouse.migrations import Migration, Runner
 
 from petstore.storage.database import Databases, Engine, opened_databases
 
-# Any fixed number: on PostgreSQL it lets one `flask migrate` run at a time.
+# Any fixed number: on PostgreSQL it lets one `flask migrate` record a step at a time.
 MIGRATION_LOCK = -1
 # Of the data, and of the counters.
 LAST_OF_1_1_0 = {"0026_domain_columns", "0001_usage"}

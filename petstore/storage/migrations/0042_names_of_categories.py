@@ -12,7 +12,7 @@ from pathlib import Path
 from peewee import SqliteDatabase, Table
 
 atomic = False
-LOCK = -1  # any fixed number
+LOCK = -1  # that of the migrator
 RELEASE_1_1_0 = Path(__file__).with_name("release_1_1_0.sql")
 TYPES_OF_SQLITE = {
     # Without AUTOINCREMENT, SQLite gives the id of a deleted last row out again.
