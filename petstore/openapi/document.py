@@ -167,8 +167,7 @@ def _describe(app: Flask) -> dict[str, Any]:
     marshmallow.map_to_openapi_type(Integer, "integer", "int64")
     spec.components.security_scheme("apiKey", {"type": "http", "scheme": "bearer"})
     _add_components(spec, marshmallow)
-    for path, methods in _operations(app).items():
-        spec.path(path, operations=methods)
+    _add_operations(spec, app)
     return spec.to_dict()
 
 
@@ -217,8 +216,7 @@ def _add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
         spec.components.response(f"Failure{status}", _failure(status, codes))
 
 
-def _operations(app: Flask) -> dict[str, dict[str, Any]]:
-    paths: dict[str, dict[str, Any]] = {}
+def _add_operations(spec: APISpec, app: Flask) -> None:
     for rule in app.url_map.iter_rules():
         view = app.view_functions[rule.endpoint]
         if hasattr(view, "contract"):
@@ -226,8 +224,7 @@ def _operations(app: Flask) -> dict[str, dict[str, Any]]:
             path = re.sub(r"<id:(\w+)>", lambda id: f"{{{camel(id[1])}}}", rule.rule)
             path = path.removeprefix(API_PREFIX)
             operation = _operation(path, rule, method, view)
-            paths.setdefault(path, {})[method.lower()] = operation
-    return paths
+            spec.path(path, operations={method.lower(): operation})
 
 
 def _operation(path: str, rule: Rule, method: str, view: Any) -> dict[str, Any]:
