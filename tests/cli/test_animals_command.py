@@ -1,10 +1,8 @@
 """flask animals: animals come in and go out as CSV, all of a file or nothing."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import Result
@@ -14,9 +12,10 @@ from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
+from petstore.sheets import exports
 from petstore.storage.lists import Part
-from tests.cli.outputs import printed, refusal
-from tests.harness import servers, statements
+from tests.cli.outputs import failure, printed, refusal
+from tests.harness import statements
 from tests.harness.browser import add_pet
 from tests.harness.databases import of_both_engines
 
@@ -56,19 +55,12 @@ def animals(project: Project) -> list[tuple]:
     return [(pet.name, pet.category_id, pet.status) for pet in rows]
 
 
-def test_export_to_a_full_disk_fails_in_one_line(database_url: str, project: Project):
-    with Path("/dev/full").open("w") as full:
-        ended = subprocess.run(
-            [sys.executable, "-m", "flask", "animals", "export"],
-            cwd=servers.ROOT,
-            env=os.environ | {"DATABASE_URL": database_url},
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert ended.returncode == 1
-    assert ended.stderr == "Error: [Errno 28] No space left on device\n"
+def test_export_to_a_full_disk_fails_in_one_line(
+    flask: Callable, project: Project, monkeypatch: pytest.MonkeyPatch
+):
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(exports, "animals", Mock(side_effect=full))
+    assert failure(flask("animals", "export")) == "[Errno 28] No space left on device"
 
 
 def test_animals_of_a_file_are_added(import_text: Import, project: Project):

@@ -7,7 +7,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,14 +24,30 @@ from petstore.storage import copies, db
 from petstore.storage.copies import COPIED_AT_ONCE
 from petstore.storage.database import Databases, databases_at
 from tests.cli.contents import contents, fill
-from tests.cli.loads import adding, ids_of_added
 from tests.cli.outputs import failure, refusal, text_of
 from tests.harness import servers
 from tests.harness.browser import add_pet
 from tests.harness.clients import Client
 from tests.harness.clocks import Clock
 from tests.harness.documents import commands_below
-from tests.harness.services import serving
+from tests.harness.load import Load, load
+from tests.harness.services import Service, serving
+
+FIRST = 20
+
+
+@contextmanager
+def adding(service: Service) -> Iterator[Load]:
+    """Yield a load that has added some animals, and stop it after the block."""
+    with load(service.url, [service.key] * 3, adds=True, pause_seconds=0) as clients:
+        while len(clients.added) < FIRST:
+            clients.run(0.01)
+        yield clients
+
+
+def ids_of_added(clients: Load) -> set[int]:
+    """Return the ids of the animals whose creation was answered so far."""
+    return {answer.json["id"] for answer in clients.answers if answer.status == 201}
 
 
 @pytest.fixture

@@ -56,17 +56,6 @@ def test_empty_list_and_search_lead_on(browser: Browser):
     assert "No animal matches Show all" in page
 
 
-def test_a_chosen_category_is_offered_though_it_is_not_among_the_first(
-    browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("petstore.dashboard.pets.OFFERED_CATEGORIES", 2)
-    for number in range(4):
-        add_pet(project, "Rex", number)
-    page = browser.get(f"{ANIMALS}?category=3").text
-    assert '<option value="3" selected>Category 3</option>' in page
-    assert "Category 1</option>" in page
-
-
 @of_both_engines
 def test_animal_is_added_and_form_stays_open(browser: Browser, client: FlaskClient):
     closed, opened = (f'<details class="card adding"{end}' for end in (">", " open>"))

@@ -1,7 +1,6 @@
 """A key confirms what would shut a project out, or turn its clients away."""
 
 import pytest
-from flask import Flask
 
 from petstore.models.credentials import new_key
 from petstore.models.domains import Domain
@@ -102,9 +101,3 @@ def test_last_key_is_found(browser: Browser, project: Project, key: str, clock: 
     revoked.revoke()
     clock.move(seconds=2)
     assert browser.submit(f"{KEYS}/{key[:16]}/revoke").status_code == 403
-
-
-def test_last_key_is_rotated(app: Flask, browser: Browser, key: str, project: Project):
-    answer = browser.submit(f"{KEYS}/{key[:16]}/rotate", grace="0")
-    assert answer.status_code == 200
-    assert len(Key.listed(project.id, "working")) == 1

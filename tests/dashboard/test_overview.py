@@ -6,7 +6,6 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.dashboard.overview import scale_end
 from petstore.models.categories import CategoryTable
 from petstore.models.pets import PetTable
 from petstore.models.projects import Plan, Project
@@ -81,11 +80,6 @@ def test_days_are_listed(client: FlaskClient, visitor: Browser, key: str, clock:
     assert len(rows) == 30
 
 
-def test_chart_scale_fits_the_highest_day():
-    for highest, top in ((0, 10), (10, 10), (11, 16), (12_210, 16_000)):
-        assert scale_end(highest) == top
-
-
 def test_what_is_used_up_is_named(
     client: FlaskClient, browser: Browser, project: Project, clock: Clock
 ):
@@ -131,16 +125,6 @@ def test_pages_say_that_a_project_is_full(browser: Browser, project: Project):
         add(project, 1)
         for page in ("", "/animals", "/categories", "/orders"):
             assert told in browser.read(f"/dashboard{page}")
-
-
-def test_unlimited_project_is_never_full(browser: Browser, project: Project):
-    project.change_plan(HOLDS_FIVE)
-    project.change_plan(Plan("business"))
-    project.change_plan(Plan("enterprise", 99, 99))
-    add(project, 6)
-    shown = browser.read("/dashboard")
-    assert "together" not in shown
-    assert "full" not in shown
 
 
 def test_forms_of_a_full_project_add_nothing(browser: Browser, project: Project):

@@ -31,15 +31,6 @@ def owner() -> int | None:
     return host and host.project_id
 
 
-def test_plan_must_be_pro_or_above(project: Project):
-    project.change_plan(Plan("free"))
-    with pytest.raises(DomainNotAllowed, match="plan Pro or above"):
-        Domain.add(Project.by_slug("shelter"), NAME)
-    for plan in (Plan("pro"), Plan("enterprise", 1, 1)):
-        project.change_plan(plan)
-        Domain.add(Project.by_slug("shelter"), NAME).remove()
-
-
 @of_both_engines
 def test_concurrent_additions_respect_the_limit(project: Project):
     fill_up_domains(project, leave=4)
