@@ -195,7 +195,11 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         return [SQL("rowid")]
 
     def scan(self, query: Select) -> list[Row]:
-        """Run a query that may read thousands of rows, in a thread."""
+        """Run a query that may read thousands of rows, in a thread.
+
+        Raises `Busy` if no time is left: a page runs many, which a slow disk adds up.
+        """
+        seconds_left(self._busy_seconds)
         connection, (sql, values) = self.connection(), query.sql()
         written = Written(sql, is_read=True)
         return self._try(call_in_thread, self._fetch_once, connection, written, values)

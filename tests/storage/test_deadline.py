@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 from flask import Flask
+from peewee import SQL, OperationalError, Select
 
 from petstore import clock
 from petstore.storage.engine import NEVER, Busy, deadline, seconds_left
@@ -46,6 +47,16 @@ def database(
     yield engine
     deadline.set(NEVER)
     engine.disconnect()
+
+
+def test_no_query_of_a_page_begins_after_the_deadline(
+    database: Any, wait: Callable[[float], None]
+):
+    query = Select(columns=[SQL("1")]).bind(database)
+    assert database.scan(query) == [(1,)]
+    wait(SECONDS)
+    with pytest.raises(OperationalError):
+        database.scan(query)
 
 
 def test_nothing_begins_after_the_deadline_and_what_has_begun_is_rolled_back(
