@@ -6,6 +6,8 @@ from flask.testing import FlaskClient
 from petstore.errors import ERRORS
 from petstore.models import RuleError
 from petstore.models.pets import Pet
+from petstore.models.requests import uses
+from petstore.storage import db
 from tests.harness.answers import error_of
 from tests.harness.databases import of_one_engine
 from tests.harness.servers import ROOT
@@ -24,6 +26,9 @@ def test_internal_error_discloses_no_details(
     assert "Sunset" in answer.headers
     assert answer.headers["X-RateLimit-Remaining"] == "999"
     assert client.get("/v1/pets").status_code == 200
+    uses.flush()
+    db.execute_sql("ALTER TABLE api_key RENAME TO lost")  # what it refuses is a bug too
+    assert error_of(client.get("/v1/pets")) == (500, "internal_error")
 
 
 def test_every_code_is_raised_and_rules_have_known_codes():

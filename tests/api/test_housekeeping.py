@@ -94,15 +94,6 @@ def test_any_number_of_rows_is_deleted_by_any_number_of_processes(project: Proje
     assert [row.subject for row in Counter.select()] == [str(MANY)]
 
 
-def test_what_is_locked_is_deleted_later(locked_data: Callable, project: Project):
-    response(project, "old", 1)
-    with locked_data("reply"):
-        housekeeping.tidy()
-    assert StoredResponse.select().exists()
-    housekeeping.tidy()
-    assert not StoredResponse.select().exists()
-
-
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_clock_of_the_database_counts_and_locked_rows_are_left_for_later(
     project: Project, postgresql: psycopg.Connection, monkeypatch: pytest.MonkeyPatch

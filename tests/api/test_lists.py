@@ -1,8 +1,7 @@
 """Every list: order, `limit`, `after`, filters and the Link header (RFC 8288)."""
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Iterable
 
 import pytest
 from flask import Flask
@@ -31,37 +30,21 @@ NO_INTEGERS = [
 ]
 
 
-class List(NamedTuple):
-    """A list, and a function that adds rows with the given ids and a status."""
-
-    path: str
-    add: Callable[..., None]
-    statuses: tuple[str, ...] = ()
+PETS, ORDERS, CATEGORIES = "/v1/pets", "/v1/store/orders", "/v1/categories"
+every_list = pytest.mark.parametrize("path", [PETS, ORDERS, CATEGORIES])
 
 
-def add_pets(project: Project, ids: list[int], status: str = "sold") -> None:
-    row = {"project": project, "name": "Rex", "category_id": 7, "status": status}
-    PetTable.insert_many([row | {"id": each} for each in ids]).execute()
-
-
-def add_orders(project: Project, ids: list[int], status: str = "placed") -> None:
-    # The rows bypass the rules: one animal has several open orders.
-    row = {"project": project, "pet_id": 1, "status": status}
-    row |= {"created_ms": 0, "updated_ms": 0}
-    OrderTable.insert_many([row | {"id": each} for each in ids]).execute()
-
-
-def add_categories(project: Project, ids: list[int]) -> None:
+def add(project: Project, path: str, ids: Iterable[int], status: str = "") -> None:
+    """Add rows with these ids to a list, against the rules of orders."""
+    status = status or ("placed" if path == ORDERS else "sold")
     for each in ids:
-        Category.ensure(project.id, each)
-
-
-PETS = List("/v1/pets", add_pets, pets.STATUSES)
-ORDERS = List("/v1/store/orders", add_orders, orders.STATUSES)
-CATEGORIES = List("/v1/categories", add_categories)
-every_list = pytest.mark.parametrize(
-    "rows", [PETS, ORDERS, CATEGORIES], ids=["pets", "orders", "categories"]
-)
+        row = {"project": project, "id": each, "status": status}
+        if path == PETS:
+            PetTable.create(**row, name="Rex", category_id=7)
+        elif path == ORDERS:
+            OrderTable.create(**row, pet_id=1, created_ms=0, updated_ms=0)
+        else:
+            Category.ensure(project.id, each)
 
 
 def ids(answer: TestResponse) -> list[int]:
@@ -82,44 +65,41 @@ def pages(client: FlaskClient, address: str | None) -> list[list[int]]:
 
 
 @every_list
-def test_limit_defaults_to_20(client: FlaskClient, project: Project, rows: List):
-    empty = client.get(rows.path)
+def test_limit_defaults_to_20(client: FlaskClient, project: Project, path: str):
+    empty = client.get(path)
     assert (empty.json, empty.content_type) == ([], "application/json")
-    rows.add(project, [*range(1, 102)])
+    add(project, path, range(1, 102))
     for query, length in ("", 20), ("?limit=1", 1), ("?limit=100", 100):
-        assert ids(client.get(f"{rows.path}{query}")) == [*range(1, length + 1)]
-    for limit in (0, 101, 1000, INT64_MAX):
-        assert client.get(f"{rows.path}?limit={limit}").status_code == 400
+        assert ids(client.get(f"{path}{query}")) == [*range(1, length + 1)]
+    for limit in (0, 101, INT64_MAX):
+        assert client.get(f"{path}?limit={limit}").status_code == 400
 
 
 @every_list
-def test_next_links_visit_each_row_of_the_project_once(
-    client: FlaskClient, project: Project, rival: Project, rows: List
+def test_next_links_visit_each_row_of_the_project_once_after_any_id(
+    client: FlaskClient, project: Project, rival: Project, path: str
 ):
     present = [1, 2, 5, 2**53 + 1, INT64_MAX - 1, INT64_MAX]
-    rows.add(project, present)
-    rows.add(rival, [3, 4, 2**53])
-    for limit in (1, 2, 3, 5, 6, 7):
-        expected = [present[n : n + limit] for n in range(0, 6, limit)]
-        assert pages(client, f"{rows.path}?limit={limit}") == expected
+    add(project, path, present)
+    add(rival, path, [3, 4, 2**53])
+    for limit in (1, 2, 5, 6, 7):
+        for begin, after in enumerate([0, 1, 4, 5, 2**53 + 1, INT64_MAX - 1]):
+            rest = present[begin:]
+            expected = [rest[n : n + limit] for n in range(0, len(rest), limit)]
+            assert pages(client, f"{path}?limit={limit}&after={after}") == expected
+    assert pages(client, f"{path}?after={INT64_MAX}") == [[]]
 
 
-@every_list
-def test_list_continues_after_any_id(client: FlaskClient, project: Project, rows: List):
-    rows.add(project, [1, 5, 9])
-    expected = {0: [1, 5, 9], 1: [5, 9], 4: [5, 9], 5: [9], 9: [], INT64_MAX: []}
-    found = {after: pages(client, f"{rows.path}?after={after}") for after in expected}
-    assert found == {after: [expected[after]] for after in expected}
-
-
-@pytest.mark.parametrize("rows", [PETS, ORDERS], ids=["pets", "orders"])
+@pytest.mark.parametrize(
+    ("path", "statuses"), [(PETS, pets.STATUSES), (ORDERS, orders.STATUSES)]
+)
 def test_status_parameter_filters_the_rows(
-    client: FlaskClient, project: Project, rows: List
+    client: FlaskClient, project: Project, path: str, statuses: tuple[str, ...]
 ):
-    for n, status in enumerate(rows.statuses, start=1):
-        rows.add(project, [n, n + 3, n + 6], status)
-    for n, status in enumerate(rows.statuses, start=1):
-        found = pages(client, f"{rows.path}?status={status}&limit=2")
+    for n, status in enumerate(statuses, start=1):
+        add(project, path, [n, n + 3, n + 6], status)
+    for n, status in enumerate(statuses, start=1):
+        found = pages(client, f"{path}?status={status}&limit=2")
         assert found == [[n, n + 3], [n + 6]]
 
 
@@ -127,14 +107,10 @@ def test_status_parameter_filters_the_rows(
 def test_the_link_is_absolute_and_keeps_every_other_parameter(
     client: FlaskClient, project: Project
 ):
-    add_pets(project, [*range(1, 22)])
+    add(project, PETS, range(1, 22))
     both = "categoryId=7&limit=2&status=sold"
-    queries = {
-        "status=sold&after=0&limit=2": "status=sold&limit=2&after=2",
-        both: f"{both}&after=2",
-        "": "after=20",
-    }
-    for query, following in queries.items():
+    queries = {f"{both}&after=0": f"{both}&after=2", both: f"{both}&after=2"}
+    for query, following in (queries | {"": "after=20"}).items():
         link = client.get(f"/v1/pets?{query}").headers["Link"]
         assert link == f'<http://localhost/v1/pets?{following}>; rel="next"'
 
@@ -153,7 +129,7 @@ def test_the_link_is_absolute_and_keeps_every_other_parameter(
 def test_link_uses_the_host_of_the_request(
     app: Flask, key: str, project: Project, sent: str | None, named: str
 ):
-    add_pets(project, [1, 2])
+    add(project, PETS, [1, 2])
     # Flask's test client parses the host itself and rejects some of these.
     headers = {"Authorization": f"Bearer {key}"} | ({"Host": sent} if sent else {})
     environ = EnvironBuilder("/v1/pets?limit=1", headers=headers).get_environ()
@@ -179,13 +155,10 @@ def test_parameter_other_than_an_int64_is_refused(client: FlaskClient, name: str
 QUERIES_AT_FAULT = {
     "status=": {"status"},
     "status=SOLD": {"status"},
-    "status=sold%20": {"status"},
-    "status=sold,pending": {"status"},
     "Limit=5": {"Limit"},
     "limit%00=5": {"limit\\u0000"},
     "limit[]=5": {"limit[]"},
     "limit": {"limit"},
-    "limit=5&limit=5": {"limit"},
     "status=sold&status=sold": {"status"},
     "colour=red&colour=red": {"colour"},
     "limit=0&after=x&status=lost&q": {"after", "q", "limit", "status"},
@@ -196,11 +169,11 @@ QUERIES_AT_FAULT = {
 @of_one_engine
 @every_list
 def test_invalid_unknown_and_repeated_parameters_are_named(
-    client: FlaskClient, rows: List
+    client: FlaskClient, path: str
 ):
     named = {}
     for query in QUERIES_AT_FAULT:
-        answer = client.get(f"{rows.path}?{query}")
+        answer = client.get(f"{path}?{query}")
         assert answer.status_code == 400
         faults = answer.json["message"].split("; ")
         named[query] = {fault.split(": ")[0] for fault in faults}

@@ -31,30 +31,25 @@ def settled(client: FlaskClient, stranger: FlaskClient, project: Project) -> Non
     uses.flush()
 
 
-def cost_of(client: FlaskClient, method: str, path: str, **sent: object) -> int:
+def cost_of(client: FlaskClient, path: str) -> int:
     """Return the number of statements of a request."""
     with statements.recorded() as seen:
-        client.open(path, method=method, **sent)
+        client.get(path)
     return len(seen)
 
 
 def test_refused_request_takes_no_further_statement(
     client: FlaskClient, stranger: FlaskClient, client_of: Callable, key: str
 ):
-    for method, path in (
-        ("GET", "/v1/pets?limit=0"),
-        ("POST", "/v1/pets"),
-        ("DELETE", "/v1/pets"),
-        ("GET", "/v1/nowhere"),
-    ):
-        assert cost_of(client, method, path) == ADMITTED
+    for path in ("/v1/pets?limit=0", "/v1/nowhere"):
+        assert cost_of(client, path) == ADMITTED
     mistyped = new_key()[:-6] + key[-6:]
     for refused, count in (
         (stranger, 1),
         (client_of(mistyped), 1),
         (client_of(new_key()), ADMITTED),
     ):
-        assert cost_of(refused, "GET", "/v1/pets") == count
+        assert cost_of(refused, "/v1/pets") == count
 
 
 @pytest.fixture

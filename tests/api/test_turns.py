@@ -77,7 +77,7 @@ def test_crowd_of_an_address_is_refused_as_an_error(app: Flask, stranger: FlaskC
 
 
 def test_refused_page_is_an_error_as_well(app: Flask, stranger: FlaskClient):
-    fill(app, HERE)
+    fill(app, network_of(HERE))
     for method, has_body in (("GET", True), ("HEAD", False)):
         refused = stranger.open("/dashboard", method=method)
         assert (refused.status_code, refused.mimetype) == (503, "application/json")

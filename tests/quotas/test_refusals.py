@@ -11,17 +11,6 @@ pytestmark = on_one_store
 MINUTE_MS = START_MS - 10_000  # the start of a minute
 
 
-def test_refusal_of_a_stranger_names_the_address(stranger: FlaskClient, clock: Clock):
-    send(stranger, 60)
-    answer = stranger.get(PETS)
-    assert answer.json["message"] == (
-        "Without a valid API key, an address may send 60 requests a minute; "
-        "wait 50 seconds."
-    )
-    clock.move(seconds=retry_after(answer))
-    assert send(stranger) == [401]
-
-
 @pytest.mark.parametrize(
     ("now_ms", "seconds"),
     [

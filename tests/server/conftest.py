@@ -1,7 +1,7 @@
 """Fixtures that run the service under gunicorn, and raw connections to it."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,31 +44,18 @@ def service(
     assert tracebacks(service.log) == []
 
 
-@pytest.fixture
-def serve(server_environ: dict[str, str], tmp_path: Path) -> Iterator[Serve]:
-    """Return a function that starts a service with these options and settings."""
-    with serving(server_environ, tmp_path) as serve:
-        yield serve
-
-
 @pytest.fixture(scope="module")
-def serve_all(
+def serve(
     server_environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Serve]:
-    """Like `serve`, but the services run for all tests of a module."""
-    with serving(server_environ, tmp_path_factory.mktemp("gunicorn")) as serve:
-        yield serve
-
-
-@contextmanager
-def serving(environ: dict[str, str], directory: Path) -> Iterator[Serve]:
-    """Yield a function that starts services, which stop when the block ends."""
+    """A function that starts a service for the tests of a module."""
+    directory = tmp_path_factory.mktemp("gunicorn")
     with ExitStack() as stack:
 
         def serve(
             options: str = "", limits: dict[str, float] | None = None, **settings: str
         ) -> servers.Gunicorn:
-            own = environ | settings | {"GUNICORN_CMD_ARGS": options}
+            own = server_environ | settings | {"GUNICORN_CMD_ARGS": options}
             changed = replace(PATIENT, **(SHORT_HITS | (limits or {})))
             return stack.enter_context(servers.gunicorn(directory, own, APP, changed))
 

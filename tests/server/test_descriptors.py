@@ -13,9 +13,9 @@ LARGE_FILE = "/large-file"
 
 
 @pytest.fixture(scope="module")
-def with_few(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
+def with_few(serve: Callable[..., Gunicorn]) -> Gunicorn:
     """A service limited to 160 file descriptors."""
-    return serve_all(FEW)
+    return serve(FEW)
 
 
 @pytest.fixture

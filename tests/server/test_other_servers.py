@@ -24,7 +24,6 @@ SERVERS = {
     "sync": "sqlite",
     "gthread": "postgresql",
     "waitress": "postgresql",
-    "granian": "sqlite",
     "flask run": "sqlite",
 }
 # `-m MODULE`, with the time limits of the other servers.
@@ -38,10 +37,6 @@ runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
 COMMANDS = {
     "waitress": ("waitress", "--listen=127.0.0.1:{port}", "wsgi:app"),
-    "granian": (
-        *("granian", "--interface", "wsgi", "--blocking-threads", "4"),
-        *("--port", "{port}", "wsgi:app"),
-    ),
     "flask run": ("flask", "run", "--port", "{port}"),
 }
 REX = {"name": "Rex", "categoryId": 7}

@@ -14,10 +14,10 @@ LARGE_FILE = "/large-file"  # more than the system buffers for a client
 
 
 @pytest.fixture(scope="module")
-def impatient(serve_all: Callable[..., Gunicorn]) -> Gunicorn:
+def impatient(serve: Callable[..., Gunicorn]) -> Gunicorn:
     """A service with short deadlines to receive a request and to send a response."""
     deadlines = {"request_seconds": 2.0, "send_seconds": 3.0, "linger_seconds": 0.5}
-    return serve_all("--keep-alive 1", limits=deadlines)
+    return serve("--keep-alive 1", limits=deadlines)
 
 
 def test_half_sent_requests_block_nobody_and_are_answered_once_complete(
