@@ -7,6 +7,7 @@ from tests.harness.databases import of_one_engine
 
 pytestmark = of_one_engine
 PAGE = "https://app.example.org"
+LISTED = (PAGE, "http://localhost:3000")
 EXPOSED = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, "
     "RateLimit, RateLimit-Policy, Retry-After, Link, Location, "
@@ -60,15 +61,12 @@ def test_any_origin_may_read_responses_and_headers(
 class TestConfiguredOrigins:
     @pytest.fixture
     def environ(self, environ: dict[str, str]) -> dict[str, str]:
-        origins = f"{PAGE},http://localhost:3000"
-        return environ | {"PETSTORE_CORS_ORIGINS": origins}
+        return environ | {"PETSTORE_CORS_ORIGINS": ",".join(LISTED)}
 
     def test_only_listed_origins_are_allowed(self, client: FlaskClient):
         evil = ["https://evil.example.org", f"{PAGE}.evil.org", f"{PAGE}:444"]
-        for origin in (PAGE, "http://localhost:3000", *evil, "null", "*"):
-            expected = (
-                (None, None) if origin in (*evil, "null", "*") else (origin, EXPOSED)
-            )
+        for origin in (*LISTED, *evil, "null", "*"):
+            expected = (origin, EXPOSED) if origin in LISTED else (None, None)
             for method in (client.get, client.options):
                 headers = method(
                     "/v1/pets", headers=PREFLIGHT | {"Origin": origin}

