@@ -49,17 +49,17 @@ plant: $(VENV)/test.stamp ## Plant bugs to see whether the simulation finds them
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (TIMES=30: an hour)
 	TIMES=$(TIMES) $(BIN)/pytest tests/torture
 
-DEBIAN_PACKAGES := buildah chromium caddy certbot curl libreoffice-calc-nogui mmdebstrap \
+DEBIAN_PACKAGES := buildah chromium caddy curl libreoffice-calc-nogui mmdebstrap \
 	nginx-light pebble pgbouncer postgresql prometheus redis-server systemd
 
 e2e: $(VENV)/e2e.stamp $(VENV)/before.stamp ## Run the end-to-end tests: browser, proxies, platform
-	@for program in buildah chromium caddy certbot curl mmdebstrap nginx pebble \
+	@for program in buildah chromium caddy curl mmdebstrap nginx pebble \
 		pebble-challtestsrv pgbouncer promtool redis-server soffice systemd-analyze; do \
 		command -v $$program > /dev/null || \
 			{ echo "$$program is missing: apt-get install $(DEBIAN_PACKAGES)"; exit 1; }; \
 	done
 	@$(MAKE) --no-print-directory $(VENV)/image/wheels.stamp
-	$(BIN)/pytest tests/e2e
+	$(BIN)/pytest tests/e2e --numprocesses=2 --dist=loadfile
 
 marks: $(VENV)/marks.stamp ## Check the service against other people's lists, and write docs/marks.md
 	$(BIN)/python -m tests.marks $(MARKS)

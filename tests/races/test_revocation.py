@@ -69,14 +69,6 @@ def test_a_revoked_key_is_refused_by_every_worker(
 
 
 @of_postgresql_and_redis
-def test_rotation_without_grace_replaces_the_key_at_once(
-    service: Service, key: str, flask: Flask
-):
-    successor = flask("keys", "rotate", key[:16], "--grace", "0")
-    assert statuses(service, key) <= REFUSED
-    assert statuses(service, successor) == {200}
-
-
 def test_a_lowered_plan_is_enforced_by_every_worker(
     service: Service, key: str, flask: Flask
 ):
@@ -89,6 +81,7 @@ def test_a_lowered_plan_is_enforced_by_every_worker(
     wait_until(lambda: statuses(service, key) == {429})
 
 
+@of_postgresql_and_redis
 def test_a_key_expires_on_every_worker_at_the_same_moment(service: Service, key: str):
     expires_ms = clock.now_ms() + EXPIRES_AFTER_MS
     Key.update(expires_ms=expires_ms).where(Key.prefix == key[:16]).execute()

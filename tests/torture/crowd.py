@@ -16,7 +16,6 @@ from itertools import cycle, islice
 
 ADDRESSES = 8  # of 127/8
 CONNECTING_AT_ONCE = 50
-BYTE_SECONDS = 0.1  # between two bytes of a slow client
 NO_ANSWER = 0
 MOST_BYTES = 1 << 20  # of a head, or of a part of a body
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -30,7 +29,6 @@ class Crowd:
     requests: list[str]  # of which each client has one
     size: int
     seconds: float = 0.0  # for which they go on; 0: each sends one request
-    slow_from: int | None = None  # the place of the first byte that is sent slowly
 
     async def connect(self, room: asyncio.Semaphore, number: int) -> Streams:
         """Connect the client with that number."""
@@ -45,8 +43,6 @@ class Crowd:
         statuses: list[int] = []
         try:
             async with asyncio.timeout(self.seconds or None):
-                if self.slow_from is not None:
-                    await send_slowly(streams[1], request, self.slow_from)
                 statuses.append(await ask(*streams, request))
                 while self.seconds:
                     statuses.append(await ask(*streams, request))
@@ -56,14 +52,6 @@ class Crowd:
             statuses.append(NO_ANSWER)
         streams[1].close()
         return statuses
-
-
-async def send_slowly(writer: asyncio.StreamWriter, request: bytes, start: int) -> None:
-    """Send the rest of a request, from a place on, one byte at a time, for ever."""
-    writer.write(request[:start])
-    for byte in cycle(request[start:]):
-        writer.write(bytes([byte]))
-        await asyncio.sleep(BYTE_SECONDS)
 
 
 async def ask(

@@ -106,13 +106,6 @@ def fill(url: str) -> None:
         )
 
 
-def slow(stage: Stage) -> None:
-    """Send heads, and bodies, whose bytes come one at a time, for ever."""
-    for sent, start in ((stage.read(), 0), (stage.add(), -len(PET))):
-        with stage.crowd(sent, size=200, seconds=DISTURBED_SECONDS, slow_from=start):
-            pass
-
-
 def many(stage: Stage) -> None:
     with stage.crowd(stage.read(), size=2_000):
         pass
@@ -164,7 +157,6 @@ def locked_rows(stage: Stage) -> None:
 
 
 DISTURBANCES = {
-    "200 slow heads and bodies": (slow, ("sqlite",)),
     "2,000 requests": (many, ("sqlite", "postgresql")),
     "PostgreSQL hung": (partial(hung, store="database"), ("postgresql",)),
     "Redis hung": (partial(hung, store="redis"), ("postgresql",)),
