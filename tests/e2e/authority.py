@@ -1,13 +1,12 @@
 """A certificate authority (Pebble), and the DNS server that the tests use."""
 
 import json
-import ssl
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import requests
 import trustme
 
 from tests.harness.servers import free_port, running, wait_for_port
@@ -22,14 +21,8 @@ class Dns:
 
     def put_cname(self, name: str, target: str) -> None:
         """Publish a CNAME record."""
-        self._post("set-cname", {"host": f"{name}.", "target": f"{target}."})
-
-    def _post(self, path: str, body: dict[str, str]) -> None:
-        request = urllib.request.Request(
-            f"{self.management}/{path}", json.dumps(body).encode()
-        )
-        with urllib.request.urlopen(request, timeout=30):
-            pass
+        record = {"host": f"{name}.", "target": f"{target}."}
+        requests.post(f"{self.management}/set-cname", json=record).raise_for_status()
 
 
 @dataclass
@@ -62,7 +55,8 @@ def authority(directory: Path, dns: Dns, http: int, https: int) -> Iterator[Auth
     """Run an authority that validates domains on these two ports."""
     port, management = free_port(), free_port()
     root = trustme.CA()
-    root.cert_pem.write_to_path(directory / "pebble-root.pem")
+    trusted = str(directory / "pebble-root.pem")
+    root.cert_pem.write_to_path(trusted)
     own = root.issue_cert("127.0.0.1")
     own.cert_chain_pems[0].write_to_path(directory / "pebble.pem")
     own.private_key_pem.write_to_path(directory / "pebble.key")
@@ -83,14 +77,6 @@ def authority(directory: Path, dns: Dns, http: int, https: int) -> Iterator[Auth
     with running(command, port, directory / "pebble.log", quick):
         wait_for_port(management)
         issued = directory / "issued-root.pem"
-        issued.write_bytes(_fetch(f"https://127.0.0.1:{management}/roots/0", root))
-        yield Authority(
-            f"https://127.0.0.1:{port}/dir", directory / "pebble-root.pem", issued
-        )
-
-
-def _fetch(url: str, root: trustme.CA) -> bytes:
-    context = ssl.create_default_context()
-    root.configure_trust(context)
-    with urllib.request.urlopen(url, timeout=30, context=context) as answer:
-        return answer.read()
+        answer = requests.get(f"https://127.0.0.1:{management}/roots/0", verify=trusted)
+        issued.write_bytes(answer.content)
+        yield Authority(f"https://127.0.0.1:{port}/dir", Path(trusted), issued)

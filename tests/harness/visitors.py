@@ -1,38 +1,34 @@
 """A browser without JavaScript that visits a running service over the network."""
 
-from urllib.parse import urlencode, urlsplit
-from urllib.request import HTTPCookieProcessor, Request, build_opener
+from urllib.parse import urlsplit
+
+import requests
 
 
 class Visitor:
     """A browser that is signed in with a key."""
 
     def __init__(self, url: str, key: str) -> None:
-        self._url = f"{url}/dashboard"
-        self._cookies = HTTPCookieProcessor()
-        self._opener = build_opener(self._cookies)
+        self._url, self._session = f"{url}/dashboard", requests.Session()
         self.submit("/sign-in", key=key)
 
     @property
     def cookie(self) -> str:
         """The header with which the browser shows that it is signed in."""
         return "; ".join(
-            f"{each.name}={each.value}" for each in self._cookies.cookiejar
+            f"{name}={text}" for name, text in self._session.cookies.items()
         )
 
     def get(self, path: str) -> str:
         """Return a page of the dashboard."""
-        return self._opener.open(self._url + path).read().decode()
+        return self._session.get(self._url + path).text
 
     def upload(self, content: str) -> str:
         """Choose a file with animals, and return the path of the question about it."""
-        disposition = 'Content-Disposition: form-data; name="file"; filename="x.csv"'
-        body = f"--x\r\n{disposition}\r\n\r\n{content}\r\n--x--\r\n"
-        kind = {"Content-Type": "multipart/form-data; boundary=x"}
-        request = Request(f"{self._url}/animals/import", body.encode(), kind)
-        return urlsplit(self._opener.open(request).url).path
+        file = {"file": ("x.csv", content)}
+        answer = self._session.post(f"{self._url}/animals/import", files=file)
+        return urlsplit(answer.url).path
 
-    def submit(self, path: str, **fields: str) -> str:
+    def submit(self, path: str, **fields: str) -> requests.Response:
         """Submit a form, and return the page that follows."""
-        content = urlencode(fields).encode()
-        return self._opener.open(self._url + path, content).read().decode()
+        return self._session.post(self._url + path, data=fields)
