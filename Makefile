@@ -79,14 +79,10 @@ $(VENV)/run.stamp: requirements.txt | $(BIN)/python
 	@touch $@
 
 # Node.js 20.19 or newer is needed, with npm.
-$(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt tests/e2e/package.json \
-		tests/e2e/clients/requirements.txt
+$(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt tests/e2e/package.json
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements-e2e.txt
 	@mkdir -p $(VENV)/node && cp tests/e2e/package.json $(VENV)/node
 	npm install --prefix $(VENV)/node --no-package-lock --ignore-scripts --no-audit --no-fund
-	$(BIN)/python -m venv $(VENV)/generators
-	$(VENV)/generators/bin/python -m pip install --quiet --disable-pip-version-check \
-		-r tests/e2e/clients/requirements.txt
 	@touch $@
 
 ROOM := from tests.e2e.containers import directory_with_room as room; print(room())

@@ -11,7 +11,6 @@ from io import BytesIO
 from itertools import count
 from typing import Any
 
-import click
 import pytest
 from flask import Flask
 from werkzeug.routing import Rule
@@ -30,7 +29,7 @@ from petstore.models.requests import FailedRequest, failures
 from petstore.models.sessions import NAME_LENGTH, Session
 from tests.harness.databases import of_one_engine
 from tests.harness.dns_server import DnsServer
-from tests.harness.documents import rows_of
+from tests.harness.documents import commands_of, rows_of
 from tests.harness.host_fixtures import BASE
 from tests.harness.services import AMPLE
 
@@ -186,17 +185,6 @@ def fields_of(answer: TestResponse, path: str) -> list[str]:
             own = r"^# TYPE (petstore_\w+)(?<!_created) "
             return sorted(re.findall(own, answer.text, re.MULTILINE))
     return []
-
-
-def commands_of(group: click.Group, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each command with its name."""
-    context = click.Context(group)
-    for word in group.list_commands(context):
-        command = group.get_command(context, word)
-        if isinstance(command, click.Group):
-            yield from commands_of(command, f"{name}{word} ")
-        else:
-            yield f"{name}{word}", command
 
 
 @pytest.fixture

@@ -1,8 +1,12 @@
 """The tables, commands and the web page of the documentation."""
 
 import re
+from collections.abc import Iterator
 from itertools import takewhile
 from textwrap import dedent
+from typing import Any
+
+import click
 
 from tests.harness.servers import ROOT
 
@@ -34,3 +38,14 @@ def web_page(page: str, address: str) -> str:
     """Return the web page that a page of the documentation shows, for this API."""
     text = (ROOT / page).read_text().partition("```html\n")[2].partition("```")[0]
     return text.replace("BASE_ADDRESS", address)
+
+
+def commands_of(group: click.Group, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each command of the service with its name."""
+    context = click.Context(group)
+    for word in group.list_commands(context):
+        command = group.get_command(context, word)
+        if isinstance(command, click.Group):
+            yield from commands_of(command, f"{name}{word} ")
+        else:
+            yield f"{name}{word}", command

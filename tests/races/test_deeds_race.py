@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.harness.clients import ORDERS, PETS, Answer, Client
-from tests.harness.crowds import at_once, race
+from tests.harness.crowds import at_once
 from tests.races.conftest import of_postgresql
 
 TIMES = 6
-CLIENTS, ANIMALS = 16, 5
 WITHDRAWN, ROUNDS = 40, 4
 
 Clients = Callable[[int], list[Client]]
@@ -70,15 +69,6 @@ def test_two_deeds_at_once_end_as_one_after_the_other(
         subject = prepare(both[0], is_ordered=is_ordered)
         told = at_once(lambda n, at=subject: deeds[n](both[n], at).outcome, (0, 1))
         assert (*told, state_of(both[0], subject)) in expected
-
-
-@of_postgresql
-def test_only_one_of_many_concurrent_withdrawals_succeeds(clients: Clients):
-    first, *others = clients(CLIENTS)
-    for pet in first.add_pets(ANIMALS):
-        withdrawal = ("DELETE", f"{PETS}/{pet}")
-        outcomes = race([first, *others], [withdrawal] * CLIENTS)
-        assert outcomes == [204] + ["not_found"] * (CLIENTS - 1)
 
 
 @of_postgresql
