@@ -101,3 +101,4 @@ def test_last_key_is_found(browser: Browser, project: Project, key: str, clock: 
     revoked.revoke()
     clock.move(seconds=2)
     assert browser.submit(f"{KEYS}/{key[:16]}/revoke").status_code == 403
+    assert browser.submit(f"{KEYS}/{key[:16]}/rotate").status_code == 200

@@ -72,32 +72,23 @@ def test_unverified_domain_gets_no_handshake(
     assert proxy.names == []
 
 
-def test_failed_certificate_is_tried_again_after_an_hour(
-    verifier: Verifier, domain: Domain, proxy: TlsProxy, clock: Clock
-):
-    verifier.verify(domain)
-    assert "no certificate" in now(domain).certificate_fault
-    proxy.issue(NAME)
-    for seconds, state in ((59 * 60, "failed"), (2 * 60, "active")):
-        clock.move(seconds=seconds)
-        verifier.recheck_due()
-        assert now(domain).certificate == state
-
-
-def test_handshake_of_a_process_that_has_ended_is_repeated(
+def test_certificate_that_never_came_or_failed_is_tried_again(
     verifier: Verifier,
     domain: Domain,
     proxy: TlsProxy,
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(module, "start", lambda *_: None)
+    monkeypatch.setattr(module, "start", lambda *_: None)  # its process has ended
     verifier.verify(domain)
     assert now(domain).certificate == "issuing"
-    proxy.issue(NAME)
-    clock.move(seconds=181)
-    verifier.recheck_due()
-    assert now(domain).certificate == "active"
+    for seconds, state in ((181, "failed"), (59 * 60, "failed"), (2 * 60, "active")):
+        clock.move(seconds=seconds)
+        verifier.recheck_due()
+        assert now(domain).certificate == state
+        if state == "failed":
+            assert "no certificate" in now(domain).certificate_fault
+            proxy.issue(NAME)
 
 
 @of_both_engines
