@@ -14,7 +14,7 @@ from petstore.models.pets import Pet
 from petstore.schemas import ResourceSchema, text_of
 from petstore.schemas.orders import OrderSchema
 from petstore.schemas.pets import PetSchema
-from petstore.sheets.cells import defused
+from petstore.sheets.lines import defused
 from petstore.storage import db
 from petstore.storage.lists import BEFORE_ALL
 

@@ -14,8 +14,7 @@ from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project, take_rows
 from petstore.schemas import faults_of
-from petstore.sheets.cells import restored
-from petstore.sheets.lines import FIELDS, Fault, give_way, read_lines
+from petstore.sheets.lines import FIELDS, Fault, give_way, read_lines, restored
 from petstore.storage import db
 from petstore.storage.lists import MAX_ID
 

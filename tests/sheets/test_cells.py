@@ -6,7 +6,7 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from petstore.sheets.cells import defused, restored
+from petstore.sheets.lines import defused, restored
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
 texts = st.text(st.sampled_from(f"{SIGNS}'\";, \u3000ax\t")) | st.text()
