@@ -144,17 +144,6 @@ def test_two_hundred_rows_are_left_of_any_number(
     assert found(project)[-1].request_id == str(12 * 20 - FAILURES_KEPT)
 
 
-@of_one_engine
-def test_too_many_notes_push_the_oldest_out(
-    project: Project, notes: Notes, set_limits: Callable
-):
-    set_limits(notes=3)
-    for number in range(5):
-        notes.add(failure(project, number))
-    notes.flush()
-    assert [row.request_id for row in found(project)] == ["4", "3", "2"]
-
-
 def test_nothing_waits_for_a_locked_database_and_nothing_is_lost(
     locked_data: Callable, client: FlaskClient, project: Project
 ):

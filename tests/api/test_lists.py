@@ -119,7 +119,6 @@ def test_the_link_is_absolute_and_keeps_every_other_parameter(
 @pytest.mark.parametrize(
     ("sent", "named"),
     [
-        ("pets.example:8443", "pets.example:8443"),
         ("[::1]:8000", "[::1]:8000"),
         ("pet_store:8000", "pet_store:8000"),
         ('x>; rel="last"', "x%3E;%20rel=%22last%22"),

@@ -28,6 +28,16 @@ STATUSES = {
     "putCategory": {"200", "201", "404", "409"} | WITH_BODY,
     "deleteCategory": {"204", "404", "409"},
 }
+CONFLICTS = {
+    "createPet": {"project_full"},
+    "createOrder": {"pet_not_available", "project_full"},
+    "updatePet": {"pet_not_available", "project_full"},
+    "deletePet": {"pet_not_available"},
+    "updateOrder": {"order_closed"},
+    "deleteOrder": {"order_open"},
+    "putCategory": {"project_full"},
+    "deleteCategory": {"category_in_use"},
+}
 REQUIRED = {
     "Pet": {"id", "name", "categoryId", "status"},
     "NewPet": {"name", "categoryId"},
@@ -73,9 +83,12 @@ def responses(description: dict, operations: dict) -> dict[str, dict[str, dict]]
     }
 
 
-def test_each_operation_documents_its_statuses(responses: dict):
+def test_each_operation_documents_its_statuses_and_conflicts(responses: dict):
     described = {name: set(statuses) for name, statuses in responses.items()}
     assert described == {name: own | EVERYWHERE for name, own in STATUSES.items()}
+    for name, codes in CONFLICTS.items():
+        content = responses[name]["409"]["content"]["application/json"]
+        assert content["examples"].keys() - {"idempotency_key_in_use"} == codes
 
 
 def test_each_response_documents_its_headers(responses: dict):

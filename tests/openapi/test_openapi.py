@@ -23,17 +23,6 @@ OPERATIONS = {
     "deleteCategory": ("delete", "/categories/{categoryId}", STORE),
 }
 KEYED = {"createPet", "createOrder", "updatePet", "updateOrder"}
-# Of those that take an Idempotency-Key, besides that it is in use.
-CONFLICTS = {
-    "createPet": {"project_full"},
-    "createOrder": {"pet_not_available", "project_full"},
-    "updatePet": {"pet_not_available", "project_full"},
-    "deletePet": {"pet_not_available"},
-    "updateOrder": {"order_closed"},
-    "deleteOrder": {"order_open"},
-    "putCategory": {"project_full"},
-    "deleteCategory": {"category_in_use"},
-}
 PRODUCTION, STAGING = "https://api.example.org/v1", "https://s.example.org:8443/a/v1"
 
 
@@ -62,19 +51,6 @@ def test_each_operation_has_its_id_path_and_tags_and_requires_a_bearer_token(
     assert schemes == {"apiKey": {"type": "http", "scheme": "bearer"}}
     assert description["security"] == [{"apiKey": []}]
     assert not [name for name, each in operations.items() if "security" in each]
-
-
-def test_each_operation_names_its_own_conflicts(operations: dict):
-    conflicts = {
-        name: set(response["content"]["application/json"]["examples"])
-        for name, operation in operations.items()
-        if (response := operation["responses"].get("409"))
-    }
-    in_use = {"idempotency_key_in_use"}
-    assert conflicts == {
-        name: codes | in_use if name in KEYED else codes
-        for name, codes in CONFLICTS.items()
-    }
 
 
 def test_only_get_pet_is_deprecated_with_a_sunset(operations: dict):
