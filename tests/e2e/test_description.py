@@ -1,14 +1,12 @@
 """Linters find nothing in the interface description, apart from stated exceptions."""
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.harness.documents import code_in, rows_of
 from tests.harness.servers import ROOT
 from tests.harness.services import serving
 
@@ -36,8 +34,3 @@ def test_linter_finds_nothing(sqlite_url: str, tmp_path: Path, linter: str):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert linter != "redocly" or json.loads(done.stdout)["problems"] == []
-
-
-def test_each_exception_of_the_linters_is_documented():
-    told = {code_in(row[0])[0] for row in rows_of("api.md", "Linters")}
-    assert told == set(re.findall("^  (.*): off$", RULES.read_text(), re.MULTILINE))

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from flask import Flask
@@ -30,14 +29,9 @@ OTHER_SYSTEM = "Chip;name;Weight;category\r\n" + "".join(
 NAMES = ("Rex", "Ömer, der Hund", "=1+1", "'=1", "007", "1/2", "3,5", "1e5", 'a;"@b')
 
 
-class Locale(NamedTuple):
-    """How LibreOffice reads and writes CSV where people live."""
-
-    language: int
-    saved: str  # separator, quotation mark, encoding (1: Windows-1252; 76: UTF-8)
-
-
-ENGLISH, GERMAN = Locale(1033, "44,34,76"), Locale(1031, "59,34,1")
+# How LibreOffice reads and writes CSV: the number of a language; separator, quotation
+# mark and encoding (1: Windows-1252; 76: UTF-8).
+LOCALES = {"English": (1033, "44,34,76"), "German": (1031, "59,34,1")}
 
 
 def test_200_animals_of_another_system_come_in_and_go_out(
@@ -65,9 +59,9 @@ def test_200_animals_of_another_system_come_in_and_go_out(
 
 
 @of_one_engine
-@pytest.mark.parametrize("locale", [ENGLISH, GERMAN], ids=["English", "German"])
+@pytest.mark.parametrize(("language", "saved_as"), LOCALES.values(), ids=LOCALES)
 def test_animals_go_through_libreoffice_and_come_back(
-    app: Flask, project: Project, tmp_path: Path, locale: Locale
+    app: Flask, project: Project, tmp_path: Path, language: int, saved_as: str
 ):
     for number, name in ((7, "Hunde"), (8, "=Katzen")):
         Category.rename(project.id, number, name)
@@ -76,11 +70,11 @@ def test_animals_go_through_libreoffice_and_come_back(
     file = tmp_path / "animals.csv"
     file.write_bytes(browser.get("/dashboard/animals.csv").data)
     # Special numbers are those that only look like some: dates, for example.
-    read = f"--infilter=CSV:44,34,76,1,,{locale.language},false,true"
+    read = f"--infilter=CSV:44,34,76,1,,{language},false,true"
     sheet = convert(file, "fods", read)
     text, edits = re.subn(">Rex<", ">Räx<", sheet.read_text())
     sheet.write_text(text)
-    saved = convert(sheet, f"csv:Text - txt - csv (StarCalc):{locale.saved},1")
+    saved = convert(sheet, f"csv:Text - txt - csv (StarCalc):{saved_as},1")
     assert (edits, saved.read_bytes() == file.read_bytes()) == (1, False)
     answer = browser.import_file(saved.read_bytes())
     assert "0 animals are added, 1 corrected." in browser.read(answer.location)

@@ -2,8 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -29,23 +28,13 @@ def test_startup_fails_if_file_is_not_a_database(
     )
 
 
-def test_corrupt_table_returns_503_until_restored(serve: Serve, tmp_path: Path):
-    with damaged(tmp_path / "petstore.db", "pet"):
-        service = serve()
-        answer = service.send()
-        assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
-        wait_until(lambda: "malformed" in service.gunicorn.log.read_text())
-        service.gunicorn.stop()
-    assert serve().send(body=REX).status == 201
-
-
 def test_corrupt_counters_do_not_fail_requests(serve: Serve, tmp_path: Path):
-    with damaged(tmp_path / "petstore.db.counters", "counter"):
-        service = serve()
-        assert service.send(body=REX).status == 201
-        assert service.send().status == 200
-        wait_until(lambda: service.events("counters_lost"))
-        assert not service.gunicorn.tracebacks()
+    overwrite(tmp_path / "petstore.db.counters", "counter")
+    service = serve()
+    assert service.send(body=REX).status == 201
+    assert service.send().status == 200
+    wait_until(lambda: service.events("counters_lost"))
+    assert not service.gunicorn.tracebacks()
 
 
 def test_truncated_file_returns_503_until_restored(serve: Serve, tmp_path: Path):
@@ -65,18 +54,13 @@ def test_truncated_file_returns_503_until_restored(serve: Serve, tmp_path: Path)
     assert len(service.send().json) == 2
 
 
-@contextmanager
-def damaged(path: Path, table: str) -> Iterator[None]:
-    """Overwrite a table with garbage and restore the file after the block."""
-    with sqlite3.connect(path) as database:
+def overwrite(path: Path, table: str) -> None:
+    """Overwrite a table with garbage."""
+    with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         query = "SELECT rootpage FROM sqlite_master WHERE tbl_name = ?"
         pages = [page for (page,) in database.execute(query, (table,))]
-    database.close()
-    whole = path.read_bytes()
     with path.open("r+b") as file:
         for page in pages:
             file.seek((page - 1) * PAGE_BYTES)
             file.write(b"\xff" * PAGE_BYTES)
-    yield
-    path.write_bytes(whole)

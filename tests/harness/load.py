@@ -50,10 +50,6 @@ class Load:
         """Return all statuses seen; None stands for no response."""
         return {answer.status for answer in self.answers}
 
-    def since(self, sent_at: float) -> list[Answer]:
-        """Return the responses to requests sent at that time or later."""
-        return [answer for answer in self.answers if answer.sent_at >= sent_at]
-
     def slowest(self) -> float:
         """Return the longest response time in seconds."""
         return max(answer.seconds for answer in self.answers)

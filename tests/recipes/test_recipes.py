@@ -1,25 +1,31 @@
 """A service to which all recipes of docs/recipes.md were applied does what they say."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 
-from tests.recipes import recipes
+from tests.harness.servers import ROOT
 
 TESTS = Path(__file__).with_name("changed_service.py")
+PAGE = (ROOT / "docs" / "recipes.md").read_text()
+CREATE, CHANGE = re.compile("Create `([^`]+)`"), re.compile("In `([^`]+)`")
+ADD, REPLACE = re.compile("After `([^`]+)`, add:"), re.compile("Replace `([^`]+)` by:")
+BLOCK = re.compile("(.*?)```[a-z]+\\n(.*?)```", re.DOTALL)
 
 
 def test_recipes_do_what_they_say(unmigrated_url: str, tmp_path: Path):
-    copy = recipes.copy_of_the_service(tmp_path)
-    for name in recipes.names():
-        recipes.apply(name, copy)
-    shutil.copy(TESTS, copy)
+    shutil.copytree(ROOT / "petstore", tmp_path / "petstore")
+    for name in re.findall("^## (.+)$", PAGE, re.MULTILINE):
+        apply(name, tmp_path)
+    shutil.copy(TESTS, tmp_path)
     settings = {"DATABASE_URL": unmigrated_url, "PETSTORE_TITLE": "Paws"}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", TESTS.name],
-        cwd=copy,
+        cwd=tmp_path,
         env=os.environ | settings,
         capture_output=True,
         text=True,
@@ -27,3 +33,32 @@ def test_recipes_do_what_they_say(unmigrated_url: str, tmp_path: Path):
         check=False,
     )
     assert done.returncode == 0, done.stdout
+
+
+def apply(name: str, copy: Path) -> None:
+    """Carry out each step of a recipe, in order."""
+    recipe = PAGE.partition(f"## {name}\n")[2].partition("\n## ")[0]
+    file = copy
+    for words, block in BLOCK.findall(recipe):
+        if created := CREATE.search(words):
+            (copy / created[1]).write_text(block)
+            continue
+        if changed := CHANGE.search(words):
+            file = copy / changed[1]
+        if after := ADD.search(words):
+            change(file, after[1], block, keep=True)
+        elif replaced := REPLACE.search(words):
+            change(file, replaced[1], block, keep=False)
+        else:
+            raise AssertionError(f"{name}: no step in {words!r}")
+
+
+def change(file: Path, line: str, block: str, *, keep: bool) -> None:
+    """Add a block behind the only line with that text, or put it in its place."""
+    lines = file.read_text().splitlines(keepends=True)
+    [place] = [n for n, each in enumerate(lines) if each.strip() == line]
+    margin = re.match(" *", lines[place])[0]
+    # What follows an opening bracket belongs inside it.
+    inside = "    " if keep and line.endswith(("{", "(", "[")) else ""
+    lines[place + keep : place + 1] = [indent(block, margin + inside)]
+    file.write_text("".join(lines))
