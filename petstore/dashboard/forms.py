@@ -123,11 +123,7 @@ def sent_again() -> dict[str, str]:
 
 
 def is_refusal(error: RuleError) -> bool:
-    """Return whether a rule refuses what somebody has filled in.
-
-    It is another thing if it is not there, not allowed to the key, or fails for a
-    moment.
-    """
+    """Return whether a rule refuses what is filled in, and not who asks or when."""
     return error.code is None or ERRORS[error.code].status in (400, 409)
 
 
@@ -167,10 +163,7 @@ def loads_form(
 
 
 class Outcome(NamedTuple):
-    """What was done: the page that it leads to, and the message there.
-
-    The first answer may be a page of its own.
-    """
+    """What was done: where it leads to, and the message there, or a page of its own."""
 
     endpoint: str
     message: str

@@ -91,10 +91,7 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
 
 
 def read_query(schema: StrictSchema) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return the parameters that are not empty: as texts, and as the schema loads them.
-
-    Raises `InvalidRequest`.
-    """
+    """Return what the query has, as texts and as loaded; raises `InvalidRequest`."""
     refuse_other_encodings(request.query_string, "query")
     parameters = {name: text for name, text in request.args.items() if text.strip()}
     try:

@@ -64,10 +64,7 @@ def sign_out() -> ResponseReturnValue:
 
 
 def is_confirmed() -> bool:
-    """Return whether the form contains a full key of the project.
-
-    A wrong one is counted as a failed sign-in. Raises 429 if too many came before it.
-    """
+    """Return whether the form has a full key; raises 429 for too many wrong ones."""
     key, project = _entered_key(), current_project()
     caller = Caller.of(key)
     if caller and caller.project_id == project.id and caller.may(FULL):

@@ -157,11 +157,7 @@ class Lookup:
         resolver.use_edns(False)
 
     def find(self, name: str, kind: str, *, may_be_internal: bool = False) -> list[Any]:
-        """Return the records of a name, as dnspython's objects.
-
-        Raises `Unanswered`, and `NotPublic` unless an alias may lead to an internal
-        name.
-        """
+        """Return dnspython's records of a name; raises `Unanswered` and `NotPublic`."""
         answer: dns.resolver.Answer | dns.resolver.NXDOMAIN
         try:
             answer = self._resolver.resolve(

@@ -30,10 +30,7 @@ def suffixes() -> PublicSuffixList:
 
 
 def normalised(text: str, base_domain: str) -> str:
-    """Return the name in lower case and A-labels, without a trailing dot.
-
-    Raises `DomainNotAllowed` with a sentence that says what to do.
-    """
+    """Return the name in lower case and A-labels; raises `DomainNotAllowed`."""
     name = _ascii(text.strip())
     if name == base_domain or name.endswith(f".{base_domain}"):
         raise DomainNotAllowed(

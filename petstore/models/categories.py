@@ -122,10 +122,9 @@ class Category(NamedTuple):
 
     @classmethod
     def meant(cls, project_id: int, category: int | str) -> int:
-        """Return the id of the category that a person means: a number, or a label.
+        """Return the id of the category that a number, a label or a new name means.
 
-        A new name becomes a new category. Raises `CategoryUnclear`, and `ProjectFull`
-        for a new one.
+        Raises `CategoryUnclear`, and `ProjectFull` for a new one.
         """
         if isinstance(category, int):
             return category

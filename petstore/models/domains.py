@@ -218,11 +218,7 @@ class Domain(BaseModel):
                 self._emit("domain_primary_changed")
 
     def remove(self) -> bool:
-        """Stop serving the domain on its very next request; return if it was served.
-
-        A project that never verified it, or lost it to another project, merely
-        withdraws it.
-        """
+        """Stop serving the domain on its very next request; return if it was served."""
         delete = Domain.delete().where(Domain.id == self.id)
         with db.atomic():
             rows = list(delete.returning(Domain.verified_ms))
@@ -258,10 +254,7 @@ class Domain(BaseModel):
             self.record(result, by_owner=by_owner)
 
     def record_certificate(self, certificate: Certificate) -> None:
-        """Store the certificate that the proxy presents, or why there is none.
-
-        The same fault again is no event.
-        """
+        """Store the certificate, or why there is none; the same again is no event."""
         issuer, expires_ms, fault, detail = certificate
         with db.atomic():
             is_recorded = self._change(

@@ -89,11 +89,7 @@ class Key(BaseModel):
     def issue(
         cls, project: Project, grant: Grant = FULL_GRANT, **columns: str | int | None
     ) -> str:
-        """Create a key and return it. Nobody can read it again.
-
-        Raises `LimitsTooHigh` and `TooManyKeys`, also when many keys are issued at the
-        same time.
-        """
+        """Return a new key, once; raises `LimitsTooHigh` and `TooManyKeys`."""
         grant.require_within(project.quota)
         columns |= grant.columns
         with db.atomic():
@@ -262,10 +258,7 @@ class Key(BaseModel):
             return Key._add(old.project_id, **inherited)
 
     def change(self, grant: Grant, label: str | None) -> None:
-        """Give the key, whose role stays, other limits and origins and another label.
-
-        Raises `LimitsTooHigh`, and `KeyNotActive` when the key no longer works.
-        """
+        """Change all but the role; raises `LimitsTooHigh` and `KeyNotActive`."""
         # Of limits that stay, the smaller ones of the project count.
         if (grant.per_minute, grant.per_day) != (self.per_minute, self.per_day):
             grant.require_within(self.project.quota)
@@ -277,10 +270,7 @@ class Key(BaseModel):
             self._emit("key_changed")
 
     def is_last_full(self) -> bool:
-        """Whether this is the only full key that works.
-
-        Another one that has been rotated does not count, since it ends by itself.
-        """
+        """Whether no other full key works, but for those that were rotated."""
         stays = (Key.id == self.id) | Key.retires_ms.is_null()
         keys = Key.working(self.project_id, clock.now_ms())
         return [key.id for key in keys.where(Key.stored_role == FULL, stays)] == [
@@ -288,11 +278,7 @@ class Key(BaseModel):
         ]
 
     def revoke(self, *, may_be_last: bool = True) -> None:
-        """End the key on its very next request; a revoked key stays as it is.
-
-        Raises `LastFullKey` unless it may be that one, also when several full keys are
-        revoked at the same time.
-        """
+        """End the key on its next request; raises `LastFullKey` if it must not be."""
         update = Key.update(revoked_ms=clock.now_ms()).where(
             Key.id == self.id, Key.revoked_ms.is_null()
         )

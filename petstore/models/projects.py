@@ -102,9 +102,9 @@ class Project(BaseModel):
 
     @classmethod
     def add(cls, name: str, slug: str | None, plan: Plan) -> Self:
-        """Create a project; without a slug, with the first new one from the name.
+        """Create a project, with a new slug from its name if none is given.
 
-        Raises `SlugTaken` and `SlugRetired` when the given slug was given before.
+        Raises `SlugTaken` and `SlugRetired`.
         """
         base = slug or slug_from(name)
         attempt = 1
@@ -175,10 +175,7 @@ class Project(BaseModel):
         self._change({"plan": self.plan, **given}, Project.plan == self.plan)
 
     def mark_deleted(self) -> None:
-        """End its keys and its subdomain on their very next request.
-
-        It is no longer listed, and its slug is given to no other project.
-        """
+        """End its keys and its subdomain on their very next request."""
         update = Project.update(deleted_ms=clock.now_ms()).where(
             Project.id == self.id, Project.deleted_ms.is_null()
         )

@@ -176,10 +176,7 @@ class Connection:
 
 
 class Response:
-    """The response to one request.
-
-    `is_last` is asked when the response is sent: will the connection end after it?
-    """
+    """The response to one request; `is_last` says if the connection ends after it."""
 
     def __init__(self, environ: dict[str, Any], *, is_last: Callable[[], bool]) -> None:
         self._environ = environ

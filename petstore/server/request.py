@@ -116,11 +116,9 @@ class RequestReader:
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header to the environ.
+        """Add a header to the environ, unless it is a trailer of a chunked body.
 
-        Trailers, the headers that follow a chunked body, are ignored. So are headers
-        with `_`: in the environ they would look like those with a hyphen, which a proxy
-        may have set.
+        One with `_` would look there like one with a hyphen, which a proxy has set.
         """
         self._header_count += 1
         if self._header_count > timeouts.LIMITS.headers:

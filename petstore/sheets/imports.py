@@ -171,10 +171,7 @@ class Import:
 
 
 def import_animals(project: Project, sheet: Sheet, *, is_tried: bool = False) -> Import:
-    """Add and correct the animals of a file, and return what was done.
-
-    Nothing is if it is only tried, or if lines are at fault. Raises `ProjectFull`.
-    """
+    """Do what a file says, unless it is tried or at fault; raises `ProjectFull`."""
     with db.atomic() as transaction:
         done = Import(project.id, sheet)
         if is_tried or done.faults:

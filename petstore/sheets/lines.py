@@ -74,8 +74,7 @@ def read_lines(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the number of each line below the heads, and its cells by their heads.
 
-    Blank lines are left out, and those at fault, which `faults` gets. Raises
-    `NotReadable`.
+    Lines at fault go to `faults` instead. Raises `NotReadable`.
     """
     text = _decoded(content)
     before, delimiters = 0, DELIMITERS
