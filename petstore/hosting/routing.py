@@ -57,7 +57,8 @@ def init_app(app: Flask, settings: Settings) -> None:
         path = f"{request.path}/"
         if request.path == "/" or path.startswith(ON_EVERY_HOST):
             return None
-        host = find_host(_host_name(), verifier.base_domain)
+        name = re.sub(r":[0-9]*$", "", request.host)
+        host = find_host(name, verifier.base_domain)
         if host is None:
             raise ErrorResponse("unknown_host")
         current_request().state.host_project_id = host.project_id
@@ -88,10 +89,6 @@ def find_host(name: str, base_domain: str) -> Host | None:
     if parent == base_domain:
         return Host.of_slug(slug)
     return None if parent.endswith(f".{base_domain}") else Host.of_domain(name)
-
-
-def _host_name() -> str:
-    return re.sub(r":[0-9]*$", "", request.host)
 
 
 def _redirect(host: str, status: int) -> Response:
