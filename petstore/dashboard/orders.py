@@ -70,22 +70,14 @@ def delete_order(order_id: int) -> Outcome:
     return Outcome(INDEX, f"The order {order_id} is deleted.")
 
 
-@bp.post("/<id:order_id>/complete")
+@bp.post("/<id:order_id>/complete", defaults={"closed_as": "completed"})
+@bp.post("/<id:order_id>/cancel", defaults={"closed_as": "cancelled"})
 @idempotent
-def complete_order(order_id: int) -> Outcome:
-    return _close(order_id, "completed", "sold")
-
-
-@bp.post("/<id:order_id>/cancel")
-@idempotent
-def cancel_order(order_id: int) -> Outcome:
-    return _close(order_id, "cancelled", "available again")
-
-
-def _close(order_id: int, status: str, effect: str) -> Outcome:
+def close_order(order_id: int, closed_as: str) -> Outcome:
     parameters, _ = read_query(DashboardOrderQuery())
-    order = Order.change(current_project().id, order_id, status=status)
-    said = f"The order {order_id} is {status}; its animal is {effect}."
+    order = Order.change(current_project().id, order_id, status=closed_as)
+    effect = "sold" if closed_as == "completed" else "available again"
+    said = f"The order {order_id} is {closed_as}; its animal is {effect}."
     if request.form.get("on") == "animal":
         return Outcome("dashboard_pets.animal", said, {"pet_id": order.pet_id})
     if request.form.get("on") == "order":
