@@ -4,10 +4,11 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 SEEDS ?= 1000
 TIMES ?= 1
+MUTANTS ?= 100
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test simulate plant cost bench latency torture e2e marks lint
+.PHONY: help run test simulate plant mutants cost bench latency torture e2e marks lint
 
 help: ## Show this help
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -45,6 +46,9 @@ simulate: $(VENV)/test.stamp ## Run the service in simulated time, on $SEEDS see
 
 plant: $(VENV)/test.stamp ## Plant bugs to see whether the simulation finds them
 	$(BIN)/python -m tests.simulation.plant
+
+mutants: $(VENV)/mutants.stamp ## Plant $MUTANTS faults (100) to see whether the tests find them (an hour)
+	PYTHONPATH=$(VENV)/mutants/coverage $(BIN)/python -m tests.mutants $(MUTANTS)
 
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (TIMES=30: an hour)
 	TIMES=$(TIMES) $(BIN)/pytest tests/torture
@@ -131,6 +135,13 @@ $(VENV)/before.stamp: CHANGELOG.md | $(BIN)/python
 $(VENV)/bench.stamp: $(VENV)/test.stamp benchmarks/yardsticks/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--target=$(VENV)/bench -r benchmarks/yardsticks/requirements.txt
+	@touch $@
+
+$(VENV)/mutants.stamp: $(VENV)/test.stamp
+	$(BIN)/python -m venv $(VENV)/mutants
+	$(VENV)/mutants/bin/python -m pip install --quiet --disable-pip-version-check cosmic-ray==8.7.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--target=$(VENV)/mutants/coverage coverage==7.17.3
 	@touch $@
 
 $(VENV)/test.stamp: requirements.txt tests/requirements.txt | $(BIN)/python

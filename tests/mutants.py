@@ -1,0 +1,170 @@
+"""Mutants: does a test fail for each fault that cosmic-ray plants in the service?
+
+`make mutants MUTANTS=1000` draws that many by a seed that it prints. Coverage, with a
+context for each test, says which tests run the mutated line: some of them are tried
+first, and the others if those pass. It prints a line for each mutant.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import coverage
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
+COSMIC = ROOT / ".venv/mutants/bin/cosmic-ray"
+PARTS = 2  # of the tests, that run at the same time
+FEW_TESTS = 30  # that are tried first
+SECONDS = 120.0  # for these; a fault that makes them hang is found
+MORE_SECONDS = 400.0  # for the others
+# What runs the service in other processes, where coverage does not see it.
+ELSEWHERE = ["tests/server", "tests/monitoring", "tests/test_refused_start.py"]
+COSMIC_RAY = """[cosmic-ray]
+module-path = "petstore"
+timeout = 60.0
+excluded-modules = ["petstore/storage/migrations/*"]
+test-command = "true"
+[cosmic-ray.distributor]
+name = "local"
+"""
+COVERAGE = """[run]
+dynamic_context = test_function
+source = petstore
+data_file = {}
+parallel = true
+concurrency = greenlet, thread
+"""
+
+
+class Mutant(NamedTuple):
+    """What cosmic-ray replaces, and where."""
+
+    file: str
+    operator: str
+    occurrence: int
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} {self.operator.removeprefix('core/')}"
+
+
+def main() -> None:
+    """Plant each of the drawn mutants, and run its tests."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("number", type=int, nargs="?", default=100)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        copy = Path(directory) / "copy"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".venv", ".git"))
+        (copy / ".venv").symlink_to(ROOT / ".venv")
+        tests = _tests_by_line(copy)
+        dice = random.Random(chosen.seed)
+        mutants = _draw(copy, chosen.number, dice)
+        print(f"{len(mutants)} mutants of seed {chosen.seed}", flush=True)
+        killed = 0
+        for mutant in mutants:
+            of_line = [*tests.get((mutant.file, mutant.line), ())]
+            dice.shuffle(of_line)
+            is_killed = _is_killed(copy, mutant, of_line)
+            killed += is_killed
+            print("killed  " if is_killed else "survived", mutant, flush=True)
+    print(
+        f"{killed} of {len(mutants)} were killed, {100 * killed / len(mutants):.0f} %"
+    )
+
+
+def _tests_by_line(copy: Path) -> dict[tuple[str, int], list[str]]:
+    """Run all tests, and return those that run each line."""
+    data, settings = copy.parent / "coverage", copy / ".coveragerc"
+    settings.write_text(COVERAGE.format(data))
+    files = sorted(
+        path.relative_to(copy) for path in (copy / "tests").rglob("test_*.py")
+    )
+    files = [file for file in files if file.parts[1] not in ("e2e", "torture")]
+    runs = [_start(copy, settings, files[part::PARTS]) for part in range(PARTS)]
+    for run in runs:
+        run.wait()
+    found = coverage.Coverage(data_file=str(data), config_file=str(settings))
+    found.combine()
+    seen = found.get_data()
+    return {
+        (str(Path(file).relative_to(copy)), line): sorted(
+            map(_node, filter(None, names))
+        )
+        for file in seen.measured_files()
+        for line, names in seen.contexts_by_lineno(file).items()
+    }
+
+
+def _node(context: str) -> str:
+    """Return what pytest calls a test: tests/api/test_x.py::test_y."""
+    module, _, name = context.rpartition(".")
+    return f"{module.replace('.', '/')}.py::{name}"
+
+
+def _start(copy: Path, settings: Path, files: list[Path]) -> subprocess.Popen[bytes]:
+    command = [BIN / "python", "-m", "coverage", "run", f"--rcfile={settings}"]
+    command += ["-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, files)]
+    return subprocess.Popen(command, cwd=copy, stdout=subprocess.DEVNULL)
+
+
+def _draw(copy: Path, number: int, dice: random.Random) -> list[Mutant]:
+    """Return mutants of different places."""
+    settings, session = copy.parent / "cosmic.toml", copy.parent / "session.sqlite"
+    settings.write_text(COSMIC_RAY)
+    subprocess.run([COSMIC, "init", settings, session], cwd=copy, check=True)
+    rows = sqlite3.connect(session).execute(
+        "SELECT module_path, operator_name, occurrence, start_pos_row, start_pos_col "
+        "FROM mutation_specs WHERE operator_name NOT LIKE '%_BitOr_%' "  # of types
+        "ORDER BY 1, 4, 5, 2, 3"
+    )
+    places: dict[tuple[str, int, int], list[Mutant]] = {}
+    for file, operator, occurrence, line, column in rows:
+        mutant = Mutant(file, operator, occurrence, line)
+        places.setdefault((file, line, column), []).append(mutant)
+    drawn = dice.sample(sorted(places), min(number, len(places)))
+    return [dice.choice(places[place]) for place in drawn]
+
+
+def _is_killed(copy: Path, mutant: Mutant, tests: list[str]) -> bool:
+    """Plant a mutant, and return whether one of its tests fails."""
+    file = copy / mutant.file
+    before = file.read_text()
+    plant = [COSMIC, "apply", mutant.file, mutant.operator]
+    try:
+        subprocess.run([*plant, str(mutant.occurrence)], cwd=copy, check=True)
+        few, others = tests[:FEW_TESTS], tests[FEW_TESTS:] + ELSEWHERE
+        return _fail(copy, few, SECONDS) or _fail(copy, others, MORE_SECONDS)
+    finally:
+        file.write_text(before)
+
+
+def _fail(copy: Path, tests: list[str], seconds: float) -> bool:
+    command = [BIN / "python", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+    if not tests:
+        return False
+    run = subprocess.Popen(
+        [*command, *tests], cwd=copy, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        return run.wait(seconds) != 0
+    except subprocess.TimeoutExpired:
+        return seconds == SECONDS
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()
