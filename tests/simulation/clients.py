@@ -1,21 +1,82 @@
 """Clients: those who use the service, those who read, and those who mean it ill."""
 
+import csv
+import io
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
 from petstore.models.credentials import PREFIX_LENGTH
-from tests.simulation.history import Entry, History, Reader
+from tests.simulation.history import Entry, History
 from tests.simulation.network import End, Link, Network
-from tests.simulation.plan import CATEGORIES, Client, Deed
+from tests.simulation.plan import Client, Deed
 from tests.simulation.world import World
 
 PATIENCE_SECONDS = 30.0
 LONG_NAME = 190  # characters of four bytes, so that a page exceeds all buffers
 MOST_REFUSALS = 80  # until a key is banned
 BAN_SECONDS = 300 + 60  # until it is served again, even if the clock steps
+PETS, ORDERS, CATEGORIES = "/v1/pets", "/v1/store/orders", "/v1/categories"
+PET, ORDER = "/v1/pets/{pet}", "/v1/store/orders/{order}"
+CATEGORY, ANIMAL = "/v1/categories/{category}", "/animals/{pet}"
+UNKNOWN_ID = 10**12
+LAST_CHUNK = b"\r\n0\r\n\r\n"
+PLAIN = Deed("")
+# What deeds send: operation, method, path, and the members of the query or body.
+REQUESTS = {
+    "add": ("createPet", "POST", PETS, "name categoryId status"),
+    "order": ("createOrder", "POST", ORDERS, "petId reference"),
+    "change_order": ("updateOrder", "PATCH", ORDER, "reference status"),
+    "delete_order": ("deleteOrder", "DELETE", ORDER, ""),
+    "get_order": ("getOrder", "GET", ORDER, ""),
+    "list_orders": ("listOrders", "GET", ORDERS, "limit after petId status"),
+    "list_pets": ("listPets", "GET", PETS, "limit after status categoryId"),
+    "correct": ("updatePet", "PATCH", PET, "name status categoryId"),
+    "withdraw": ("deletePet", "DELETE", PET, ""),
+    "get": ("getPet", "GET", PET, ""),
+    "name_category": ("putCategory", "PUT", CATEGORY, "name"),
+    "delete_category": ("deleteCategory", "DELETE", CATEGORY, ""),
+    "list_categories": ("listCategories", "GET", CATEGORIES, "limit after"),
+    "stranger": ("stranger", "GET", "/v1/{path}", ""),
+    "options": ("options", "OPTIONS", "/v1/{path}", ""),
+}
+# What forms do: the same operation, its path, that of the form, the page that it leads
+# to, and the fields.
+SUBMITTED = {
+    "add": ("createPet", PETS, "/animals", "/animals", "name categoryId status"),
+    "correct": ("updatePet", PET, ANIMAL, ANIMAL, "name status"),
+    "order": ("createOrder", ORDERS, ANIMAL + "/order", ANIMAL, "petId reference"),
+    "withdraw": ("deletePet", PET, ANIMAL + "/withdraw", "/animals", ""),
+    "complete": ("updateOrder", ORDER, "/orders/{order}/complete", "/orders", ""),
+    "cancel": ("updateOrder", ORDER, "/orders/{order}/cancel", "/orders", ""),
+    "delete": ("deleteOrder", ORDER, "/orders/{order}/delete", "/orders", ""),
+}
+ENDINGS = {"complete": "completed", "cancel": "cancelled"}
+LEARNT = {"createPet": "pets", "createOrder": "orders"}
+FILE = (
+    "--part\r\nContent-Disposition: form-data; name=file; filename=a.csv\r\n\r\n"
+    "{}\r\n--part--\r\n"
+)
+# What a form or a file stands for.
+DONE = {"createPet": 201, "createOrder": 201, "updatePet": 200, "updateOrder": 200}
+DONE |= {"deletePet": 204, "deleteOrder": 204}
+EXPORTS = {
+    "animals": ("listPets", f"{PETS}?limit={UNKNOWN_ID}"),
+    "orders": ("listOrders", f"{ORDERS}?limit={UNKNOWN_ID}"),
+}
+HEADERS = {"X-Forwarded-For": "forwarded", "Origin": "origin"}
 RETRIED = (0, 409, 429, 503)
-# Tricks after which the service closes the connection.
+TRICKS = {
+    "half a head": b"GET /v1/pets HTTP/1.1\r\nHost: ",
+    "drip": b"GET /v1/pets HTTP/1.1\r\nHost: petstore\r\n" * 2,
+    "two at once": b"GET /healthz HTTP/1.1\r\nHost: petstore\r\n\r\n" * 2,
+    "unfinished body": b"POST /v1/pets HTTP/1.1\r\nHost: petstore\r\n"
+    b"Content-Length: 5000\r\n\r\n" + b"{" * 2000,
+    "cut": b"GET /v1/pets HTTP/1.1\r\nHost: petstore\r\n\r\n",
+}
+# After these the service closes the connection.
 HELD = ("half a head", "drip", "garbage", "unfinished body")
 
 
@@ -29,11 +90,13 @@ class Visitor:
         self.plan = plan
         self.dice = world.dice(plan.name)
         self.tenant = history.tenants[plan.tenant]
-        self.address = f"10.1.{self.dice.randrange(256)}.{self.dice.randrange(256)}"
+        host, net = self.dice.randrange(1, 65_536), 1 + (plan.kind == "hostile")
+        self.address = f"10.{net}.{host // 256}.{host % 256}"
+        if self.dice.random() < 0.3:
+            self.address = f"2001:db8:{net}:{host:x}::1"
         self.link = Link(plan.latency, 0.2, plan.window)
         self.end: End | None = None
         self.requests = 0  # on this connection
-        self.unread = b""
 
     async def run(self) -> None:
         """Do all deeds, and leave."""
@@ -51,15 +114,14 @@ class Visitor:
         """Close the connection."""
         if self.end:
             self.end.finish()
-        self.end, self.requests, self.unread = None, 0, b""
+        self.end, self.requests = None, 0
 
     async def connect(self) -> End:
         """Return the connection; make one if there is none."""
         if self.end is None or self.end.is_reset or self.end.incoming.has_ended:
             self.leave()
-            self.end = await self.network.connect(
-                self.plan.name, self.address, self.link
-            )
+            who = self.plan.name, self.address
+            self.end = await self.network.connect(*who, self.link)
         return self.end
 
     async def send(
@@ -67,9 +129,8 @@ class Visitor:
         operation: str,
         method: str,
         path: str,
-        way: str = "whole",
+        deed: Deed = PLAIN,
         *,
-        key: int | None = None,
         bearer: str | None = None,
         headers: dict[str, str] | None = None,
         body: Any = None,
@@ -78,16 +139,19 @@ class Visitor:
     ) -> Entry:
         """Send a request and read the response; note both.
 
-        It carries the key with that number, unless there is another `bearer`.
+        It carries the key of the client, unless there is another `bearer`.
         """
+        way, headers = deed["way"] or "whole", {**(headers or {})}
+        headers |= {x: deed[y] for x, y in HEADERS.items() if deed[y]}
         if way in ("new", "leave", "half_close"):
             self.leave()
-        number = self.plan.key if key is None else key
-        entry = Entry(self.plan.name, self.plan.tenant, number, operation, method, path)
+        tenant, key = self.plan.tenant, self.plan.key
+        entry = Entry(self.plan.name, tenant, key, operation, method, path)
         entry.body, entry.idempotency_key = body, idempotency_key
+        entry.network, entry.origin = self._network(headers), deed["origin"]
         self.history.entries.append(entry)
-        bearer = self.tenant.keys[number] if bearer is None else bearer
-        request = _bytes_of(entry, bearer, headers or {}, form)
+        bearer = self.tenant.keys[key] if bearer is None else bearer
+        request = _bytes_of(entry, bearer, headers, form)
         end = await self.connect()
         entry.is_reused = self.requests > 0
         self.requests += 1
@@ -102,8 +166,17 @@ class Visitor:
         else:
             await self._read(end, entry)
         entry.ended_at = self.world.now
-        self.world.note(self.plan.name, f"{method} {path} {way} {entry}")
+        self.world.note(
+            self.plan.name, f"{method} {path} {way} {entry} {entry.figures}"
+        )
         return entry
+
+    def _network(self, headers: dict[str, str]) -> str:
+        """Return what strangers with the same one share a quota by."""
+        address = self.address
+        if self.history.proxies:
+            address = headers.get("X-Forwarded-For", address).split(", ")[-1]
+        return address.rpartition(":")[0] or address  # a /64 in these plans
 
     async def _write(self, end: End, request: bytes, way: str) -> None:
         pieces = {"pieces": 3, "drip": 12}.get(way, 1)
@@ -118,15 +191,11 @@ class Visitor:
 
     async def _read(self, end: End, entry: Entry) -> None:
         until = self.world.now + PATIENCE_SECONDS
-        received, self.unread = self.unread, b""
-        size = None
+        received, size = b"", None
         while size is None or len(received) < size:
             some = await end.receive(until - self.world.now)
             if not some:
-                timed_out = self.world.now >= until
-                entry.reason = "timeout" if timed_out else "closed"
-                if end.is_reset:
-                    entry.reason = "reset"
+                entry.reason = "timeout" if self.world.now >= until else "closed"
                 self.leave()
                 return
             received += some
@@ -134,11 +203,13 @@ class Visitor:
                 size = self._parse_head(entry, received)
             if self.plan.window < 10_000:
                 await self.world.sleep(0.002)
-        content, self.unread = received[:size], received[size:]
+        content = received[:size]
         entry.status = int(content[9:12])
         arrived_at = max(end.outgoing.arrived_at, end.accepted_at)
         entry.waited = max(0.0, end.answered_at - arrived_at)
         body = content.partition(b"\r\n\r\n")[2]
+        if "transfer-encoding" in entry.headers:
+            body = b"".join(_chunks(body))
         if "json" in entry.headers.get("content-type", "") and body:
             entry.json = json.loads(body)
         elif body:
@@ -146,12 +217,15 @@ class Visitor:
         if entry.headers["connection"] == "close":
             self.leave()
 
-    def _parse_head(self, entry: Entry, received: bytes) -> int:
-        """Fill in the headers; return how long the response is."""
+    def _parse_head(self, entry: Entry, received: bytes) -> int | None:
+        """Fill in the headers; return how long the response is, if it is known."""
         head, _, _ = received.partition(b"\r\n\r\n")
         for line in head.decode("latin-1").split("\r\n")[1:]:
             name, _, value = line.partition(": ")
             entry.headers[name.lower()] = value
+        if "transfer-encoding" in entry.headers:
+            end = received.find(LAST_CHUNK)
+            return None if end < 0 else end + len(LAST_CHUNK)
         has_body = entry.method != "HEAD"
         length = int(entry.headers.get("content-length", "0")) if has_body else 0
         return len(head) + 4 + length
@@ -161,238 +235,238 @@ class ApiClient(Visitor):
     """A client of the API."""
 
     async def do(self, number: int, deed: Deed) -> None:
-        """Do one deed, and again until it is answered, if it may be tried again."""
-        await getattr(self, deed.what)(number, deed)
+        """Send a request, and again until it is answered, if it may be tried again."""
+        self.begin(number, deed)
+        operation, method, path, names = REQUESTS[deed.what]
+        ids = {kind: self._id(kind, deed[kind]) for kind in ("pet", "order")}
+        path = path.format(**ids, category=deed["category"] or 0, path=deed["path"])
+        members = self._members(names.split(), path.rpartition("/")[2])
+        body = None
+        if method in ("POST", "PATCH", "PUT"):
+            needed = {"createPet": {"name": self.text, "categoryId": 0}}
+            needed["putCategory"] = {"name": None}
+            body = needed.get(operation, {}) | members
+        elif members:
+            path = f"{path}?{urlencode(members)}"
+        if method == "PATCH" and not body:
+            operation = "invalid"
+        entry = await self._try(operation, deed["method"] or method, path, body)
+        if entry.status == 201 and not entry.is_replay and operation in LEARNT:
+            getattr(self.tenant, LEARNT[operation]).append(entry.json["id"])
+        if deed["reuse"]:
+            await self._try(operation, method, path, body | {"categoryId": 9})
 
-    async def add(self, number: int, deed: Deed) -> None:
-        entry = await self._try(
-            "createPet", "POST", "/v1/pets", deed, self._pet(number, deed)
-        )
-        self._learn(entry, self.tenant.pets)
+    def begin(self, number: int, deed: Deed) -> None:
+        """Let the other methods know the deed."""
+        self.deed, self.text = deed, deed["same"] or f"{self.plan.name}.{number}"
 
-    async def add_again(self, number: int, deed: Deed) -> None:
-        """Use an Idempotency-Key again, for another body."""
-        await self.add(number, deed)
-        other = self._pet(number, deed) | {"categoryId": 9}
-        await self._try("reuse", "POST", "/v1/pets", deed, other)
-
-    async def order(self, number: int, deed: Deed) -> None:
-        if not self.tenant.pets:
-            await self.add(number, deed)
-            return
-        # The same key must mean the same animal, whoever adds others meanwhile.
-        body: dict[str, Any] = {"petId": self._picked(self.tenant.pets, deed)}
-        if deed.choose("has a reference", (True, False)):
-            body["reference"] = deed.key or f"{self.plan.name}.{number}"
-        entry = await self._try("createOrder", "POST", "/v1/store/orders", deed, body)
-        self._learn(entry, self.tenant.orders)
-
-    async def complete(self, number: int, deed: Deed) -> None:
-        await self._close(number, deed, "completed")
-
-    async def cancel(self, number: int, deed: Deed) -> None:
-        await self._close(number, deed, "cancelled")
-
-    async def _close(self, number: int, deed: Deed, status: str) -> None:
-        if not self.tenant.orders:
-            await self.order(number, deed)
-            return
-        path = f"/v1/store/orders/{self._picked(self.tenant.orders, deed)}"
-        await self._try("updateOrder", "PATCH", path, deed, {"status": status})
-
-    async def list_pets(self, _number: int, deed: Deed) -> None:
-        among = {
-            "limit": (None, 1, 2, 5, 20, 100),
-            "status": (None, None, "available", "pending", "sold"),
-            "categoryId": (None, None, *CATEGORIES),
-            "after": (None, *self.tenant.pets[-8:]),
+    def _members(self, names: list[str], kind: str) -> dict[str, Any]:
+        """Return those members of a query or body that are to be sent."""
+        deed = self.deed
+        values = {
+            "name": self._text("name"),
+            "reference": self._text("reference"),
+            "categoryId": deed["category"],
+            "status": deed["status"] or deed["closing"],
+            "petId": self._id("pet", deed["pet"]),
+            "limit": deed["limit"],
+            "after": deed["after"] and self._id(kind.rstrip("s"), deed["after"]),
         }
-        chosen = {name: deed.choose(name, values) for name, values in among.items()}
-        given = {name: value for name, value in chosen.items() if value is not None}
-        await self.send("listPets", "GET", f"/v1/pets?{urlencode(given)}", deed.way)
+        return {name: values[name] for name in names if values[name] is not None}
 
-    async def list_orders(self, _number: int, deed: Deed) -> None:
-        await self.send("listOrders", "GET", "/v1/store/orders?limit=100", deed.way)
+    def _text(self, parameter: str) -> str | None:
+        """Return a text that no other deed has, or none."""
+        form = self.deed[parameter]
+        return form and f"{self.text}{'🐕' * LONG_NAME * (form == 'long')}"[:200]
 
-    async def correct(self, number: int, deed: Deed) -> None:
-        path = f"/v1/pets/{self._picked(self.tenant.pets, deed)}"
-        name = f"{self.plan.name}.{number} corrected"
-        body: dict[str, Any] = {"name": _perhaps_long(name, deed)}
-        if deed.choose("has a category", (True, False)):
-            body["categoryId"] = deed.choose("categoryId", CATEGORIES)
-        await self._try("updatePet", "PATCH", path, deed, body)
+    def _id(self, kind: str, which: str | None) -> int:
+        """Return the id of a row, such as a recent one."""
+        tenant = self.tenant
+        if which == "foreign":
+            names = [name for name in self.history.tenants if name != tenant.name]
+            tenant = self.history.tenants[self.deed.choose("tenant", names)]
+        ids = {"pet": tenant.pets, "order": tenant.orders}.get(kind, [*range(5)])
+        if which == "unknown" or not ids:
+            return UNKNOWN_ID
+        among = {"recent": ids[-3:], "first": ids[:1]}.get(which or "any", ids)
+        return self.deed.choose("id", among)
 
-    async def withdraw(self, _number: int, deed: Deed) -> None:
-        path = f"/v1/pets/{self._picked(self.tenant.pets, deed)}"
-        await self.send("deletePet", "DELETE", path, deed.way)
-
-    async def get(self, _number: int, deed: Deed) -> None:
-        path = f"/v1/pets/{self._picked(self.tenant.pets, deed)}"
-        method = deed.choose("method", ("GET", "GET", "GET", "HEAD"))
-        await self.send("getPet", method, path, deed.way)
-
-    async def get_order(self, _number: int, deed: Deed) -> None:
-        path = f"/v1/store/orders/{self._picked(self.tenant.orders, deed)}"
-        await self.send("getOrder", "GET", path, deed.way)
-
-    async def name_category(self, number: int, deed: Deed) -> None:
-        body = {"name": f"{self.plan.name}.{number}"}
-        path = f"/v1/categories/{deed.choose('categoryId', CATEGORIES)}"
-        await self.send("putCategory", "PUT", path, deed.way, body=body)
-
-    async def list_categories(self, _number: int, deed: Deed) -> None:
-        await self.send("listCategories", "GET", "/v1/categories", deed.way)
-
-    async def invalid(self, _number: int, deed: Deed) -> None:
-        await self.send("invalid", "POST", "/v1/pets", deed.way, body={"name": ""})
-
-    async def stranger(self, _number: int, deed: Deed) -> None:
-        await self.send("stranger", "GET", "/v1/pets", deed.way, bearer="")
-
-    async def elsewhere(self, _number: int, deed: Deed) -> None:
-        """Ask for what another project has."""
-        names = [name for name in self.history.tenants if name != self.tenant.name]
-        other = self.history.tenants[deed.choose("tenant", names)]
-        if other.pets:
-            path = f"/v1/pets/{self._picked(other.pets, deed)}"
-            await self.send("elsewhere", "GET", path, deed.way)
-
-    async def options(self, _number: int, deed: Deed) -> None:
-        await self.send("options", "OPTIONS", "/v1/pets", deed.way, bearer="")
-
-    def _pet(self, number: int, deed: Deed) -> dict[str, Any]:
-        name = deed.key or f"{self.plan.name}.{number}"
-        return {
-            "name": _perhaps_long(name, deed),
-            "categoryId": deed.choose("categoryId", CATEGORIES),
-        }
-
-    def _picked(self, ids: list[int], deed: Deed) -> int:
-        return deed.choose("id", ids) if ids else 1
-
-    def _learn(self, entry: Entry, ids: list[int]) -> None:
-        if entry.status == 201 and not entry.is_replay:
-            ids.append(entry.json["id"])
-
-    async def _try(
-        self, operation: str, method: str, path: str, deed: Deed, body: Any
-    ) -> Entry:
-        for attempt in range(deed.tries):
+    async def _try(self, operation: str, method: str, path: str, body: Any) -> Entry:
+        """Send a request until it is answered, and perhaps again."""
+        may_have_key = method in ("POST", "PATCH") and self.deed["has_key"]
+        key = self.text if may_have_key else None
+        bearer = "" if operation in ("stranger", "options") else None
+        more = {"body": body, "idempotency_key": key, "bearer": bearer}
+        for attempt in range(self.deed["tries"] if key else 1):
             if attempt:
                 await self.world.sleep(self.dice.uniform(0.1, 1.5))
-            entry = await self.send(
-                operation, method, path, deed.way, body=body, idempotency_key=deed.key
-            )
+            entry = await self.send(operation, method, path, self.deed, **more)
             if entry.status not in RETRIED:
                 break
-        if entry.is_carried_out and deed.key and deed.choose("again", (True, False)):
+        if entry.is_carried_out and key and self.deed["again"]:
             # As if the answer were lost on its way.
             await self.world.sleep(self.dice.uniform(0, 1))
-            await self.send(
-                operation, method, path, deed.way, body=body, idempotency_key=deed.key
-            )
+            await self.send(operation, method, path, self.deed, **more)
         return entry
 
 
 class PageReader(Visitor):
     """A client that reads on from the last animal it has seen."""
 
-    async def run(self) -> None:
-        self.found = Reader(self.plan.tenant, 0, set())
-        self.history.readers.append(self.found)
-        await super().run()
+    last = 0
 
     async def do(self, _number: int, deed: Deed) -> None:
-        path = f"/v1/pets?limit={deed.pick}&after={self.found.last}"
+        path = f"{PETS}?limit={deed.pick}&after={self.last}"
         entry = await self.send("listPets", "GET", path)
-        if entry.status == 200:
-            ids = [pet["id"] for pet in entry.json]
-            self.found.seen |= set(ids)
-            self.found.last = max([self.found.last, *ids])
+        if entry.status == 200 and entry.json:
+            self.last = entry.json[-1]["id"]
 
 
-class Member(Visitor):
+class Person(ApiClient):
     """Somebody with a session on the dashboard, and the key that it names."""
 
-    async def run(self) -> None:
-        await self.world.sleep(self.plan.start)
-        [deed] = self.plan.deeds
-        for _ in range(3):
-            if cookie := await self._sign_in(self.plan.key):
-                await getattr(self, f"_{deed.what.replace(' ', '_')}")(cookie)
-                break
-            await self.world.sleep(5)
-        self.leave()
+    cookie: dict[str, str] | None = None
 
-    async def _sign_in(self, key: int) -> dict[str, str]:
-        """Begin a session; return its cookie, nothing if that has failed."""
-        form = {"key": self.tenant.keys[key]}
-        entered = await self._open("/dashboard/sign-in", {}, form)
-        return _cookie(entered) if entered.status == 303 else {}
+    async def do(self, number: int, deed: Deed) -> None:
+        """Do one deed, if there is a session or one begins."""
+        if not self.cookie:
+            await self._sign_in()
+        if self.cookie:
+            self.begin(number, deed)
+            await getattr(self, f"_{deed.what}", self.submit)()
+
+    async def submit(self) -> None:
+        """Send the form of the deed."""
+        raise NotImplementedError
+
+    async def _sign_in(self) -> None:
+        form = {"key": self.tenant.keys[self.plan.key]}
+        entered = await self._open("/sign-in", form)
+        value = entered.headers.get("set-cookie", "").partition(";")[0]
+        if entered.status == 303 and value:
+            self.cookie = {"Cookie": value}
 
     async def _open(
-        self,
-        path: str,
-        headers: dict[str, str],
-        form: dict[str, str] | None = None,
-        operation: str = "page",
+        self, path: str, form: dict[str, str] | None = None, operation: str = "page"
     ) -> Entry:
-        method = "GET" if form is None else "POST"
+        method, path = "GET" if form is None else "POST", f"/dashboard{path}"
+        deed = self.deed if self.cookie else PLAIN
         return await self.send(
-            operation, method, path, headers=headers, form=form, bearer=""
+            operation, method, path, deed, headers=self.cookie, form=form, bearer=""
         )
 
-    async def _revoke(self, cookie: dict[str, str]) -> None:
+
+class Clerk(Person):
+    """Somebody who does on the dashboard what the API does, too, and more."""
+
+    async def submit(self) -> None:
+        """Send a form, and note it as the operation that does the same."""
+        what, body = self.deed.what, {}
+        operation, path, page, done, names = SUBMITTED[what]
+        ids = {kind: self._id(kind, self.deed[kind]) for kind in ("pet", "order")}
+        if operation == "createPet":
+            body = {"name": self.text, "categoryId": 0}
+        elif what in ENDINGS:
+            body = {"status": ENDINGS[what]}
+        body |= self._members(names.split(), "")
+        form = {name: str(body[name]) for name in body if name != "petId"}
+        sent = [await self._open(page.format(**ids), form)]
+        same = operation, path.format(**ids), body
+        self._note_form(sent, [same], done.format(**ids))
+
+    def _note_form(
+        self, sent: list[Entry], done: list[tuple[str, str, Any]], location: str
+    ) -> None:
+        """Note what a form has done, however often it was sent."""
+        first, last = sent[0], sent[-1]
+        leads_to = [each.headers.get("location") for each in sent if each.status == 303]
+        is_done = f"/dashboard{location}" in leads_to
+        if is_done or any(each.status in (0, 503) for each in sent):
+            for operation, path, body in done:
+                form = replace(last, operation=operation, path=path, body=body)
+                form.sent_at, form.is_form, form.headers = first.sent_at, True, {}
+                form.status, form.reason = DONE[operation] * is_done, "left"
+                self.history.entries.append(form)
+
+    async def _export(self) -> None:
+        entry = await self._open(f"/{self.deed['file']}.csv")
+        if entry.status == 200:
+            lines = csv.DictReader(io.StringIO(entry.json.decode("utf-8-sig")))
+            rows = [{x: _cell(x, each[x]) for x in each} for each in lines]
+            operation, path = EXPORTS[self.deed["file"]]
+            shown = replace(entry, operation=operation, path=path, json=rows)
+            shown.is_form = True
+            self.history.entries.append(shown)
+
+    async def _import(self) -> None:
+        done = []
+        for number in range(self.deed["lines"]):
+            name, category = f"{self.text}.{number}", number % 5
+            pet = {"name": name, "categoryId": category, "status": "sold"}
+            done.append(("createPet", PETS, pet))
+        lines = [f"{x['name']},{x['categoryId']},sold," for _, _, x in done]
+        if self.deed["corrects"] and self.tenant.pets:
+            number, body = self._id("pet", "any"), {"name": f"{self.text} corrected"}
+            lines.append(f"{body['name']},,,{number}")
+            done.append(("updatePet", f"{PETS}/{number}", body))
+        lines += [",1,,"] * self.deed["is_at_fault"]
+        file = "\n".join(("name,categoryId,status,id", *lines))
+        asked = await self._open("/animals/import", {"file": file})
+        page = asked.headers.get("location", "").removeprefix("/dashboard")
+        if asked.status == 303 and (await self._open(page)).status == 200:
+            sent = [await self._open(page, {}) for _ in range(self.deed["answers"])]
+            if sent:
+                self._note_form(sent, done, "/animals")
+
+    async def _open_page(self) -> None:
+        await self._open(self.deed["page"])
+
+
+class Member(Person):
+    """Somebody whose key is revoked, or banned."""
+
+    async def _revoke(self) -> None:
         """Revoke the key of this session."""
         key = self.plan.key
         self.tenant.ends_from.setdefault(key, self.world.now)
-        revoked = await self._submit_for_key(key, "revoke", cookie)
+        revoked = await self._submit_for_key("revoke")
         if revoked.status == 303:
             self.tenant.revoked_at[key] = self.world.now
-            await self._open("/dashboard", cookie, operation="ended page")
-            await self._list_pets()
+            await self._open("", operation="ended page")
+            await self._ask()
 
-    async def _be_banned(self, cookie: dict[str, str]) -> None:
+    async def _be_banned(self) -> None:
         """Go on after refusals, and wait until the key is served again."""
         for _ in range(MOST_REFUSALS):
-            refused = await self._list_pets()
+            refused = await self._ask()
             if refused.status == 429:
-                if refused.json["code"] == "api_key_banned":
+                if refused.code == "api_key_banned":
                     break
                 await self.world.sleep(1.1)
         else:
             return
         self.world.counts["bans"] += 1
-        await self._open("/dashboard", cookie, operation="open page")
+        await self._open("", operation="open page")
         await self.world.sleep(self.dice.uniform(0, 200))
-        refused = await self._list_pets("banned")
-        if self.plan.deeds[0].pick % 2:
-            await self._submit_for_key(self.plan.key, "unban", cookie)
+        refused = await self._ask("banned")
+        if self.deed.pick % 2:
+            await self._submit_for_key("unban")
             await self.world.sleep(60)
-            refused = await self._list_pets("freed")
+            refused = await self._ask("freed")
         for _ in range(3):  # the clock may step meanwhile
             seconds = int(refused.headers.get("retry-after", "0"))
             await self.world.sleep(min(seconds, BAN_SECONDS))
-            refused = await self._list_pets()
+            refused = await self._ask()
         refused.operation = "freed"
 
-    async def _list_pets(self, operation: str = "listPets", **more: Any) -> Entry:
-        return await self.send(operation, "GET", "/v1/pets", **more)
+    async def _ask(self, operation: str = "listPets") -> Entry:
+        return await self.send(operation, "GET", PETS)
 
-    async def _submit_for_key(
-        self, key: int, how: str, cookie: dict[str, str], **fields: str
-    ) -> Entry:
-        path = f"/keys/{self.tenant.keys[key][:PREFIX_LENGTH]}"
-        return await self._submit(f"{path}/{how}", cookie, page=path, **fields)
-
-    async def _submit(
-        self, path: str, cookie: dict[str, str], page: str = "", **fields: str
-    ) -> Entry:
-        """Send a form of a page; the page itself if it does not open."""
-        shown = await self._open(f"/dashboard{page}", cookie)
-        if shown.status != 200:
-            return shown
-        return await self._open(f"/dashboard{path}", cookie, fields)
+    async def _submit_for_key(self, how: str) -> Entry:
+        """Send a form of the page of the key; the page itself if it does not open."""
+        page = f"/keys/{self.tenant.keys[self.plan.key][:PREFIX_LENGTH]}"
+        shown = await self._open(page)
+        return shown if shown.status != 200 else await self._open(f"{page}/{how}", {})
 
 
 def _bytes_of(
@@ -407,80 +481,67 @@ def _bytes_of(
         content = json.dumps(entry.body)
     if form is not None:
         content, kind = urlencode(form), "application/x-www-form-urlencoded"
-    if content:
+    if "file" in (form or ()):
+        kind = "multipart/form-data; boundary=part"
+        content = FILE.format(form["file"])
+    if content or form is not None:
         head |= {"Content-Type": kind, "Content-Length": str(len(content))}
     lines = (f"{name}: {value}" for name, value in head.items())
     request_line = f"{entry.method} {entry.path} HTTP/1.1"
     return "\r\n".join((request_line, *lines, "", content)).encode()
 
 
-def _perhaps_long(name: str, deed: Deed) -> str:
-    is_long = deed.choose("has a long name", (True, False, False))
-    return f"{name}{'🐕' * LONG_NAME}"[:200] if is_long else name
+def _chunks(body: bytes) -> Iterator[bytes]:
+    while body:
+        size, _, body = body.partition(b"\r\n")
+        yield body[: int(size, 16)]
+        body = body[int(size, 16) + 2 :]
 
 
-def _cookie(entry: Entry) -> dict[str, str]:
-    value = entry.headers.get("set-cookie", "").partition(";")[0]
-    return {"Cookie": value} if value else {}
+def _cell(column: str, text: str) -> Any:
+    return int(text) if column.lower().endswith("id") else text or None
 
 
 class Hostile(Visitor):
     """Somebody who sends what nobody should, and takes more than anybody should."""
 
     async def do(self, _number: int, deed: Deed) -> None:
-        end = await self.connect()
-        began_at = self.world.now
-        trick = getattr(self, f"_{deed.what.replace(' ', '_')}")
-        await trick(end)
-        if deed.what in HELD:
+        end, began_at = await self.connect(), self.world.now
+        content = TRICKS.get(deed.what) or self._other(deed.what)
+        size = 1 if deed.what == "drip" else len(content)
+        for start in range(0, len(content), size):
+            if not (end.is_reset or end.incoming.has_ended):
+                await end.send(content[start : start + size])
+                await self.world.sleep(0.7 * (deed.what == "drip"))
+        if deed.what == "cut":
+            await self.world.sleep(self.dice.uniform(0, 0.01))
+            end.reset()
+        elif deed.what == "no reading":
+            await self.world.sleep(self.dice.uniform(1, 40))
+        elif deed.what in HELD:
             while await end.receive(120):
                 pass
             began_at = max(began_at, end.accepted_at)
-            self.history.held.append(
-                (f"{self.plan.name}: {deed.what}", began_at, self.world.now)
-            )
+            held = f"{self.plan.name}: {deed.what}", began_at, self.world.now
+            self.history.held.append(held)
         self.world.note(self.plan.name, deed.what)
         self.leave()
 
-    async def _half_a_head(self, end: End) -> None:
-        await end.send(b"GET /v1/pets HTTP/1.1\r\nHost: ")
-
-    async def _drip(self, end: End) -> None:
-        for byte in b"GET /v1/pets HTTP/1.1\r\nHost: petstore\r\n" * 2:
-            await self.world.sleep(0.7)
-            if end.is_reset or end.incoming.has_ended:
-                return
-            await end.send(bytes([byte]))
-
-    async def _garbage(self, end: End) -> None:
-        await end.send(self.dice.randbytes(self.dice.randint(1, 3000)) + b"\r\n\r\n")
-
-    async def _two_at_once(self, end: End) -> None:
-        await end.send(b"GET /healthz HTTP/1.1\r\nHost: petstore\r\n\r\n" * 2)
-
-    async def _unfinished_body(self, end: End) -> None:
-        head = (
-            b"POST /v1/pets HTTP/1.1\r\nHost: petstore\r\nContent-Length: 5000\r\n\r\n"
-        )
-        await end.send(head + b"{" * 2000)
-
-    async def _cut(self, end: End) -> None:
-        await end.send(b"GET /v1/pets HTTP/1.1\r\nHost: petstore\r\n\r\n")
-        await self.world.sleep(self.dice.uniform(0, 0.01))
-        end.reset()
-
-    async def _no_reading(self, end: End) -> None:
-        """Ask for the longest answers, and read none for a while."""
-        key = self.tenant.keys[self.plan.key]
-        path, host = "/v1/pets?limit=100", "Host: petstore\r\n"
-        head = f"GET {path} HTTP/1.1\r\n{host}Authorization: Bearer {key}\r\n\r\n"
-        await end.send(head.encode())
-        await self.world.sleep(self.dice.uniform(1, 40))
+    def _other(self, what: str) -> bytes:
+        if what == "garbage":
+            return self.dice.randbytes(self.dice.randint(1, 3000)) + b"\r\n\r\n"
+        # The longest answer, which is not read.
+        tenant, key = self.plan.tenant, self.plan.key
+        entry = Entry("hostile", tenant, key, what, "GET", f"{PETS}?limit=100")
+        entry.sent_at, entry.reason = self.world.now, "left"
+        self.history.entries.append(entry)
+        return _bytes_of(entry, self.tenant.keys[key], {}, None)
 
 
 KINDS = {
     "api": ApiClient,
     "reader": PageReader,
     "member": Member,
+    "clerk": Clerk,
     "hostile": Hostile,
 }

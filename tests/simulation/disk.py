@@ -93,9 +93,9 @@ class Disk:
 
 
 class Threads:
-    """Takes the place of gevent's thread pool, which runs only COMMITs.
+    """Takes the place of gevent's thread pool, which runs COMMITs and long queries.
 
-    The COMMIT happens at some moment, and the greenlet goes on at a later one. If it is
+    A COMMIT happens at some moment, and the greenlet goes on at a later one. If it is
     killed or times out meanwhile, the COMMIT happens all the same, as in a thread.
     """
 

@@ -2,14 +2,15 @@
 
 import re
 from dataclasses import dataclass, field
-from http import HTTPStatus
+from math import inf
 from typing import Any
+from urllib.parse import parse_qsl
 
 from tests.simulation.plan import PAGE_KEY
 
 UNANSWERED = 0
 CONFLICTS = ("pet_not_available", "order_closed")  # that are stored like successes
-DAY = re.compile(r'"day";r=(\d+)')
+FIGURES = re.compile(r'"([a-z-]+)";[qr]=(\d+)')
 
 
 @dataclass
@@ -32,6 +33,9 @@ class Entry:
     json: Any = None
     waited: float = 0.0  # from the last byte of the request to the first of the answer
     is_reused: bool = False  # the connection has carried a request before
+    is_form: bool = False  # of the dashboard
+    network: str = ""  # that it came from
+    origin: str | None = None  # of a page
 
     @property
     def is_acknowledged(self) -> bool:
@@ -41,24 +45,44 @@ class Entry:
     @property
     def is_carried_out(self) -> bool:
         """Whether it was acknowledged, or refused by the rules of the shop."""
-        code = self.json.get("code") if self.status == HTTPStatus.CONFLICT else ""
-        return self.is_acknowledged or code in CONFLICTS
+        return self.is_acknowledged or self.code in CONFLICTS
 
     @property
     def is_for_page(self) -> bool:
         """Whether it was sent with a key for a web page."""
         return self.key == PAGE_KEY
 
-    def day_served(self, per_day: int) -> int | None:
-        """Return how many requests of the project were served today, if it says so."""
-        figures = (
-            self.headers.get("ratelimit-policy", ""),
-            self.headers.get("ratelimit"),
-        )
-        found = DAY.search(figures[1] or "")
-        if not found or f'"day";q={per_day};' not in figures[0]:
+    @property
+    def code(self) -> str:
+        """The code of an error."""
+        return self.json.get("code", "") if isinstance(self.json, dict) else ""
+
+    @property
+    def figures(self) -> dict[str, tuple[int, int]]:
+        """The limit of each window, and how many requests are left."""
+        policy = dict(FIGURES.findall(self.headers.get("ratelimit-policy", "")))
+        left = dict(FIGURES.findall(self.headers.get("ratelimit", "")))
+        return {name: (int(policy[name]), int(left[name])) for name in left}
+
+    def reset_of(self, window: str) -> str | None:
+        """When a window ends; None if the headers speak of another one."""
+        tightest = ("x-ratelimit-limit", "x-ratelimit-remaining")
+        shown = tuple(int(self.headers[name]) for name in tightest)
+        # A HEAD does not say whether its key is banned.
+        may_be_banned = self.status == 429 and self.code != "rate_limit_exceeded"
+        if may_be_banned or shown != self.figures[window]:
             return None
-        return per_day - int(found[1])
+        return self.headers["x-ratelimit-reset"]
+
+    @property
+    def page(self) -> tuple[dict[str, Any], float, float]:
+        """The filters of a list, and the ids between which it shows all."""
+        filters: dict[str, Any] = dict(parse_qsl(self.path.partition("?")[2]))
+        limit, after = int(filters.pop("limit", 20)), int(filters.pop("after", -1))
+        for name in filters.keys() & {"categoryId", "petId"}:
+            filters[name] = int(filters[name])
+        is_full = len(self.json) >= limit
+        return filters, after, self.json[-1]["id"] if is_full else inf
 
     @property
     def row_id(self) -> int:
@@ -86,6 +110,7 @@ class Tenant:
     id: int
     per_minute: int
     per_day: int
+    rows: float  # that it may hold
     keys: list[str]
     pets: list[int] = field(default_factory=list)
     orders: list[int] = field(default_factory=list)
@@ -95,20 +120,11 @@ class Tenant:
 
 
 @dataclass
-class Reader:
-    """A client that has followed a list to its end."""
-
-    tenant: str
-    last: int
-    seen: set[int]
-
-
-@dataclass
 class History:
     """All of it, for the rules."""
 
     tenants: dict[str, Tenant]
+    proxies: int  # that are trusted
     entries: list[Entry] = field(default_factory=list)
-    readers: list[Reader] = field(default_factory=list)
     # Hostile connections: who, when it began, and when it was closed.
     held: list[tuple[str, float, float]] = field(default_factory=list)

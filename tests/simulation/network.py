@@ -8,7 +8,7 @@ import socket
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import gevent
 import gevent._socket3 as gevent_sockets
@@ -303,22 +303,13 @@ class Listener(Descriptor):
         return Socket(self._network, end, peer).fileno(), peer
 
 
-class Server(Protocol):
-    """A simulated server that the worker connects to."""
-
-    def accept(self, end: End) -> None: ...
-
-    @property
-    def state(self) -> str: ...
-
-
 class Network:
     """All sockets of the worker, the listen queue, and the servers by their names."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.queue: deque[tuple[End, tuple[str, int]]] = deque()
-        self.servers: dict[str, Server] = {}
+        self.servers: dict[str, Any] = {}
         self.on_ready: Callable[[int], None] = lambda _number: None
         self._sockets: dict[int, Descriptor] = {}
         self._numbers = itertools.count(FIRST_DESCRIPTOR)

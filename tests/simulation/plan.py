@@ -1,8 +1,10 @@
 """What happens in a run: clients with their deeds, and faults; all from a seed."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 from typing import Any
 
 SECONDS = 20.0  # in which clients begin; they go on as long as it takes
@@ -13,34 +15,75 @@ CATEGORIES = range(5)
 PAGE_LIMITS = (6, 60)  # of the key for a web page
 TENANTS = ("shelter", "kennel", "rival")
 
-DEEDS = {  # how often each is done
-    "add": 10,
-    "add_again": 1,
-    "order": 8,
-    "complete": 2,
-    "cancel": 3,
-    "list_pets": 5,
-    "list_orders": 1,
-    "correct": 2,
-    "withdraw": 2,
-    "get": 4,
-    "get_order": 1,
-    "name_category": 2,
-    "list_categories": 1,
-    "invalid": 1,
-    "stranger": 1,
-    "elsewhere": 1,
-    "options": 1,
+ROWS = ("recent",) * 4 + ("any",) * 3 + ("unknown", "foreign")
+TEXTS = (None, "short", "long")
+PAGE_ORIGIN = "https://shelter.example"
+NOW_AND_THEN = (False, False, False, True)
+WAYS = ("whole",) * 12 + ("pieces", "new") * 3 + ("half_close", "leave") * 2
+VALUES: dict[str, Sequence[Any]] = {  # of each parameter
+    "way": (*WAYS, "drip"),  # how a request is sent
+    "forwarded": (None, None, "2001:db8::1", "2001:db8::2", "192.0.2.7, 2001:db8::3"),
+    "origin": (None,) * 5 + (PAGE_ORIGIN, "https://other.example"),
+    "method": ("GET", "HEAD"),
+    "path": ("pets", "store/orders", "categories/1"),
+    "page": ("", "/animals?name=burst", "/orders", "/keys", "/requests"),
+    "limit": (None, 1, 2, 5, 20, 100),
+    "after": (None, "first", *ROWS),
+    "pet": ROWS,
+    "order": ROWS,
+    "category": (None, *CATEGORIES),
+    "name": TEXTS,
+    "reference": TEXTS,
+    "status": (None, "available", "pending", "sold"),
+    "closing": (None, "completed", "cancelled"),
+    "has_key": (False, True),  # an Idempotency-Key
+    "tries": (1, 2, 6),
+    "again": (False, True),  # although it was carried out
+    "reuse": NOW_AND_THEN,  # of the key, for another body
+    "file": ("animals", "orders"),
+    "lines": (1, 3, 20),
+    "corrects": (False, True),
+    "is_at_fault": NOW_AND_THEN,
+    "answers": (0, 1, 2),
 }
-WITH_KEYS = ("add", "add_again", "order", "complete", "cancel", "correct")
+# What clients do, how often, and the parameters of each.
+DEEDS = {
+    "add": (10, "category status name has_key tries again reuse"),
+    "order": (8, "pet reference has_key tries again"),
+    "change_order": (5, "order reference closing has_key tries again"),
+    "delete_order": (2, "order"),
+    "get_order": (3, "order method"),
+    "list_orders": (2, "limit after pet closing"),
+    "list_pets": (5, "limit after status category"),
+    "correct": (4, "pet name status category has_key tries again"),
+    "withdraw": (2, "pet"),
+    "get": (4, "pet method"),
+    "name_category": (2, "category name"),
+    "delete_category": (2, "category"),
+    "list_categories": (2, "limit after"),
+    "stranger": (3, "path"),
+    "options": (1, "path"),
+}
+FORMS = {  # of the dashboard
+    "add": (3, "category status"),
+    "correct": (2, "pet status name"),
+    "order": (2, "pet reference"),
+    "withdraw": (1, "pet"),
+    "complete": (1, "order"),
+    "cancel": (1, "order"),
+    "delete": (1, "order"),
+    "export": (1, "file"),
+    "import": (2, "lines corrects is_at_fault answers"),
+    "open_page": (1, "page"),
+}
+TRICKS = "half a head,drip,garbage,two at once,no reading,unfinished body,cut"
 CONTEST = ("order", "withdraw", "order", "correct")  # of clients for one animal
 # What a member of a project does with a session, in the first of eight seeds.
-STORIES = ("revoke", "be banned")
-WAYS = {"whole": 12, "pieces": 3, "drip": 1, "half_close": 2, "leave": 2, "new": 3}
+STORIES = ("revoke", "be_banned")
 FAULTS = {
     "redis down": 3,
     "redis silent": 3,
-    "redis slow": 2,
+    "redis slow": 5,
     "redis full": 1,
     "redis loading": 1,
     "redis cut": 2,
@@ -57,6 +100,7 @@ FAULTS = {
     "clock": 2,
     "revoke": 3,
 }
+VOLLEY = {"category": 1, "name": "short"}
 FAILING_COMMITS = ("disk full", "disk write error", "disk gone")
 
 
@@ -67,12 +111,13 @@ class Deed:
     what: str
     pause: float = 0.0
     pick: int = 0  # decides what else there is to choose
-    way: str = "whole"  # how the request is sent
-    key: str | None = None  # an Idempotency-Key
-    tries: int = 1
+    chosen: dict[str, Any] = field(default_factory=dict)  # values of parameters
+
+    def __getitem__(self, parameter: str) -> Any:
+        return self.chosen.get(parameter)
 
     def choose(self, what: str, among: Sequence[Any]) -> Any:
-        """Choose a value for a parameter, whatever is chosen for the others."""
+        """Choose among what there is only when it is done."""
         return random.Random(f"{self.pick} {what}").choice(among)
 
 
@@ -81,7 +126,7 @@ class Client:
     """Somebody who sends requests one after the other."""
 
     name: str
-    kind: str  # api, reader, member or hostile
+    kind: str  # api, clerk, reader, member or hostile
     start: float
     deeds: tuple[Deed, ...] = ()
     tenant: str = "shelter"
@@ -126,13 +171,16 @@ class Outcome:
 def plan_of(seed: int) -> Plan:
     """Return the plan of a seed."""
     dice = random.Random(f"plan {seed}")
-    options = {"redis": int(dice.random() < 0.55)}
+    options = {"redis": int(dice.random() < 0.55), "proxies": dice.randrange(2)}
     if dice.random() < 0.15:
         options["connections"] = dice.randint(4, 12)
     if dice.random() < 0.15:
         options["max_requests"] = dice.randint(30, 100)
+    if seed % 2:
+        options["rows"] = dice.choice((8, 20, 40))
     faults = [_fault(dice, options) for _ in range(dice.choice((0, 2, 3, 4, 5, 7)))]
     clients = [_api_client(dice, number) for number in range(dice.randint(3, 6))]
+    clients += [_clerk(dice, number) for number in range(dice.choice((0, 1, 2)))]
     clients += [_reader(dice, number) for number in range(dice.randint(1, 2))]
     clients += [_hostile(dice, number) for number in range(dice.randint(0, 3))]
     for number in range(dice.choice((0, 1, 2, 3))):
@@ -142,37 +190,45 @@ def plan_of(seed: int) -> Plan:
     return Plan(seed, tuple(clients), tuple(faults), options)
 
 
-def _chosen(dice: random.Random, among: dict[str, int]) -> str:
-    return dice.choices(list(among), list(among.values()))[0]
+def _drawn(dice: random.Random, weights: dict[str, int]) -> str:
+    return dice.choices(list(weights), list(weights.values()))[0]
 
 
-def _deed(dice: random.Random, client: str, number: int, pace: float) -> Deed:
-    what = _chosen(dice, DEEDS)
-    may_have_key = what in WITH_KEYS
-    has_key = what == "add_again" or (may_have_key and dice.random() < 0.5)
-    return Deed(
-        what,
-        pause=dice.expovariate(1 / pace),
-        pick=dice.randrange(PICKS),
-        way=_chosen(dice, WAYS),
-        key=f"{client}.{number}" if has_key else None,
-        tries=dice.choice((1, 2, 3, 6)) if has_key else 1,
-    )
+def _deed(
+    dice: random.Random, what: str = "", pace: float = 0.001, among: Any = DEEDS
+) -> Deed:
+    """Return a deed, perhaps a certain one, with a value for each parameter."""
+    what = what or _drawn(dice, {name: often for name, (often, _) in among.items()})
+    pause, pick = dice.expovariate(1 / pace), dice.randrange(PICKS)
+    chosen = {name: dice.choice(VALUES[name]) for name in _parameters(among[what])}
+    return Deed(what, pause, pick, chosen)
+
+
+def _parameters(deed: tuple[int, str]) -> list[str]:
+    return sorted(("way", "forwarded", "origin", *deed[1].split()))
 
 
 def _api_client(dice: random.Random, number: int) -> Client:
-    name, pace = f"client-{number}", dice.choice((0.02, 0.3, 3.0))
-    deeds = [_deed(dice, name, each, pace) for each in range(dice.randint(4, 12))]
+    pace = dice.choice((0.02, 0.3, 3.0))
+    whats = ("add", "order", *[""] * dice.randint(3, 11))
     return Client(
-        name,
+        f"client-{number}",
         "api",
         dice.uniform(0, SECONDS),
-        tuple(deeds),
-        tenant=dice.choices(TENANTS, (5, 3, 1))[0],
+        tuple(_deed(dice, what, pace) for what in whats),
+        tenant=dice.choices(TENANTS, (5, 2, 3))[0],
         key=dice.randrange(KEYS - 1),
         latency=dice.choice((0.0002, 0.002, 0.05)),
         window=dice.choice((2_000, 16_000, 65_536)),
     )
+
+
+def _clerk(dice: random.Random, number: int) -> Client:
+    deeds = [_deed(dice, pace=1, among=FORMS) for _ in range(dice.randint(5, 12))]
+    # Keys that nobody revokes.
+    tenant, key = dice.choice((("shelter", KEYS - 1), ("rival", 0)))
+    start = dice.uniform(0, SECONDS)
+    return Client(f"clerk-{number}", "clerk", start, tuple(deeds), tenant, key)
 
 
 def _reader(dice: random.Random, number: int) -> Client:
@@ -184,13 +240,13 @@ def _reader(dice: random.Random, number: int) -> Client:
 
 
 def _hostile(dice: random.Random, number: int) -> Client:
-    tricks = ("half a head", "drip", "garbage", "two at once", "no reading")
-    tricks += ("unfinished body", "cut")
     deeds = [
-        Deed(dice.choice(tricks), dice.uniform(0, 5), dice.randrange(PICKS))
+        Deed(dice.choice(TRICKS.split(",")), dice.uniform(0, 5), dice.randrange(PICKS))
         for _ in range(dice.randint(1, 4))
     ]
-    return Client(f"hostile {number}", "hostile", dice.uniform(0, 30), tuple(deeds))
+    start, window = dice.uniform(0, 30), dice.choice((2_000, 65_536))
+    name = f"hostile {number}"
+    return Client(name, "hostile", start, tuple(deeds), window=window)
 
 
 def _burst(dice: random.Random, burst: int, faults: list[Fault]) -> list[Client]:
@@ -200,27 +256,26 @@ def _burst(dice: random.Random, burst: int, faults: list[Fault]) -> list[Client]
         fault = dice.choice(faults)
         start = max(0.0, fault.start + dice.uniform(-0.02, fault.seconds))
     size = dice.choice((3, 5, 8, 12, 25, 60))
-    what = dice.choice(
-        ("add", "add", "order", "contest", "add_same", "list_pets", "mixed")
-    )
-    tenant, pick = dice.choices(TENANTS, (3, 2, 1))[0], dice.randrange(PICKS)
+    kinds = ("add", "add", "order", "contest", "add_same", "list_pets", "mixed")
+    kind, tenant = dice.choice(kinds), dice.choices(TENANTS, (3, 2, 2))[0]
     spread, may_leave = dice.choice((0.0, 0.002, 0.1)), dice.random() < 0.3
+    pick, has_keys = dice.random(), dice.random() < 0.4
     clients = []
     for number in range(size):
+        what = {"add_same": "add", "mixed": ""}.get(kind, kind)
+        if kind == "contest":
+            what = CONTEST[number % len(CONTEST)]
+        deed = _deed(dice if kind == "mixed" else random.Random(pick), what)
+        changes: dict[str, Any] = {}
+        if kind != "mixed":
+            is_left = may_leave and dice.random() < 0.5
+            changes = {"way": "leave" if is_left else "whole", "reuse": False}
+            changes |= {"has_key": has_keys, "tries": 3, "pet": "any"}
+        if kind == "add_same":
+            changes |= {"has_key": True, "same": f"the-same-{burst}"}
+        deed = replace(deed, pause=0.0, chosen=deed.chosen | changes)
+        at, key = start + dice.uniform(0, spread), number % (KEYS - 1)
         name = f"burst-{burst}-{number}"
-        deed = Deed(what if what != "add_same" else "add", 0.0, pick)
-        if what == "mixed":
-            deed = _deed(dice, name, 0, 0.001)
-        if what == "add_same":
-            deed = replace(deed, key=f"the-same-{burst}", tries=3)
-        elif what == "contest":
-            deed = replace(deed, what=CONTEST[number % len(CONTEST)])
-        elif what in ("add", "order") and dice.random() < 0.4:
-            deed = replace(deed, key=f"{name}", tries=3)
-        if may_leave and dice.random() < 0.5:
-            deed = replace(deed, way="leave")
-        at = start + dice.uniform(0, spread)
-        key = number % (KEYS - 1)
         clients.append(Client(name, "api", at, (deed,), tenant=tenant, key=key))
     return clients
 
@@ -231,23 +286,30 @@ def _members(seed: int) -> Iterator[Client]:
     if story := dict(enumerate(STORIES)).get(seed % 8):
         # Nobody else uses this key, so that it may be revoked, or banned: which takes
         # as many requests as the project may send in a minute.
-        tenant = "kennel" if story == "be banned" else "rival"
+        tenant = "kennel" if story == "be_banned" else "rival"
         start, deeds = dice.uniform(0, SECONDS), (Deed(story, pick=seed // 8),)
         yield Client("member", "member", start, deeds, tenant=tenant, key=KEYS - 1)
     if seed % 3 == 0:
-        whats = ["list_pets"] * 10 + ["add"] * 4
-        dice.shuffle(whats)
-        deeds = tuple(Deed(what, dice.expovariate(2)) for what in whats)
+        deeds = tuple(
+            _deed(dice, what, pace=0.5)
+            for what in dice.choices(("list_pets", "add", "get"), (10, 3, 1), k=14)
+        )
         start = dice.uniform(0, SECONDS)
         yield Client("page", "api", start, deeds, tenant="rival", key=PAGE_KEY)
 
 
 def _volleys(dice: random.Random, faults: list[Fault]) -> Iterator[Client]:
-    """Return clients that write while a COMMIT fails, and then nobody for a while."""
+    """Return clients that write while a COMMIT fails, and then nobody for a while.
+
+    Also some that ask while Redis is late, one request after the other, and later.
+    """
     for number, fault in enumerate(faults):
+        if fault.what == "redis slow":
+            deeds = (Deed("list_pets", 1.2),) * 16
+            yield Client(f"pacer-{number}", "api", fault.start, deeds, "quiet")
         if fault.what in FAILING_COMMITS and dice.random() < 0.5:
             for each in range(8):
-                name, deed = f"volley-{number}-{each}", Deed("add")
+                name, deed = f"volley-{number}-{each}", Deed("add", chosen=VOLLEY)
                 start = fault.start + dice.uniform(0, 0.03)
                 yield Client(name, "api", start, (deed,), tenant="rival")
 
@@ -258,4 +320,23 @@ def _fault(dice: random.Random, options: dict[str, Any]) -> Fault:
         among = {name: n for name, n in FAULTS.items() if not name.startswith("redis")}
     seconds = dice.choice((0.05, 0.5, 3.0, 8.0)) * dice.uniform(0.5, 1.5)
     start = dice.uniform(0, SECONDS)
-    return Fault(_chosen(dice, among), start, seconds, dice.randrange(PICKS))
+    return Fault(_drawn(dice, among), start, seconds, dice.randrange(PICKS))
+
+
+def pairs(seeds: Iterable[int]) -> Iterator[tuple[str, int, int, int]]:
+    """Yield for each deed how many pairs of values its parameters have.
+
+    Also how many of them occur in the plans of the seeds, and how often the rarest.
+    """
+    found: Counter[tuple[Any, ...]] = Counter()
+    for seed in seeds:
+        for client in plan_of(seed).clients:
+            for deed in client.deeds:
+                values = combinations(sorted(deed.chosen.items()), 2)
+                found.update((client.kind, deed.what, *pair) for pair in values)
+    for kind, deeds in (("api", DEEDS), ("clerk", FORMS)):
+        for what, deed in deeds.items():
+            values = [[(x, each) for each in {*VALUES[x]}] for x in _parameters(deed)]
+            both = [product(*two) for two in combinations(values, 2)]
+            counts = [found[kind, what, *pair] for each in both for pair in each]
+            yield f"{kind} {what}", len(counts), sum(map(bool, counts)), min(counts)

@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.simulation.bugs import BUGS, Bug
 
-SEEDS = 300
+SEEDS = 100
 PROCESSES = 2
 
 

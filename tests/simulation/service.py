@@ -150,6 +150,7 @@ class Service:
         environ = {
             "DATABASE_URL": f"sqlite:///{self.disk.file}",
             "WEB_CONCURRENCY": str(WORKERS),
+            "PETSTORE_TRUSTED_PROXIES": str(self._options.get("proxies", 0)),
         }
         if self.redis:
             environ["REDIS_URL"] = "redis://redis"

@@ -6,6 +6,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import closing
+from math import inf
 from pathlib import Path
 
 from flask import Flask
@@ -25,16 +26,26 @@ from tests.simulation.clients import KINDS, Visitor
 from tests.simulation.disk import Disk, FailingFiles
 from tests.simulation.history import History, Tenant
 from tests.simulation.network import Network
-from tests.simulation.plan import KEYS, PAGE_LIMITS, Client, Fault, Outcome, Plan
+from tests.simulation.plan import (
+    KEYS,
+    PAGE_LIMITS,
+    PAGE_ORIGIN,
+    Client,
+    Fault,
+    Outcome,
+    Plan,
+)
 from tests.simulation.redis import Redis
 from tests.simulation.service import Service, at_once
 from tests.simulation.world import START_MS, Stuck, World
 
 RECOVERY_SECONDS = 3.0  # after the last fault, until everything is served again
 SETTLED_SECONDS = 90.0  # until no connection is left, however long a client lingers
-LIMITS = {"shelter": (1000, 100_000), "kennel": (20, 900), "rival": (300, 10_000)}
-PAGE_GRANT = Grant("public", *PAGE_LIMITS)
+LIMITS = {"shelter": (1000, 100_000), "kennel": (20, 900)}
+LIMITS |= {"rival": (300, 10_000), "quiet": (100, 5_000)}
+PAGE_GRANT = Grant("public", *PAGE_LIMITS, (PAGE_ORIGIN,))
 PAGES = ("base", "macros", "sign_in", "overview", "pets", "keys", "key", "new_key")
+SET_ROWS = "UPDATE project SET max_rows = ? WHERE id = ?"
 REVOKE = "UPDATE api_key SET revoked_ms = ? WHERE prefix = ? AND revoked_ms IS NULL"
 
 
@@ -98,11 +109,18 @@ class Stage:
             self.network.servers["redis"] = self.redis
         self.history = History(
             {
-                name: Tenant(name, number, *LIMITS[name], keys)
+                name: Tenant(name, number, *LIMITS[name], self._rows_of(name), keys)
                 for name, number, keys in template.tenants
-            }
+            },
+            plan.options.get("proxies", 0),
         )
+        for each in self.history.tenants.values():
+            if each.rows < inf:
+                at_once(str(self.disk.file), SET_ROWS, each.rows, each.id)
         self.service = Service(world, self.network, self.disk, self.redis, plan.options)
+
+    def _rows_of(self, name: str) -> float:
+        return inf if name == "shelter" else self.plan.options.get("rows", inf)
 
     def play(self) -> Outcome:
         """Let everything happen; return what became of it."""
@@ -118,6 +136,7 @@ class Stage:
         faults = self.world.faults + list(rules.judge(self))
         entries, counts = self.history.entries, self.world.counts
         counts["replays"] = sum(each.is_replay for each in entries)
+        counts["forms"] = sum(each.is_form for each in entries)
         counts["refusals by role"] = sum(each.status == 403 for each in entries)
         return Outcome(
             self.plan,
@@ -136,7 +155,6 @@ class Stage:
         ]
         for act in acts:
             await act.until_rung()
-        self.last_fault_at = max(self._fault_ends(), default=0.0)
         await self.world.sleep(RECOVERY_SECONDS)
         await self._probe()
         while self.network.open_sockets():
@@ -148,10 +166,6 @@ class Stage:
         self.service.is_over = True
         self.service.stop()
 
-    def _fault_ends(self) -> Iterator[float]:
-        for each in self.plan.faults:
-            yield 1000 + each.start + each.seconds
-
     def _visitor(self, client: Client) -> Visitor:
         return KINDS[client.kind](self.world, self.network, self.history, client)
 
@@ -161,17 +175,15 @@ class Stage:
         visitor = Visitor(
             self.world, self.network, self.history, Client("probe", "api", 0.0, key=3)
         )
-        self.probes = probes = [await visitor.send("probe", "GET", "/readyz")]
+        send, pets, orders = visitor.send, "/v1/pets", "/v1/store/orders"
+        self.probes = probes = [await send("probe", "GET", "/readyz")]
         pet = {"name": "probe", "categoryId": 1}
-        probes.append(await visitor.send("probe", "POST", "/v1/pets", body=pet))
+        probes.append(await send("createPet", "POST", pets, body=pet))
         pet_id = (probes[-1].json or {}).get("id", 1)
-        order = {"petId": pet_id}
-        probes.append(
-            await visitor.send("probe", "POST", "/v1/store/orders", body=order)
-        )
-        path, name = f"/v1/pets/{pet_id}", {"name": "corrected"}
-        probes.append(await visitor.send("probe", "PATCH", path, body=name))
-        probes.append(await visitor.send("probe", "GET", path))
+        probes.append(await send("createOrder", "POST", orders, body={"petId": pet_id}))
+        path, name = f"{pets}/{pet_id}", {"name": "corrected"}
+        probes.append(await send("updatePet", "PATCH", path, body=name))
+        probes.append(await send("getPet", "GET", path))
         visitor.leave()
 
     async def _fail(self, fault: Fault) -> None:
@@ -200,13 +212,9 @@ class Stage:
         self.disk.break_down("not at all")
 
     async def _locked(self, fault: Fault, _how: str) -> None:
-        await self._hold(fault, str(self.disk.file))
-
-    async def _counters(self, fault: Fault, _how: str) -> None:
-        await self._hold(fault, f"{self.disk.file}.counters")
-
-    async def _hold(self, fault: Fault, file: str) -> None:
-        """Keep the writer's lock, as another process may."""
+        """Keep the writer's lock of a file, as another process may."""
+        end = ".counters" if fault.what == "counters locked" else ""
+        file = f"{self.disk.file}{end}"
         ends = self.world.now + fault.seconds
         while self.world.now < ends:
             try:
@@ -216,6 +224,8 @@ class Stage:
                     await self.world.sleep(ends - self.world.now)
             except sqlite3.OperationalError:
                 await self.world.sleep(0.005)
+
+    _counters = _locked
 
     async def _kill(self, _fault: Fault, _how: str) -> None:
         self.service.kill()

@@ -1,0 +1,91 @@
+"""Searches for an order in which operations can have happened one after the other.
+
+The search is that of Wing and Gong ("Testing and Verifying Concurrent Objects", 1993)
+with the memory of Lowe ("Testing for Linearizability", 2017): next comes any operation
+that no other one must precede, and no state is looked at twice with the same rest.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+MOST_STATES = 20_000  # that are looked at
+
+
+class Operation(NamedTuple):
+    """What was done at some moment between a call and its return.
+
+    It returns at infinity if nobody knows whether it was done at all.
+    """
+
+    called_at: float
+    returned_at: float
+    call: Hashable  # with its answer
+    is_read: bool = False  # its answer says that it has changed nothing
+    source: object = None  # for people
+
+
+# Returns the states that a call can lead to, none if its answer does not fit.
+Step = Callable[[Any, Any], Iterable[Hashable]]
+
+
+def contradiction(
+    operations: Iterable[Operation], initial: Hashable, step: Step
+) -> Operation | None:
+    """Return an operation that fits into no order, or None if there is an order.
+
+    It gives up after MOST_STATES, and returns where it got stuck.
+    """
+    calls = sorted(operations, key=lambda each: each.called_at)
+    needed = sum(1 << n for n, each in enumerate(calls) if each.returned_at < inf)
+    rest: list[tuple[int, Hashable]] = [(0, initial)]
+    seen: set[tuple[int, Hashable]] = set()
+    furthest, most = 0, -1
+    while rest and len(seen) < MOST_STATES:
+        done, state = rest.pop()
+        done = _with_reads(calls, done, state, step)
+        if (done, state) in seen:
+            continue
+        seen.add((done, state))
+        if (count := (done & needed).bit_count()) > most:
+            furthest, most = done, count
+        if done & needed == needed:
+            return None
+        for number in reversed(_choices(calls, done)):
+            after = step(state, calls[number].call)
+            rest += ((done | 1 << number, each) for each in after)
+    unfit = (each for n, each in enumerate(calls) if not furthest >> n & 1)
+    return min(unfit, key=lambda each: each.returned_at)
+
+
+def _with_reads(
+    calls: Sequence[Operation], done: int, state: Hashable, step: Step
+) -> int:
+    """Add all reads that fit, which cannot be wrong."""
+    before = -1
+    while done != before:
+        before = done
+        for number in _candidates(calls, done):
+            if calls[number].is_read and [*step(state, calls[number].call)]:
+                done |= 1 << number
+    return done
+
+
+def _choices(calls: Sequence[Operation], done: int) -> list[int]:
+    """Return what may come next; of equal calls only the one that must come first."""
+    chosen: dict[Hashable, int] = {}
+    candidates = list(_candidates(calls, done))
+    for number in sorted(candidates, key=lambda each: calls[each].returned_at):
+        chosen.setdefault(calls[number].call, number)
+    return list(chosen.values())
+
+
+def _candidates(calls: Sequence[Operation], done: int) -> Iterator[int]:
+    """Yield what was called before any other one has returned."""
+    deadline = inf
+    for number, each in enumerate(calls):
+        if not done >> number & 1:
+            if each.called_at > deadline:
+                return
+            deadline = min(deadline, each.returned_at)
+            yield number
