@@ -72,11 +72,9 @@ def test_a_list_to_print_is_whole(browser: Browser, monkeypatch: pytest.MonkeyPa
 def test_invalid_query_gets_an_error_page(browser: Browser):
     for query in (
         *("after=-1", "after=x", "before=1.5", "last=2", "limit=101", "x=1"),
-        *("status=lost", "status=%ff", "limit=1&limit=1", "%ff=1"),
+        *("status=lost", "status=%ff", "limit=1&limit=1", "%ff=1", "category=dogs"),
     ):
         for path in LISTS:
             answer = browser.get(f"{path}?{query}")
             assert answer.status_code == 400
             assert "Invalid link" in answer.text
-    for query in ("category=dogs", "name=%00", "name=%ff", f"name={'x' * 201}"):
-        assert browser.get(f"{ANIMALS}?{query}").status_code == 400
