@@ -49,23 +49,6 @@ def test_the_newest_ended_keys_are_kept_for_30_days(
 
 
 @pytest.mark.parametrize(
-    ("expires", "grace", "state"),
-    [(60, 30, "retired"), (30, 60, "expired"), (30, None, "expired")],
-)
-def test_key_counts_as_ended_from_its_first_end(
-    project: Project, clock: Clock, expires: int, grace: int | None, state: str
-):
-    key = Key.by_prefix(Key.issue(project, expires_ms=START_MS + expires * 1000)[:16])
-    if grace is not None:
-        key.rotate(grace)
-    clock.move(seconds=29)
-    assert key.prefix not in ended(project)
-    clock.move(seconds=1)
-    assert key.prefix in ended(project)
-    assert Key.by_prefix(key.prefix).state == state
-
-
-@pytest.mark.parametrize(
     ("end", "state"),
     [(Key.revoke, "revoked"), (lambda key: key.rotate(0), "retired")],
 )

@@ -28,8 +28,3 @@ def test_alerts_panels_and_documentation_have_the_metrics_that_there_are(
     documented = set(re.findall(rows, OPERATING, re.MULTILINE))
     assert {name for name in described if METRIC.fullmatch(name)} == documented
     assert not [metric for metric in documented if metric not in panels]
-
-
-def test_panels_have_unique_positions_and_ids():
-    places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in PANELS]
-    assert len(set(places)) == len({panel["id"] for panel in PANELS}) == len(PANELS)

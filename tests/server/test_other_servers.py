@@ -74,16 +74,6 @@ def send_in_chunks(service: Service, *chunks: bytes) -> int:
             return error.code
 
 
-def break_off(service: Service, head: str, body: bytes) -> bytes:
-    """Send a part of a body, and return the status of the answer, if there is one.
-
-    The server itself may refuse it, or wait for the rest until the client has gone.
-    """
-    with Wire(service.url) as wire:
-        wire.send(post(service.key, head), body).socket.shutdown(socket.SHUT_WR)
-        return wire.rest()[9:12]
-
-
 @contextmanager
 def running(server: str, environ: dict[str, str], directory: Path) -> Iterator[Service]:
     if server not in COMMANDS:
@@ -124,9 +114,15 @@ def test_requests_get_the_usual_responses(
         assert send_in_chunks(service, LARGEST) == 201
         assert send_in_chunks(service, LARGEST, b" ") == 413
         chunked = "Transfer-Encoding: chunked"
-        for head, part in ((chunked, b"zz\r\n"), (chunked, b"5\r\n{")):
-            assert break_off(service, head, part) in (b"", b"400")
-        assert break_off(service, "Content-Length: 9", b"{") in (b"", b"400")
+        for head, part in (
+            (chunked, b"zz\r\n"),
+            (chunked, b"5\r\n{"),
+            ("Content-Length: 9", b"{"),
+        ):
+            with Wire(service.url) as wire:
+                wire.send(post(service.key, head), part).socket.shutdown(socket.SHUT_WR)
+                # The server may also wait for the rest until the client has gone.
+                assert wire.rest()[9:12] in (b"", b"400")
         with ThreadPoolExecutor(8) as pool:
             pending = [pool.submit(service.send, body=REX) for _ in range(24)]
         assert len({each.result().json["id"] for each in pending}) == 24
