@@ -1,8 +1,11 @@
-"""The request log: one line of JSON on stdout per request, without secrets."""
+"""The log: one line of JSON for each request and event, without secrets."""
 
 import json
 import logging
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +15,8 @@ from flask.testing import FlaskClient
 from petstore import events, log
 from petstore.models.keys import Key
 from petstore.models.pets import Pet
+from petstore.models.projects import Project
+from tests.harness.servers import ROOT
 
 Lines = Callable[[], list[dict[str, Any]]]
 REX = {"name": "Rex", "categoryId": 7}
@@ -174,3 +179,42 @@ def test_what_libraries_log_is_one_line_on_stderr(capfd: pytest.CaptureFixture[s
     del line["time"]
     assert line == {"event": "gunicorn", "level": "WARNING", "message": "a\nb"}
     assert out == ""
+
+
+def test_commands_log_what_happens_to_keys_and_plans_on_stderr_without_secrets(
+    flask: Callable, key: str, capfd: pytest.CaptureFixture[str]
+):
+    capfd.readouterr()
+    successor = flask("keys", "rotate", key[:16]).stdout.strip()
+    Key.update(banned_until_ms=2**62).execute()
+    flask("keys", "unban", key[:16])
+    flask("keys", "revoke", key[:16])
+    flask("projects", "change", "shelter", "--plan", "pro")
+    out, err = capfd.readouterr()
+    lines = [json.loads(line) for line in err.splitlines()]
+    when = {"time": "2027-03-17T12:00:10.000Z", "level": "INFO"}
+    of_key = {"project": "shelter", "key": key[:16]}
+    assert lines[:-1] == [
+        {"event": "key_rotated"} | when | of_key,
+        {"event": "key_created"} | when | of_key | {"key": successor[:16]},
+        {"event": "key_unbanned"} | when | of_key,
+        {"event": "key_revoked"} | when | of_key,
+    ]
+    assert (lines[-1]["event"], lines[-1]["plan"]) == ("plan_changed", "pro")
+    digests = [row.digest.hex() for row in Key.select()]
+    for secret in (key[16:], successor[16:], *digests):
+        assert secret not in out + err
+    assert out == ""
+
+
+def test_events_of_commands_are_not_shown_on_a_terminal(
+    project: Project, environ: dict[str, str]
+):
+    ours, theirs = os.openpty()
+    os.write(theirs, b"nothing else")
+    command = [sys.executable, "-m", "flask", "keys", "create"]
+    output = {"stdout": subprocess.DEVNULL, "stderr": theirs}
+    subprocess.run(command, cwd=ROOT, env=os.environ | environ, check=True, **output)
+    assert os.read(ours, 1024) == b"nothing else"
+    os.close(ours)
+    os.close(theirs)

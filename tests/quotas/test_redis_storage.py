@@ -1,16 +1,29 @@
-"""The storage for one Redis: its connections, and what it takes for an outage."""
+"""Counters in Redis: its connections, TLS, names, and what is an outage."""
 
+import socket
+import ssl
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import redis
+import trustme
+from flask.testing import FlaskClient
+from redis import Redis
 
+from petstore.models.secrets import Secret
 from petstore.quotas.limiter import STRANGERS
 from petstore.quotas.redis import redis_storage
 from petstore.quotas.strategy import Hit
 from petstore.timeouts import Limits
+from tests.harness import servers
 from tests.harness.clusters import Server
+from tests.harness.listening import listening
+from tests.harness.proxies import Proxy
+from tests.quotas.requests import PETS, remaining
 
 HITS = [Hit("somebody", STRANGERS)]
 
@@ -44,3 +57,42 @@ def test_server_that_does_not_answer_is_given_up_in_a_quarter_of_a_second(
         with pytest.raises(storage.base_exceptions):
             storage.count(HITS)
         assert 0.15 < time.monotonic() - began < 0.25
+
+
+class Encrypted(Proxy):
+    """A proxy that accepts TLS and forwards plain text to its target."""
+
+    def __init__(self, target: int, authority: trustme.CA) -> None:
+        self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        authority.issue_cert("127.0.0.1").configure_cert(self._context)
+        super().__init__(target)
+
+    def finish_request(self, client: socket.socket, address: object) -> None:
+        with (
+            suppress(ssl.SSLError),
+            self._context.wrap_socket(client, server_side=True) as channel,
+        ):
+            super().finish_request(channel, address)
+
+
+def test_hits_are_counted_over_tls_and_an_untrusted_certificate_is_refused(
+    tmp_path: Path,
+):
+    with servers.redis(tmp_path, "--requirepass", "p") as url:
+        network = Encrypted(urlsplit(url).port, trustme.CA())
+        with listening(network):
+            address = f"rediss://:p@127.0.0.1:{network.port}/3"
+            storage = redis_storage(f"{address}?ssl_cert_reqs=none")
+            assert [storage.count(HITS).used[1] for _ in range(5)] == [1, 2, 3, 4, 5]
+            storage = redis_storage(address)
+            with pytest.raises(storage.base_exceptions) as refusal:
+                storage.count(HITS)
+    assert isinstance(refusal.value.__context__, ssl.SSLCertVerificationError)
+
+
+@pytest.mark.parametrize("store", ["redis"], indirect=True)
+def test_names_begin_with_an_id_from_the_database(client: FlaskClient, redis_url: str):
+    assert remaining(client.get(PETS)) == (2, 4)
+    with Redis.from_url(redis_url, decode_responses=True) as server:
+        names = {name.partition("{")[0] for name in server.keys("petstore:*")}
+    assert names == {f"petstore:{Secret.shared('installation')[:12]}:"}
