@@ -74,6 +74,7 @@ def run(language: str, source: str, service: Service, api: str = "") -> str:
             "KEY": service.key,
             "PATH": "/usr/local/bin:/usr/bin:/bin",
         },
+        cwd=service.gunicorn.log.parent,  # where samples may write files
         capture_output=True,
         text=True,
         timeout=120,
