@@ -1,11 +1,13 @@
-"""Tests that only writers wait for SQLite's locks."""
+"""Tests that only writers wait for SQLite's locks and syncs."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from tests.harness.databases import locked
-from tests.harness.services import Service
+from tests.harness.services import Service, serving
+from tests.harness.waiting import wait_until
 
 REX = {"name": "Rex", "categoryId": 7}
 
@@ -46,3 +48,25 @@ def test_body_with_an_idempotency_key_is_refused_without_the_writers_lock(
     headers = {"Idempotency_Key": "a", "Content_Type": media_type}
     with locked(file):
         assert service.send(body=body, **headers).status == status
+
+
+def test_writes_are_answered_after_their_sync_and_reads_before(
+    sqlite_url: str, tmp_path: Path
+):
+    hold, wal = tmp_path / "hold", tmp_path / "petstore.db-wal"
+    environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "1"}
+    environ["SYNC_HOLD"] = str(hold)
+    worker = ("--worker-class", "tests.faults.slow_disk.SlowDiskWorker")
+    with serving(tmp_path, environ, *worker) as service, ThreadPoolExecutor(4) as pool:
+        # The first writes of a process sync the beginning of each log.
+        assert service.send(body=REX).status == 201
+        size = wal.stat().st_size
+        hold.touch()
+        pending = [pool.submit(service.send, body=REX) for _ in range(4)]
+        try:
+            wait_until(lambda: wal.stat().st_size > size)
+            assert [service.send().status for _ in range(5)] == [200] * 5
+            assert not any(each.done() for each in pending)
+        finally:
+            hold.unlink()
+        assert {each.result().status for each in pending} == {201}
