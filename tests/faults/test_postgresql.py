@@ -180,6 +180,27 @@ def test_idle_transactions_have_a_time_limit_on_the_server(database: Postgresql)
     assert setting == (f"{LIMITS.idle_transaction_seconds:g}s",)
 
 
+def test_end_of_an_idle_transaction_is_an_outage(
+    database: Postgresql, server: Postgres
+):
+    def idle() -> None:
+        with database.atomic():
+            [(pid,)] = database.execute_sql("SELECT pg_backend_pid()")
+            database.execute_sql("SET LOCAL idle_in_transaction_session_timeout = 1")
+            wait_until(lambda: not is_connected(server, pid))
+            database.execute_sql("SELECT 1")
+
+    with pytest.raises(peewee.PeeweeException) as caught:
+        idle()
+    assert database.is_outage(caught.value)
+
+
+def is_connected(server: Postgres, pid: int) -> bool:
+    with psycopg.connect(server.url) as other:
+        query = "SELECT true FROM pg_stat_activity WHERE pid = %s"
+        return other.execute(query, (pid,)).fetchone() is not None
+
+
 def test_connection_is_not_used_again_if_its_rollback_fails(database: Postgresql):
     def break_off() -> None:
         with database.atomic():
