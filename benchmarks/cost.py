@@ -47,7 +47,6 @@ from benchmarks.stage import (
     GEVENT,
     PYTHON,
     STORES,
-    USUAL_STORES,
     Stage,
     stage,
 )
@@ -122,7 +121,7 @@ def _options() -> argparse.Namespace:
     chosen = parser.parse_args()
     if unknown := set(chosen.rows) - set(ROWS):
         parser.error(f"no row is {unknown.pop()}")
-    chosen.stores = [chosen.store] if chosen.store else USUAL_STORES
+    chosen.stores = [chosen.store] if chosen.store else STORES
     chosen.meters = [chosen.meter] if chosen.meter else list(METERS)
     chosen.counted = FEW_REQUESTS if chosen.short else REQUESTS
     chosen.rows = chosen.rows or (list(CASES) if chosen.short else ROWS)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import psutil
 
 from benchmarks.requests import CASES
-from benchmarks.stage import STORES, USUAL_STORES, Server, Stage
+from benchmarks.stage import STORES, Server, Stage
 
 SCRIPT = Path(__file__).with_name("requests.lua")
 UNIT_MS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
@@ -42,7 +42,7 @@ def options(description: str, *, rounds: int) -> argparse.Namespace:
     if unknown := set(chosen.cases) - set(cases):
         parser.error(f"no case is {unknown.pop()}; there are {', '.join(cases)}")
     chosen.cases = chosen.cases or cases
-    chosen.stores = [chosen.store] if chosen.store else USUAL_STORES
+    chosen.stores = [chosen.store] if chosen.store else STORES
     return chosen
 
 

@@ -15,8 +15,7 @@ import redis
 
 from tests.harness import servers
 
-USUAL_STORES = ("sqlite", "postgresql")  # the latter with Redis
-STORES = (*USUAL_STORES, "postgresql-alone")
+STORES = ("sqlite", "postgresql")  # the latter with Redis
 YARDSTICKS = Path(__file__).with_name("yardsticks")
 BY_HAND = "benchmarks.yardsticks.flask_app:app"
 PYTHON = (sys.executable, "-m")
@@ -114,9 +113,8 @@ def stage(store: str, proxies: int = 0) -> Iterator[Stage]:
             environ["DATABASE"] = f"{directory}/petstore.db"
             environ["DATABASE_URL"] = f"sqlite:///{environ['DATABASE']}"
         else:
-            environ["DATABASE_URL"] = stack.enter_context(servers.postgresql())
-        if store == "postgresql":
             counters = servers.redis(Path(directory))
+            environ["DATABASE_URL"] = stack.enter_context(servers.postgresql())
             environ["REDIS_URL"] = stack.enter_context(counters)
         servers.flask(environ, "migrate").check_returncode()
         yield Stage(store, Path(directory), environ, _processes(environ))
@@ -124,13 +122,11 @@ def stage(store: str, proxies: int = 0) -> Iterator[Stage]:
 
 def _processes(environ: dict[str, str]) -> dict[str, psutil.Process]:
     """Return the servers of the stores, by name."""
-    found = {}
-    if (url := environ["DATABASE_URL"]).startswith("postgresql"):
-        with psycopg.connect(url) as connection:
-            [directory] = connection.execute("SHOW data_directory").fetchone()
-        pid = Path(directory, "postmaster.pid").read_text().split()[0]
-        found["PostgreSQL"] = psutil.Process(int(pid))
-    if url := environ.get("REDIS_URL"):
-        with redis.from_url(url) as client:
-            found["Redis"] = psutil.Process(client.info("server")["process_id"])
-    return found
+    if "REDIS_URL" not in environ:
+        return {}
+    with psycopg.connect(environ["DATABASE_URL"]) as connection:
+        [directory] = connection.execute("SHOW data_directory").fetchone()
+    pid = Path(directory, "postmaster.pid").read_text().split()[0]
+    with redis.from_url(environ["REDIS_URL"]) as client:
+        redis_pid = client.info("server")["process_id"]
+    return {"PostgreSQL": psutil.Process(int(pid)), "Redis": psutil.Process(redis_pid)}
