@@ -1,17 +1,20 @@
 """Tests for counters in a Redis Cluster, including the loss of a node."""
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.faults.conftest import Serve
+from tests.harness.bursts import burst
 from tests.harness.clusters import Cluster, cluster
 from tests.harness.load import countdown, load
 from tests.harness.services import Service, issue_key
 from tests.harness.waiting import wait_until
 
 WORKERS = 2  # of the service
+BURST = 120  # redis-py opens 100 connections to a node unless told otherwise
 
 
 @pytest.fixture
@@ -29,6 +32,12 @@ def service(serve: Serve, nodes: Cluster) -> Service:
 def keys(service: Service) -> list[str]:
     """Keys of projects whose counters are on all nodes."""
     return [issue_key(service.gunicorn.environ) for _ in range(6)]
+
+
+def test_exactly_the_limit_is_served(service: Service):
+    environ = service.gunicorn.environ
+    assert burst(random.Random(0), environ, [service.url], BURST) == []
+    assert not service.events("counters_lost")
 
 
 def test_lost_node_is_an_outage_of_the_store_until_it_returns(
