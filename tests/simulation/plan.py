@@ -186,7 +186,7 @@ def plan_of(seed: int) -> Plan:
     for number in range(dice.choice((0, 1, 2, 3))):
         clients += _burst(dice, number, faults)
     clients += _members(seed)
-    clients += _volleys(random.Random(f"volleys {seed}"), faults)
+    clients += _witnesses(random.Random(f"witnesses {seed}"), faults)
     return Plan(seed, tuple(clients), tuple(faults), options)
 
 
@@ -298,15 +298,21 @@ def _members(seed: int) -> Iterator[Client]:
         yield Client("page", "api", start, deeds, tenant="rival", key=PAGE_KEY)
 
 
-def _volleys(dice: random.Random, faults: list[Fault]) -> Iterator[Client]:
-    """Return clients that write while a COMMIT fails, and then nobody for a while.
+def _witnesses(dice: random.Random, faults: list[Fault]) -> Iterator[Client]:
+    """Return clients that show what a fault does to a certain request.
 
-    Also some that ask while Redis is late, one request after the other, and later.
+    Some write while a COMMIT fails, and then nobody for a while. One asks while Redis
+    is late, and later. One keeps its connection while the worker stops, and one comes.
     """
     for number, fault in enumerate(faults):
         if fault.what == "redis slow":
             deeds = (Deed("list_pets", 1.2),) * 16
             yield Client(f"pacer-{number}", "api", fault.start, deeds, "quiet")
+        if fault.what == "stop":
+            deeds = Deed("list_pets"), Deed("list_pets", 45.0)
+            before, after = max(0.0, fault.start - 0.5), fault.start + 0.01
+            yield Client(f"idler-{number}", "api", before, deeds, "quiet")
+            yield Client(f"caller-{number}", "api", after, deeds[:1], "quiet")
         if fault.what in FAILING_COMMITS and dice.random() < 0.5:
             for each in range(8):
                 name, deed = f"volley-{number}-{each}", Deed("add", chosen=VOLLEY)
