@@ -157,6 +157,12 @@ class ShareStorage(MemoryStorage, AlignedWindowSupport):
                 self.incr(key, item.get_expiry(), cost)
             return Counts(True, [number + cost for number in used], now_ms)
 
+    def clear(self, key: str) -> None:
+        """Forget all windows of a subject."""
+        for window in [*self.storage]:
+            if window.rsplit("/", 2)[0] == key:
+                super().clear(window)
+
 
 def _is_outage(error: Exception) -> bool:
     if isinstance(error, peewee.PeeweeException):

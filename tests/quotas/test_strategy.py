@@ -61,6 +61,12 @@ def test_windows_of_several_subjects_are_decided_together(
     assert limiter.count(both, cost=0).used == [0, 0, 3]
 
 
+def test_what_is_cleared_begins_anew(limiter: AlignedWindowRateLimiter):
+    assert limiter.hit(MINUTE, *CALLER, cost=3)
+    limiter.clear(MINUTE, *CALLER)
+    assert limiter.hit(MINUTE, *CALLER)
+
+
 def test_strategies_of_limits_take_each_storage_and_ours_only_those(storage: Storage):
     limiter = FixedWindowRateLimiter(storage)
     assert [limiter.hit(HOUR, "a") for _ in range(5)] == [True] * 4 + [False]
