@@ -21,8 +21,6 @@ from tests.harness.services import issue_key
 
 TIMEOUT_MS = 60_000  # of the browser
 
-UNBUFFERED = "proxy_request_buffering off;"
-
 
 @dataclass
 class World:
@@ -84,8 +82,7 @@ def front(request: pytest.FixtureRequest, world: World) -> Iterator[Front]:
     if request.param == "caddy":
         yield world.front
         return
-    added = UNBUFFERED if request.param.endswith("without buffers") else ""
-    with nginx(world.instances[0].url.removeprefix("http://"), added) as front:
+    with nginx(world.instances[0].url.removeprefix("http://")) as front:
         yield front
 
 

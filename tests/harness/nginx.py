@@ -54,29 +54,24 @@ class Nginx(Front):
 
 
 @contextmanager
-def nginx(upstream: str, added: str = "") -> Iterator[Nginx]:
-    """Run nginx in front of this address for the duration of the block.
-
-    What is added stands beside the directive that passes requests on.
-    """
+def nginx(upstream: str) -> Iterator[Nginx]:
+    """Run nginx in front of this address for the duration of the block."""
     # Not in pytest's temporary directory, which nginx's workers may not enter.
     with tempfile.TemporaryDirectory(prefix="petstore-nginx-") as directory:
         Path(directory).chmod(0o755)
-        with _serving(Path(directory), upstream, added) as front:
+        with _serving(Path(directory), upstream) as front:
             yield front
 
 
 @contextmanager
-def _serving(directory: Path, upstream: str, added: str) -> Iterator[Nginx]:
+def _serving(directory: Path, upstream: str) -> Iterator[Nginx]:
     certificates = Certificates(directory / "live", trustme.CA())
     certificates.issue(BASE, BASE, f"*.{BASE}")
     trusted = directory / "authority.pem"
     certificates.authority.cert_pem.write_to_path(trusted)
     ports = Front.anywhere(trusted)
     front = Nginx(ports.http, ports.https, trusted, certificates)
-    placed = _placed(directory, front, upstream)
-    placed = placed.replace("proxy_pass ", f"{added}proxy_pass ")
-    (directory / "petstore.conf").write_text(placed)
+    (directory / "petstore.conf").write_text(_placed(directory, front, upstream))
     (directory / "nginx.conf").write_text(AROUND.format(directory=directory))
     command = ["nginx", "-c", str(directory / "nginx.conf"), "-p", str(directory)]
     with running(command, front.https, directory / "nginx.log"):

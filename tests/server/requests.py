@@ -31,6 +31,11 @@ UNREADABLE = {
     "two lengths": post(KEY, "Content-Length: 32", "Content-Length: 33"),
     "a length of 5,000 digits": post(KEY, "Content-Length: " + "9" * 5000),
     "a length and chunks": post(KEY, "Content-Length: 32", CHUNKED),
+    "a length with a sign": post(KEY, "Content-Length: +32"),
+    "a list of lengths": post(KEY, "Content-Length: 0, 32"),
+    "chunks twice": post(KEY, "Transfer-Encoding: chunked, chunked"),
+    "chunks that are not the last coding": post(KEY, CHUNKED + ", identity"),
+    "a second coding": post(KEY, "Transfer-Encoding: identity", CHUNKED),
     "compressed chunks": post(KEY, "Transfer-Encoding: gzip, chunked"),
     "chunks in HTTP/1.0": post(KEY, CHUNKED).replace(b"HTTP/1.1", b"HTTP/1.0"),
     "a chunk without a number": post(KEY, CHUNKED) + b"zz\r\n",
@@ -39,6 +44,7 @@ UNREADABLE = {
     "line feeds in chunks": post(KEY, CHUNKED) + b"3\nabc\n0\n\n",
     "a carriage return in an extension": post(KEY, CHUNKED) + b"3;a\rb\r\nabc\r\n",
     "a chunk of too many digits": post(KEY, CHUNKED) + b"5" * 2000,
+    "a last chunk with a sign": post(KEY, CHUNKED) + b"-0\r\n\r\n",
     "a trailer without a colon": post(KEY, CHUNKED) + b"0\r\nno trailer\r\n\r\n",
 }
 TOO_LARGE = {

@@ -2,14 +2,12 @@
 
 import json
 import re
-import socket
 
 import pytest
 
 from tests.harness.answers import RATE_LIMIT_HEADERS
 from tests.harness.samples import Samples
 from tests.harness.servers import Gunicorn
-from tests.harness.smuggling import smuggled
 from tests.harness.waiting import wait_until
 from tests.harness.wire import Answer, Wire, get
 from tests.server.requests import HEAD, KEY, TOO_LARGE, UNREADABLE
@@ -45,15 +43,6 @@ def test_headers_up_to_the_limit_are_accepted(wire: Wire, key: str, count: int):
     room = HEAD - len(get(key, *["X: "] * count))
     lines = ["X: " + "a" * (room // count)] * count
     assert wire.send(get(key, *lines)).answer().status == 200
-
-
-def test_request_within_a_request_is_never_answered(service: Gunicorn, key: str):
-    for case in smuggled("x", key, "outer", "inner"):
-        with Wire(service.url) as wire:
-            wire.send(case.content).socket.shutdown(socket.SHUT_WR)
-            received = wire.rest()
-        assert received.count(b"X-Request-ID: ") <= 1, case.name
-        assert b"X-Request-ID: inner" not in received, case.name
 
 
 def test_malformed_request_is_logged_and_counted_once(wire: Wire, service: Gunicorn):
