@@ -1,12 +1,10 @@
 """Debian's PgBouncer in transaction mode, between the service and PostgreSQL."""
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from tests.harness.servers import free_port, running
@@ -28,16 +26,9 @@ server_reset_query =
 CONNECTIONS = 4
 
 
-class Pooler(NamedTuple):
-    """A running PgBouncer."""
-
-    url: str
-    process: subprocess.Popen
-
-
 @contextmanager
-def pgbouncer(server: str) -> Iterator[Pooler]:
-    """Run PgBouncer in front of this server."""
+def pgbouncer(server: str) -> Iterator[str]:
+    """Run PgBouncer in front of this server for the block, and yield its URL."""
     # Not in pytest's temporary directory, which PgBouncer's user may not enter.
     with tempfile.TemporaryDirectory(prefix="petstore-pgbouncer-") as directory:
         config, port = Path(directory, "pgbouncer.ini"), free_port()
@@ -48,5 +39,5 @@ def pgbouncer(server: str) -> Iterator[Pooler]:
         # PgBouncer refuses to run as root; PostgreSQL's user runs it then.
         user = [f"--user={Path(socket).owner()}"] if os.geteuid() == 0 else []
         command = ["pgbouncer", *user, str(config)]
-        with running(command, port, config.with_suffix(".log")) as process:
-            yield Pooler(f"postgresql://petstore@127.0.0.1:{port}/petstore", process)
+        with running(command, port, config.with_suffix(".log")):
+            yield f"postgresql://petstore@127.0.0.1:{port}/petstore"

@@ -3,20 +3,15 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from petstore.models.keys import Key
-from petstore.models.projects import Plan, Project
-from petstore.settings import read_settings
-from petstore.storage.database import open_databases
 from petstore.timeouts import Limits
-from tests.harness import databases, servers
+from tests.harness import servers
 from tests.harness.patience import PATIENT
+from tests.harness.services import issue_key
 from tests.harness.wire import Wire
 
-PLENTY = Plan("enterprise", 10**6, 10**6)
 # They may not be longer than other limits, and hardly any of these services uses Redis.
 SHORT_HITS = {"redis_seconds": Limits().redis_seconds}
 
@@ -41,7 +36,7 @@ def service(
     directory = tmp_path_factory.mktemp("gunicorn")
     with servers.gunicorn(directory, server_environ, APP) as service:
         yield service
-    assert tracebacks(service.log) == []
+    assert service.tracebacks() == []
 
 
 @pytest.fixture(scope="module")
@@ -61,20 +56,13 @@ def serve(
 
         yield serve
     for log in directory.glob("gunicorn-*.log"):
-        assert tracebacks(log) == []
-
-
-def tracebacks(log: Path) -> list[str]:
-    """Return the lines of a log that hold a traceback."""
-    return [line for line in log.read_text().splitlines() if "Traceback" in line]
+        assert "Traceback" not in log.read_text()
 
 
 @pytest.fixture
-def key(server_environ: dict[str, str]) -> Iterator[str]:
+def key(server_environ: dict[str, str]) -> str:
     """A key of a new project with ample limits."""
-    open_databases(read_settings(server_environ))
-    yield Key.issue(Project.add("Shelter", None, PLENTY))
-    databases.close()
+    return issue_key(server_environ)
 
 
 @pytest.fixture
