@@ -52,16 +52,6 @@ def test_orders_of_a_withdrawn_animal_stay_and_keep_its_id(
     assert error_of(closing) == (409, "order_closed")
 
 
-def test_the_id_of_a_withdrawn_animal_is_not_given_again(
-    client: FlaskClient, rex: dict
-):
-    ids = {rex["id"]}
-    for _ in range(3):
-        withdraw(client, {"id": max(ids)})
-        ids.add(client.post("/v1/pets", json=MIA).json["id"])
-    assert len(ids) == 4
-
-
 @of_one_engine
 def test_idempotency_key_and_body_are_ignored(client: FlaskClient, rex: dict):
     named = {"headers": {"Idempotency-Key": "not valid"}, "data": b"{"}

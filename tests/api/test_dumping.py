@@ -1,22 +1,15 @@
 """Responses contain what marshmallow dumps, whatever the fields and the hooks are."""
 
-import json
 from datetime import date
 from decimal import Decimal
 from enum import Enum
 from typing import Any, NamedTuple
 from uuid import UUID
 
-import pytest
-from flask import Flask
-from flask.testing import FlaskClient
 from marshmallow import Schema, fields, post_dump, pre_dump
 
-from petstore.api.contract import Contract, Result
-from petstore.models.grants import READ
 from petstore.schemas import StrictSchema
 from petstore.schemas.fields import INT64_MAX, Choice, Instant, Integer, Name
-from tests.harness.databases import of_one_engine
 
 
 class Thing(NamedTuple):
@@ -117,28 +110,3 @@ def test_chosen_members_are_dumped_between_the_hooks():
     assert plain.dump(rows) == [{"id": 1, "value": "Rex"}]
     nested = schema(StrictSchema, value=fields.Nested(plain, only=["value"]))
     assert nested().dump(Thing(1, rows)) == {"id": 1, "value": [{"value": "Rex"}]}
-
-
-@of_one_engine
-def test_any_field_can_be_in_a_response(app: Flask, client: FlaskClient):
-    members = {f"{number}": field for number, (field, _) in enumerate(FIELDS)}
-    row = {f"{number}": value for number, (_, value) in enumerate(FIELDS)} | {"id": 7}
-    members = {name: each for name, each in members.items() if row[name] is not None}
-    things = schema(StrictSchema, **members)()
-    view = Contract(takes=READ, returns=things)(lambda _project_id: Result(row))
-    app.add_url_rule("/v1/things", "things", view)
-    dumped = json.dumps(schema(Schema, **members)().dump(row), default=float)
-    assert client.get("/v1/things").json == json.loads(dumped)
-
-
-@of_one_engine
-def test_lists_of_the_api_are_dumped_at_once(
-    client: FlaskClient, order: dict, monkeypatch: pytest.MonkeyPatch
-):
-    lists = ("/v1/pets", "/v1/store/orders", "/v1/categories")
-    before = {path: client.get(path).json for path in lists}
-    assert all(before.values())
-    monkeypatch.setattr(
-        Schema, "_serialize", lambda *_, **__: pytest.fail("one by one")
-    )
-    assert {path: client.get(path).json for path in lists} == before

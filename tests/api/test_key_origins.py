@@ -68,14 +68,3 @@ def test_key_without_origins_is_served_to_every_page(
 ):
     for each in (client, client_of(Key.issue(project, Grant(PUBLIC, 10, 100)))):
         assert each.get(PETS, headers=EVIL).status_code == 200
-
-
-class TestConfiguredOrigins:
-    @pytest.fixture
-    def environ(self, environ: dict[str, str]) -> dict[str, str]:
-        return environ | {"PETSTORE_CORS_ORIGINS": SHELTER}
-
-    def test_settings_hold_beside_those_of_the_key(self, page: FlaskClient):
-        for origin, allowed in ((SHELTER, SHELTER), (LOCAL, None)):
-            headers = page.get(PETS, headers={"Origin": origin}).headers
-            assert headers.get("Access-Control-Allow-Origin") == allowed

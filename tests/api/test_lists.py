@@ -8,7 +8,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import EnvironBuilder, TestResponse, run_wsgi_app
 
-from petstore.models import orders, pets
 from petstore.models.categories import Category
 from petstore.models.orders import OrderTable
 from petstore.models.pets import PetTable
@@ -88,19 +87,6 @@ def test_next_links_visit_each_row_of_the_project_once_after_any_id(
             expected = [rest[n : n + limit] for n in range(0, len(rest), limit)]
             assert pages(client, f"{path}?limit={limit}&after={after}") == expected
     assert pages(client, f"{path}?after={INT64_MAX}") == [[]]
-
-
-@pytest.mark.parametrize(
-    ("path", "statuses"), [(PETS, pets.STATUSES), (ORDERS, orders.STATUSES)]
-)
-def test_status_parameter_filters_the_rows(
-    client: FlaskClient, project: Project, path: str, statuses: tuple[str, ...]
-):
-    for n, status in enumerate(statuses, start=1):
-        add(project, path, [n, n + 3, n + 6], status)
-    for n, status in enumerate(statuses, start=1):
-        found = pages(client, f"{path}?status={status}&limit=2")
-        assert found == [[n, n + 3], [n + 6]]
 
 
 @of_one_engine

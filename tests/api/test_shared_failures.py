@@ -1,15 +1,11 @@
 """Failures that every operation describes, each caused for every operation."""
 
 from collections.abc import Callable
-from contextlib import closing
 
-import psycopg
 import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.credentials import new_key
-from petstore.models.projects import Project
-from petstore.models.stored_responses import Attempt
 from tests.api.conftest import REX
 from tests.harness.answers import errors_of
 from tests.harness.databases import of_one_engine
@@ -67,16 +63,3 @@ class TestWithoutDatabase:
     def test_a_database_that_is_away_is_a_503(self, client_of: Callable):
         client = client_of(new_key())
         require_failures(client, 503, "service_unavailable", OPERATIONS)
-
-
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_an_idempotency_key_whose_first_request_is_running_is_refused(
-    set_limits: Callable, client: FlaskClient, project: Project, database_url: str
-):
-    set_limits(replay_lock_seconds=0.1)
-    again = {"headers": {"Idempotency-Key": "a"}}
-    with closing(psycopg.connect(database_url)) as first:
-        for _, path, _ in KEYED.values():
-            lock_id = Attempt(project.id, path, "a", b"").lock_id
-            first.execute("SELECT pg_advisory_xact_lock(%s)", (lock_id,))
-        require_failures(client, 409, "idempotency_key_in_use", KEYED, **again)

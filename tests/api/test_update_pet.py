@@ -5,7 +5,6 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.harness.answers import error_of
-from tests.harness.clients import ORDERS
 
 MIA = {"name": "Mia", "categoryId": 8}
 
@@ -39,15 +38,6 @@ def test_an_animal_with_an_open_order_has_its_status_from_that_order(
     )
     changes = MIA | {"status": "pending"}
     assert correct(client, rex, **changes).json == rex | changes
-
-
-def test_an_animal_that_is_returned_is_taken_back(
-    client: FlaskClient, rex: dict, order: dict
-):
-    client.patch(f"{ORDERS}/{order['id']}", json={"status": "completed"})
-    assert correct(client, rex, status="available").json == rex
-    again = client.post(ORDERS, json={"petId": rex["id"]})
-    assert again.status_code == 201
 
 
 def test_a_new_category_comes_into_being_and_another_keeps_its_name(

@@ -9,13 +9,9 @@ from werkzeug.test import TestResponse
 
 from petstore.models.grants import PUBLIC, READ, WRITE, Grant
 from petstore.models.keys import Key
-from petstore.models.plans import Quota
 from petstore.models.projects import Plan, Project
-from petstore.quotas.decisions import KEY, Decision
-from petstore.quotas.strategy import Counts, Hit
 from tests.harness.browser import Browser, words
-from tests.harness.clocks import START_MS, Clock
-from tests.harness.statements import recorded
+from tests.harness.clocks import Clock
 from tests.quotas.requests import PETS, on_one_store, retry_after, send
 
 BAN_AFTER = 3
@@ -126,21 +122,6 @@ def test_headers_show_the_windows_of_the_key_after_the_others(
 
 
 @on_one_store
-def test_of_equal_windows_the_day_is_shown_and_then_that_of_the_project(app: Flask):
-    counts = Counts(True, [0, 0, 0, 0], START_MS)
-    for left, tightest in (
-        ((5, 5, 5, 5), "day"),
-        ((5, 9, 5, 5), "key-day"),
-        ((5, 9, 5, 9), "minute"),
-        ((9, 9, 5, 9), "key-minute"),
-        ((9, 9, 5, 4), "key-day"),
-    ):
-        of_key = Hit("key", Quota.of(*left[2:]), KEY)
-        hits = [of_key, Hit("project", Quota.of(*left[:2]))]
-        assert Decision.on(hits, counts).tightest.name == tightest
-
-
-@on_one_store
 def test_rotated_key_begins_at_zero(
     client_of: Callable, limited: FlaskClient, project: Project
 ):
@@ -149,38 +130,6 @@ def test_rotated_key_begins_at_zero(
     successor = client_of(old.rotate(60))
     assert send(successor, 3) == [200, 200, 429]
     assert send(limited) == [429]
-
-
-@on_one_store
-def test_wait_is_over_when_every_window_has_room(
-    limited: FlaskClient, client: FlaskClient, clock: Clock, project: Project
-):
-    project.change_plan(Plan("enterprise", 6, 8))
-    send(client, 6)
-    clock.move(seconds=60)
-    assert send(limited, 2) == [200, 200]
-    refused = limited.get(PETS)
-    assert refused.json["message"].startswith("Enterprise allows 8 requests a day;")
-    clock.move(seconds=retry_after(refused))
-    assert send(limited) == [200]
-
-
-@on_one_store
-def test_key_without_limits_and_address_of_ipv4_cost_one_count_and_others_two(
-    client: FlaskClient, limited: FlaskClient, stranger: FlaskClient
-):
-    ipv6 = {"REMOTE_ADDR": "2001:db8::1"}
-    for sender, environ, counts in (
-        (client, {}, 1),
-        (limited, {}, 2),
-        (stranger, {}, 1),
-        (stranger, ipv6, 2),
-    ):
-        sender.get(PETS, environ_overrides=environ)
-        with recorded() as statements:
-            sender.get(PETS, environ_overrides=environ)
-        gists = [statement.gist for statement in statements]
-        assert gists.count("INSERT counter") == counts
 
 
 @pytest.mark.parametrize("role", [READ, WRITE])
