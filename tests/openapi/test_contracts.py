@@ -7,48 +7,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from petstore.errors import ERRORS
 from tests.harness.answers import RATE_LIMIT_HEADERS
 
 EVERY_HEADER = RATE_LIMIT_HEADERS | {"X-Request-ID", "Access-Control-Allow-Origin"}
-EVERYWHERE = {"400", "401", "403", "421", "429", "500", "503"}
-WITH_BODY = {"413", "415"}
-STATUSES = {
-    "listPets": {"200"},
-    "createPet": {"201", "409", "422"} | WITH_BODY,
-    "getPet": {"200", "404", "410"},
-    "updatePet": {"200", "404", "409", "422"} | WITH_BODY,
-    "deletePet": {"204", "404", "409"},
-    "listOrders": {"200"},
-    "createOrder": {"201", "409", "422"} | WITH_BODY,
-    "getOrder": {"200", "404"},
-    "updateOrder": {"200", "404", "409", "422"} | WITH_BODY,
-    "deleteOrder": {"204", "404", "409"},
-    "listCategories": {"200"},
-    "putCategory": {"200", "201", "404", "409"} | WITH_BODY,
-    "deleteCategory": {"204", "404", "409"},
-}
-CONFLICTS = {
-    "createPet": {"project_full"},
-    "createOrder": {"pet_not_available", "project_full"},
-    "updatePet": {"pet_not_available", "project_full"},
-    "deletePet": {"pet_not_available"},
-    "updateOrder": {"order_closed"},
-    "deleteOrder": {"order_open"},
-    "putCategory": {"project_full"},
-    "deleteCategory": {"category_in_use"},
-}
-REQUIRED = {
-    "Pet": {"id", "name", "categoryId", "status"},
-    "NewPet": {"name", "categoryId"},
-    "PetChange": set(),
-    "Error": {"code", "message", "status"},
-    "Order": {"id", "petId", "status", "reference", "createdAt", "updatedAt"},
-    "NewOrder": {"petId"},
-    "OrderChange": set(),
-    "Category": {"id", "name"},
-    "CategoryChange": {"name"},
-}
 
 
 def every(part: Any, *keys: str) -> Iterator[dict]:
@@ -60,12 +21,6 @@ def every(part: Any, *keys: str) -> Iterator[dict]:
     if isinstance(part, list):
         for inner in part:
             yield from every(inner, *keys)
-
-
-@pytest.fixture(scope="module")
-def schemas(description: dict) -> dict[str, dict]:
-    """The schemas that have names."""
-    return description["components"]["schemas"]
 
 
 @pytest.fixture(scope="module")
@@ -83,14 +38,6 @@ def responses(description: dict, operations: dict) -> dict[str, dict[str, dict]]
     }
 
 
-def test_each_operation_documents_its_statuses_and_conflicts(responses: dict):
-    described = {name: set(statuses) for name, statuses in responses.items()}
-    assert described == {name: own | EVERYWHERE for name, own in STATUSES.items()}
-    for name, codes in CONFLICTS.items():
-        content = responses[name]["409"]["content"]["application/json"]
-        assert content["examples"].keys() - {"idempotency_key_in_use"} == codes
-
-
 def test_each_response_documents_its_headers(responses: dict):
     own = {
         "429": {"Retry-After"},
@@ -106,16 +53,6 @@ def test_each_response_documents_its_headers(responses: dict):
             keys = (status, f"{verb} {status}", f"{name} {status}")
             headers = EVERY_HEADER.union(*(own.get(key, ()) for key in keys))
             assert response["headers"].keys() >= headers, (name, status)
-
-
-def test_error_responses_have_the_error_schema_and_examples(responses: dict):
-    for statuses in responses.values():
-        for status in statuses.keys() - {"200", "201", "204"}:
-            content = statuses[status]["content"]["application/json"]
-            assert content["schema"] == {"$ref": "#/components/schemas/Error"}
-            for code, example in content["examples"].items():
-                assert example["value"]["code"] == code
-                assert str(example["value"]["status"]) == status
 
 
 def test_every_body_has_an_example_and_each_is_valid(description: dict):
@@ -153,24 +90,3 @@ def test_every_value_is_bounded_and_patterns_have_no_look_ahead(description: dic
         assert schema.get("maxItems") == (100 if schema["type"] == "array" else None)
     for schema in every(description, "pattern"):
         assert not re.search(r"\(\?|\\u", schema["pattern"])
-
-
-def test_schemas_match_the_specification(schemas: dict):
-    objects = {name: s for name, s in schemas.items() if s["type"] == "object"}
-    required = {name: set(s.get("required", ())) for name, s in objects.items()}
-    assert required == REQUIRED
-    assert schemas["PetChange"]["minProperties"] == 1
-    assert not any(schema["additionalProperties"] for schema in objects.values())
-    assert schemas["PetStatus"]["enum"] == ["available", "pending", "sold"]
-    assert schemas["OrderStatus"]["enum"] == ["placed", "completed", "cancelled"]
-    assert schemas["Pets"]["items"] == {"$ref": "#/components/schemas/Pet"}
-    pet, new_pet = schemas["Pet"]["properties"], schemas["NewPet"]["properties"]
-    assert pet.keys() == {"id", "name", "categoryId", "status"}
-    assert new_pet.keys() == pet.keys() - {"id"}
-    assert new_pet["status"]["default"] == "available"
-    code = schemas["Error"]["properties"]["code"]  # one may be added later
-    assert (code["type"], code["examples"], "enum" in code) == (
-        "string",
-        list(ERRORS),
-        False,
-    )
