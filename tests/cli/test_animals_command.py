@@ -15,7 +15,6 @@ from petstore.models.projects import Plan, Project
 from petstore.sheets import exports
 from petstore.storage.lists import Part
 from tests.cli.outputs import failure, printed, refusal
-from tests.harness import statements
 from tests.harness.browser import add_pet
 from tests.harness.databases import of_both_engines
 
@@ -91,16 +90,6 @@ def test_category_is_found_by_name_or_created(import_text: Import, project: Proj
     import_text(HEAD + "Rex,DOGS \nTom,Cats\nMimi, cats\nHazel,12\n")
     assert [pet[1] for pet in animals(project)] == [7, 13, 13, 12]
     assert Category.names(project.id, {7, 12, 13}) == {7: "Dogs", 13: "Cats"}
-
-
-def test_a_new_category_and_its_animal_take_three_statements(import_text: Import):
-    counts = []
-    for number in (10, 110):
-        names = "".join(f"Rex,{number}.{n}\n" for n in range(number))
-        with statements.recorded() as seen:
-            import_text(HEAD + names)
-        counts.append(len(seen))
-    assert counts[1] - counts[0] <= 3 * 100 + 10
 
 
 def test_new_name_takes_no_number_of_a_line(import_text: Import, project: Project):

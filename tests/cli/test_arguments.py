@@ -1,7 +1,6 @@
 """Arguments, help and output of commands, from a shell and as the docs print them."""
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from petstore import clock
-from petstore.cli.commands import COMMANDS
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from tests.cli.outputs import refusal
@@ -45,15 +43,6 @@ def test_refusal_is_one_line(flask: Callable, project: Project):
         ),
     ):
         assert refusal(flask(*arguments)).startswith(message)
-
-
-def test_help_lists_each_command_beside_those_of_flask(sqlite_url: str):
-    helped = servers.flask({"DATABASE_URL": sqlite_url}, "--help")
-    assert (helped.returncode, helped.stderr) == (0, "")
-    listed = re.findall(r"^  (\w+)  ", helped.stdout, re.MULTILINE)
-    assert set(listed) == {*COMMANDS, "run", "routes", "shell"}
-    routes = servers.flask({"DATABASE_URL": sqlite_url}, "routes")
-    assert "/v1/pets" in routes.stdout
 
 
 def test_commands_behave_the_same_in_a_shell(sqlite_url: str):

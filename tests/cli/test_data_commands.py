@@ -112,22 +112,6 @@ def test_damaged_database_is_not_backed_up(flask: Callable, file: Path):
     assert list(file.parent.iterdir()) == []
 
 
-def test_backup_without_enough_space_leaves_no_file(sqlite_url: str, file: Path):
-    # A limit of 40 KiB leaves room to connect, but not for the data.
-    command = [sys.executable, "-m", "flask", "data", "backup", str(file)]
-    ended = subprocess.run(
-        ["sh", "-c", f"ulimit -f 80; exec {shlex.join(command)}"],
-        cwd=servers.ROOT,
-        env=os.environ | {"DATABASE_URL": sqlite_url},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith("Error: The backup failed: ")
-    assert list(file.parent.iterdir()) == []
-
-
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_postgresql_is_left_to_pg_dump(flask: Callable, file: Path):
     assert failure(flask("data", "backup", str(file))) == (

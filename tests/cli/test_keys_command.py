@@ -14,7 +14,6 @@ from petstore.models.requests import uses
 from tests.cli.outputs import printed, refusal, table, text_of
 from tests.harness.answers import error_of
 from tests.harness.clocks import START_MS, Clock
-from tests.harness.limits import fill_up_keys
 
 LIMITS = ("--per-minute", "5", "--per-day", "50")
 FOR_PAGES = ("--role", "public", *LIMITS)
@@ -221,9 +220,3 @@ def test_invalid_argument_is_refused_in_one_line(flask: Callable, key: str):
         told = refusal(flask("keys", "rotate", key[:16], "--grace", grace))
         assert told.startswith("Invalid value for '--grace'")
     assert len(listed(flask)) == 1
-
-
-def test_key_beyond_the_limit_is_refused(flask: Callable, key: str, project: Project):
-    fill_up_keys(project, leave=0)
-    message = refusal(flask("keys", "create"))
-    assert message.startswith("The project has 100 keys that work, which is the limit")

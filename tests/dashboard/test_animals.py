@@ -53,13 +53,6 @@ def test_filters_are_kept_and_have_counts(
     assert len(shown) == 16
 
 
-def test_empty_list_and_search_lead_on(browser: Browser):
-    empty = "There are no animals yet Add the first one above."
-    assert empty in browser.read(ANIMALS)
-    page = browser.read(f"{ANIMALS}?name=Rex&category=&status=")
-    assert "No animal matches Show all" in page
-
-
 @of_both_engines
 def test_animal_is_added_and_form_stays_open(browser: Browser, client: FlaskClient):
     closed, opened = (f'<details class="card adding"{end}' for end in (">", " open>"))
@@ -111,14 +104,3 @@ def test_a_category_is_named_or_gets_the_next_free_number(
     shown = browser.read(ANIMALS)
     assert "Rex Dogs Available" in shown
     assert "Rex Category 12 Available" in shown
-
-
-def test_categories_of_one_name_show_numbers(browser: Browser, client: FlaskClient):
-    for number in (7, 9):
-        client.put(f"/v1/categories/{number}", json={"name": "Dogs"})
-    fault = "Category is the name of two categories: choose Dogs #7 or Dogs #9."
-    assert fault in browser.follow(ANIMALS, **REX | {"categoryId": "Dogs"})
-    browser.submit(ANIMALS, **REX | {"categoryId": "Dogs #9"})
-    page = browser.get(ANIMALS)
-    assert "Rex Dogs #9 Available" in words(page)
-    assert '<option value="Dogs #7"></option>' in page.text

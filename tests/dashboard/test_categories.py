@@ -41,12 +41,6 @@ def test_category_is_named_on_row(browser: Browser, project: Project, rival: Pro
     assert names(rival) == {1: "Rival's"}
 
 
-def test_a_new_category_gets_the_next_number(browser: Browser, project: Project):
-    said = browser.follow(CATEGORIES, name="Dogs")
-    assert "Dogs is added, with the number 3." in said
-    assert names(project) == KINDS | {3: "Dogs"}
-
-
 @of_both_engines
 def test_a_name_of_another_category_is_refused(browser: Browser, project: Project):
     for path in (CATEGORIES, f"{CATEGORIES}/1", f"{CATEGORIES}/7"):

@@ -83,14 +83,6 @@ def test_verification_shows_what_is_wrong_or_the_certificate(
     assert "does not point here" not in page
 
 
-@pytest.mark.usefixtures("shop")
-def test_primary_domain_can_be_changed(browser: Browser, project: Project, own: Own):
-    other = own(project, OTHER)
-    assert f"redirected to {NAME}" in browser.read(page_of(other))
-    act(browser, other, "primary")
-    assert Domain.find(project, other.id).is_primary
-
-
 def test_a_domain_is_removed(
     browser: Browser, key: str, project: Project, rival: Project, own: Own
 ):

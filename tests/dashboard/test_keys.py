@@ -128,13 +128,6 @@ def test_revoked_key_is_shown_unchanged(browser: Browser, other: Key, clock: Clo
     assert Key.by_prefix(other.prefix).label == "Website"
 
 
-def test_revoking_the_session_key_ends_the_session(browser: Browser, key: str):
-    own = Key.by_prefix(key[:16])
-    assert "You are signed in with this key" in browser.read(f"{KEYS}/{own.prefix}")
-    act(browser, own, "revoke", key=key)
-    assert browser.get(KEYS).location == "/dashboard/sign-in?next=/dashboard/keys"
-
-
 # What a key may be for, its roles, and what is said of them.
 KINDS = {
     "staff": ("For staff", {"write": "signs in here for that, but not for keys"}),

@@ -73,13 +73,6 @@ def test_reference_is_corrected_and_erased(browser: Browser, project: Project):
         assert Order.find(project.id, order_id).reference == "Ada"
 
 
-def test_closed_orders_alone_are_deleted(browser: Browser, project: Project):
-    assert "The order 1 is deleted." in browser.follow(f"{ORDERS}/1/delete")
-    assert browser.get(f"{ORDERS}/1").status_code == 404
-    assert "The order 3 is open" in browser.follow(f"{ORDERS}/3/delete")
-    assert Order.find(project.id, 3).status == "placed"
-
-
 def test_old_page_is_harmless(app: Flask, browser: Browser, key: str, project: Project):
     answer = browser.submit(f"{ORDERS}/3/complete?status=lost")
     assert answer.status_code == 400

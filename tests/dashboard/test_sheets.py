@@ -9,7 +9,7 @@ from petstore.models.activity import Activity
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
-from petstore.models.projects import Plan, Project
+from petstore.models.projects import Project
 from petstore.models.sessions import Upload
 from petstore.upkeep import housekeeping
 from tests.harness.browser import IMPORT, Browser, add_pet, words
@@ -152,16 +152,6 @@ def test_what_is_no_list_of_animals_is_refused(browser: Browser, asked: Asked):
     parts, kind = {f"part{n}": "x" for n in range(21)}, "multipart/form-data"
     answer = browser.client.post(IMPORT, data=parts, content_type=kind)
     assert answer.status_code == 413
-
-
-def test_file_must_fit(asked: Asked, browser: Browser, project: Project):
-    project.change_plan(Plan("enterprise", 99, 99, 2))
-    page = asked(HEAD + "Rex,Dogs\nTom,Dogs\nMimi,Dogs\n")
-    assert "has room for 2, but the file adds 3" in words(page)
-    question = browser.upload(HEAD + "Rex,Dogs\n").location
-    add_pet(project, "Tom")
-    assert "The project is full" in browser.follow(question)
-    assert names(project) == ["Tom"]
 
 
 def test_file_costs_as_much_as_ten_pages(browser: Browser, project: Project, key: str):

@@ -1,7 +1,5 @@
 """Host routing: which project each host serves, redirects, and certificates."""
 
-from collections.abc import Callable
-
 import pytest
 from flask.testing import FlaskClient
 
@@ -10,10 +8,8 @@ from petstore.models.projects import Plan, Project
 from tests.harness.answers import error_of
 from tests.harness.databases import of_both_engines
 from tests.harness.host_fixtures import BASE, NAME, Own
-from tests.harness.statements import Statement, recorded
 
 CERTIFICATE = f"/internal/tls-allowed?domain={NAME}"
-Queries = Callable[..., list[Statement]]
 
 
 def status(client: FlaskClient, host: str, path: str = "/v1/pets") -> int:
@@ -84,29 +80,6 @@ def test_key_of_another_project_is_refused(rival_client: FlaskClient, shop: Doma
         assert answer.headers["X-RateLimit-Remaining"] == left
     home = rival_client.get("/v1/pets", headers={"Host": BASE})
     assert home.headers["X-RateLimit-Remaining"] == "999"
-
-
-@pytest.fixture
-def queries(stranger: FlaskClient, shop: Domain) -> Queries:
-    """Return a function that requests a host and returns the statements run."""
-    stranger.get("/v1/pets", headers={"Host": BASE})  # opens connections for later use
-
-    def queries(host: str, path: str = "/v1/pets") -> list[Statement]:
-        with recorded() as seen:
-            stranger.get(path, headers={"Host": host}).close()
-        # Quota counters may live in the same database.
-        return [each for each in seen if "counter" not in each.sql]
-
-    return queries
-
-
-def test_host_takes_at_most_one_query(queries: Queries):
-    for host in (f"shelter.{BASE}", f"nobody.{BASE}", NAME, "example.org"):
-        assert len(queries(host)) == 1
-    for host in (BASE, f"a.b.{BASE}", "[::1]", "x" * 300):
-        assert queries(host) == []
-    for path in ("/", "/docs", "/openapi.json", "/dashboard/static/page.css"):
-        assert queries(NAME, path) == []
 
 
 OLD = "old.example.org"

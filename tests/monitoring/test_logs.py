@@ -65,15 +65,6 @@ def test_request_without_a_key_is_logged_with_its_route_and_its_path_without_que
         assert (line["project"], line["key"]) == (None, None)
 
 
-def test_code_of_a_replayed_error_is_logged(client: FlaskClient, lines: Lines):
-    pet_id = client.post("/v1/pets", json=REX | {"status": "sold"}).json["id"]
-    lines()
-    for _ in range(2):
-        headers = {"Idempotency-Key": "order"}
-        client.post("/v1/store/orders", json={"petId": pet_id}, headers=headers)
-    assert [line["code"] for line in lines()] == ["pet_not_available"] * 2
-
-
 def test_long_path_is_cut_and_a_key_in_it_is_not_shown(
     stranger: FlaskClient, key: str, lines: Lines
 ):
