@@ -52,7 +52,9 @@ def contradiction(
         if done & needed == needed:
             return None
         for number in reversed(_choices(calls, done)):
-            after = step(state, calls[number].call)
+            after = set(step(state, calls[number].call))
+            if calls[number].returned_at == inf:
+                after.discard(state)  # it need not have happened
             rest += ((done | 1 << number, each) for each in after)
     unfit = (each for n, each in enumerate(calls) if not furthest >> n & 1)
     return min(unfit, key=lambda each: each.returned_at)
