@@ -15,9 +15,12 @@ PATIENCE_SECONDS = 8
 class Wire:
     """A connection to a service."""
 
-    def __init__(self, url: str, *, receive_buffer: int | None = None) -> None:
+    def __init__(
+        self, url: str, *, receive_buffer: int | None = None, address: str = ""
+    ) -> None:
         place = urlsplit(url)
         self.socket = socket.socket()
+        self.socket.bind((address, 0))
         if receive_buffer:
             # Set before connecting, or a larger window is advertised.
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
