@@ -11,9 +11,7 @@ from peewee import Model
 from petstore.clock import MS_PER_DAY
 from petstore.concurrency import Delayed
 from petstore.models.activity import Activity
-from petstore.models.categories import Category, CategoryTable
 from petstore.models.keys import Key
-from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
 from petstore.models.requests import FailedRequest, KeyUsage
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
@@ -21,7 +19,6 @@ from petstore.models.stored_responses import StoredResponse
 from petstore.monitoring import requests
 from petstore.quotas.database import Counter
 from petstore.storage import counters
-from petstore.storage.lists import Part
 from petstore.upkeep import housekeeping
 from tests.harness.clocks import START_MS
 from tests.harness.waiting import wait_until
@@ -105,15 +102,3 @@ def test_clock_of_the_database_counts_and_locked_rows_are_left_for_later(
         postgresql.execute("SELECT 1 FROM reply WHERE key = 'second' FOR UPDATE")
         housekeeping.tidy()
     assert {stored.key for stored in StoredResponse.select()} == {"second", "new"}
-
-
-def test_what_the_release_before_has_written_is_found_and_counted(project: Project):
-    Pet.add(project.id, name="Ömer", category_id=7, status="sold")
-    Category.rename(project.id, 7, " Dogs")
-    for table in (PetTable, CategoryTable):
-        table.update(folded=None).execute()
-    Project.update(rows_held=None).execute()
-    housekeeping.tidy()
-    assert Pet.listed(project.id, Part(1), name="omer").total == 1
-    assert Category.ids_named(project.id, "DOGS") == [7]
-    assert Project.get_by_id(project.id).rows_held == 2

@@ -60,16 +60,6 @@ def test_create_prints_a_working_key(flask: Callable, app: Flask, is_working: Ca
     assert listed(flask, "--project", "rival").keys() == {other[:16]}
 
 
-def test_key_has_the_given_role_or_is_full(flask: Callable, project: Project):
-    for options, role in (
-        ((), "full"),
-        (("--role", "write"), "write"),
-        (("--role", "read", *LIMITS), "read"),
-        (FOR_PAGES, "public"),
-    ):
-        assert Caller.of(printed(flask("keys", "create", *options))).role == role
-
-
 def test_the_list_shows_everything_but_the_key(
     flask: Callable, project: Project, client_of: Callable
 ):

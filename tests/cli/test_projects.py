@@ -98,14 +98,6 @@ def test_limits_of_enterprise_change_alone_and_end_with_the_plan(flask: Callable
         assert limits_of(flask) == limits
 
 
-def test_name_changes_alone_or_with_the_plan(flask: Callable, project: Project):
-    for options in (("--name", "Möhre"), ("--name", "Katzen", "--plan", "pro")):
-        assert text_of(flask("projects", "change", "shelter", *options)) == ""
-        [row] = table(flask("projects", "list"))
-        assert (row["SLUG"], row["NAME"]) == ("shelter", options[1])
-    assert row["PLAN"] == "pro"
-
-
 def test_invalid_change_is_refused(flask: Callable, project: Project):
     nothing = "give --name, --plan, --per-minute, --per-day or --rows."
     for arguments, message in (

@@ -8,10 +8,9 @@ from flask.testing import FlaskClient
 from petstore.errors import ERRORS
 from petstore.events import KEPT, emit_after_commit
 from petstore.models.activity import Activity
-from petstore.models.grants import Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
-from petstore.models.requests import failures, uses
+from petstore.models.requests import failures
 from petstore.models.sessions import OpenSession
 from petstore.storage.database import db
 from tests.harness.browser import Browser, add_pet
@@ -120,15 +119,3 @@ def test_page_says_what_it_may_mean_that_an_id_is_not_found(browser: Browser):
     assert "it has succeeded" in browser.read(f"{REQUESTS}?id=unknown")
     for invalid in ("x" * 201, "%00"):
         assert browser.get(f"{REQUESTS}?id={invalid}").status_code == 400
-
-
-def test_key_shows_requests(browser: Browser, client: FlaskClient, project: Project):
-    reader = Key.issue(project, Grant("read"))
-    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {reader}"
-    for _ in range(2):
-        client.get("/v1/pets/42")
-    client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})  # a 403
-    uses.flush()
-    assert "2 and 1 refused 2 and 1 refused" in browser.read("/dashboard/keys")
-    text = browser.read(f"/dashboard/keys/{reader[:16]}")
-    assert "Requests today 2 and 1 refused In 30 days 2 and 1 refused" in text

@@ -85,22 +85,3 @@ def test_wrong_field_is_shown_with_its_fault(browser: Browser, project: Project)
         # So that going back shows it.
         assert answer.headers["Cache-Control"] == "private, no-cache"
     assert not Pet.page(project.id, after=0, limit=1)
-
-
-def test_a_category_is_named_or_gets_the_next_free_number(
-    browser: Browser, client: FlaskClient, rival_client: FlaskClient
-):
-    client.put("/v1/categories/7", json={"name": "Dogs"})
-    rival_client.put("/v1/categories/8", json={"name": "Dogs"})
-    for category in ("DOGS", " Cats ", "cats", "12", "#12", "category 12", "dogs #7"):
-        browser.submit(ANIMALS, **REX | {"categoryId": category})
-    pets = client.get("/v1/pets").json
-    assert [pet["categoryId"] for pet in pets] == [7, 8, 8, 12, 12, 12, 7]
-    assert client.get("/v1/categories").json == [
-        {"id": 7, "name": "Dogs"},
-        {"id": 8, "name": "Cats"},
-        {"id": 12, "name": None},
-    ]
-    shown = browser.read(ANIMALS)
-    assert "Rex Dogs Available" in shown
-    assert "Rex Category 12 Available" in shown

@@ -74,19 +74,6 @@ def test_leaked_key_that_used_up_pages_is_revoked(app: Flask, key: str, leaked: 
     assert thief.get(KEYS).status_code == 303
 
 
-def test_wait_is_the_shortest(app: Flask, browser: Browser, key: str, clock: Clock):
-    caller, limiter = Caller.of(key), app.extensions["limiter"]
-    for _ in range(RESERVE.per_day // RESERVE.per_minute):
-        limiter.count_page(caller, pages=PAGES.per_minute)
-        assert statuses(browser, RESERVE.per_minute, KEYS)[-1] == 200
-        answer = browser.get(KEYS)
-        assert answer.status_code == 429
-        clock.move(seconds=int(answer.headers["Retry-After"]))
-    limiter.count_page(caller, pages=PAGES.per_minute)
-    answer = browser.get(KEYS)  # whose reserve of the day is used up
-    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "60")
-
-
 @of_both_engines
 def test_sign_ins_refuse_no_other(app: Flask, visitor: Browser, key: str, leaked: str):
     for _ in range(SIGN_INS.per_minute + RESERVE.per_minute - 1):

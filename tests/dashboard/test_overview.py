@@ -140,10 +140,5 @@ def test_forms_of_a_full_project_add_nothing(browser: Browser, project: Project)
     shown = browser.submit("/dashboard/animals", name="Tom", categoryId="7")
     assert message in words(shown)
     assert 'value="Tom"' in shown.text
-    assert message in browser.follow("/dashboard/categories", name="Cats")
-    page = "/dashboard/animals/1"
-    for category in ("8", "Cats"):
-        assert message in browser.follow(page, name="Rex", categoryId=category)
-    assert message in browser.follow(f"{page}/order")
     assert CategoryTable.select().count() == 1
     assert PetTable.select().count() == 4
