@@ -16,19 +16,6 @@ NUMBERS = {  # the field, minimum and maximum of each
 }
 
 
-def test_defaults_apply_without_any_setting():
-    settings = read_settings({})
-    assert settings.database_url == "sqlite:///petstore.db"
-    assert settings.redis_url is None
-    assert (settings.port, settings.trusted_proxies) == (8000, 0)
-    assert (settings.ban_after, settings.ban_seconds) == (10, 300)
-    assert (settings.production_url, settings.staging_url) == (None, None)
-    assert settings.cors_origins == ("*",)
-    assert 1 <= settings.workers <= 8
-    assert (settings.base_domain, settings.tls_address) == (None, None)
-    assert (settings.dns_servers, settings.new_domains_per_day) == ((), 20)
-
-
 def test_empty_setting_counts_as_unset():
     class Empty(dict):
         def get(self, *_: object) -> str:

@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -41,7 +42,7 @@ def adding(service: Service) -> Iterator[Load]:
     """Yield a load that has added some animals, and stop it after the block."""
     with load(service.url, [service.key] * 3, adds=True, pause_seconds=0) as clients:
         while len(clients.added) < FIRST:
-            clients.run(0.01)
+            time.sleep(0.01)
         yield clients
 
 

@@ -34,22 +34,6 @@ def test_only_writers_wait_for_a_lock(service: Service, file: str):
         assert {each.result().status for each in pending} == {201}
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "media_type"),
-    [
-        (400, {"name": "Rex"}, "application/json"),
-        (413, "x" * 65536, "application/json"),
-        (415, REX, "text/plain"),
-    ],
-)
-def test_body_with_an_idempotency_key_is_refused_without_the_writers_lock(
-    service: Service, file: str, status: int, body: object, media_type: str
-):
-    headers = {"Idempotency_Key": "a", "Content_Type": media_type}
-    with locked(file):
-        assert service.send(body=body, **headers).status == status
-
-
 def test_writes_are_answered_after_their_sync_and_reads_before(
     sqlite_url: str, tmp_path: Path
 ):

@@ -234,31 +234,15 @@ def test_nested_blocks_wait_once_for_a_server_that_hangs(
     assert time.monotonic() - started < 2 * HANGS_SECONDS
 
 
-@pytest.mark.parametrize(
-    ("setting", "default", "shown", "expected"),
-    [
-        ("client_encoding", "LATIN1", "client_encoding", "UTF8"),
-        (
-            "default_transaction_isolation",
-            "serializable",
-            "transaction_isolation",
-            "read committed",
-        ),
-    ],
-)
-def test_defaults_of_the_role_do_not_apply(
-    database: Postgresql,
-    server: Postgres,
-    setting: str,
-    default: str,
-    shown: str,
-    expected: str,
-):
+def test_defaults_of_the_role_do_not_apply(database: Postgresql, server: Postgres):
     with psycopg.connect(server.url, autocommit=True) as other:
-        other.execute(f"ALTER ROLE CURRENT_USER SET {setting} = '{default}'")
+        role = "ALTER ROLE CURRENT_USER"
+        other.execute(f"{role} SET client_encoding = 'LATIN1'")
+        other.execute(f"{role} SET default_transaction_isolation = 'serializable'")
         try:
             with database.atomic():
-                [found] = database.execute_sql(f"SHOW {shown}")
+                [encoding] = database.execute_sql("SHOW client_encoding")
+                [isolation] = database.execute_sql("SHOW transaction_isolation")
         finally:
-            other.execute(f"ALTER ROLE CURRENT_USER RESET {setting}")
-    assert found == (expected,)
+            other.execute(f"{role} RESET ALL")
+    assert (*encoding, *isolation) == ("UTF8", "read committed")

@@ -59,14 +59,6 @@ def send_at_once(urls: Iterable[str], key: str) -> list[Answer]:
         return at_once(Client.get, clients)
 
 
-def served_by_minute(answers: list[Answer]) -> list[tuple[int, int]]:
-    """Return the number of requests, and of those served, for each minute."""
-    return [
-        (len(sent), sum(answer.is_served for answer in sent))
-        for sent in by_window(answers)
-    ]
-
-
 def by_window(answers: Iterable[Answer]) -> list[list[Answer]]:
     """Return the responses of each minute, or of each UTC day, which limits them."""
     windows: dict[str, list[Answer]] = defaultdict(list)

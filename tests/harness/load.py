@@ -30,10 +30,6 @@ class Load:
     answers_to: dict[str, list[Answer]] = field(default_factory=dict, repr=False)
     added: list[str] = field(default_factory=list, repr=False)
 
-    def run(self, seconds: float) -> None:
-        """Wait while the load runs."""
-        time.sleep(seconds)
-
     def left(self, key: str, since: float = 0) -> list[int]:
         """Return what `left_today` says of the responses to a key."""
         return left_today(

@@ -89,15 +89,10 @@ def start_postgresql(server: PostgresServer, options: str) -> None:
 
 
 def control_postgresql(server: PostgresServer, *arguments: str) -> None:
-    """Run pg_ctl and wait until it is done."""
-    run_postgresql(server, "pg_ctl", "-w", "-D", str(server.pgdata), *arguments)
-
-
-def run_postgresql(server: PostgresServer, program: str, *arguments: str) -> None:
-    """Run a program of PostgreSQL as the user that the server runs as."""
+    """Run pg_ctl as the user that the server runs as, and wait until it is done."""
     pgexec(
-        program,
-        arguments,
+        "pg_ctl",
+        ["-w", "-D", str(server.pgdata), *arguments],
         bin_path=server.bin_path,
         user=server.system_user,
         timeout=POSTGRESQL_SECONDS,

@@ -2,8 +2,6 @@
 
 from contextlib import suppress
 
-import pytest
-
 from petstore.errors import ErrorResponse
 from petstore.server.request import RequestReader
 from petstore.timeouts import LIMITS
@@ -26,6 +24,7 @@ OTHERS = [
     CHUNKED + b"2\r\n\r\n\r\n" * 9_000,
     CHUNKED + b"1\r\nx\r\n" * 10_000,
     CHUNKED + b"1;a\r\nx\r\n" * 8_000,
+    CHUNKED + b"ffff\r\n" + b"0\r\n\r\n" * 12_000,
     CHUNKED + b"1;" + b"a" * 64_000,
     CHUNKED + b"0\r\n" + b"a:b\r\n" * 12_000,
     get("none", "Cookie: " + ";" * 16_000),
@@ -51,12 +50,3 @@ def test_what_an_iteration_receives_is_read_in_a_bounded_number_of_calls():
         assert calls_of_a_read(sent) < 3_000, sent[:200]
     for sent in LARGE_HEADS:
         assert calls_of_a_read(sent) < 50, sent[:200]
-
-
-@pytest.mark.parametrize("unit", [b"\r\n", b"0\r\n\r\n"])
-def test_line_breaks_in_a_chunk_cost_what_letters_cost(unit: bytes):
-    lines, letters = (
-        calls_of_a_read(CHUNKED + b"ffff\r\n" + each)
-        for each in (unit * 12_000, b"x" * len(unit) * 12_000)
-    )
-    assert lines == letters
