@@ -166,10 +166,14 @@ def redis(tmp_path: Path) -> Iterator[Server]:
         yield redis
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def database_url(request: pytest.FixtureRequest) -> str:
-    """The URL of an empty database, for each engine in turn."""
-    return request.getfixturevalue(f"{request.param}_url")
+    """The URL of an empty SQLite database, or of another engine where a test says so.
+
+    Folders whose tests depend on the engine have one for each engine in turn.
+    """
+    engine = getattr(request, "param", "sqlite")
+    return request.getfixturevalue(f"{engine}_url")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -3,14 +3,12 @@
 import pytest
 from flask.testing import FlaskClient
 
-from tests.harness.databases import of_one_engine
 from tests.harness.host_fixtures import BASE, NAME
 
 PATHS = ["/", "/nowhere", "/docs", "/openapi.json", "/healthz", "/metrics"]
 PATHS += ["/v1/pets", "/v1/pets?limit=0", "/v1//pets"]
 PATHS += ["/dashboard", "/dashboard/sign-in"]
 FROM_PROXY = {"X-Forwarded-Proto": "https"}
-pytestmark = of_one_engine
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from petstore.storage import BaseModel, CounterModel, counters, db
 from petstore.storage.database import open_databases
 from petstore.upkeep.projects import import_tables
 from tests.harness import databases
-from tests.harness.databases import of_one_engine
 from tests.harness.documents import code_in, commands_of, rows_of
 
 
@@ -76,7 +75,6 @@ def test_only_described_settings_are_read():
     assert asked == list(variables())
 
 
-@of_one_engine
 def test_each_command_is_documented_with_its_arguments_and_options(app: Flask):
     told = []
     for [usage, *_] in rows_of("operating.md", "Commands"):
@@ -92,7 +90,6 @@ def test_each_command_is_documented_with_its_arguments_and_options(app: Flask):
     assert sorted(told) == sorted(found)
 
 
-@of_one_engine
 def test_each_operation_is_documented(app: Flask):
     rows = rows_of("api.md", "Operations")
     told = {tuple(code_in(row[0])[0].split()) for row in rows}

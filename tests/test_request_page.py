@@ -7,7 +7,6 @@ from types import FrameType
 
 from flask.testing import FlaskClient
 
-from tests.harness.databases import of_one_engine
 from tests.harness.documents import code_in, rows_of
 from tests.harness.servers import ROOT
 
@@ -15,7 +14,6 @@ PETSTORE = ROOT / "petstore"
 CLOCK = "clock.py"  # a test has one of its own in its place
 
 
-@of_one_engine
 def test_page_names_the_files_that_a_list_enters(client: FlaskClient):
     entered: list[str] = []
 

@@ -27,7 +27,6 @@ from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import FailedRequest, failures
 from petstore.models.sessions import NAME_LENGTH, Session
-from tests.harness.databases import of_one_engine
 from tests.harness.dns_server import DnsServer
 from tests.harness.documents import commands_of, rows_of
 from tests.harness.host_fixtures import BASE
@@ -193,7 +192,6 @@ def environ(environ: dict[str, str], nameserver: DnsServer) -> dict[str, str]:
     return environ | names | {"PETSTORE_BASE_DOMAIN": BASE}
 
 
-@of_one_engine
 def test_what_each_caller_may_do_and_sees_is_documented(
     app: Flask, capfd: pytest.CaptureFixture
 ):

@@ -5,7 +5,6 @@ import re
 from flask.testing import FlaskClient
 
 from petstore.settings import INTERFACE, RELEASE
-from tests.harness.databases import of_one_engine
 from tests.harness.releases import release_before, sections
 from tests.harness.servers import ROOT
 
@@ -24,7 +23,6 @@ def test_release_before_is_the_newest_that_is_not_what_lies_here():
     assert release_before(f"# C\n## [Unreleased]\n\n- c\n{two}\n{one}\n") == "1.1.0"
 
 
-@of_one_engine
 def test_openapi_document_has_the_api_version(stranger: FlaskClient):
     described = stranger.get("/openapi.json").json["info"]["version"]
     assert described == INTERFACE == "1.0.0"

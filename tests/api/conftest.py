@@ -13,6 +13,12 @@ from tests.harness.databases import locked
 REX = {"name": "Rex", "categoryId": 7}
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """The URL of an empty database, for each engine in turn."""
+    return request.getfixturevalue(f"{request.param}_url")
+
+
 @pytest.fixture
 def locked_data(
     set_limits: Callable[..., None], database_url: str, request: pytest.FixtureRequest

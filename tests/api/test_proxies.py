@@ -9,8 +9,10 @@ from flask.testing import FlaskClient
 
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
+from tests.harness.databases import of_one_engine
 from tests.harness.services import serving
 
+pytestmark = of_one_engine
 PEER = "10.0.0.1"
 THREE = "192.0.2.1, 192.0.2.2, 192.0.2.3"
 NONSENSE = [
@@ -45,12 +47,6 @@ ADDRESSES: list[tuple[int, dict[str | None, str]]] = [
         },
     ),
 ]
-
-
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """One engine is enough: addresses are read before the database is used."""
-    return sqlite_url
 
 
 @pytest.fixture

@@ -11,16 +11,6 @@ from tests.harness.browser import Browser
 
 
 @pytest.fixture
-def database_url(request: pytest.FixtureRequest) -> str:
-    """An empty SQLite database, or another engine's where the test says so.
-
-    What differs between the engines is below the pages, and has its own tests.
-    """
-    engine = getattr(request, "param", "sqlite")
-    return request.getfixturevalue(f"{engine}_url")
-
-
-@pytest.fixture
 def visitor(app: Flask) -> Browser:
     """A browser that is not signed in."""
     return Browser(app)

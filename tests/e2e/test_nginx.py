@@ -131,7 +131,6 @@ def test_custom_domain_has_its_own_certificate(world: World, front: Nginx):
     assert front.get(f"{project.slug}.{BASE}").status == 401
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_no_post_is_lost_or_doubled_while_workers_are_recycled(
     environ: dict[str, str], tmp_path: Path
 ):

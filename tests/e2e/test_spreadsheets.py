@@ -16,7 +16,6 @@ from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.e2e.people import DASHBOARD, require_accessible_everywhere, sign_in
 from tests.harness.browser import Browser, add_pet
-from tests.harness.databases import of_one_engine
 
 COUNT = 200
 OTHER_SYSTEM = "Chip;name;Weight;category\r\n" + "".join(
@@ -58,7 +57,6 @@ def test_200_animals_of_another_system_come_in_and_go_out(
     assert download.value.suggested_filename.startswith("animals-")
 
 
-@of_one_engine
 @pytest.mark.parametrize(("language", "saved_as"), LOCALES.values(), ids=LOCALES)
 def test_animals_go_through_libreoffice_and_come_back(
     app: Flask, project: Project, tmp_path: Path, language: int, saved_as: str

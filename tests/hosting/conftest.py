@@ -9,13 +9,6 @@ from tests.harness.host_fixtures import BASE, NAME
 
 
 @pytest.fixture
-def database_url(request: pytest.FixtureRequest) -> str:
-    """An empty SQLite database, or another engine's where the test says so."""
-    engine = getattr(request, "param", "sqlite")
-    return request.getfixturevalue(f"{engine}_url")
-
-
-@pytest.fixture
 def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str, str]:
     """The settings, with host routing on."""
     return environ | host_settings

@@ -11,13 +11,6 @@ from tests.harness.clusters import Server
 
 
 @pytest.fixture
-def database_url(request: pytest.FixtureRequest) -> str:
-    """An empty SQLite database, or another engine's where the test says so."""
-    engine = getattr(request, "param", "sqlite")
-    return request.getfixturevalue(f"{engine}_url")
-
-
-@pytest.fixture
 def lines(capfd: pytest.CaptureFixture[str]) -> Callable[[], list[dict[str, Any]]]:
     """Return a function that reads the JSON lines on stdout since the last call."""
 

@@ -16,12 +16,6 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 
 @pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """An SQLite database; the document is the same with every engine."""
-    return sqlite_url
-
-
-@pytest.fixture
 def service(sqlite_url: str, tmp_path: Path) -> Iterator[Service]:
     """The service under gunicorn."""
     with serving(tmp_path, {"DATABASE_URL": sqlite_url} | SETTINGS) as service:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from petstore.models.projects import Project
 from petstore.sheets import exports
 from petstore.storage.database import db
-from tests.harness.databases import of_one_engine
 from tests.harness.statements import recorded
 
 FEW, MANY = 200, 4_000
@@ -21,7 +20,6 @@ def peak(project: Project) -> tuple[int, int]:
     return lines, most
 
 
-@of_one_engine
 def test_memory_does_not_grow_with_the_rows(project: Project, set_limits: Callable):
     set_limits(exported_rows=50, export_pause_seconds=0.0)
     found = []
