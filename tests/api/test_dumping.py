@@ -72,27 +72,6 @@ def test_rows_are_dumped_as_by_marshmallow():
         assert_same(rows, value=field)
 
 
-def test_what_a_schema_or_a_field_reads_itself_is_dumped_as_by_marshmallow():
-    class Upper(Name):
-        def get_value(self, obj: Any, attr: str, **options: Any) -> str:
-            return super().get_value(obj, attr, **options).upper()
-
-    class Other(NamedTuple):
-        value: str
-        id: int
-
-    def shortened(_schema: Schema, obj: Any, attr: str, default: Any) -> Any:
-        return str(getattr(obj, attr, default))[:2]
-
-    rows = [Thing(1, "Rex"), Thing(2, "Max")]
-    assert_same(rows, value=Upper())
-    assert_same(rows, value=Name(), get_attribute=shortened)
-    assert_same(rows, value=Integer(attribute="id", dump_only=True))
-    assert_same(rows, value=Name(), more=Name(dump_default="none"))
-    for others in ([], [{"id": 1, "value": "Rex"}], [*rows, Other("Max", 2)]):
-        assert_same(others, value=Name())
-
-
 def test_chosen_members_are_dumped_between_the_hooks():
     def rename(_schema: Schema, row: Thing, **_: Any) -> Thing:
         return row._replace(value=row.value.upper())

@@ -10,13 +10,13 @@ from tests.api.conftest import REX
 from tests.harness.answers import errors_of
 from tests.harness.databases import of_one_engine
 
-KEYED = {
+BODIES = {
     "createPet": ("POST", "/v1/pets", REX),
     "updatePet": ("PATCH", "/v1/pets/1", {"name": "Max"}),
     "createOrder": ("POST", "/v1/store/orders", {"petId": 1}),
     "updateOrder": ("PATCH", "/v1/store/orders/1", {"status": "completed"}),
+    "putCategory": ("PUT", "/v1/categories/7", {"name": "Dogs"}),
 }
-BODIES = KEYED | {"putCategory": ("PUT", "/v1/categories/7", {"name": "Dogs"})}
 OPERATIONS = BODIES | {
     "listPets": ("GET", "/v1/pets", None),
     "getPet": ("GET", "/v1/pets/1", None),

@@ -203,12 +203,6 @@ def test_each_line_at_fault_is_named(import_text: Import, project: Project):
     assert animals(project) == []
 
 
-def test_many_lines_at_fault_are_counted(import_text: Import):
-    told = faults(import_text(HEAD + "Rex,\n" * 25))
-    assert told[:20] == [f"Line {n}: category: is required" for n in range(2, 22)]
-    assert told[20:] == ["And 5 more lines are at fault."]
-
-
 def test_what_is_no_list_of_animals_is_refused(import_text: Import):
     for content, fault in (
         ("\ufeff\n", "The file is empty."),

@@ -2,7 +2,6 @@
 
 import pytest
 
-from petstore.hosting import names
 from petstore.hosting.dns import Record
 from petstore.hosting.names import is_apex, normalised, readable
 from petstore.models.domains import DomainNotAllowed
@@ -62,14 +61,3 @@ def test_names_are_shown_as_people_write_them():
     assert Record("TXT", "example.co.uk", "token").label == "@"
     assert Record("TXT", "_petstore.example.org", "token").label == "_petstore"
     assert readable("xn--bcher-kva.example.org") == "bücher.example.org"
-
-
-@pytest.fixture
-def unread() -> None:
-    names.suffixes.cache_clear()
-
-
-@pytest.mark.usefixtures("unread", "app")
-def test_suffixes_are_read_before_the_first_request(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(names, "PublicSuffixList", None)
-    assert names.is_apex("example.org")
