@@ -100,7 +100,7 @@ def _tests_by_line(copy: Path) -> dict[tuple[str, int], list[str]]:
     seen = found.get_data()
     return {
         (str(Path(file).relative_to(copy)), line): sorted(
-            map(_node, filter(None, names))
+            _node(name) for name in names if name.startswith("tests.")
         )
         for file in seen.measured_files()
         for line, names in seen.contexts_by_lineno(file).items()
