@@ -7,6 +7,7 @@ import pytest
 from peewee import DatabaseError
 from playhouse.migrations import Runner
 
+from petstore.models.categories import Category
 from petstore.models.keys import Key
 from petstore.models.orders import Order, OrderTable
 from petstore.models.pets import Pet
@@ -68,6 +69,7 @@ def test_what_the_release_before_has_added_is_kept_and_counted():
 def test_what_the_release_before_adds_is_found(set_limits: Callable):
     migrator.migrate()
     set_limits(tidied_rows=2)
+    insert("category (project_id, id, name) VALUES (1, 8, ' Dogs')")
     for number in range(4):
         insert(
             "pet (project_id, name, category_id, status)"
@@ -78,6 +80,7 @@ def test_what_the_release_before_adds_is_found(set_limits: Callable):
             f" VALUES (1, {number + 2}, 'placed', 0, 0)"
         )
     housekeeping.tidy()
+    assert Category.ids_named(SHELTER, "DOGS") == [8]
     for model in (Pet, Order):
         assert model.listed(SHELTER, Part(1), name="omer").total == 4
 

@@ -160,13 +160,6 @@ def test_form_says_what_each_kind_of_key_may_do(browser: Browser, project: Proje
             assert f"{caller.prefix} {role.capitalize()} " in browser.read(KEYS)
 
 
-def test_key_for_a_page_gets_half_of_the_limits(browser: Browser, project: Project):
-    project.change_plan(Plan("enterprise", 60, 1))
-    page = browser.get(f"{KEYS}?kind=page").text
-    filled = re.findall('name="(per_[a-z]+)" type="text"\\s+value="([0-9]*)"', page)
-    assert filled == [("per_minute", "30"), ("per_day", "1")]
-
-
 @of_both_engines
 def test_label_limits_and_origins_are_changed_from_the_next_request_on(
     browser: Browser, client_of: Callable, project: Project

@@ -6,7 +6,6 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from petstore.dashboard.overview import scale_end
 from petstore.models.categories import CategoryTable
 from petstore.models.pets import PetTable
 from petstore.models.projects import Plan, Project
@@ -79,11 +78,6 @@ def test_days_are_listed(client: FlaskClient, visitor: Browser, key: str, clock:
     rows = DAY_ROW.findall(page)
     assert rows[:2] == [("18 Mar", "1", "0"), ("17 Mar", "3", "2")]
     assert len(rows) == 30
-
-
-def test_chart_scale_fits_the_highest_day():
-    for highest, top in ((0, 10), (10, 10), (11, 16), (12_210, 16_000)):
-        assert scale_end(highest) == top
 
 
 def test_what_is_used_up_is_named(
