@@ -13,7 +13,7 @@ import psutil
 import psycopg
 import redis
 
-from tests.harness import servers
+from tests.harness import clusters, servers
 
 STORES = ("sqlite", "postgresql")  # the latter with Redis
 YARDSTICKS = Path(__file__).with_name("yardsticks")
@@ -113,9 +113,9 @@ def stage(store: str, proxies: int = 0) -> Iterator[Stage]:
             environ["DATABASE"] = f"{directory}/petstore.db"
             environ["DATABASE_URL"] = f"sqlite:///{environ['DATABASE']}"
         else:
-            counters = servers.redis(Path(directory))
+            counters = clusters.Server(servers.free_port(), Path(directory))
             environ["DATABASE_URL"] = stack.enter_context(servers.postgresql())
-            environ["REDIS_URL"] = stack.enter_context(counters)
+            environ["REDIS_URL"] = stack.enter_context(counters).url
         servers.flask(environ, "migrate").check_returncode()
         yield Stage(store, Path(directory), environ, _processes(environ))
 

@@ -108,8 +108,8 @@ def postgresql(postgresql_server: str) -> Iterator[psycopg.Connection]:
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a Redis server."""
-    with servers.redis(tmp_path_factory.mktemp("redis")) as url:
-        yield url
+    with Server(servers.free_port(), tmp_path_factory.mktemp("redis")) as redis:
+        yield redis.url
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The benchmarks start as docs/performance.md calls them, and count what there is."""
+"""The benchmarks start as docs/performance.md calls them."""
 
 import re
 import shlex
@@ -7,7 +7,6 @@ from importlib import import_module
 
 import pytest
 
-from benchmarks import steps
 from tests.harness.servers import ROOT
 
 PAGE = (ROOT / "docs" / "performance.md").read_text()
@@ -32,8 +31,3 @@ def test_documented_options_are_accepted(monkeypatch: pytest.MonkeyPatch, comman
     monkeypatch.setattr(benchmark, "stage", begin)
     with pytest.raises(HasBegun):
         benchmark.main()
-
-
-def test_functions_of_all_steps_exist():
-    names = [name for functions in steps.STEPS.values() for name in functions]
-    assert all(callable(getattr(*steps.place_of(name))) for name in names)

@@ -9,7 +9,8 @@ import yaml
 from redis import Redis
 
 from petstore.settings import read_settings, variables
-from tests.harness.servers import ROOT, redis
+from tests.harness.clusters import Server
+from tests.harness.servers import ROOT, free_port
 
 DEPLOY = ROOT / "deploy"
 TEXT = (DEPLOY / "compose.yaml").read_text()
@@ -70,16 +71,9 @@ def test_caddy_has_the_delivered_file_and_what_that_reads():
 def test_redis_asks_for_the_password_and_evicts_nothing(tmp_path: Path):
     program, *options = SERVICES["redis"]["command"]
     assert program == "redis-server"
-    with redis(tmp_path, *options) as url:
-        client = Redis.from_url(url, password=GIVEN["REDIS_PASSWORD"])
+    with Server(free_port(), tmp_path, tuple(options)) as server:
+        client = Redis.from_url(server.url, password=GIVEN["REDIS_PASSWORD"])
         assert client.config_get("maxmemory*")["maxmemory-policy"] == "noeviction"
         client.close()
     given = read_settings(SERVICES["web"]["environment"]).redis_url
     assert given == f"redis://:{GIVEN['REDIS_PASSWORD']}@redis:6379/0"
-
-
-def test_build_is_given_only_what_the_containerfile_copies():
-    kept = re.findall("^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
-    assert all((ROOT / name).exists() for name in kept)
-    copied = re.findall("^COPY (?!--)(.+) [^ ]+$", CONTAINERFILE, re.MULTILINE)
-    assert set(kept) == set(" ".join(copied).split())

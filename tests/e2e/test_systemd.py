@@ -47,12 +47,3 @@ def test_systemd_accepts_the_units_of_the_certificates_and_the_timers():
     placed = [DEPLOY / f"petstore-{unit}" for unit in units]
     told = analyze("verify", *placed).splitlines()
     assert [line for line in told if "petstore-backup.service" not in line] == []
-
-
-def test_backup_has_the_limits_of_the_service():
-    service, backup = (
-        (DEPLOY / unit).read_text().partition("\nStateDirectoryMode=")[2]
-        for unit in UNITS
-    )
-    assert backup.partition("\n[")[0].strip() == service.partition("\n[")[0].strip()
-    assert "CapabilityBoundingSet=" in backup

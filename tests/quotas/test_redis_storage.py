@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 import redis
@@ -78,8 +77,8 @@ class Encrypted(Proxy):
 def test_hits_are_counted_over_tls_and_an_untrusted_certificate_is_refused(
     tmp_path: Path,
 ):
-    with servers.redis(tmp_path, "--requirepass", "p") as url:
-        network = Encrypted(urlsplit(url).port, trustme.CA())
+    with Server(servers.free_port(), tmp_path, ("--requirepass", "p")) as server:
+        network = Encrypted(server.port, trustme.CA())
         with listening(network):
             address = f"rediss://:p@127.0.0.1:{network.port}/3"
             storage = redis_storage(f"{address}?ssl_cert_reqs=none")
