@@ -85,13 +85,6 @@ def test_animals_of_a_file_are_added(import_text: Import, project: Project):
     assert events.count() == len(cases)
 
 
-def test_category_is_found_by_name_or_created(import_text: Import, project: Project):
-    Category.rename(project.id, 7, "Dogs")
-    import_text(HEAD + "Rex,DOGS \nTom,Cats\nMimi, cats\nHazel,12\n")
-    assert [pet[1] for pet in animals(project)] == [7, 13, 13, 12]
-    assert Category.names(project.id, {7, 12, 13}) == {7: "Dogs", 13: "Cats"}
-
-
 def test_new_name_takes_no_number_of_a_line(import_text: Import, project: Project):
     lines = "Rex,,Dogs\nTom,1,Cats\nBo,,Birds\nMimi,2,\nLuna,2,Mice\n"
     assert printed(import_text(f"name,categoryId,category\n{lines}")) == "5"

@@ -6,7 +6,6 @@ from itertools import chain
 
 import pytest
 
-from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
@@ -120,22 +119,3 @@ def test_search_and_total_see_the_newest_animals_and_say_so(
         assert Pet.listed(project.id, Part(1))[1:3] == total
     listed = Pet.listed(project.id, Part(10), name="rex")
     assert (listed.rows, listed.is_exact) == ([pets[5], pets[1]], False)
-
-
-def test_the_last_part_has_none_behind_it(project: Project, pets: list[Pet]):
-    listed = Pet.listed(project.id, Part(3, is_last=True))
-    assert listed.rows == pets[2::-1]
-    assert (listed.previous, listed.next) == (pets[2].id, None)
-
-
-def test_categories_are_listed_by_id_and_orders_newest_first(
-    project: Project, pets: list[Pet]
-):
-    Category.rename(project.id, MAX_ID, "Last")
-    assert walk(partial(Category.listed, project.id), 1) == [[0], [1], [MAX_ID]]
-    assert Category.listed(project.id, Part(2, after=MAX_ID)).next is None
-    orders = [Order.place(project.id, pets[n].id) for n in (1, 2, 4)]
-    Order.change(project.id, orders[1].id, status="cancelled")
-    pages = walk(partial(Order.listed, project.id, status="placed"), 1)
-    assert pages == [[orders[2].id], [orders[0].id]]
-    assert Order.listed(project.id, Part(9)).total == 3

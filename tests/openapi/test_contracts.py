@@ -10,6 +10,16 @@ from jsonschema import Draft202012Validator
 from tests.harness.answers import RATE_LIMIT_HEADERS
 
 EVERY_HEADER = RATE_LIMIT_HEADERS | {"X-Request-ID", "Access-Control-Allow-Origin"}
+CONFLICTS = {
+    "createPet": {"project_full"},
+    "createOrder": {"pet_not_available", "project_full"},
+    "updatePet": {"pet_not_available", "project_full"},
+    "deletePet": {"pet_not_available"},
+    "updateOrder": {"order_closed"},
+    "deleteOrder": {"order_open"},
+    "putCategory": {"project_full"},
+    "deleteCategory": {"category_in_use"},
+}
 
 
 def every(part: Any, *keys: str) -> Iterator[dict]:
@@ -36,6 +46,12 @@ def responses(description: dict, operations: dict) -> dict[str, dict[str, dict]]
         }
         for name, operation in operations.items()
     }
+
+
+def test_each_operation_documents_its_conflicts(responses: dict):
+    for name, codes in CONFLICTS.items():
+        content = responses[name]["409"]["content"]["application/json"]
+        assert content["examples"].keys() - {"idempotency_key_in_use"} == codes
 
 
 def test_each_response_documents_its_headers(responses: dict):
