@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -32,7 +31,6 @@ ROOT = Path(__file__).parent.parent.parent
 LIMITED = "--config tests/harness/limited_gunicorn.py"
 STOPPED_WITHIN_SECONDS = 30
 POSTGRESQL_SECONDS = 60  # to start or to stop
-PROMOTED = "Master has been promoted"
 TRACEBACK = re.compile(r"Traceback.{1,3000}", re.DOTALL)
 
 
@@ -133,7 +131,7 @@ def running(*arguments: Any, **options: Any) -> Iterator[subprocess.Popen]:
 
 
 class Gunicorn:
-    """gunicorn with the service on one port; its processes can be replaced.
+    """gunicorn with the service on one port; its workers can be replaced.
 
     The service has the given limits, or else those of this process.
     """
@@ -153,9 +151,7 @@ class Gunicorn:
         self.environ = os.environ | environ
         self.environ |= {"PORT": str(self.port), "GUNICORN_CMD_ARGS": options}
         self.environ["TEST_LIMITS"] = json.dumps(asdict(limits or timeouts.LIMITS))
-        # Not `-m gunicorn`, which cannot re-execute itself on SIGUSR2.
-        program = str(Path(sys.executable).with_name("gunicorn"))
-        self._command = [program, "--bind", f"127.0.0.1:{self.port}", app]
+        self._command = ["-m", "gunicorn", "--bind", f"127.0.0.1:{self.port}", app]
         self.start()
 
     def start(self) -> None:
@@ -197,26 +193,6 @@ class Gunicorn:
         old = self.workers
         self.master.send_signal(signal.SIGHUP)
         self.wait_for_workers(len(old), without=old)
-
-    def replace(self) -> None:
-        """Let the master start its successor (SIGUSR2), then end the old one."""
-        old, workers = self.master, self.workers
-        promotions = self.log.read_text().count(PROMOTED)
-        old.send_signal(signal.SIGUSR2)
-
-        def successors() -> list[psutil.Process]:
-            found = [child for child in self.workers if child not in workers]
-            return [each for each in found if len(children_of(each)) >= len(workers)]
-
-        wait_until(successors, "no successor")
-        [self.master] = successors()
-        old.terminate()
-        # Before it is promoted, it cannot start a successor of its own.
-        wait_until(
-            lambda: self.log.read_text().count(PROMOTED) > promotions,
-            "the successor is not promoted",
-        )
-        wait_until(lambda: not is_alive(old), "the old master goes on")
 
     def kill(self) -> None:
         """Kill the master and wait until its workers have ended."""

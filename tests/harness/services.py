@@ -44,20 +44,13 @@ class Service:
         """What the service says about its counters: `ok` or `degraded`."""
         return self.send("/readyz").json["counters"]
 
-    def lines(self) -> list[dict[str, Any]]:
-        """Return the parsed lines of the service, without those of gunicorn."""
-        lines = map(json.loads, self._whole_lines())
-        return [line for line in lines if line["event"] != "gunicorn"]
-
     def events(self, name: str) -> list[dict[str, Any]]:
         """Return the parsed lines of the log whose event begins with that name."""
         # Parsing every line would slow down the tests that run in this process.
         begin = b'"event":"%s' % name.encode()
-        return [json.loads(line) for line in self._whole_lines() if begin in line]
-
-    def _whole_lines(self) -> list[bytes]:
         # The last one may be under way.
-        return self.gunicorn.log.read_bytes().split(b"\n")[:-1]
+        lines = self.gunicorn.log.read_bytes().split(b"\n")[:-1]
+        return [json.loads(line) for line in lines if begin in line]
 
     def client(self) -> Client:
         """Return a new client with the key."""
