@@ -34,7 +34,7 @@ _context.set_forkserver_preload(LIBRARIES)
 class Program(_context.Process):
     """A running program, with the methods of `subprocess.Popen`.
 
-    Its command is the path of a script, or `-m` and the name of a module.
+    Its command is the name of a module, as for `python -m`, and its arguments.
     """
 
     def __init__(
@@ -76,12 +76,8 @@ class Program(_context.Process):
         os.environ.update(self._environ)
         os.chdir(self._directory)
         try:
-            if self._command[0] == "-m":
-                sys.argv = self._command[1:]
-                runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-            else:
-                sys.argv = self._command
-                runpy.run_path(sys.argv[0], run_name="__main__")
+            sys.argv = self._command
+            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         finally:
             # A copy, and what it forks, ends without what Python does at its end.
             atexit._run_exitfuncs()

@@ -151,7 +151,7 @@ class Gunicorn:
         self.environ = os.environ | environ
         self.environ |= {"PORT": str(self.port), "GUNICORN_CMD_ARGS": options}
         self.environ["TEST_LIMITS"] = json.dumps(asdict(limits or timeouts.LIMITS))
-        self._command = ["-m", "gunicorn", "--bind", f"127.0.0.1:{self.port}", app]
+        self._command = ["gunicorn", "--bind", f"127.0.0.1:{self.port}", app]
         self.start()
 
     def start(self) -> None:
@@ -261,7 +261,7 @@ def run(
     environ: dict[str, str], module: str, *arguments: str
 ) -> subprocess.CompletedProcess:
     """Run `python -m <module>` and return the completed process."""
-    return programs.run(["-m", module, *arguments], os.environ | environ, ROOT)
+    return programs.run([module, *arguments], os.environ | environ, ROOT)
 
 
 def stop(process: subprocess.Popen) -> None:

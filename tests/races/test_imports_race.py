@@ -52,7 +52,7 @@ def start(
     environ = os.environ | service.environ
     with Path(os.devnull).open("wb") as out:
         outputs = (out.fileno(), out.fileno())
-        yield lambda: Program(["-m", "flask", *command], environ, ROOT, outputs)
+        yield lambda: Program(["flask", *command], environ, ROOT, outputs)
 
 
 def names_after(client: Client, after: int) -> tuple[list[str], int]:
