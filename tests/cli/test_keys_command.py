@@ -56,6 +56,7 @@ def test_create_prints_a_working_key(flask: Callable, app: Flask, is_working: Ca
     )
     other = printed(flask("keys", "create", "--project", "rival"))
     assert row_of(flask, other)["PROJECT"] == "rival"
+    assert row_of(flask, other)["ROLE"] == "full"
     assert listed(flask).keys() == {key[:16], other[:16]}
     assert listed(flask, "--project", "rival").keys() == {other[:16]}
 

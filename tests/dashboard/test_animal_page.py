@@ -108,6 +108,15 @@ def test_an_animal_is_corrected_and_ordered(browser: Browser, client: FlaskClien
     assert client.get("/v1/pets/1").json == max_now
 
 
+def test_closing_an_order_there_leads_back(browser: Browser, project: Project):
+    Order.place(project.id, 1)
+    for _ in range(2):  # at a double click, the second answer says the same
+        fields = {"on": "animal", "idempotency_key": "once"}
+        answer = browser.submit(f"{ORDERS}/1/cancel", **fields)
+        assert answer.location == ANIMAL
+        assert "The order 1 is cancelled; its animal is" in browser.read(ANIMAL)
+
+
 def test_an_animal_names_the_keys_that_added_and_changed_it(
     browser: Browser, client_of: Callable, project: Project, key: str, clock: Clock
 ):
