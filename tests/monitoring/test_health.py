@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from petstore.quotas.database import Counter
 from petstore.storage import db
-from tests.harness import servers
+from tests.harness import servers, statements
 from tests.harness.clocks import Clock
 from tests.harness.clusters import Server
 from tests.harness.databases import of_both_engines
@@ -36,6 +36,17 @@ def test_healthz_and_readyz_are_ok_with_the_tables_and_count_nothing(
         assert stranger.get("/readyz").status_code == 503
     finally:
         db.execute_sql("ALTER TABLE moved RENAME TO secret")
+
+
+def test_readyz_writes_once_in_a_second(
+    stranger: FlaskClient, monkeypatch: pytest.MonkeyPatch
+):
+    now = time.monotonic()
+    with statements.recorded() as seen:
+        for seconds in (0, 0.5, 0.9, 1.1):
+            monkeypatch.setattr("petstore.clock.monotonic", lambda at=now + seconds: at)
+            assert stranger.get("/readyz").status_code == 200
+    assert [each.gist for each in seen].count("INSERT secret") == 2
 
 
 @of_both_engines
