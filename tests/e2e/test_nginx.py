@@ -1,14 +1,11 @@
-"""deploy/nginx.conf: limits, custom domains, and workers that are recycled."""
+"""deploy/nginx.conf: limits, TLS and custom domains."""
 
 import http.client
 import json
 import ssl
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from itertools import chain, repeat
-from pathlib import Path
 
 import pytest
 
@@ -19,14 +16,10 @@ from petstore.settings import read_settings
 from petstore.storage.database import open_databases
 from tests.e2e.conftest import World
 from tests.harness import databases
-from tests.harness.clients import PETS, Client
 from tests.harness.front import BASE
 from tests.harness.nginx import Nginx, nginx
-from tests.harness.services import serving
 
 SHOP = "shop.nginx.example.org"
-CLIENTS = 8
-POSTS = 60  # per client
 
 
 @pytest.fixture(scope="module")
@@ -129,35 +122,3 @@ def test_custom_domain_has_its_own_certificate(world: World, front: Nginx):
     answer = front.get(SHOP, Authorization=f"Bearer {key}")
     assert (answer.status, answer.json) == (200, [])
     assert front.get(f"{project.slug}.{BASE}").status == 401
-
-
-def test_no_post_is_lost_or_doubled_while_workers_are_recycled(
-    environ: dict[str, str], tmp_path: Path
-):
-    environ |= {"WEB_CONCURRENCY": "2", "PETSTORE_TRUSTED_PROXIES": "1"}
-    recycling = ("--max-requests", "40", "--max-requests-jitter", "20")
-    with (
-        serving(tmp_path, environ, *recycling) as service,
-        nginx(service.url.removeprefix("http://")) as front,
-        ThreadPoolExecutor(CLIENTS) as pool,
-    ):
-        first = {worker.pid for worker in service.workers}
-        statuses = pool.map(post_many, repeat(front, CLIENTS), repeat(service.key))
-        assert list(chain(*statuses)) == [201] * CLIENTS * POSTS
-        assert not first & {worker.pid for worker in service.workers}
-        with Client(service.url, service.key) as client:
-            assert len(client.all_of(PETS)) == CLIENTS * POSTS
-
-
-def post_many(front: Nginx, key: str) -> list[int]:
-    """Send POSTs over one connection and return their statuses."""
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    with closing(front.connection(BASE)) as connection:
-        statuses = []
-        for _ in range(POSTS):
-            body = b'{"name": "Rex", "categoryId": 7}'
-            connection.request("POST", PETS, body, headers)
-            with connection.getresponse() as answer:
-                answer.read()
-            statuses.append(answer.status)
-        return statuses

@@ -3,7 +3,6 @@
 import json
 import select
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPMessage
@@ -61,14 +60,8 @@ class Client:
     As a context manager, it closes the connection on exit.
     """
 
-    def __init__(
-        self,
-        url: str,
-        key: str,
-        *,
-        connect: Callable[..., HTTPConnection] = HTTPConnection,
-    ) -> None:
-        self._connection = connect(urlsplit(url).netloc, timeout=TIMEOUT_SECONDS)
+    def __init__(self, url: str, key: str) -> None:
+        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=TIMEOUT_SECONDS)
         self._headers = {"Authorization": f"Bearer {key}"}
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Reloads, recycled workers and shutdowns lose no request."""
+"""Reloads, replaced workers and shutdowns lose no request."""
 
 import signal
 import socket
