@@ -9,7 +9,7 @@ from pathlib import Path
 import trustme
 
 from tests.harness.front import BASE, Front
-from tests.harness.servers import ROOT, running
+from tests.harness.servers import ROOT, free_port, running
 
 # In place of Debian's nginx.conf, which includes the files of sites.
 AROUND = """
@@ -57,25 +57,19 @@ class Nginx(Front):
 def nginx(upstream: str) -> Iterator[Nginx]:
     """Run nginx in front of this address for the duration of the block."""
     # Not in pytest's temporary directory, which nginx's workers may not enter.
-    with tempfile.TemporaryDirectory(prefix="petstore-nginx-") as directory:
-        Path(directory).chmod(0o755)
-        with _serving(Path(directory), upstream) as front:
+    with tempfile.TemporaryDirectory(prefix="petstore-nginx-") as name:
+        directory = Path(name)
+        directory.chmod(0o755)
+        certificates = Certificates(directory / "live", trustme.CA())
+        certificates.issue(BASE, BASE, f"*.{BASE}")
+        trusted = directory / "authority.pem"
+        certificates.authority.cert_pem.write_to_path(trusted)
+        front = Nginx(free_port(), free_port(), trusted, certificates)
+        (directory / "petstore.conf").write_text(_placed(directory, front, upstream))
+        (directory / "nginx.conf").write_text(AROUND.format(directory=directory))
+        command = ["nginx", "-c", f"{directory}/nginx.conf", "-p", name]
+        with running(command, front.https, directory / "nginx.log"):
             yield front
-
-
-@contextmanager
-def _serving(directory: Path, upstream: str) -> Iterator[Nginx]:
-    certificates = Certificates(directory / "live", trustme.CA())
-    certificates.issue(BASE, BASE, f"*.{BASE}")
-    trusted = directory / "authority.pem"
-    certificates.authority.cert_pem.write_to_path(trusted)
-    ports = Front.anywhere(trusted)
-    front = Nginx(ports.http, ports.https, trusted, certificates)
-    (directory / "petstore.conf").write_text(_placed(directory, front, upstream))
-    (directory / "nginx.conf").write_text(AROUND.format(directory=directory))
-    command = ["nginx", "-c", str(directory / "nginx.conf"), "-p", str(directory)]
-    with running(command, front.https, directory / "nginx.log"):
-        yield front
 
 
 def _placed(directory: Path, front: Front, upstream: str) -> str:
