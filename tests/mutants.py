@@ -8,6 +8,7 @@ first, and the others if those pass. It prints a line for each mutant.
 import argparse
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -74,7 +75,8 @@ def main() -> None:
         print(f"{len(mutants)} mutants of seed {chosen.seed}", flush=True)
         killed = 0
         for mutant in mutants:
-            of_line = [*tests.get((mutant.file, mutant.line), ())]
+            # What runs when a file is imported is tried by all tests of the file.
+            of_line = tests.get((mutant.file, mutant.line)) or tests[mutant.file, 0]
             dice.shuffle(of_line)
             is_killed = _is_killed(copy, mutant, of_line)
             killed += is_killed
@@ -85,7 +87,7 @@ def main() -> None:
 
 
 def _tests_by_line(copy: Path) -> dict[tuple[str, int], list[str]]:
-    """Run all tests, and return those that run each line."""
+    """Run all tests, and return those that run each line, and a file by its line 0."""
     data, settings = copy.parent / "coverage", copy / ".coveragerc"
     settings.write_text(COVERAGE.format(data))
     files = sorted(
@@ -98,19 +100,21 @@ def _tests_by_line(copy: Path) -> dict[tuple[str, int], list[str]]:
     found = coverage.Coverage(data_file=str(data), config_file=str(settings))
     found.combine()
     seen = found.get_data()
-    return {
-        (str(Path(file).relative_to(copy)), line): sorted(
-            _node(name) for name in names if name.startswith("tests.")
-        )
-        for file in seen.measured_files()
-        for line, names in seen.contexts_by_lineno(file).items()
-    }
+    tests: dict[tuple[str, int], list[str]] = {}
+    for file in seen.measured_files():
+        name, of_file = str(Path(file).relative_to(copy)), set()
+        for line, contexts in seen.contexts_by_lineno(file).items():
+            of_line = {_node(each) for each in contexts if each.startswith("tests.")}
+            tests[name, line] = sorted(of_line)
+            of_file |= of_line
+        tests[name, 0] = sorted(of_file)
+    return tests
 
 
 def _node(context: str) -> str:
     """Return what pytest calls a test: tests/api/test_x.py::test_y."""
-    module, _, name = context.rpartition(".")
-    return f"{module.replace('.', '/')}.py::{name}"
+    module, *names = re.split(r"\.(?=[A-Z]|test_\w+$)", context)
+    return "::".join([f"{module.replace('.', '/')}.py", *names])
 
 
 def _start(copy: Path, settings: Path, files: list[Path]) -> subprocess.Popen[bytes]:
