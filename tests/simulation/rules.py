@@ -28,7 +28,7 @@ from tests.simulation.service import WORKERS
 if TYPE_CHECKING:
     from tests.simulation.stage import Stage
 
-CALM_SECONDS = 0.15  # of a request that nothing disturbs: some COMMITs and delays
+CALM_SECONDS = 0.2  # of a request that nothing disturbs: some COMMITs and delays
 COMMIT_SECONDS = 0.02  # for each write that is under way: they wait for each other
 COUNTER_SECONDS = 0.25
 FAILING_SECONDS = 0.3
