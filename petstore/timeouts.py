@@ -60,6 +60,10 @@ class Limits:
     server_statement_seconds: float = 1.8
     idle_transaction_seconds: float = 1.5
     statement_seconds: float = 2.0
+    # A read on a connection that nobody has used for so long, before a new one is made:
+    # a firewall may have forgotten it. Both together make less than 2.5 s.
+    idle_seconds: float = 30.0
+    idle_statement_seconds: float = 0.4
 
     # The pool of a worker's connections to PostgreSQL.
     connections: int = 16

@@ -101,7 +101,8 @@ def start(caller: Caller) -> None:
 def end() -> None:
     """Sign out, for every copy of the cookie."""
     if TOKEN in session:
-        Session.end(session.pop(TOKEN))
+        Session.end(session[TOKEN])  # where that fails, the cookie stays, to try again
+        del session[TOKEN]
 
 
 def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | None:

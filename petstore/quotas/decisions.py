@@ -51,7 +51,7 @@ class Decision(NamedTuple):
     is_granted: bool
     windows: Sequence[Window]  # that are shown: of the project, then of the key
     now_ms: int
-    retry_at_ms: int  # when the ban and every exhausted window have ended
+    retry_at_ms: int  # when the ban and every window without room have ended
     is_banned: bool
 
     @classmethod
@@ -61,6 +61,7 @@ class Decision(NamedTuple):
         counts: Counts,
         banned_until_ms: int = 0,
         *,
+        cost: int = 1,
         is_public: bool = False,
     ) -> "Decision":
         """Compare what is used of the windows of the hits with their limits.
@@ -81,7 +82,7 @@ class Decision(NamedTuple):
                 for item in hit.limits
             ]
             windows = of_hit + windows
-        ends = [window.resets_ms for window in windows if not window.remaining]
+        ends = [window.resets_ms for window in windows if window.remaining < cost]
         return cls(
             counts.is_granted,
             windows[-len(hits[0].limits) :] if is_public else windows,

@@ -80,12 +80,6 @@ class Counters:
             emit("counters_restored")
         return counts
 
-    def peek(self, hits: Sequence[Hit]) -> Counts:
-        try:
-            return self.count(hits, cost=0)
-        except CountersLocked:
-            return self._own.count(hits, cost=0)
-
     def _begin_outage(self, hits: Sequence[Hit], reason: Exception) -> None:
         # What was known of servers and connections may be wrong by now.
         self._shared = None

@@ -16,7 +16,7 @@ from petstore.quotas.decisions import (
     key_subject,
     project_subject,
 )
-from petstore.quotas.fallback import Counters
+from petstore.quotas.fallback import Counters, CountersLocked
 from petstore.quotas.strategy import Ban, Counts, Hit
 from petstore.settings import Settings
 
@@ -76,9 +76,13 @@ class Limiter:
         """Return the figures of the project or the address, without counting."""
         if caller is None:
             hits = _address_hits("address", address, STRANGERS)
-            return self._remember(address, _joined(hits, self._counters.peek(hits)))
+            try:
+                counts = self._counters.count(hits, cost=0)
+            except CountersLocked:
+                return self.last_known(address)
+            return self._remember(address, _joined(hits, counts))
         hits = _hits_of(caller)[-1:]
-        return Decision.on(hits, self._counters.peek(hits))
+        return Decision.on(hits, self._counters.count(hits, cost=0))
 
     def last_known(self, address: str | None) -> Decision:
         """Return the figures of the address as this process knows them, at once.
@@ -151,7 +155,7 @@ class Limiter:
 
     def _count(self, subject: str, quota: Quota, cost: int = 1) -> Decision:
         hits = [Hit(subject, quota)]
-        return Decision.on(hits, self._counters.count(hits, cost))
+        return Decision.on(hits, self._counters.count(hits, cost), cost=cost)
 
     def _is_granted(self, subject: str, limit: RateLimitItem) -> bool:
         return self._counters.count([Hit(subject, [limit])]).is_granted

@@ -60,6 +60,7 @@ class Connection(psycopg.Connection[Row]):
         share = randomness.source.uniform(0.5, 1)
         self.ends_at = self.opened_at + timeouts.LIMITS.connection_seconds * share
         self.limit: float | None = None  # of a statement, in seconds
+        self.used_at = self.opened_at
         self.is_given_up = False
         self._kept_cursor: psycopg.Cursor[Row] | None = None
 
@@ -74,7 +75,9 @@ class Connection(psycopg.Connection[Row]):
         if timeout is not None or self.limit is None:
             return super().wait(gen, interval, timeout)
         try:
-            return super().wait(gen, interval, seconds_left(self.limit))
+            reply = super().wait(gen, interval, seconds_left(self.limit))
+            self.used_at = clock.monotonic()
+            return reply
         except BaseException as error:
             if self.pgconn.transaction_status != TransactionStatus.ACTIVE:
                 raise
@@ -335,23 +338,25 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
     def _read(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Read, and once more on a new connection where the first one has failed.
 
-        A firewall may forget a connection without a word to either side, so that it
-        only fails after some time.
+        A firewall may forget an idle connection without a word to either side, so that
+        it only fails after some time.
         """
-        connection = self.connection()
+        connection, limits = self.connection(), timeouts.LIMITS
         if connection.limit is None:
             return function(*arguments)
-        connection.limit = timeouts.LIMITS.statement_seconds / 2  # for each try
+        is_idle = clock.monotonic() - connection.used_at >= limits.idle_seconds
+        if is_idle:
+            connection.limit = limits.idle_statement_seconds
         try:
             return function(*arguments)
         except peewee.OperationalError:
-            if not (connection.closed or connection.is_given_up):
+            if not (is_idle if connection.is_given_up else connection.closed):
                 raise
             self._distrusted_at = clock.monotonic()
             self.close()
             return function(*arguments)
         finally:
-            connection.limit = timeouts.LIMITS.statement_seconds
+            connection.limit = limits.statement_seconds
 
 
 def _ms(seconds: float) -> str:

@@ -90,6 +90,8 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         """Return that there is no file, whose name may be mistyped, and what to do."""
         if self.file.exists():
             return None
+        if not self.file.parent.is_dir():
+            return f"there is no directory {self.file.parent}; make it first"
         return f"there is no file {self.file}; run `flask migrate` first"
 
     # Peewee passes the arguments of `atomic` to `begin`.

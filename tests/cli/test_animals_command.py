@@ -182,6 +182,7 @@ def test_each_line_at_fault_is_named(import_text: Import, project: Project):
         "Bo,7,,,extra\n"
         "Lu,10,Mice,\n"
         "Lo,11,mice,\n"
+        f"Bo,,{2**63},\n"
     )
     status = "status: must be one of available, pending, sold"
     assert faults(import_text(text)) == [
@@ -192,6 +193,7 @@ def test_each_line_at_fault_is_named(import_text: Import, project: Project):
         "Line 8: categoryId: is required",
         "Line 9: has 5 cells, but the first line has 4",
         "Line 11: categoryId: the category 11 is named otherwise, not mice",
+        f"Line 12: categoryId: {NO_INTEGER}",
     ]
     assert animals(project) == []
 

@@ -51,6 +51,12 @@ def test_page_beyond_the_limit_is_refused_for_a_while(browser: Browser, clock: C
 
 
 @pytest.mark.usefixtures("few_pages")
+def test_page_that_costs_more_than_is_left_says_how_long_to_wait(browser: Browser):
+    answer = browser.get("/dashboard/animals.csv")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "50")
+
+
+@pytest.mark.usefixtures("few_pages")
 def test_project_shares_its_pages(app: Flask, key: str, leaked: str, rival: Project):
     browsers = [Browser(app, each) for each in (key, key, leaked, leaked)]
     assert [statuses(browser, 1) for browser in browsers] == [[200]] * 3 + [[429]]

@@ -118,6 +118,18 @@ def test_page_opens_while_its_session_cannot_be_written(
     assert browser.get("/dashboard/keys").status_code == 303
 
 
+def test_sign_out_that_fails_can_be_tried_again(
+    request: pytest.FixtureRequest, set_limits: Callable[..., None]
+):
+    set_limits(busy_seconds=0.01)
+    browser = request.getfixturevalue("browser")
+    with locked(str(db.file)):
+        assert browser.submit("/dashboard/sign-out").status_code == 503
+    assert Session.select().count() == 1
+    browser.submit("/dashboard/sign-out")
+    assert not Session.select().exists()
+
+
 def test_hosts_clock_ends_no_session(browser: Browser, monkeypatch: pytest.MonkeyPatch):
     signer = itsdangerous.TimestampSigner
     now = signer.get_timestamp(None)

@@ -107,6 +107,8 @@ def test_connections_that_a_firewall_forgot_fail_no_read(
         idle_transaction_seconds=2 * READ_SECONDS,
         statement_seconds=2 * READ_SECONDS,
         lock_seconds=READ_SECONDS,
+        idle_seconds=0.0,
+        idle_statement_seconds=READ_SECONDS,
     )
     clients = range(LIMITS.connections)
     with serving(tmp_path, service_environ, limits=hasty) as service:

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 
+import pytest
 from flask.testing import FlaskClient
 
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
+from petstore.storage import counters
 from tests.harness.clocks import START_MS, Clock
+from tests.harness.databases import locked
 from tests.quotas.requests import (
     DAY_END_MS,
     PETS,
@@ -76,6 +79,18 @@ def test_options_requests_are_neither_counted_nor_refused(client: FlaskClient):
     assert all(client.options(PETS).status_code == 204 for _ in range(9))
     assert send(client, 4) == [200, 200, 200, 429]
     assert client.options(PETS).status_code == 204
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.usefixtures("store")
+def test_figures_are_those_last_known_while_a_counter_is_locked(
+    request: pytest.FixtureRequest, set_limits: Callable[..., None]
+):
+    set_limits(busy_seconds=0.01)
+    stranger = request.getfixturevalue("stranger")
+    known = remaining(stranger.get(PETS))
+    with locked(str(counters.file)):
+        assert remaining(stranger.options(PETS)) == known
 
 
 @on_one_store
