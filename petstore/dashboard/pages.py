@@ -11,12 +11,16 @@ from flask.typing import ResponseReturnValue
 
 from petstore import randomness
 from petstore.dashboard import formats, forms, sessions
-from petstore.dashboard.sessions import PREFIX, is_dashboard_path
 from petstore.errors import ErrorResponse
 from petstore.models import RuleError
 from petstore.settings import Settings
 from petstore.storage.lists import MAX_COUNTED
-from petstore.web.application import FOR_PAGES, current_request
+from petstore.web.application import (
+    FOR_PAGES,
+    PAGES_PREFIX,
+    current_request,
+    is_page_path,
+)
 from petstore.web.assets import AssetBlueprint
 from petstore.web.error_handlers import answer_rule_error
 
@@ -31,7 +35,7 @@ HEADERS = FOR_PAGES | {
 bp = AssetBlueprint(
     "dashboard",
     __name__,
-    url_prefix=PREFIX,
+    url_prefix=PAGES_PREFIX,
     template_folder="templates",
     static_folder="static",
 )
@@ -67,7 +71,7 @@ class PageBlueprint(Blueprint):
         has_reserve: bool = False,
         counts_forms: bool = False,
     ) -> None:
-        super().__init__(name, module, url_prefix=f"{PREFIX}{path}")
+        super().__init__(name, module, url_prefix=f"{PAGES_PREFIX}{path}")
         self.takes, self.counts_forms = takes, counts_forms
         self.before_request(forms.refuse_other_origins)
         if takes:
@@ -89,14 +93,14 @@ def _show_refusal(error: RuleError) -> ResponseReturnValue:
     if request.method != "POST" or not forms.is_refusal(error):
         return answer_rule_error(error)
     forms.save_draft(request.path, forms.Form.of_request().values)
-    page = sessions.wanted_page() or PREFIX
+    page = sessions.wanted_page() or PAGES_PREFIX
     return forms.go_to_url(page, str(error), "bad")
 
 
 def _failure_page(
     status: int, message: str, headers: Mapping[str, str]
 ) -> Response | None:
-    if not is_dashboard_path(request.path):
+    if not is_page_path(request.path):
         return None
     if status in (404, 405):
         _show_menu()
@@ -108,7 +112,7 @@ def _failure_page(
         phrase=HTTPStatus(status).phrase,
         message=message,
         wait_seconds=int(headers["Retry-After"]) if is_for_a_moment else None,
-        page=sessions.wanted_page() or PREFIX if is_for_a_moment else None,
+        page=sessions.wanted_page() or PAGES_PREFIX if is_for_a_moment else None,
         fields=fields,
         typed=forms.Form.of_request().values if fields else {},
     )

@@ -23,8 +23,7 @@ from petstore.web.application import NO_SESSION, PAGES_PREFIX, current_request
 from petstore.web.limits import limiter_of
 from petstore.web.turns import take_turn_of
 
-PREFIX = PAGES_PREFIX
-STATIC = f"{PREFIX}/static/"
+STATIC = f"{PAGES_PREFIX}/static/"
 COOKIE = "petstore_session"
 SECURE_COOKIE = f"__Host-{COOKIE}"
 TOKEN = "token"  # noqa: S105 (the member of the cookie that names the session)
@@ -79,14 +78,10 @@ class DashboardSessions(SecureCookieSessionInterface):
 
     def get_cookie_path(self, app: Flask) -> str:
         """Return the path that browsers require for the name."""
-        return "/" if current_request().is_secure else PREFIX
+        return "/" if current_request().is_secure else PAGES_PREFIX
 
     def get_cookie_secure(self, app: Flask) -> bool:
         return current_request().is_secure
-
-
-def is_dashboard_path(path: str) -> bool:
-    return path == PREFIX or path.startswith(f"{PREFIX}/")
 
 
 def start(caller: Caller) -> None:
@@ -175,5 +170,5 @@ def wanted_page() -> str | None:
     while not urls.test(path, "GET"):
         path = path.rpartition("/")[0]
     query = request.full_path.partition("?")[2]
-    is_default = path.rstrip("/") == PREFIX
+    is_default = path.rstrip("/") == PAGES_PREFIX
     return None if is_default else f"{path}?{query}".removesuffix("?")

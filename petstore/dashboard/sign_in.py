@@ -14,17 +14,18 @@ from flask.typing import ResponseReturnValue
 from petstore.dashboard import sessions
 from petstore.dashboard.forms import EMPTY, KEY, Form, go_to, go_to_url
 from petstore.dashboard.pages import PageBlueprint
-from petstore.dashboard.sessions import PREFIX, current_project
+from petstore.dashboard.sessions import current_project
 from petstore.errors import ERRORS
 from petstore.events import emit, emit_after_commit
 from petstore.models.callers import Caller
 from petstore.models.grants import FULL, WRITE, role_refusal
 from petstore.storage import db
+from petstore.web.application import PAGES_PREFIX
 from petstore.web.limits import limiter_of
 
 # A page of the dashboard: nothing that a browser takes for another host, and nothing
 # that ends a header.
-PAGE = re.compile(rf"{PREFIX}(/[!-\[\]-~]*)?(\?[!-\[\]-~]*)?")
+PAGE = re.compile(rf"{PAGES_PREFIX}(/[!-\[\]-~]*)?(\?[!-\[\]-~]*)?")
 MAX_PAGE_LENGTH = 2000
 
 TAKES = WRITE
@@ -54,7 +55,7 @@ def enter() -> ResponseReturnValue:
         sessions.start(caller)
         key = caller.prefix
         emit_after_commit("signed_in", by=key, project=caller.slug, key=key)
-    return go_to_url(_next_page() or PREFIX)
+    return go_to_url(_next_page() or PAGES_PREFIX)
 
 
 @bp.post("/sign-out")

@@ -14,7 +14,7 @@ from petstore.hosting.names import suffixes
 from petstore.hosting.verifier import Verifier, verifier_of
 from petstore.models.domains import Host
 from petstore.settings import Settings
-from petstore.web.application import PAGES_PREFIX, current_request
+from petstore.web.application import current_request, is_page_path
 from petstore.web.limits import limiter_of
 from petstore.web.proxies import require_private_client
 
@@ -63,7 +63,7 @@ def init_app(app: Flask, settings: Settings) -> None:
             raise ErrorResponse("unknown_host")
         current_request().state.host_project_id = host.project_id
         # A session is begun, and is valid, at the base domain alone.
-        if host.project_id is not None and path.startswith(f"{PAGES_PREFIX}/"):
+        if host.project_id is not None and is_page_path(request.path):
             return _redirect(verifier.base_domain, 303)
         return _redirect(host.moved_to, 301) if host.moved_to else None
 

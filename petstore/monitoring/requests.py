@@ -107,7 +107,7 @@ def _count(request: ApplicationRequest, response: Response) -> None:
 
 
 def _count_refusal() -> None:
-    with suppress(OSError):  # as in `count`
+    with suppress(OSError):  # as in `_count`
         _child(REQUESTS, "refused", HTTPStatus.SERVICE_UNAVAILABLE.value).inc()
 
 

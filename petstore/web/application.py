@@ -227,9 +227,9 @@ class Application(Flask):
 
     def request_context(self, environ: dict[str, Any]) -> RequestContext:
         """Return the context of a request, with a session if that is for a page."""
-        is_for_page = environ["PATH_INFO"].startswith(PAGES_PREFIX)
-        session = None if is_for_page else NO_SESSION
-        return RequestContext(self, environ, session=session)
+        request = self.request_class(environ)
+        session = None if is_page_path(request.path) else NO_SESSION
+        return RequestContext(self, environ, request, session)
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return the adapter that finds the route of a request, whatever its host.
@@ -294,6 +294,11 @@ def _begin(base_domain: str | None) -> None:
 
 def is_api_path(path: str) -> bool:
     return f"{path}/".startswith(f"{API_PREFIX}/")
+
+
+def is_page_path(path: str) -> bool:
+    """Return whether a path belongs to the dashboard, known or not."""
+    return f"{path}/".startswith(f"{PAGES_PREFIX}/")
 
 
 def camel(name: str) -> str:
