@@ -40,6 +40,7 @@ class Connection:
         self._base_environ = _base_environ(worker.cfg, client, address)
         self._reader = RequestReader(self._base_environ)
         self._is_last = False  # whether the connection ends after this response
+        self.is_new = True  # no request has arrived yet
         self.is_idle = True  # nothing of the next request has arrived
 
     def serve(self) -> None:
@@ -63,6 +64,7 @@ class Connection:
     def _serve(self) -> None:
         seconds = timeouts.LIMITS.request_seconds
         while environ := self._next_request(seconds):
+            self.is_new = False
             self._worker.count_request()
             self._respond(environ)
             if self._is_last:

@@ -32,8 +32,9 @@ class Worker(GeventWorker):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        # Connections that wait for a request, and those whose client has to send the
-        # rest of one or to read a response, in the order in which they began to wait.
+        # Connections that wait for another request, and those whose client has to send
+        # the first one or the rest of one, or to read a response, in the order in which
+        # they began to wait.
         self._idle: dict[Connection, None] = {}
         self._slow: dict[Connection, None] = {}
 
@@ -73,7 +74,7 @@ class Worker(GeventWorker):
 
     def add_waiting(self, connection: Connection) -> None:
         """Note that a connection waits for its client: it may have to make room."""
-        if connection.is_idle:
+        if connection.is_idle and not connection.is_new:
             self._idle[connection] = None
         else:
             self._idle.pop(connection, None)
@@ -119,8 +120,9 @@ class Worker(GeventWorker):
         self._connections.join(timeouts.LIMITS.notice_seconds)
         while self._connections and clock.monotonic() < ends:
             self.notify()
-            for connection in list(self._idle):
-                connection.end()
+            for connection in [*self._idle, *self._slow]:
+                if connection.is_idle:
+                    connection.end()
             self._connections.join(timeouts.LIMITS.tick_seconds)
 
 

@@ -1,6 +1,7 @@
 """At the limit of file descriptors, old connections make room for new ones."""
 
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 
 import pytest
 
@@ -31,6 +32,15 @@ def test_oldest_of_half_sent_requests_make_room(
     for path in ("/v1/pets", "/metrics", "/healthz", "/docs", LARGE_FILE) * 3:
         assert is_served(with_few.url, key, path)
     assert crowd[0].is_closed()
+
+
+def test_requests_may_come_some_time_after_their_connections(
+    with_few: Gunicorn, crowd: list[Wire], key: str
+):
+    with connected(with_few.url, *[b""] * 20) as newest:
+        assert crowd[len(newest)].is_closed()
+        for wire in newest:
+            assert wire.send(get(key)).answer().status == HTTPStatus.OK
 
 
 @pytest.mark.usefixtures("crowd")
