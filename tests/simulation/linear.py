@@ -9,10 +9,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-MOST_STATES = 20_000  # that are looked at
-# How many unanswered operations have happened: few are tried first, since an order with
-# few is soon found, and every set of many is dear to try.
-UNANSWERED = (0, 1, 2, 3, 5, inf)
+FEW_STATES = 1000
+MOST_STATES = 20_000
+# How many unanswered operations have happened at most, and how many states are looked
+# at: most histories have an order that is found at once. For the others few are tried
+# first, since every set of many is dear to try.
+SEARCHES = (
+    (inf, FEW_STATES),
+    *((most, MOST_STATES) for most in (0, 1, 2, 3, 5, inf)),
+)
 
 
 class Operation(NamedTuple):
@@ -37,27 +42,34 @@ def contradiction(
 ) -> Operation | None:
     """Return an operation that fits into no order, or None if there is an order.
 
-    It gives up after MOST_STATES, and returns where it got stuck.
+    It gives up after the last of SEARCHES, and returns where it got stuck.
     """
     calls = sorted(operations, key=lambda each: each.called_at)
     found = None
-    for most in UNANSWERED:
-        found = _search(calls, initial, step, most)
+    for unanswered, states in SEARCHES:
+        found = _search(calls, initial, step, unanswered, states)
         if found is None:
             break
     return found
 
 
 def _search(
-    calls: Sequence[Operation], initial: Hashable, step: Step, unanswered: float
+    calls: Sequence[Operation],
+    initial: Hashable,
+    step: Step,
+    unanswered: float,
+    states: int,
 ) -> Operation | None:
     """Search for an order in which at most so many unanswered operations happened."""
     needed = sum(1 << n for n, each in enumerate(calls) if each.returned_at < inf)
-    rest: list[tuple[int, Hashable]] = [(0, initial)]
+    paths: list[Iterator[tuple[int, Hashable]]] = [iter([(0, initial)])]
     seen: set[tuple[int, Hashable]] = set()
     furthest, most = 0, -1
-    while rest and len(seen) < MOST_STATES:
-        done, state = rest.pop()
+    while paths and len(seen) < states:
+        done, state = next(paths[-1], (None, None))
+        if done is None:
+            paths.pop()
+            continue
         done = _with_reads(calls, done, state, step)
         if (done, state) in seen:
             continue
@@ -66,14 +78,8 @@ def _search(
             furthest, most = done, count
         if done & needed == needed:
             return None
-        for number in reversed(_choices(calls, done)):
-            is_unanswered = calls[number].returned_at == inf
-            if is_unanswered and (done & ~needed).bit_count() == unanswered:
-                continue
-            after = set(step(state, calls[number].call))
-            if is_unanswered:
-                after.discard(state)  # it need not have happened
-            rest += ((done | 1 << number, each) for each in after)
+        has_room = (done & ~needed).bit_count() < unanswered
+        paths.append(_followers(calls, done, state, step, has_room=has_room))
     unfit = (each for n, each in enumerate(calls) if not furthest >> n & 1)
     return min(unfit, key=lambda each: each.returned_at)
 
@@ -91,21 +97,39 @@ def _with_reads(
     return done
 
 
-def _choices(calls: Sequence[Operation], done: int) -> list[int]:
-    """Return what may come next; of equal calls only the one that must come first."""
+def _followers(
+    calls: Sequence[Operation],
+    done: int,
+    state: Hashable,
+    step: Step,
+    *,
+    has_room: bool,
+) -> Iterator[tuple[int, Hashable]]:
+    """Yield what may come next; of equal calls only the one that must come first.
+
+    An unanswered one comes only if there is room for one more.
+    """
     chosen: dict[Hashable, int] = {}
     candidates = list(_candidates(calls, done))
     for number in sorted(candidates, key=lambda each: calls[each].returned_at):
         chosen.setdefault(calls[number].call, number)
-    return list(chosen.values())
+    for call, number in chosen.items():
+        is_unanswered = calls[number].returned_at == inf
+        if has_room or not is_unanswered:
+            for after in set(step(state, call)):
+                # What is unanswered and changes nothing need not have happened.
+                if after != state or not is_unanswered:
+                    yield done | 1 << number, after
 
 
 def _candidates(calls: Sequence[Operation], done: int) -> Iterator[int]:
     """Yield what was called before any other one has returned."""
     deadline = inf
-    for number, each in enumerate(calls):
-        if not done >> number & 1:
-            if each.called_at > deadline:
-                return
-            deadline = min(deadline, each.returned_at)
-            yield number
+    rest = ~done & (1 << len(calls)) - 1
+    while rest:
+        number = (rest & -rest).bit_length() - 1
+        if calls[number].called_at > deadline:
+            return
+        deadline = min(deadline, calls[number].returned_at)
+        yield number
+        rest &= rest - 1

@@ -136,12 +136,13 @@ class Service:
     def _end_process(self) -> None:
         """Forget what a process knows, but collect nothing: that would run code."""
         gc.unfreeze()
-        for each in gc.get_objects():
+        known = (greenlet, Delayed, Notes)
+        for each in [it for it in gc.get_objects() if isinstance(it, known)]:
             if isinstance(each, greenlet):
                 self._remains.append(each)
             elif isinstance(each, Delayed):
                 each._is_started = False
-            elif isinstance(each, Notes):
+            else:
                 each._notes.clear()
         self._remains += [db.obj, self.worker]
         self.network.close_all()
