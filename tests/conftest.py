@@ -36,6 +36,7 @@ from tests.harness.patience import be_patient
 from tests.harness.routes import compile_once
 
 pytest_plugins = ["tests.harness.host_fixtures"]
+gc.disable()  # until all tests are collected
 be_patient()
 make_stores_movable()
 databases.forget_power_cuts()
@@ -80,6 +81,7 @@ def pytest_collection_finish() -> None:
     """Spare the collector what is there to stay: a fifth of the time of a test."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _give_up(*_: object) -> None:

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -19,25 +19,27 @@ HEIGHTS = {name: height for height, names in enumerate(LAYERS) for name in names
 TIME = re.compile(r"\btime\.(\w+)\(")
 
 
-def imported(source: str) -> Iterator[str]:
-    """Yield the full name of every import, for type checkers as well."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
 SOURCES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(
         ".__init__"
     ): path.read_text()
     for path in sorted(PACKAGE.rglob("*.py"))
 }
-IMPORTS = {module: {*imported(source)} for module, source in SOURCES.items()}
 MIGRATIONS = {name for name in SOURCES if ".storage.migrations." in name}
 MODULES = SOURCES.keys() - MIGRATIONS
+
+
+@cache
+def imported(module: str) -> set[str]:
+    """Return the full name of every import, for type checkers as well."""
+    names = set()
+    for node in ast.walk(ast.parse(SOURCES[module])):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
 
 
 def layer_of(module: str) -> str:
@@ -49,7 +51,7 @@ def imports_of(module: str) -> set[str]:
     """Return the modules of this package that a module imports."""
     return {
         name if name in SOURCES else name.rpartition(".")[0]
-        for name in IMPORTS[module]
+        for name in imported(module)
         if name.split(".")[0] == "petstore"
     }
 
@@ -87,7 +89,7 @@ def test_rest_knows_neither_engine_and_models_know_no_file_of_migrations():
 )
 def test_only_some_layers_know_a_library(libraries: set[str], layers: list[str]):
     for module in MODULES:
-        used = {name.split(".")[0] for name in IMPORTS[module]}
+        used = {name.split(".")[0] for name in imported(module)}
         if set(TIME.findall(SOURCES[module])) == {"sleep"}:
             used.discard("time")  # it waits, and does not look at the time
         assert not used & libraries or layer_of(module) in layers, module
@@ -101,7 +103,7 @@ def test_migrations_import_nothing_from_the_package_and_are_not_imported():
 
 
 def test_requirements_begin_with_the_libraries_that_modules_import():
-    used = {name.split(".")[0] for names in IMPORTS.values() for name in names}
+    used = {name.split(".")[0] for module in SOURCES for name in imported(module)}
     libraries = packages_distributions()
     needed = {libraries[name][0] for name in used & libraries.keys()}
     requirements = (PACKAGE.parent / "requirements.txt").read_text()

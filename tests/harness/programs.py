@@ -20,7 +20,8 @@ from types import ModuleType
 LIBRARIES = [
     *("apispec.ext.marshmallow", "cryptography.x509", "flask.cli"),
     *("gunicorn.app.wsgiapp", "gunicorn.arbiter", "gunicorn.workers.ggevent"),
-    *("httptools", "marshmallow", "mistune", "orjson", "werkzeug.serving"),
+    *("dns.message", "httptools", "marshmallow", "mistune", "orjson", "wrapt"),
+    "werkzeug.serving",
 ]
 
 MOST_DESCRIPTORS = 2**16
