@@ -1,8 +1,8 @@
 """Mutants: does a test fail for each fault that cosmic-ray plants in the service?
 
 `make mutants MUTANTS=1000` draws that many by a seed that it prints. Coverage, with a
-context for each test, says which tests run the mutated line: some of them are tried
-first, and the others if those pass. It prints a line for each mutant.
+context for each test, says which tests run the mutated line: those that run little else
+are tried first, and the others if those pass. It prints a line for each mutant.
 """
 
 import argparse
@@ -15,7 +15,12 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +29,7 @@ import coverage
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 COSMIC = ROOT / ".venv/mutants/bin/cosmic-ray"
-PARTS = 2  # of the tests, that run at the same time
+PROCESSES = 2
 FEW_TESTS = 30  # that are tried first
 SECONDS = 120.0  # for these; a fault that makes them hang is found
 MORE_SECONDS = 400.0  # for the others
@@ -47,6 +52,10 @@ concurrency = greenlet, thread
 """
 
 
+# The tests that run a line of a file.
+Tests = dict[tuple[str, int], list[str]]
+
+
 class Mutant(NamedTuple):
     """What cosmic-ray replaces, and where."""
 
@@ -66,27 +75,38 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        copy = Path(directory) / "copy"
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".venv", ".git"))
-        (copy / ".venv").symlink_to(ROOT / ".venv")
-        tests = _tests_by_line(copy)
+        copies = [_copy(Path(directory) / str(n)) for n in range(PROCESSES)]
+        tests = _tests_by_line(copies[0])
         dice = random.Random(chosen.seed)
-        mutants = _draw(copy, chosen.number, dice)
+        mutants = _draw(copies[0], chosen.number, dice)
         print(f"{len(mutants)} mutants of seed {chosen.seed}", flush=True)
-        killed = 0
-        for mutant in mutants:
-            # What runs when a file is imported is tried by all tests of the file.
-            of_line = tests.get((mutant.file, mutant.line)) or tests[mutant.file, 0]
-            dice.shuffle(of_line)
-            is_killed = _is_killed(copy, mutant, of_line)
-            killed += is_killed
-            print("killed  " if is_killed else "survived", mutant, flush=True)
+        rest = iter(mutants)
+        with ThreadPoolExecutor(PROCESSES) as pool:
+            killed = sum(pool.map(partial(_try_each, rest, tests), copies))
     print(
         f"{killed} of {len(mutants)} were killed, {100 * killed / len(mutants):.0f} %"
     )
 
 
-def _tests_by_line(copy: Path) -> dict[tuple[str, int], list[str]]:
+def _copy(directory: Path) -> Path:
+    shutil.copytree(ROOT, directory, ignore=shutil.ignore_patterns(".venv", ".git"))
+    (directory / ".venv").symlink_to(ROOT / ".venv")
+    return directory
+
+
+def _try_each(rest: Iterator[Mutant], tests: Tests, copy: Path) -> int:
+    """Plant mutants in a copy until none is left; return how many were killed."""
+    killed = 0
+    for mutant in rest:
+        # What runs when a file is imported is tried by all tests of the file.
+        of_line = tests.get((mutant.file, mutant.line)) or tests[mutant.file, 0]
+        is_killed = _is_killed(copy, mutant, of_line)
+        killed += is_killed
+        print("killed  " if is_killed else "survived", mutant, flush=True)
+    return killed
+
+
+def _tests_by_line(copy: Path) -> Tests:
     """Run all tests, and return those that run each line, and a file by its line 0."""
     data, settings = copy.parent / "coverage", copy / ".coveragerc"
     settings.write_text(COVERAGE.format(data))
@@ -94,21 +114,25 @@ def _tests_by_line(copy: Path) -> dict[tuple[str, int], list[str]]:
         path.relative_to(copy) for path in (copy / "tests").rglob("test_*.py")
     )
     files = [file for file in files if file.parts[1] not in ("e2e", "torture")]
-    runs = [_start(copy, settings, files[part::PARTS]) for part in range(PARTS)]
+    runs = [_start(copy, settings, files[part::PROCESSES]) for part in range(PROCESSES)]
     for run in runs:
         run.wait()
     found = coverage.Coverage(data_file=str(data), config_file=str(settings))
     found.combine()
     seen = found.get_data()
-    tests: dict[tuple[str, int], list[str]] = {}
+    tests: dict[tuple[str, int], set[str]] = {}
     for file in seen.measured_files():
         name, of_file = str(Path(file).relative_to(copy)), set()
         for line, contexts in seen.contexts_by_lineno(file).items():
             of_line = {_node(each) for each in contexts if each.startswith("tests.")}
-            tests[name, line] = sorted(of_line)
+            tests[name, line] = of_line
             of_file |= of_line
-        tests[name, 0] = sorted(of_file)
-    return tests
+        tests[name, 0] = of_file
+    lines = Counter(chain.from_iterable(tests.values()))
+    return {
+        place: sorted(of_place, key=lambda test: (lines[test], test))
+        for place, of_place in tests.items()
+    }
 
 
 def _node(context: str) -> str:
