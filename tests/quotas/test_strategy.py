@@ -70,5 +70,9 @@ def test_what_is_cleared_begins_anew(limiter: AlignedWindowRateLimiter):
 def test_strategies_of_limits_take_each_storage_and_ours_only_those(storage: Storage):
     limiter = FixedWindowRateLimiter(storage)
     assert [limiter.hit(HOUR, "a") for _ in range(5)] == [True] * 4 + [False]
+    assert not limiter.test(HOUR, "a")
+    assert limiter.get_window_stats(HOUR, "a").remaining == 0
+    storage.reset()
+    assert limiter.test(HOUR, "a")
     with pytest.raises(NotImplementedError, match="MemoryStorage"):
         AlignedWindowRateLimiter(MemoryStorage())
