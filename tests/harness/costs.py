@@ -113,9 +113,9 @@ def _examined(
 ) -> tuple[Any, int]:
     """Run a statement twice: first only to measure it, so what it writes is undone."""
     is_inside = connection.info.transaction_status == TransactionStatus.INTRANS
-    connection.execute("SAVEPOINT measured" if is_inside else "BEGIN")
+    begin = "SAVEPOINT measured" if is_inside else "BEGIN"
     # It would read a whole table of this size rather than a hundred rows by an index.
-    connection.execute("SET LOCAL enable_seqscan = off")
+    connection.execute(f"{begin}; SET LOCAL enable_seqscan = off", prepare=False)
     examined = 0
     # What breaks a constraint raises its error when it is run for good.
     with suppress(psycopg.IntegrityError):

@@ -11,7 +11,7 @@ from petstore.settings import read_settings
 from tests.harness.services import Service, serving
 
 # No number of generated requests bans the key.
-SETTINGS = {"PETSTORE_BAN_AFTER": "1000000"}
+SETTINGS = {"PETSTORE_BAN_AFTER": "1000000", "WEB_CONCURRENCY": "1"}
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
