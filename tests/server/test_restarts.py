@@ -5,9 +5,6 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import NoReturn
-
-import pytest
 
 from tests.harness.load import load
 from tests.harness.servers import Gunicorn
@@ -53,9 +50,12 @@ def test_a_killed_worker_is_replaced_and_workers_end_with_their_master(
     service.kill()
 
 
-def connect_again_and_again(port: int) -> NoReturn:
-    while True:
+def is_refused(port: int) -> bool:
+    try:
         socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionRefusedError:
+        return True
+    return False
 
 
 def test_shutdown_finishes_requests_and_closes_idle_connections(
@@ -76,8 +76,7 @@ def test_shutdown_finishes_requests_and_closes_idle_connections(
         assert {wire.answer().status for wire in sent} == {200}
         assert unused.is_closed()
         assert used.is_closed()
-        with pytest.raises(ConnectionRefusedError):
-            connect_again_and_again(service.port)
+        wait_until(lambda: is_refused(service.port))
         answer = begun.send(BODY[5:]).answer()
         assert (answer.status, answer.headers["Connection"]) == (201, "close")
     assert service.process.wait(20) == 0
@@ -90,8 +89,7 @@ def test_shutdown_waits_for_no_request_after_a_response_that_was_under_way(
     with Wire(service.url, receive_buffer=65_536) as wire:
         wire.send(get(key, path="/large-file")).socket.recv(1, socket.MSG_PEEK)
         service.process.terminate()
-        with pytest.raises(ConnectionRefusedError):
-            connect_again_and_again(service.port)
+        wait_until(lambda: is_refused(service.port))
         assert wire.answer().headers["Connection"] == "keep-alive"
         assert wire.is_closed()
     assert service.process.wait(20) == 0
