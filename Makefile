@@ -30,7 +30,7 @@ run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000); the first run adds a 
 # bytecode that this variable forbids to write.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/test.stamp ## Run all tests against SQLite, PostgreSQL and Redis
-	$(BIN)/pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 
 cost: $(VENV)/test.stamp ## Count what a request costs (needs valgrind, strace and nginx with Lua)
 	$(BIN)/python -m benchmarks.cost

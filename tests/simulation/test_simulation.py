@@ -31,15 +31,15 @@ def simulate(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str
 
 
 def test_no_seed_breaks_a_promise():
-    run = simulate("24")
+    run = simulate("12")
     assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_a_seed_has_the_same_trace_in_each_process():
-    runs = [simulate("8", "--digests", PYTHONHASHSEED=seed) for seed in ("1", "2")]
-    first, second = (run.stdout.splitlines()[:8] for run in runs)
+    runs = [simulate("2", "--digests", PYTHONHASHSEED=seed) for seed in ("1", "2")]
+    first, second = (run.stdout.splitlines()[:2] for run in runs)
     assert first == second
-    assert len({line.split()[1] for line in first}) == 8
+    assert len({line.split()[1] for line in first}) == 2
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
