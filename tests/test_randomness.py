@@ -5,7 +5,7 @@ from random import SystemRandom
 
 from petstore import randomness
 from petstore.models import domains, secrets, sessions
-from petstore.models.credentials import ALPHABET, SECRET_LENGTH, new_key
+from petstore.models.credentials import ALPHABET, SECRET_LENGTH
 
 BITS = 128
 
@@ -15,8 +15,3 @@ def test_what_must_not_be_guessed_has_128_bits_of_the_systems_randomness():
     assert math.log2(len(ALPHABET)) * SECRET_LENGTH > BITS
     for length in (sessions.TOKEN_BYTES, secrets.SECRET_BYTES, domains.TOKEN_BYTES):
         assert length * 8 >= BITS
-
-
-def test_keys_and_tokens_are_as_long_as_their_randomness():
-    assert len({new_key() for _ in range(100)}) == 100
-    assert len(randomness.token(sessions.TOKEN_BYTES)) == sessions.TOKEN_BYTES * 4 / 3
