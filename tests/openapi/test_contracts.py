@@ -20,6 +20,15 @@ CONFLICTS = {
     "putCategory": {"project_full"},
     "deleteCategory": {"category_in_use"},
 }
+REQUIRED = {
+    "Error": {"code", "message", "status"},
+    "Pet": {"id", "name", "categoryId", "status"},
+    "NewPet": {"name", "categoryId"},
+    "Order": {"id", "petId", "status", "reference", "createdAt", "updatedAt"},
+    "NewOrder": {"petId"},
+    "Category": {"id", "name"},
+    "CategoryChange": {"name"},
+}
 
 
 def every(part: Any, *keys: str) -> Iterator[dict]:
@@ -46,6 +55,12 @@ def responses(description: dict, operations: dict) -> dict[str, dict[str, dict]]
         }
         for name, operation in operations.items()
     }
+
+
+def test_each_schema_requires_what_is_always_there(description: dict):
+    schemas = description["components"]["schemas"]
+    required = {each: schemas[each].get("required", []) for each in REQUIRED}
+    assert {name: set(members) for name, members in required.items()} == REQUIRED
 
 
 def test_each_operation_documents_its_conflicts(responses: dict):

@@ -42,6 +42,8 @@ def test_hits_are_granted_up_to_the_limit_of_the_window(
     hits = [limiter.hit(MINUTE, *CALLER) for _ in range(4)]
     assert hits == [True, True, True, False]
     assert not limiter.test(MINUTE, *CALLER)
+    ends_at = (clock.now_ms // 60_000 + 1) * 60
+    assert limiter.get_window_stats(MINUTE, *CALLER) == (ends_at, 0)
     assert limiter.test(MINUTE, "project:8")
     clock.move(seconds=50)
     assert limiter.hit(MINUTE, *CALLER)
@@ -73,6 +75,7 @@ def test_strategies_of_limits_take_each_storage_and_ours_only_those(storage: Sto
     assert not limiter.test(HOUR, "a")
     assert limiter.get_window_stats(HOUR, "a").remaining == 0
     storage.reset()
+    assert storage.check()
     assert limiter.test(HOUR, "a")
     with pytest.raises(NotImplementedError, match="MemoryStorage"):
         AlignedWindowRateLimiter(MemoryStorage())
