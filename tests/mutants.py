@@ -38,6 +38,8 @@ MORE_SECONDS = 200.0  # for the others
 # does something. So these are tried as well, for files whose paths begin so.
 ELSEWHERE = {
     "petstore/": ["tests/simulation/test_simulation.py::test_no_seed_breaks_a_promise"],
+    "petstore/models/": ["tests/test_promises.py"],
+    "petstore/schemas/": ["tests/dashboard", "tests/api"],
     "petstore/settings": ["tests/test_refused_start.py"],
     "petstore/timeouts": ["tests/server"],
     "petstore/gunicorn_hooks": ["tests/server", "tests/monitoring"],

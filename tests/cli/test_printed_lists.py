@@ -17,11 +17,15 @@ from tests.harness.clocks import Clock
 OF_SHELTER = ("--project", "shelter", "--json")
 
 
-def test_activity_says_who_did_what(flask: Callable, app: Flask, project: Project):
+def test_activity_says_who_did_what(
+    flask: Callable, app: Flask, project: Project, rival: Project
+):
     key = printed(flask("keys", "create", "--label", "Front desk"))
     Browser(app, key)  # which signs in
     note("shelter", "Animal 1 added")
-    flask("projects", "change", "shelter", "--name", "Katzen")
+    flask("projects", "change", project.slug, "--name", "Katzen")
+    names = [each.name for each in Project.select().order_by(Project.id)]
+    assert names == ["Katzen", rival.name]
     rows = table(flask("activity", "--project", "shelter"))
     told = [(row["TOPIC"], row["FACTS"], row["BY"], row["LABEL"]) for row in rows]
     assert told == [
