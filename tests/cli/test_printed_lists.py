@@ -20,7 +20,8 @@ OF_SHELTER = ("--project", "shelter", "--json")
 def test_activity_says_who_did_what(
     flask: Callable, app: Flask, project: Project, rival: Project
 ):
-    key = printed(flask("keys", "create", "--label", "Front desk"))
+    options = ("--project", "shelter", "--label", "Front desk")
+    key = printed(flask("keys", "create", *options))
     Browser(app, key)  # which signs in
     note("shelter", "Animal 1 added")
     flask("projects", "change", project.slug, "--name", "Katzen")
