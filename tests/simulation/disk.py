@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import gevent
+import peewee
 from gevent.event import AsyncResult
 
 from tests.harness.file_system import SYNC, TRANSFER, Methods, Shim
@@ -119,7 +120,7 @@ class Threads:
         world, tell = self._disk.world, done.set
         try:
             result: Any = execute(*args)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, peewee.DatabaseError) as error:
             tell, result = done.set_exception, error
             world.counts["failed commits"] += 1
         outcome = result if tell != done.set else "done"
