@@ -42,7 +42,7 @@ def test_form_asks_for_a_full_key_of_the_project_and_does_nothing_before(
     assert 'name="key" type="password"' in shown
     assert OPEN not in shown
     of_program = Key.issue(project, Grant("write"))
-    for wrong in ("", new_key(), "pet_x", Key.issue(rival), of_program):
+    for wrong in ("", new_key(), "pet_-", Key.issue(rival), of_program):
         answer = browser.submit(path, key=wrong)
         assert answer.status_code == 403
         assert FAULT in words(answer)
