@@ -91,7 +91,7 @@ def measured(mark: dict[str, str]) -> str | None:
         environ = {"DATABASE_URL": f"sqlite:///{directory}/petstore.db"}
         migrate(environ["DATABASE_URL"])
         with serving(Path(directory), environ) as service:
-            path = f"{sys.prefix}/bin:{sys.prefix}:{os.environ['PATH']}"
+            path = f"{sys.prefix}/bin:{os.environ['PATH']}"
             given = {"URL": service.url, "KEY": service.key, "DIRECTORY": directory}
             done = subprocess.run(
                 mark["command"],
