@@ -97,32 +97,22 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
             self._turns.put(None)
 
     def _run(self, keys: Sequence[str], arguments: Arguments) -> Any:
+        """Run the script once, even where the connection is cut before the answer."""
         ends = clock.monotonic() + timeouts.LIMITS.hit_seconds
-        if self._idle:
-            try:
-                return self._run_on(self._idle.pop(), ends, keys, arguments)
-            except ConnectionError:
-                # Redis may have closed it long ago, and the other ones, too.
-                self._idle.clear()
-        pool = self.storage.connection_pool
-        connection = pool.connection_class(**pool.connection_kwargs)
-        connection.connect()
-        return self._run_on(connection, ends, keys, arguments)
-
-    def _run_on(
-        self,
-        connection: AbstractConnection,
-        ends: float,
-        keys: Sequence[str],
-        arguments: Arguments,
-    ) -> Any:
         rest = (len(keys), *keys, *arguments)
+        connection = self._idle.pop() if self._idle else self._connect()
         try:
             reply = _call(connection, ends, "EVALSHA", self._script.sha, *rest)
         except NoScriptError:
             reply = _call(connection, ends, "EVAL", self._script.script, *rest)
         self._idle.append(connection)
         return reply
+
+    def _connect(self) -> AbstractConnection:
+        pool = self.storage.connection_pool
+        connection = pool.connection_class(**pool.connection_kwargs)
+        connection.connect()
+        return connection
 
 
 class SentinelStorage(SingleStorage, RedisSentinelStorage):
@@ -158,8 +148,10 @@ def redis_storage(
         "socket_connect_timeout": seconds,
         "protocol": 2,
         "driver_info": None,  # or it would be sent in two trips
-        # Connecting is tried again where this process itself was late; a hit never is.
-        "retry": Retry(NoBackoff(), 1, (TimeoutError,)),
+        # Redis may have closed an idle connection: a PING comes before its next hit.
+        "health_check_interval": 1,
+        # Connecting and a PING are tried again; a hit never is.
+        "retry": Retry(NoBackoff(), 1),
     }
     parts = urlsplit(url)
     is_cluster, is_sentinel = (

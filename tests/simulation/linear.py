@@ -10,7 +10,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 FEW_STATES = 1000
-MOST_STATES = 20_000
+MOST_STATES = 100_000
 # How many unanswered operations have happened at most, and how many states are looked
 # at: most histories have an order that is found at once. For the others few are tried
 # first, since every set of many is dear to try.

@@ -87,6 +87,7 @@ FAULTS = {
     "redis full": 1,
     "redis loading": 1,
     "redis cut": 2,
+    "redis cut amid a hit": 4,
     "disk full": 3,
     "disk write error": 2,
     "disk sync error": 1,
@@ -302,10 +303,11 @@ def _witnesses(dice: random.Random, faults: list[Fault]) -> Iterator[Client]:
     """Return clients that show what a fault does to a certain request.
 
     Some write while a COMMIT fails, and then nobody for a while. One asks while Redis
-    is late, and later. One keeps its connection while the worker stops, and one comes.
+    is late or cuts, and later. One keeps its connection while the worker stops, and
+    one comes.
     """
     for number, fault in enumerate(faults):
-        if fault.what == "redis slow":
+        if fault.what in ("redis slow", "redis cut amid a hit"):
             deeds = (Deed("list_pets", 1.2),) * 16
             yield Client(f"pacer-{number}", "api", fault.start, deeds, "quiet")
         if fault.what == "stop":

@@ -11,6 +11,7 @@ from tests.simulation.network import End
 from tests.simulation.world import World
 
 PATIENCE_SECONDS = 10_000.0
+HITS = (b"EVAL", b"EVALSHA")
 STEP_SECONDS = 0.0003  # between a command and its reply
 
 
@@ -35,15 +36,24 @@ class Redis:
         self._lua = LuaRuntime(encoding="latin-1")
         self._lua.globals().redis = self._lua.table_from({"call": self._call_from_lua})
         self.state = "up"
+        self._cuts_hit = False
 
     def fail(self, state: str) -> None:
         """Change the state; a server that goes down cuts its connections."""
         self.state = state
         if state == "down":
             self._scripts.clear()
-            ends, self._ends = self._ends, []
-            for end in ends:
-                end.reset()
+            self.cut()
+
+    def cut(self) -> None:
+        """Cut all connections."""
+        ends, self._ends = self._ends, []
+        for end in ends:
+            end.reset()
+
+    def cut_next_hit(self) -> None:
+        """Cut a connection between a hit and its reply."""
+        self._cuts_hit = True
 
     def accept(self, end: End) -> None:
         """Serve a connection."""
@@ -55,14 +65,18 @@ class Redis:
         while received := await end.receive(PATIENCE_SECONDS):
             reader.feed(received)
             while (command := reader.gets()) is not False:
-                await self._wait_until_it_answers()
-                if not await end.send(self._reply_to(command)):
+                await self._wait_until_it_answers(command[0])
+                reply = self._reply_to(command)
+                if self._cuts_hit and command[0] in HITS:
+                    self._cuts_hit = False
+                    end.reset()
+                if not await end.send(reply):
                     return
         end.finish()
 
-    async def _wait_until_it_answers(self) -> None:
+    async def _wait_until_it_answers(self, name: bytes) -> None:
         await self._world.sleep(STEP_SECONDS)
-        if self.state == "slow":
+        if self.state == "slow" and name in HITS:
             await self._world.sleep(self._dice.uniform(0, 0.4))
         while self.state == "silent":
             await self._world.sleep(0.01)
@@ -74,7 +88,7 @@ class Redis:
         return _encoded(self._run(name, arguments))
 
     def _run(self, name: str, arguments: list[str]) -> Any:
-        if name not in ("EVAL", "EVALSHA"):
+        if name.encode() not in HITS:
             return self._call(name, arguments)
         script, count, *rest = arguments
         if name == "EVAL":
@@ -95,6 +109,8 @@ class Redis:
         return reply
 
     def _call(self, name: str, arguments: list[str]) -> Any:
+        if name == "PING":
+            return "PONG"
         if name == "TIME":
             seconds, ms = divmod(self._world.true_ms(), 1000)
             return [str(seconds), str(ms * 1000)]

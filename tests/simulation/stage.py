@@ -196,9 +196,14 @@ class Stage:
         self.world.note("fault", f"{fault.what} has ended")
 
     async def _redis(self, fault: Fault, how: str) -> None:
-        self.redis.fail("down" if how == "cut" else how)
-        await self.world.sleep(0.0 if how == "cut" else fault.seconds)
-        self.redis.fail("up")
+        if how == "cut":
+            self.redis.cut()
+        elif how == "cut amid a hit":
+            self.redis.cut_next_hit()
+        else:
+            self.redis.fail(how)
+            await self.world.sleep(fault.seconds)
+            self.redis.fail("up")
 
     async def _disk(self, fault: Fault, how: str) -> None:
         if how == "stalled":
