@@ -110,6 +110,7 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
 
     def _connect(self) -> AbstractConnection:
         pool = self.storage.connection_pool
+        connection: AbstractConnection
         connection = pool.connection_class(**pool.connection_kwargs)
         connection.connect()
         return connection
