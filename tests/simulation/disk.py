@@ -65,6 +65,7 @@ class Disk:
         self._source = template
         self._copies = 0
         self.is_stalled = False
+        self.commits = 0
 
     @property
     def file(self) -> Path:
@@ -123,6 +124,7 @@ class Threads:
         except (sqlite3.Error, peewee.DatabaseError) as error:
             tell, result = done.set_exception, error
             world.counts["failed commits"] += 1
+        self._disk.commits += 1
         outcome = result if tell != done.set else "done"
         world.note("disk", f"{execute.__name__}: {outcome}")
         world.after(seconds, self._go_on, loop, tell, result)

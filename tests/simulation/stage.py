@@ -232,7 +232,11 @@ class Stage:
 
     _counters = _locked
 
-    async def _kill(self, _fault: Fault, _how: str) -> None:
+    async def _kill(self, fault: Fault, _how: str) -> None:
+        """Kill the worker as soon as it has committed something, or after a while."""
+        commits, ends = self.disk.commits, self.world.now + fault.seconds
+        while self.disk.commits == commits and self.world.now < ends:
+            await self.world.sleep(0.0002)
         self.service.kill()
 
     async def _stop(self, _fault: Fault, _how: str) -> None:
