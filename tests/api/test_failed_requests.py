@@ -139,7 +139,7 @@ def test_two_hundred_rows_are_left_of_any_number(
             notes.add(failure(project, second * 20 + number, second))
         if second % 4 == 3:
             notes.flush()
-    assert len(found(project)) == FAILURES_KEPT
+    assert len(found(project)) == FAILURES_KEPT == 200
     assert FailedRequest.select().count() == FAILURES_KEPT + 1
     assert found(project)[-1].request_id == str(12 * 20 - FAILURES_KEPT)
 

@@ -45,11 +45,9 @@ def test_pages_send_security_headers_and_contain_nothing_inline(browser: Browser
     ):
         answer = browser.get(f"/dashboard{page}")
         assert answer.headers["Content-Security-Policy"] == POLICY
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert answer.headers["Referrer-Policy"] == "same-origin"
         assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
         assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
-        assert answer.headers["Cache-Control"] == "no-store"
         assert not INLINE.search(answer.text)
 
 

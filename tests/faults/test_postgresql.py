@@ -175,12 +175,6 @@ def database(server: Postgres) -> Iterator[Postgresql]:
     database.disconnect()
 
 
-def test_idle_transactions_have_a_time_limit_on_the_server(database: Postgresql):
-    with database.atomic():
-        [setting] = database.execute_sql("SHOW idle_in_transaction_session_timeout")
-    assert setting == (f"{LIMITS.idle_transaction_seconds:g}s",)
-
-
 def test_end_of_an_idle_transaction_is_an_outage(
     database: Postgresql, server: Postgres
 ):

@@ -60,6 +60,12 @@ def test_page_loads_only_local_resources(reader: FlaskClient, page: Page):
     assert page.inline == []
 
 
+def test_an_example_that_changes_what_is_there_is_filled_in_when_asked_for(
+    reader: FlaskClient,
+):
+    assert reader.get("/docs").text.count("Use the example") == 4
+
+
 def test_page_gives_other_sites_no_window_and_no_address(reader: FlaskClient):
     for path in ("", "/static/docs.css", "/static/nothing.js"):
         assert policy_of(reader, f"/docs{path}") == POLICY

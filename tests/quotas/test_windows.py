@@ -134,3 +134,4 @@ def test_short_setback_resets_nothing_and_a_long_one_the_minute_alone(
     assert send(client) == [429]
     clock.move(seconds=-300)
     assert send(client, 3) == [200, 200, 429]
+    assert '"minute";r=1;t=59,' in client.get(PETS).headers["RateLimit"]

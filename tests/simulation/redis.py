@@ -36,7 +36,7 @@ class Redis:
         self._lua = LuaRuntime(encoding="latin-1")
         self._lua.globals().redis = self._lua.table_from({"call": self._call_from_lua})
         self.state = "up"
-        self._cuts_hit = False
+        self.cuts_hit = False  # the next one, before its reply
 
     def fail(self, state: str) -> None:
         """Change the state; a server that goes down cuts its connections."""
@@ -51,10 +51,6 @@ class Redis:
         for end in ends:
             end.reset()
 
-    def cut_next_hit(self) -> None:
-        """Cut a connection between a hit and its reply."""
-        self._cuts_hit = True
-
     def accept(self, end: End) -> None:
         """Serve a connection."""
         self._ends.append(end)
@@ -67,8 +63,8 @@ class Redis:
             while (command := reader.gets()) is not False:
                 await self._wait_until_it_answers(command[0])
                 reply = self._reply_to(command)
-                if self._cuts_hit and command[0] in HITS:
-                    self._cuts_hit = False
+                if self.cuts_hit and command[0] in HITS:
+                    self.cuts_hit = False
                     end.reset()
                 if not await end.send(reply):
                     return

@@ -199,7 +199,7 @@ class Stage:
         if how == "cut":
             self.redis.cut()
         elif how == "cut amid a hit":
-            self.redis.cut_next_hit()
+            self.redis.cuts_hit = True
         else:
             self.redis.fail(how)
             await self.world.sleep(fault.seconds)

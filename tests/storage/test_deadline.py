@@ -87,15 +87,16 @@ def test_nothing_begins_after_the_deadline_and_what_has_begun_is_rolled_back(
 def test_server_gives_up_before_the_client(
     database: Postgresql, wait: Callable[[float], None]
 ):
+    idle = "idle_in_transaction_session_timeout"
     for seconds, gives_up in (
-        (0, ["1500ms", "1800ms"]),
-        (SECONDS - 1, ["750ms", "900ms"]),
+        (0, ["1500ms", "1800ms", "1500ms"]),
+        (SECONDS - 1, ["750ms", "900ms", "1500ms"]),
     ):
         wait(seconds)
         with database.atomic():
             shown = [
                 database.execute_sql(f"SHOW {name}").fetchone()[0]
-                for name in ("lock_timeout", "statement_timeout")
+                for name in ("lock_timeout", "statement_timeout", idle)
             ]
         assert shown == gives_up
     assert LIMITS.server_statement_seconds < LIMITS.statement_seconds
@@ -124,3 +125,12 @@ def test_deadline_begins_and_ends_with_each_request(
         wait(5.0)
     assert left == pytest.approx([SECONDS, SECONDS])
     assert seconds_left(math.inf) == math.inf
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_connection_is_used_again(database: Postgresql):
+    used = set()
+    for _ in range(3):
+        used.add(database.connection())
+        database.close()
+    assert len(used) == 1
