@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 
+from petstore.timeouts import Limits
 from tests.harness.load import load
 from tests.harness.servers import Gunicorn
 from tests.harness.waiting import wait_until
@@ -13,6 +14,7 @@ from tests.harness.wire import Wire, get, post
 
 CLIENTS, PAUSE_SECONDS = 4, 0.3
 SENT = 40
+TICK_SECONDS = Limits().tick_seconds
 BODY = b'{"name": "Rex", "categoryId": 7}'
 
 
@@ -63,16 +65,18 @@ def test_shutdown_finishes_requests_and_closes_idle_connections(
 ):
     service = serve()
     with ExitStack() as stack:
-        unused, used, begun, *sent = (
-            stack.enter_context(Wire(service.url)) for _ in range(3 + SENT)
-        )
+        wires = (stack.enter_context(Wire(service.url)) for _ in range(3 + SENT))
+        unused, used, begun = (next(wires) for _ in range(3))
         assert used.send(get(key)).answer().status == 200
         head = post(key, f"Content-Length: {len(BODY)}", "Expect: 100-continue")
         begun.send(head, BODY[:5])
         assert [begun.line(), begun.line()] == ["HTTP/1.1 100 Continue", ""]
-        for wire in sent:
-            wire.send(get(key))
+        [worker] = service.workers
+        worker.suspend()  # so that it stops before it has accepted these
+        sent = [wire.send(get(key)) for wire in wires]
         service.process.terminate()
+        time.sleep(TICK_SECONDS)
+        worker.resume()
         assert {wire.answer().status for wire in sent} == {200}
         assert unused.is_closed()
         assert used.is_closed()
