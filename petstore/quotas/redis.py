@@ -6,6 +6,7 @@ two to three times as many instructions as a hit.
 
 import queue
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote, urlsplit
@@ -32,6 +33,9 @@ from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, 
 from petstore.storage import Busy, seconds_left
 
 SHORTEST_SECONDS = 0.001  # 0 would not wait for what has arrived
+# So long after a reply, Redis has hardly closed a connection: to look at each one would
+# cost a tenth of a request.
+FRESH_SECONDS = 5.0
 ServerInfo = dict[str, Any]
 Arguments = Sequence[int | str]
 
@@ -51,7 +55,7 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
         for _ in range(timeouts.LIMITS.redis_connections):
             self._turns.put(None)
         self._failures = 0
-        self._idle: list[AbstractConnection] = []
+        self._idle: list[tuple[float, AbstractConnection]] = []  # `ends` of its hit
 
     @property
     def base_exceptions(self) -> tuple[type[Exception], ...]:
@@ -92,6 +96,7 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
             return self._run(keys, arguments)
         except self.base_exceptions:
             self._failures += 1
+            self._idle.clear()  # they may have been closed, too
             raise
         finally:
             self._turns.put(None)
@@ -100,20 +105,25 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
         """Run the script once, even where the connection is cut before the answer."""
         ends = clock.monotonic() + timeouts.LIMITS.hit_seconds
         rest = (len(keys), *keys, *arguments)
-        connection = self._idle.pop() if self._idle else self._connect()
+        connection = self._connection(ends)
         try:
             reply = _call(connection, ends, "EVALSHA", self._script.sha, *rest)
         except NoScriptError:
             reply = _call(connection, ends, "EVAL", self._script.script, *rest)
-        self._idle.append(connection)
+        self._idle.append((ends, connection))
         return reply
 
-    def _connect(self) -> AbstractConnection:
+    def _connection(self, ends: float) -> AbstractConnection:
+        """Return an idle connection that Redis has not closed, or a new one."""
+        while self._idle:
+            ended, connection = self._idle.pop()
+            with suppress(ConnectionError):
+                if ends - ended < FRESH_SECONDS or not connection.can_read():
+                    return connection
         pool = self.storage.connection_pool
-        connection: AbstractConnection
-        connection = pool.connection_class(**pool.connection_kwargs)
-        connection.connect()
-        return connection
+        new: AbstractConnection = pool.connection_class(**pool.connection_kwargs)
+        new.connect()
+        return new
 
 
 class SentinelStorage(SingleStorage, RedisSentinelStorage):
@@ -149,10 +159,8 @@ def redis_storage(
         "socket_connect_timeout": seconds,
         "protocol": 2,
         "driver_info": None,  # or it would be sent in two trips
-        # Redis may have closed an idle connection: a PING comes before its next hit.
-        "health_check_interval": 1,
-        # Connecting and a PING are tried again; a hit never is.
-        "retry": Retry(NoBackoff(), 1),
+        # Connecting is tried again where this process itself was late; a hit never is.
+        "retry": Retry(NoBackoff(), 1, (TimeoutError,)),
     }
     parts = urlsplit(url)
     is_cluster, is_sentinel = (

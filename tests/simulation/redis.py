@@ -61,7 +61,7 @@ class Redis:
         while received := await end.receive(PATIENCE_SECONDS):
             reader.feed(received)
             while (command := reader.gets()) is not False:
-                await self._wait_until_it_answers(command[0])
+                await self._wait_until_it_answers()
                 reply = self._reply_to(command)
                 if self.cuts_hit and command[0] in HITS:
                     self.cuts_hit = False
@@ -70,9 +70,9 @@ class Redis:
                     return
         end.finish()
 
-    async def _wait_until_it_answers(self, name: bytes) -> None:
+    async def _wait_until_it_answers(self) -> None:
         await self._world.sleep(STEP_SECONDS)
-        if self.state == "slow" and name in HITS:
+        if self.state == "slow":
             await self._world.sleep(self._dice.uniform(0, 0.4))
         while self.state == "silent":
             await self._world.sleep(0.01)
@@ -105,8 +105,6 @@ class Redis:
         return reply
 
     def _call(self, name: str, arguments: list[str]) -> Any:
-        if name == "PING":
-            return "PONG"
         if name == "TIME":
             seconds, ms = divmod(self._world.true_ms(), 1000)
             return [str(seconds), str(ms * 1000)]
