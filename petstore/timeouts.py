@@ -41,6 +41,9 @@ class Limits:
     redis_seconds: float = 0.08
     hit_seconds: float = 0.22  # all steps together
     redis_connections: int = 32  # of a worker
+    # A connection that nobody has used for so long is looked at first: Redis may have
+    # closed it. To look at each one would cost a tenth of a request.
+    redis_idle_seconds: float = 5.0
 
     # An outage of the counter storage.
     retry_store_seconds: float = 0.5  # between two requests that try it

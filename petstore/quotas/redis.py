@@ -33,9 +33,6 @@ from petstore.quotas.strategy import NO_BAN, AlignedWindowSupport, Ban, Counts, 
 from petstore.storage import Busy, seconds_left
 
 SHORTEST_SECONDS = 0.001  # 0 would not wait for what has arrived
-# So long after a reply, Redis has hardly closed a connection: to look at each one would
-# cost a tenth of a request.
-FRESH_SECONDS = 5.0
 ServerInfo = dict[str, Any]
 Arguments = Sequence[int | str]
 
@@ -55,7 +52,8 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
         for _ in range(timeouts.LIMITS.redis_connections):
             self._turns.put(None)
         self._failures = 0
-        self._idle: list[tuple[float, AbstractConnection]] = []  # `ends` of its hit
+        # Each with the time by which its last hit had to end.
+        self._idle: list[tuple[float, AbstractConnection]] = []
 
     @property
     def base_exceptions(self) -> tuple[type[Exception], ...]:
@@ -116,9 +114,10 @@ class SingleStorage(RedisStorage, AlignedWindowSupport):
     def _connection(self, ends: float) -> AbstractConnection:
         """Return an idle connection that Redis has not closed, or a new one."""
         while self._idle:
-            ended, connection = self._idle.pop()
+            last_ends, connection = self._idle.pop()
+            is_fresh = ends - last_ends < timeouts.LIMITS.redis_idle_seconds
             with suppress(ConnectionError):
-                if ends - ended < FRESH_SECONDS or not connection.can_read():
+                if is_fresh or not connection.can_read():
                     return connection
         pool = self.storage.connection_pool
         new: AbstractConnection = pool.connection_class(**pool.connection_kwargs)

@@ -260,3 +260,11 @@ def test_defaults_of_the_role_do_not_apply(database: Postgresql, server: Postgre
         finally:
             other.execute(f"{role} RESET ALL")
     assert (*encoding, *isolation) == ("UTF8", "read committed")
+
+
+def test_connection_is_used_again(database: Postgresql):
+    used = set()
+    for _ in range(3):
+        used.add(database.connection())
+        database.close()
+    assert len(used) == 1

@@ -125,12 +125,3 @@ def test_deadline_begins_and_ends_with_each_request(
         wait(5.0)
     assert left == pytest.approx([SECONDS, SECONDS])
     assert seconds_left(math.inf) == math.inf
-
-
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_connection_is_used_again(database: Postgresql):
-    used = set()
-    for _ in range(3):
-        used.add(database.connection())
-        database.close()
-    assert len(used) == 1
