@@ -27,13 +27,17 @@ from tests.quotas.requests import PETS, remaining
 HITS = [Hit("somebody", STRANGERS)]
 
 
-def test_hits_share_a_connection_and_errors_of_the_server_are_outages(redis_url: str):
+def test_hits_share_a_connection_and_errors_of_the_server_are_outages(
+    redis_url: str, set_limits: Callable[..., None]
+):
+    set_limits(redis_idle_seconds=0.0)
     storage = redis_storage(redis_url)
     with redis.from_url(redis_url) as server:
         before = server.info()["total_connections_received"]
         assert [storage.count(HITS).used[0] for _ in range(3)] == [1, 2, 3]
         assert server.info()["total_connections_received"] == before + 1
         server.script_flush()
+        server.client_kill_filter(_type="normal")  # as after a long silence
         assert storage.count(HITS).used[0] == 4
         server.config_set("maxmemory", 1)
         try:
