@@ -17,6 +17,8 @@ PACKAGE = Path(petstore.__file__).parent
 LAYERS = [code_in(row[0]) for row in rows_of("architecture.md", "The import order")]
 HEIGHTS = {name: height for height, names in enumerate(LAYERS) for name in names}
 TIME = re.compile(r"\btime\.(\w+)\(")
+# What an environ has under some servers, and not by PEP 3333.
+NAME_OF_A_SERVER = re.compile(r"RAW_URI|REQUEST_URI|[\"'](gunicorn|werkzeug|uwsgi)\.")
 
 
 SOURCES = {
@@ -62,6 +64,11 @@ def test_modules_import_only_from_their_own_or_lower_layers():
         for used in imports_of(module):
             there = layer_of(used)
             assert there == here or HEIGHTS[there] < HEIGHTS[here], (module, used)
+
+
+def test_only_the_server_knows_names_of_servers():
+    known = {name for name, text in SOURCES.items() if NAME_OF_A_SERVER.search(text)}
+    assert {layer_of(name) for name in known} <= {"server", "gunicorn_hooks"}
 
 
 def test_modules_have_no_circular_imports():

@@ -14,7 +14,7 @@ from decimal import Decimal
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import orjson
 from flask import Response
@@ -31,6 +31,7 @@ from petstore.web.application import (
     JsonResponse,
     current_request,
     no_content,
+    quoted_path,
     repeated_names,
 )
 from petstore.web.error_handlers import answer_rule_error
@@ -69,10 +70,11 @@ def page(rows: Sequence[Any], limit: int) -> Result:
     # Not `request.host`, which is empty for a name with an underscore.
     here = "{SERVER_NAME}:{SERVER_PORT}".format_map(request.environ)
     host = quote(request.environ.get("HTTP_HOST") or here, safe=HOST_CHARACTERS)
-    # The contract has checked the parameters: no value needs quoting.
-    others = [f"{k}={v}&" for k, v in request.args.items() if k != "after"]
-    url = f"{request.scheme}://{host}{request.path}?{''.join(others)}"
-    return Result(shown, {"Link": f'<{url}after={shown[-1].id}>; rel="next"'})
+    following = request.args.to_dict()
+    following.pop("after", None)
+    query = urlencode(following | {"after": shown[-1].id})
+    url = f"{request.scheme}://{host}{quoted_path(request.path)}?{query}"
+    return Result(shown, {"Link": f'<{url}>; rel="next"'})
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,12 @@ from petstore.models.secrets import Secret
 from petstore.models.sessions import Session
 from petstore.quotas.decisions import Decision
 from petstore.settings import Settings
-from petstore.web.application import NO_SESSION, PAGES_PREFIX, current_request
+from petstore.web.application import (
+    NO_SESSION,
+    PAGES_PREFIX,
+    current_request,
+    quoted_path,
+)
 from petstore.web.limits import limiter_of
 from petstore.web.turns import take_turn_of
 
@@ -32,6 +37,7 @@ OVER = (
     "request, after twelve hours, with its key, and when your project ends it."
 )
 TOO_MANY_PAGES = "Your project has opened too many pages"
+DEEPEST_PAGE = 6  # parts of the path of a page, with the empty one before it
 DEAR_PAGES = 10  # that an export, a printed list or a look at a file costs
 
 
@@ -167,8 +173,9 @@ def require_granted(decision: Decision, reason: str) -> None:
 def wanted_page() -> str | None:
     """Return the URL of the page to come back to: the requested one, or its form's."""
     path, urls = request.path, current_app.url_map.bind("")
+    path = "/".join(path.split("/", DEEPEST_PAGE)[:DEEPEST_PAGE])
     while not urls.test(path, "GET"):
         path = path.rpartition("/")[0]
-    query = request.full_path.partition("?")[2]
-    is_default = path.rstrip("/") == PAGES_PREFIX
-    return None if is_default else f"{path}?{query}".removesuffix("?")
+    if path.rstrip("/") == PAGES_PREFIX:
+        return None
+    return quoted_path(path) + current_request().quoted_query

@@ -5,8 +5,7 @@ A key is looked up before failures are counted, so that they never refuse a righ
 
 import logging
 import re
-import string
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from flask import current_app, render_template, request
 from flask.typing import ResponseReturnValue
@@ -20,7 +19,7 @@ from petstore.events import emit, emit_after_commit
 from petstore.models.callers import Caller
 from petstore.models.grants import FULL, WRITE, role_refusal
 from petstore.storage import db
-from petstore.web.application import PAGES_PREFIX
+from petstore.web.application import PAGES_PREFIX, quoted_url
 from petstore.web.limits import limiter_of
 
 # A page of the dashboard: nothing that a browser takes for another host, and nothing
@@ -81,7 +80,7 @@ def _entered_key() -> str:
 
 def _next_page() -> str | None:
     """Return the URL of the page to open after signing in, unless it is no page."""
-    url = quote(request.values.get("next", ""), safe=string.punctuation)
+    url = quoted_url(request.values.get("next", ""))
     if len(url) > MAX_PAGE_LENGTH or not PAGE.fullmatch(url):
         return None
     path = unquote(url.partition("?")[0])

@@ -4,8 +4,6 @@ A TLS proxy asks at /internal/tls-allowed for which hosts it may get a certifica
 """
 
 import re
-import string
-from urllib.parse import quote
 
 from flask import Blueprint, Flask, Response, abort, current_app, request
 
@@ -14,7 +12,7 @@ from petstore.hosting.names import suffixes
 from petstore.hosting.verifier import Verifier, verifier_of
 from petstore.models.domains import Host
 from petstore.settings import Settings
-from petstore.web.application import current_request, is_page_path
+from petstore.web.application import current_request, is_page_path, quoted_path
 from petstore.web.limits import limiter_of
 from petstore.web.proxies import require_private_client
 
@@ -35,7 +33,6 @@ ON_EVERY_HOST = (
 )
 
 _NAME = re.compile(r"[a-z0-9.-]{1,253}")
-_ORIGIN = re.compile(r"^[a-z]+://[^/?]*", re.IGNORECASE)
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -92,9 +89,14 @@ def find_host(name: str, base_domain: str) -> Host | None:
 
 
 def _redirect(host: str, status: int) -> Response:
-    """Redirect to the same path and query, byte by byte (specification section 1)."""
-    raw = _ORIGIN.sub("", request.environ["RAW_URI"], count=1)
-    target = quote(raw, safe=string.punctuation, encoding="latin-1")
+    """Redirect to the same path and query (specification section 1).
+
+    A server may decode the path, and gives it byte by byte (PEP 3333).
+    """
+    request = current_request()
+    names = ("SCRIPT_NAME", "PATH_INFO")
+    path = "".join(request.environ.get(name, "") for name in names).encode("latin-1")
     _, colon, port = request.host.partition(":")
-    location = f"{request.scheme}://{host}{colon}{port}{target}"
+    origin = f"{request.scheme}://{host}{colon}{port}"
+    location = f"{origin}{quoted_path(path)}{request.quoted_query}"
     return Response(status=status, headers={"Location": location})

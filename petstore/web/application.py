@@ -4,13 +4,14 @@ Responses are sent with the headers in the state of the request.
 """
 
 import re
+import string
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from io import BytesIO
 from typing import IO, Any, Self
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 from wsgiref.types import StartResponse
 
 import orjson
@@ -40,6 +41,7 @@ NO_SESSION = NullSession()
 MAX_PARAMETERS = 20  # of a query, and fields of a form
 FORM = "application/x-www-form-urlencoded"
 NO_PATH = "/."  # no route has it
+PATH_CHARACTERS = "/:@!$&'()*+,;=~"  # besides letters and such (RFC 3986 section 3.3)
 Header = tuple[str, str]
 # Of what says nothing else itself: caches would choose how long to keep a page or a 404
 # (RFC 9111 section 4.2.2).
@@ -115,9 +117,18 @@ class ApplicationRequest(Request):
 
     @cached_property
     def args(self) -> MultiDict[str, str]:
-        """The parameters of the query; raises `InvalidRequest` for too many."""
+        """The parameters of the query; raises `InvalidRequest` if it is not sound."""
         _refuse_too_many(self.query_string, "query", "parameters")
-        return super().args
+        try:
+            return super().args
+        except UnicodeDecodeError:  # of bytes that nobody has quoted
+            raise InvalidRequest("query: must be UTF-8") from None
+
+    @property
+    def quoted_query(self) -> str:
+        """The query with its question mark, as it stands in a URL; else nothing."""
+        query = quoted_url(self.query_string)
+        return f"?{query}" if query else ""
 
     @cached_property
     def stream(self) -> IO[bytes]:
@@ -239,7 +250,7 @@ class Application(Flask):
         if request is None:
             return super().create_url_adapter(None)
         # Werkzeug takes //v1/pets for /v1/pets, whatever `merge_slashes` says.
-        is_doubled = request.environ["PATH_INFO"].startswith("//")
+        is_doubled = request.environ.get("PATH_INFO", "").startswith("//")
         return MapAdapter(
             self.url_map,
             server_name=request.environ.get("HTTP_HOST", ""),
@@ -299,6 +310,20 @@ def is_api_path(path: str) -> bool:
 def is_page_path(path: str) -> bool:
     """Return whether a path belongs to the dashboard, known or not."""
     return f"{path}/".startswith(f"{PAGES_PREFIX}/")
+
+
+def quoted_path(path: str | bytes) -> str:
+    """Return a path, which was decoded, as it stands in a URL.
+
+    Whatever of a request goes into a URL or a header comes from here, from `quoted_url`
+    or from `urlencode`.
+    """
+    return quote(path, safe=PATH_CHARACTERS)
+
+
+def quoted_url(url: str | bytes) -> str:
+    """Return what is quoted already, but for characters that stand in no URL."""
+    return quote(url, safe=string.punctuation)
 
 
 def camel(name: str) -> str:

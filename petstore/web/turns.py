@@ -106,7 +106,7 @@ class Turns:
         members = {"code": error.code, "message": str(error), "status": 503}
         headers = [(REQUEST_ID, request_id_of(environ)), NOSNIFF, NO_STORE]
         headers += RETRY_AFTER_A_SECOND.items()
-        if is_api_path(environ["PATH_INFO"]):
+        if is_api_path(environ.get("PATH_INFO", "")):
             headers += self.headers(environ)
         return Response(orjson.dumps(members), 503, headers, mimetype=JSON)
 
@@ -155,7 +155,7 @@ def init_app(app: Flask) -> None:
     app.extensions["turns"] = turns
 
     def respond(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        if environ["PATH_INFO"] in OUTSIDE:
+        if environ.get("PATH_INFO") in OUTSIDE:
             return application(environ, start_response)
         place = environ[PLACE] = Place(turns)
         try:

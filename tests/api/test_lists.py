@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable
+from types import SimpleNamespace
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import EnvironBuilder, TestResponse, run_wsgi_app
 
+from petstore.api.contract import page
 from petstore.models.categories import Category
 from petstore.models.orders import OrderTable
 from petstore.models.pets import PetTable
@@ -124,6 +126,14 @@ def test_link_uses_the_host_of_the_request(
     _, _, answered = run_wsgi_app(app, environ)
     address = f"http://{named}/v1/pets?limit=1&after=1"
     assert answered["Link"] == f'<{address}>; rel="next"'
+
+
+@of_one_engine
+def test_link_quotes_what_a_parameter_may_hold(app: Flask):
+    here = "/v1/p%C3%BC?name=%3E%0D%0A%26&"
+    with app.test_request_context(f"{here}after=0"):
+        link = page([SimpleNamespace(id=1)] * 2, limit=1).headers["Link"]
+    assert link == f'<http://localhost{here}after=1>; rel="next"'
 
 
 @of_one_engine

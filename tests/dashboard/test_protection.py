@@ -2,13 +2,15 @@
 
 import re
 from itertools import product
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from markupsafe import escape
+from werkzeug.routing import MapAdapter
 
+from petstore.dashboard.sessions import wanted_page
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.projects import Project
@@ -144,6 +146,28 @@ def test_odd_paths_cause_no_server_error(browser: Browser, app: Flask, clock: Cl
         send = browser.submit if "POST" in rule.methods else browser.get
         path = f"{start}{quoted(value) or '%20'}{end}"
         assert send(path).status_code in (200, 303, 400, 404), path
+
+
+def test_what_a_request_names_is_quoted_where_it_leads(
+    browser: Browser, visitor: Browser, key: str
+):
+    for name in ("%0D%0A", "a%3Fb%23", "%25%C3%BC", "a:@!$&'()*+,;=~"):
+        page = f"/dashboard/animals/import/{name}?x=%0D%3C&b=%zz"
+        assert browser.submit(page).location == page
+        asked = visitor.get(page).location
+        assert parse_qs(urlsplit(asked).query)["next"] == [page]
+        browser.submit("/dashboard/sign-out")
+        assert browser.submit(SIGN_IN, key=key, next=page).location == page
+
+
+def test_page_to_come_back_to_is_found_in_few_steps(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+):
+    tried, test = [], MapAdapter.test
+    monkeypatch.setattr(MapAdapter, "test", lambda *it: tried.append(it) or test(*it))
+    with app.test_request_context("/dashboard/animals/import" + "/" * 15_000):
+        assert wanted_page() == "/dashboard/animals/import"
+    assert len(tried) <= 3
 
 
 KEYS = "/dashboard/keys"
