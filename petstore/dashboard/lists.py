@@ -8,12 +8,11 @@ from typing import Any
 from flask import request, url_for
 from marshmallow import ValidationError
 
-from petstore.dashboard.sessions import count_dear_page, current_project
+from petstore.dashboard.sessions import count_dear_page
 from petstore.errors import InvalidRequest
 from petstore.schemas import StrictSchema
 from petstore.storage.lists import Listed, Part
 from petstore.web.application import refuse_other_encodings, repeated_names
-from petstore.web.turns import compute_alone
 
 POSITIONS = ("after", "before", "last", "whole")
 MAX_WHOLE = 1_000  # rows of a list that is printed
@@ -82,8 +81,6 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
         before=values.pop("before"),
         is_last=bool(values.pop("last")),
     )
-    if values["whole"] or values.get("name") or values.get("sort"):
-        compute_alone(current_project().id)
     if values.pop("whole"):
         count_dear_page()
         part = Part(MAX_WHOLE)

@@ -5,7 +5,7 @@ from flask import current_app, render_template
 from petstore.dashboard.forms import EMPTY
 from petstore.dashboard.pages import PageBlueprint
 from petstore.dashboard.pets import category_labels
-from petstore.dashboard.sessions import current_project
+from petstore.dashboard.sessions import current_project, takes_long
 from petstore.models.grants import WRITE
 from petstore.models.orders import Order
 from petstore.models.pets import STATUSES, Pet
@@ -14,7 +14,6 @@ from petstore.models.requests import SHOWN_DAYS, history
 from petstore.storage.lists import Part
 from petstore.web.application import current_request
 from petstore.web.limits import limiter_of
-from petstore.web.turns import compute_alone
 
 INDEX = "overview.overview"
 SHOWN_ANIMALS = 5
@@ -25,9 +24,9 @@ bp = PageBlueprint("overview", __name__, "", takes=WRITE)
 
 @bp.get("/")
 @bp.get("")
+@takes_long
 def overview() -> str:
     project_id = current_project().id
-    compute_alone(project_id)
     limiter = limiter_of(current_app)
     quota = limiter.peek(current_request().state.required_caller, None)
     days = history(project_id, SHOWN_DAYS)

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature
 
 from petstore.dashboard.formats import duration
-from petstore.dashboard.forms import PROJECT, Form, go_to, save_draft
+from petstore.dashboard.forms import PROJECT, Form, View, go_to, save_draft
 from petstore.errors import UNREADABLE, ErrorResponse
 from petstore.events import actor
 from petstore.models.callers import Caller
@@ -26,7 +26,7 @@ from petstore.web.application import (
     quoted_path,
 )
 from petstore.web.limits import limiter_of
-from petstore.web.turns import take_turn_of
+from petstore.web.turns import compute_alone, take_turn_of
 
 STATIC = f"{PAGES_PREFIX}/static/"
 COOKIE = "petstore_session"
@@ -36,9 +36,12 @@ OVER = (
     "Your session is over. It ends when you sign out, after an hour without a "
     "request, after twelve hours, with its key, and when your project ends it."
 )
+LONG_LISTS = ("whole", "name", "sort")  # parameters of lists that take long
 TOO_MANY_PAGES = "Your project has opened too many pages"
 DEEPEST_PAGE = 6  # parts of the path of a page, with the empty one before it
 DEAR_PAGES = 10  # that an export, a printed list or a look at a file costs
+
+_long_views: set[View] = set()
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -121,10 +124,12 @@ def require(takes: str, *, has_reserve: bool = False) -> ResponseReturnValue | N
 def recognise(*, has_reserve: bool = False) -> bool:
     """Find the caller and the project; return whether somebody is signed in.
 
-    Raises 503 if too many requests of the key are under way, and 429 if the project has
-    opened too many pages and this is none for the reserve of the key. The page that
-    says so has the menu, which leads to the keys.
+    Raises 503 if too many requests of the key are under way, or if something else that
+    takes long is computed for the project: the page has counted for nothing then.
+    Raises 429 if the project has opened too many pages and this is none for the reserve
+    of the key. The page that says so has the menu, which leads to the keys.
     """
+    is_long = _takes_long()
     if TOKEN not in session:
         return False
     caller = Session.caller(session[TOKEN])
@@ -135,10 +140,24 @@ def recognise(*, has_reserve: bool = False) -> bool:
     state.project = Project.get_by_id(caller.project_id)
     state.caller = caller
     take_turn_of(caller.key_id)
+    if is_long:
+        compute_alone(caller.project_id)
     decision = limiter_of(current_app).count_page(caller, has_reserve=has_reserve)
     hint = "" if has_reserve else " (Keys still opens)"
     require_granted(decision, TOO_MANY_PAGES + hint)
     return True
+
+
+def takes_long(view: View) -> View:
+    """Mark a view that takes long: it is run once at a time for a project."""
+    _long_views.add(view)
+    return view
+
+
+def _takes_long() -> bool:
+    """Return whether the view takes long; raises `InvalidRequest` for a bad query."""
+    view = current_app.view_functions.get(request.endpoint or "")
+    return view in _long_views or any(map(request.args.get, LONG_LISTS))
 
 
 def count_dear_page() -> None:

@@ -16,6 +16,7 @@ from petstore.dashboard.sessions import (
     count_dear_page,
     count_form,
     current_project,
+    takes_long,
 )
 from petstore.models import RuleError
 from petstore.models.grants import WRITE
@@ -24,7 +25,7 @@ from petstore.models.sessions import NoSuchUpload, Upload
 from petstore.sheets import exports
 from petstore.sheets.imports import Sheet, import_animals
 from petstore.sheets.lines import NotReadable
-from petstore.web.turns import Turns, compute_alone, keep_turn, turns_of
+from petstore.web.turns import Turns, turns_of
 
 bp = PageBlueprint("sheets", __name__, "", takes=WRITE)
 
@@ -36,11 +37,13 @@ class LinesAtFault(RuleError):
 
 
 @bp.get("/animals.csv")
+@takes_long
 def animals() -> Response:
     return _download("animals", exports.animals(current_project().id))
 
 
 @bp.get("/orders.csv")
+@takes_long
 def orders() -> Response:
     return _download("orders", exports.orders(current_project().id))
 
@@ -63,12 +66,12 @@ def upload() -> ResponseReturnValue:
 
 
 @bp.get("/animals/import/<file>")
+@takes_long
 def question(file: str) -> ResponseReturnValue:
     upload = Upload.find(session[TOKEN], file)
     if upload is None:
         return go_to("sheets.import_page", str(NoSuchUpload()), "bad")
     count_dear_page()
-    compute_alone(current_project().id)
     try:
         sheet = Sheet(upload.content)
         foreseen = import_animals(current_project(), sheet, is_tried=True)
@@ -80,9 +83,9 @@ def question(file: str) -> ResponseReturnValue:
 
 
 @bp.post("/animals/import/<file>")
+@takes_long
 def answer(file: str) -> ResponseReturnValue:
     count_form()
-    compute_alone(current_project().id)
     upload = Upload.find(session[TOKEN], file)
     sheet = Sheet(upload.content) if upload else None
 
@@ -107,10 +110,9 @@ def _refuse(fault: str) -> ResponseReturnValue:
 
 def _download(name: str, parts: Iterator[bytes]) -> Response:
     count_dear_page()
-    keep_turn()
-    parts = _computed_alone(turns_of(current_app), current_project().id, parts)
     # The first rows are read before the response begins, so that an outage is shown.
-    beginning = codecs.BOM_UTF8 + b"".join(islice(parts, 3))
+    beginning = codecs.BOM_UTF8 + b"".join(islice(parts, 2))
+    parts = _computed_alone(turns_of(current_app), current_project().id, parts)
     disposition = f'attachment; filename="{name}-{current_project().slug}.csv"'
     headers = {"Content-Disposition": disposition}
     return Response(chain([beginning], parts), headers=headers, mimetype="text/csv")

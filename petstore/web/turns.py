@@ -10,13 +10,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from wsgiref.types import StartResponse
 
 import orjson
 from flask import Flask
 from werkzeug.wrappers import Response
-from werkzeug.wsgi import ClosingIterator
 
 from petstore import clock, timeouts
 from petstore.concurrency import original
@@ -42,6 +41,11 @@ Environ = dict[str, Any]
 Name = str | int | tuple[str, int]  # of an address, a key, or what a project computes
 
 
+class Waiter(NamedTuple):
+    turn: threading.Event
+    most: int  # turns that run at once of its name
+
+
 class Turns:
     """The turns of all callers of a worker, which may serve in greenlets or threads."""
 
@@ -53,7 +57,7 @@ class Turns:
         self._lock = original("_thread", "allocate_lock")()
         self._running: dict[Name, int] = {}
         self._all_running = 0
-        self._waiting: dict[Name, deque[threading.Event]] = {}
+        self._waiting: dict[Name, deque[Waiter]] = {}
 
     def take(self, name: Name, most: int, until: float) -> bool:
         """Wait for a turn until a moment; return False if there is none.
@@ -61,44 +65,44 @@ class Turns:
         At most so many of the name run at once, and the others come in their order.
         While many run in all, whoever has only a few is still let in.
         """
-        limits = timeouts.LIMITS
         with self._lock:
-            if self._all_running >= limits.crowded_requests:
-                most = min(most, limits.few_requests)
-            running = self._running.get(name, 0)
-            if running < most and not self._waiting.get(name):
-                self._running[name] = running + 1
-                self._all_running += 1
+            waiting = self._waiting.get(name, ())
+            if not waiting and self._has_room(name, most):
+                self._begin(name)
                 return True
-            waiting = self._waiting.setdefault(name, deque())
-            if len(waiting) >= limits.waiting_requests:
+            if len(waiting) >= timeouts.LIMITS.waiting_requests:
                 return False
-            turn = threading.Event()
-            waiting.append(turn)
+            waiter = Waiter(threading.Event(), most)
+            self._waiting.setdefault(name, deque()).append(waiter)
         has_come = False
         try:
             db.close()  # others may use the connection meanwhile
-            has_come = turn.wait(until - clock.monotonic())
+            has_come = waiter.turn.wait(until - clock.monotonic())
         finally:  # a greenlet may be ended while it waits
             if not has_come:
                 with self._lock:
-                    waiting.remove(turn) if turn in waiting else self._pass_on(name)
+                    self._give_up(name, waiter)
         return has_come
 
     def leave(self, name: Name) -> None:
-        """End a turn: whoever has waited longest has the next one."""
+        """End a turn, and let in those who fit now: who has the fewest turns first."""
         with self._lock:
-            self._pass_on(name)
+            self._end(name)
 
     @contextmanager
     def alone(self, project_id: int) -> Iterator[None]:
-        """Compute for a project what takes long, once at a time; raises a 503."""
-        place = Place(self)
-        place.take(("project", project_id), most=1)
+        """Compute a part of a response that has begun, once at a time for a project.
+
+        Nothing refuses it any more: if it waits in vain, it is computed all the same.
+        """
+        name = ("project", project_id)
+        until = clock.monotonic() + timeouts.LIMITS.send_seconds
+        has_turn = self.take(name, 1, until)
         try:
             yield
         finally:
-            place.leave()
+            if has_turn:
+                self.leave(name)
 
     def refuse(self, error: ErrorResponse, environ: Environ) -> Response:
         """Answer before Flask: a refusal as dear as an answer protects nobody."""
@@ -110,27 +114,62 @@ class Turns:
             headers += self.headers(environ)
         return Response(orjson.dumps(members), 503, headers, mimetype=JSON)
 
-    def _pass_on(self, name: Name) -> None:
-        if waiting := self._waiting.get(name):
-            waiting.popleft().set()  # which runs in its place
-            return
-        self._waiting.pop(name, None)
+    def _is_crowded(self) -> bool:
+        return self._all_running >= timeouts.LIMITS.crowded_requests
+
+    def _has_room(self, name: Name, most: int) -> bool:
+        if self._is_crowded():
+            most = min(most, timeouts.LIMITS.few_requests)
+        return self._running.get(name, 0) < most
+
+    def _begin(self, name: Name) -> None:
+        self._running[name] = self._running.get(name, 0) + 1
+        self._all_running += 1
+
+    def _end(self, name: Name) -> None:
         self._all_running -= 1
         running = self._running.pop(name)
         if running > 1:
             self._running[name] = running - 1
+        while fitting := self._fitting(name):
+            first = min(fitting, key=lambda each: self._running.get(each, 0))
+            waiter = self._waiting[first][0]
+            self._remove(first, waiter)
+            self._begin(first)
+            waiter.turn.set()
+
+    def _fitting(self, name: Name) -> list[Name]:
+        """Return whose next turn fits after one of a name has ended.
+
+        In a crowd it can only be the same name, so that few names are looked at.
+        """
+        names = {name} & self._waiting.keys() if self._is_crowded() else self._waiting
+        return [
+            each for each in names if self._has_room(each, self._waiting[each][0].most)
+        ]
+
+    def _give_up(self, name: Name, waiter: Waiter) -> None:
+        if waiter in self._waiting.get(name, ()):
+            self._remove(name, waiter)
+        else:  # its turn has come just now
+            self._end(name)
+
+    def _remove(self, name: Name, waiter: Waiter) -> None:
+        waiting = self._waiting[name]
+        waiting.remove(waiter)
+        if not waiting:
+            del self._waiting[name]
 
 
 class Place:
     """The turns of a request: of its address, and then of its key."""
 
-    __slots__ = ("_names", "_turns", "_until", "is_kept")
+    __slots__ = ("_names", "_turns", "_until")
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
         self._until = clock.monotonic() + timeouts.LIMITS.turn_seconds
         self._names: list[Name] = []
-        self.is_kept = False  # until the response was sent
 
     def take(self, name: Name, most: int) -> None:
         """Wait for a turn; raises a 503."""
@@ -166,14 +205,9 @@ def init_app(app: Flask) -> None:
         # SQLite, a crowd would otherwise be served before the loop looks at others.
         time.sleep(0)
         try:
-            body = application(environ, start_response)
-        except BaseException:
+            return application(environ, start_response)
+        finally:  # a stream that waits for its reader has no turn
             place.leave()
-            raise
-        if place.is_kept:
-            return ClosingIterator(body, place.leave)
-        place.leave()
-        return body
 
     # Flask's documentation adds a middleware like this; mypy sees a method.
     app.wsgi_app = respond  # type: ignore[method-assign]
@@ -195,11 +229,6 @@ def compute_alone(project_id: int) -> None:
     It is over when the application has made the response; raises a 503.
     """
     _place().take(("project", project_id), most=1)
-
-
-def keep_turn() -> None:
-    """Keep the turn of this request until its response, a stream, was sent."""
-    _place().is_kept = True
 
 
 def _place() -> Place:

@@ -138,8 +138,12 @@ def test_session_counts_by_its_key(app: Flask, browser: Browser, key_id: int):
     assert browser.get("/dashboard/animals").status_code == 200
 
 
-def test_export_has_its_turn_until_it_was_read(
-    app: Flask, browser: Browser, key_id: int, monkeypatch: pytest.MonkeyPatch
+def test_export_that_has_begun_has_no_turn_and_is_not_refused(
+    app: Flask,
+    project: Project,
+    browser: Browser,
+    key_id: int,
+    monkeypatch: pytest.MonkeyPatch,
 ):
     def parts(_project_id: int) -> Iterator[bytes]:
         yield from (b"these are read ", b"before it begins ")
@@ -147,8 +151,9 @@ def test_export_has_its_turn_until_it_was_read(
 
     monkeypatch.setattr(exports, "animals", parts)
     with browser.get("/dashboard/animals.csv") as export:
-        assert export.data.endswith(b"these are read before it begins True False")
-    assert is_free(app, key_id)
+        with turns_of(app).alone(project.id):  # who waits now is refused
+            assert export.data.endswith(b"these are read before it begins True True")
+        assert is_free(app, ("project", project.id))
 
 
 def test_client_of_a_trusted_proxy_is_the_caller(

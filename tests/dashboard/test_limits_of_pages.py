@@ -13,6 +13,7 @@ from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.projects import Plan, Project
 from petstore.quotas.limiter import PAGES, RESERVE, SIGN_INS
+from petstore.web.turns import turns_of
 from tests.harness.browser import SIGN_IN, Browser, add_pet, words
 from tests.harness.clocks import Clock
 from tests.harness.databases import of_both_engines
@@ -54,6 +55,19 @@ def test_page_beyond_the_limit_is_refused_for_a_while(browser: Browser, clock: C
 def test_page_that_costs_more_than_is_left_says_how_long_to_wait(browser: Browser):
     answer = browser.get("/dashboard/animals.csv")
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "50")
+
+
+@pytest.mark.usefixtures("few_pages")
+def test_page_that_is_refused_by_a_503_has_not_counted(
+    app: Flask, project: Project, browser: Browser, set_limits: Callable[..., None]
+):
+    set_limits(waiting_requests=0)
+    long, question = "/dashboard/animals?name=x", "/dashboard/animals/import/x"
+    with turns_of(app).alone(project.id):
+        for page in (long, OVERVIEW, question, "/dashboard/animals.csv"):
+            assert browser.get(page).status_code == 503
+        assert browser.submit(question).status_code == 503
+    assert statuses(browser, 4, long) == [200, 200, 200, 429]
 
 
 @pytest.mark.usefixtures("few_pages")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
 from time import monotonic
 from types import SimpleNamespace
 
@@ -38,6 +39,46 @@ def test_turns_come_in_the_order_of_those_who_wait(set_limits: Callable[..., Non
         assert turns.take("b", 1, monotonic()), "another caller"
         turns.leave("a")
     assert came == [0, 1, 2]
+
+
+def test_stream_waits_for_its_turn_but_is_never_refused(
+    set_limits: Callable[..., None],
+):
+    set_limits(waiting_requests=1)
+    turns, went = Turns(), []
+
+    def compute(number: int) -> None:
+        with turns.alone(1):
+            went.append(number)
+
+    with ThreadPoolExecutor() as pool, turns.alone(1):
+        pool.submit(compute, 1)
+        wait_until(lambda: turns._waiting)
+        compute(2)  # one more than may wait
+        assert went == [2]
+    assert went == [2, 1]
+
+
+def test_turns_that_end_let_in_as_many_as_fit_when_a_crowd_has_gone(
+    set_limits: Callable[..., None],
+):
+    set_limits(running_requests=4, few_requests=2, crowded_requests=6)
+    turns, came = Turns(), []
+
+    def wait(name: str) -> None:
+        assert turns.take(name, 4, monotonic() + LONG)
+        came.append(name)
+
+    for name in "aabbccdd":
+        assert turns.take(name, 4, monotonic())
+    with ThreadPoolExecutor() as pool:
+        for number, name in enumerate("aaab"):
+            pool.submit(wait, name)
+            wait_until(lambda n=number: sum(map(len, turns._waiting.values())) == n + 1)
+        for left, order in zip("ccddba", ("", "", *accumulate("abaa")), strict=True):
+            turns.leave(left)
+            wait_until(lambda told=order: "".join(came) == told)
+    assert turns._running == {"a": 4, "b": 2}
 
 
 def test_who_has_few_is_let_in_while_many_run(set_limits: Callable[..., None]):
