@@ -44,7 +44,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     limiter = limiter_of(app)
 
     def headers_of_refusal(environ: dict[str, Any]) -> list[Header]:
-        figures = limiter.last_known(environ.get("REMOTE_ADDR"))
+        figures = limiter.last_known(None, environ.get("REMOTE_ADDR"))
         return figures.headers() + _cors_headers(settings.cors_origins, environ)
 
     turns_of(app).headers = headers_of_refusal
@@ -69,7 +69,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         if state.is_api:
             state.headers += _cors_headers(settings.cors_origins, request.environ)
             if not state.decision:
-                state.headers += _figures_of_address(limiter, request).headers()
+                state.headers += _uncounted_figures(limiter, request).headers()
         return response
 
     for bp in (pets.bp, orders.bp, categories.bp):
@@ -138,13 +138,15 @@ def _count(limiter: Limiter, request: ApplicationRequest) -> None:
         raise _refusal(decision, state.caller)
 
 
-def _figures_of_address(limiter: Limiter, request: ApplicationRequest) -> Decision:
+def _uncounted_figures(limiter: Limiter, request: ApplicationRequest) -> Decision:
     """Return the figures for a response to a request that was not counted.
 
-    Where too many requests are under way, or a store is away, no store is asked.
+    Where too many requests are under way, or a store is away, no store is asked. Who
+    is calling is not known otherwise.
     """
-    if request.state.error_code == "service_unavailable":
-        return limiter.last_known(request.remote_addr)
+    state = request.state
+    if state.caller or state.error_code == "service_unavailable":
+        return limiter.last_known(state.caller, request.remote_addr)
     return limiter.peek(None, request.remote_addr)
 
 

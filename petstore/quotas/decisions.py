@@ -103,7 +103,8 @@ class Decision(NamedTuple):
 
     def renewed(self, now_ms: int) -> "Decision":
         windows = [window.renewed(now_ms) for window in self.windows]
-        return self._replace(windows=windows, now_ms=now_ms)
+        is_banned = self.is_banned and now_ms < self.retry_at_ms
+        return self._replace(windows=windows, now_ms=now_ms, is_banned=is_banned)
 
     def reason(self, plan: str) -> str:
         """Return in words whose limit refuses a request to a project on the plan."""

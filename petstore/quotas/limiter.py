@@ -20,7 +20,7 @@ from petstore.quotas.fallback import Counters, CountersLocked
 from petstore.quotas.strategy import Ban, Counts, Hit
 from petstore.settings import Settings
 
-KNOWN_ADDRESSES = 1_000  # whose last figures a process keeps
+KNOWN = 1_000  # keys and networks whose last figures a process keeps
 # Of one address (IPv6: its /64): requests without a valid key, and failed sign-ins.
 STRANGERS = quota_of(FREE)
 FAILED_SIGN_INS = Quota.parse("10/minute;100/day")
@@ -55,7 +55,7 @@ class Limiter:
 
     def __init__(self, settings: Settings) -> None:
         self._counters = Counters(settings.redis_url, settings.workers)
-        self._known: dict[str, Decision] = {}  # of networks
+        self._known: dict[int | str, Decision] = {}  # of keys and of networks
         self._ban_after = settings.ban_after
         self._ban_ms = settings.ban_seconds * MS_PER_SECOND
         self._new_domains = RateLimitItemPerDay(settings.new_domains_per_day)
@@ -64,13 +64,15 @@ class Limiter:
         """Count a request of the caller, or of the client address without a caller."""
         if caller is None:
             decision = self._count_address("address", address, STRANGERS)
-            return self._remember(address, decision)
+            return self._remember(caller, address, decision)
         hits = _hits_of(caller)
         key_id = None if caller.role == PUBLIC else caller.key_id
         ban = Ban(caller.banned_until_ms or 0, key_id)
         counts = self._counters.count(hits, ban=ban)
         until_ms = self._ban_if_due(caller, counts)
-        return Decision.on(hits, counts, until_ms, is_public=caller.role == PUBLIC)
+        is_public = caller.role == PUBLIC
+        decision = Decision.on(hits, counts, until_ms, is_public=is_public)
+        return self._remember(caller, address, decision)
 
     def peek(self, caller: Caller | None, address: str | None) -> Decision:
         """Return the figures of the project or the address, without counting."""
@@ -79,20 +81,23 @@ class Limiter:
             try:
                 counts = self._counters.count(hits, cost=0)
             except CountersLocked:
-                return self.last_known(address)
-            return self._remember(address, _joined(hits, counts))
+                return self.last_known(caller, address)
+            return self._remember(caller, address, _joined(hits, counts))
         hits = _hits_of(caller)[-1:]
         return Decision.on(hits, self._counters.count(hits, cost=0))
 
-    def last_known(self, address: str | None) -> Decision:
-        """Return the figures of the address as this process knows them, at once.
+    def last_known(self, caller: Caller | None, address: str | None) -> Decision:
+        """Return the figures of the caller or the address as this process knows them.
 
         They are those of its last request, or else of windows that have not begun.
         """
-        network, now_ms = address_subjects("address", address)[0], clock.now_ms()
-        if known := self._known.get(network):
+        now_ms = clock.now_ms()
+        if known := self._known.get(_known_as(caller, address)):
             return known.renewed(now_ms)
-        return Decision.on([Hit(network, STRANGERS)], Counts(True, [0, 0], now_ms))
+        hits = _hits_of(caller) if caller else [Hit("", STRANGERS)]
+        counts = Counts(True, [0] * 2 * len(hits), now_ms)
+        is_public = caller is not None and caller.role == PUBLIC
+        return Decision.on(hits, counts, is_public=is_public)
 
     def count_form(self, caller: Caller) -> Decision:
         """Count a form of the dashboard as a request of the plan and of the key.
@@ -133,10 +138,12 @@ class Limiter:
         if not self._is_granted(f"new-domains:{project_id}", self._new_domains):
             raise TooManyNewDomains(self._new_domains.amount)
 
-    def _remember(self, address: str | None, decision: Decision) -> Decision:
-        if len(self._known) >= KNOWN_ADDRESSES:
+    def _remember(
+        self, caller: Caller | None, address: str | None, decision: Decision
+    ) -> Decision:
+        if len(self._known) >= KNOWN:
             self._known.clear()
-        self._known[address_subjects("address", address)[0]] = decision
+        self._known[_known_as(caller, address)] = decision
         return decision
 
     def _or_from_reserve(self, decision: Decision, caller: Caller) -> Decision:
@@ -177,6 +184,10 @@ class Limiter:
         until_ms = counts.now_ms + self._ban_ms
         Key.ban(caller.key_id, until_ms)
         return until_ms
+
+
+def _known_as(caller: Caller | None, address: str | None) -> int | str:
+    return caller.key_id if caller else address_subjects("", address)[0]
 
 
 def _hits_of(caller: Caller) -> list[Hit]:

@@ -8,6 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from petstore.models.credentials import new_key
+from petstore.models.grants import FULL_GRANT, PUBLIC, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Project
 from petstore.sheets import exports
@@ -97,16 +98,33 @@ def test_network_of_ipv6_is_one_caller(
 def test_crowd_of_a_key_is_refused_before_it_is_counted(
     app: Flask, client: FlaskClient, rival_client: FlaskClient, key_id: int
 ):
-    before = int(client.get("/v1/pets").headers["X-RateLimit-Remaining"])
+    counted = client.get("/v1/pets").headers
+    before = int(counted["X-RateLimit-Remaining"])
     fill(app, key_id)
     refused = client.get("/v1/pets")
     assert (refused.status_code, refused.json["code"]) == (503, "service_unavailable")
+    for name in (*FIGURES, "RateLimit", "RateLimit-Policy"):
+        assert refused.headers[name] == counted[name]
     assert is_free(app, HERE)
     assert rival_client.get("/v1/pets").status_code == 200
     for _ in range(MOST):
         turns_of(app).leave(key_id)
     left = client.get("/v1/pets").headers["X-RateLimit-Remaining"]
     assert left == str(before - 1)
+
+
+def test_key_that_is_refused_at_first_is_shown_its_windows_unused(
+    app: Flask, client_of: Callable, project: Project
+):
+    for grant, policy in (
+        (FULL_GRANT, '"minute";q=1000;w=60, "day";q=100000;w=86400'),
+        (Grant(PUBLIC, 5, 50), '"key-minute";q=5;w=60, "key-day";q=50;w=86400'),
+    ):
+        key = Key.issue(project, grant)
+        fill(app, Key.by_prefix(key[:16]).id)
+        refused = client_of(key).get("/v1/pets")
+        assert refused.status_code == 503
+        assert refused.headers["RateLimit-Policy"] == policy
 
 
 def test_claimed_key_uses_up_nothing_of_it(

@@ -87,10 +87,12 @@ def test_figures_are_those_last_known_while_a_counter_is_locked(
     request: pytest.FixtureRequest, set_limits: Callable[..., None]
 ):
     set_limits(busy_seconds=0.01)
-    stranger = request.getfixturevalue("stranger")
-    known = remaining(stranger.get(PETS))
+    stranger, client = map(request.getfixturevalue, ("stranger", "client"))
+    known, own = remaining(stranger.get(PETS)), remaining(client.get(PETS))
     with locked(str(counters.file)):
         assert remaining(stranger.options(PETS)) == known
+        refused = client.get(PETS)
+    assert (refused.status_code, remaining(refused)) == (503, own)
 
 
 @on_one_store
