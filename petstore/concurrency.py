@@ -2,7 +2,7 @@
 
 Under gunicorn's gevent worker each request is a greenlet. What waits in the standard
 library or in a library written in Python lets other requests go on, and so does
-`time.sleep(0)`. Under other servers and in commands the same code runs in threads.
+`give_way`. Under other servers and in commands the same code runs in threads.
 """
 
 import sys
@@ -35,6 +35,16 @@ def call_in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
         result: Result = pool.spawn(function, *arguments).get()
         return result
     return function(*arguments)
+
+
+def give_way() -> None:
+    """Let others go on, between two parts of what computes for long.
+
+    A part should take some milliseconds, and at most 20.
+    """
+    # A positive time: gevent looks at sockets and timers only every fiftieth time that
+    # somebody sleeps for 0, so that requests on their way would not be let in.
+    time.sleep(1e-6)
 
 
 def original(module: str, name: str) -> Any:

@@ -8,7 +8,7 @@ from petstore import timeouts
 from petstore.cli.commands import Group
 from petstore.cli.projects import chosen_project, project_option
 from petstore.sheets import exports
-from petstore.sheets.imports import Sheet, import_animals
+from petstore.sheets.imports import LinesAtFault, Sheet, foresee, store
 from petstore.sheets.lines import Fault
 
 WRONG_ARGUMENT = 2  # the exit code
@@ -39,13 +39,17 @@ def import_file(file: IO[bytes], slug: str | None, *, dry_run: bool) -> None:
     wait, or get a 503: on PostgreSQL those of the same project, on SQLite all.
     """
     project = chosen_project(slug)
-    done = import_animals(project, Sheet(_read(file)), is_tried=dry_run)
-    if done.faults:
-        _echo_faults(done.faults)
-        raise click.exceptions.Exit(WRONG_ARGUMENT)
-    click.echo(done.added)
+    try:
+        done = foresee(project, Sheet(_read(file)))
+        done.require_no_fault()
+        if not dry_run:
+            done = store(project, done)
+    except LinesAtFault as error:
+        _echo_faults(error.faults)
+        raise click.exceptions.Exit(WRONG_ARGUMENT) from None
+    click.echo(len(done.added))
     if done.corrected:
-        click.echo(f"Corrected: {done.corrected:,}.", err=True)
+        click.echo(f"Corrected: {len(done.corrected):,}.", err=True)
     if dry_run:
         names = ", ".join(done.new_categories) or "none"
         click.echo(f"New categories: {names}. Nothing was done.", err=True)

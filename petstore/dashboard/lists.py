@@ -1,6 +1,5 @@
 """Lists of a project's rows: filtered, one page at a time, in both directions."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from flask import request, url_for
 from marshmallow import ValidationError
 
+from petstore.concurrency import give_way
 from petstore.dashboard.sessions import count_dear_page
 from petstore.errors import InvalidRequest
 from petstore.schemas import StrictSchema
@@ -35,7 +35,7 @@ class Page:
         for number, row in enumerate(self.rows, start=1):
             yield row
             if number % ROWS_AT_A_TIME == 0:
-                time.sleep(0)
+                give_way()
 
     @property
     def filters(self) -> dict[str, str]:

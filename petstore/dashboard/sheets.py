@@ -18,22 +18,15 @@ from petstore.dashboard.sessions import (
     current_project,
     takes_long,
 )
-from petstore.models import RuleError
 from petstore.models.grants import WRITE
 from petstore.models.projects import ProjectFull
 from petstore.models.sessions import NoSuchUpload, Upload
 from petstore.sheets import exports
-from petstore.sheets.imports import Sheet, import_animals
+from petstore.sheets.imports import Sheet, foresee, store
 from petstore.sheets.lines import NotReadable
 from petstore.web.turns import Turns, turns_of
 
 bp = PageBlueprint("sheets", __name__, "", takes=WRITE)
-
-
-class LinesAtFault(RuleError):
-    """Since the question, lines have come to be at fault."""
-
-    text = "Nothing was done, since the animals have changed: look at the lines below."
 
 
 @bp.get("/animals.csv")
@@ -73,8 +66,7 @@ def question(file: str) -> ResponseReturnValue:
         return go_to("sheets.import_page", str(NoSuchUpload()), "bad")
     count_dear_page()
     try:
-        sheet = Sheet(upload.content)
-        foreseen = import_animals(current_project(), sheet, is_tried=True)
+        foreseen = foresee(current_project(), Sheet(upload.content))
     except (NotReadable, ProjectFull) as error:
         return _refuse(str(error))
     return render_template(
@@ -87,19 +79,20 @@ def question(file: str) -> ResponseReturnValue:
 def answer(file: str) -> ResponseReturnValue:
     count_form()
     upload = Upload.find(session[TOKEN], file)
-    sheet = Sheet(upload.content) if upload else None
+    # Before the transaction, since on SQLite all others that write wait for its end.
+    plan = foresee(current_project(), Sheet(upload.content)) if upload else None
 
     @idempotent
     def import_upload(file: str) -> Outcome:
-        if sheet is None:
+        if plan is None:
             raise NoSuchUpload
+        plan.require_no_fault()
         Upload.use(session[TOKEN], file)
-        done = import_animals(current_project(), sheet)
-        if done.faults:
-            raise LinesAtFault
-        verb = "s are" if done.added != 1 else " is"
-        corrected = f", {done.corrected:,} corrected" if done.corrected else ""
-        return Outcome(INDEX, f"{done.added:,} animal{verb} added{corrected}.")
+        done = store(current_project(), plan)
+        added, corrected = len(done.added), len(done.corrected)
+        told = f"{added:,} animal{'s are' if added != 1 else ' is'} added"
+        told += f", {corrected:,} corrected" if corrected else ""
+        return Outcome(INDEX, f"{told}.")
 
     return import_upload(file=file)
 

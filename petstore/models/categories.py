@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
@@ -80,7 +80,7 @@ class Category(NamedTuple):
         with db.atomic():
             take_rows(project_id)  # two that name the same wait for each other
             _require_free(cls.ids_named(project_id, name))
-            return cls(cls._add_next(project_id, name), name)
+            return cls(cls.add_next(project_id, name), name)
 
     @staticmethod
     def ids_named(project_id: int, name: str) -> list[int]:
@@ -106,19 +106,24 @@ class Category(NamedTuple):
             found[fold_name(row.name or "")].append(row.id)
         return found
 
-    @classmethod
-    def add_many(cls, project_id: int, names: Sequence[str]) -> list[int]:
-        """Add categories with names that are free, and return their numbers.
-
-        Call it in a transaction that has called `take_rows`. Raises `ProjectFull`.
-        """
-        take_rows(project_id, len(names))
-        return [cls._add_next(project_id, name) for name in names]
-
     @staticmethod
     def add_numbered(project_id: int, names: Mapping[int, str | None]) -> None:
-        take_rows(project_id, len(names))
+        """Add categories by their numbers, in a transaction that has counted them."""
         _insert.run_many(_values(project_id, *each) for each in names.items())
+
+    @classmethod
+    def add_next(cls, project_id: int, name: str) -> int:
+        """Add a category with the next number, and return that.
+
+        Call it in a transaction that has counted it.
+        """
+        while True:
+            last = _select_last(project=project_id)
+            number = last[0][0] + 1 if last else 1
+            if number > MAX_NEW_ID:  # no number follows, but many are free
+                number = randomness.source.randrange(MAX_NEW_ID)
+            if _insert(**_values(project_id, number, name)):
+                return number
 
     @classmethod
     def meant(cls, project_id: int, category: int | str) -> int:
@@ -145,16 +150,6 @@ class Category(NamedTuple):
         for row in _select_one(project=project_id, category_id=category_id):
             return cls(*row)
         return None
-
-    @classmethod
-    def _add_next(cls, project_id: int, name: str) -> int:
-        while True:
-            last = _select_last(project=project_id)
-            number = last[0][0] + 1 if last else 1
-            if number > MAX_NEW_ID:  # no number follows, but many are free
-                number = randomness.source.randrange(MAX_NEW_ID)
-            if _insert(**_values(project_id, number, name)):
-                return number
 
     @classmethod
     def rename(

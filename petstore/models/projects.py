@@ -147,10 +147,10 @@ class Project(BaseModel):
         """How many animals, orders and categories it may hold; None: any number."""
         return PLANS[self.plan].rows or self.max_rows
 
-    @property
-    def is_full(self) -> bool:
-        limit = self.row_limit
-        return limit is not None and (self.rows_held or 0) >= limit
+    def has_room(self, rows: int = 1) -> bool:
+        """Return whether so many rows fit, as `count_if_room` judges it."""
+        limit, held = self.row_limit, self.rows_held
+        return limit is None or held is None or held + rows <= limit or rows <= 0
 
     @property
     def quota(self) -> Quota:

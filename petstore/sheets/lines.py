@@ -4,15 +4,16 @@ import codecs
 import csv
 import io
 import re
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import count, zip_longest
 from typing import Any, NamedTuple
 
 from marshmallow import EXCLUDE
+from peewee import chunked
 
 from petstore import clock, timeouts
+from petstore.concurrency import give_way
 from petstore.models import RuleError
 from petstore.schemas.pets import FilePetSchema
 from petstore.storage import NEVER, deadline
@@ -82,9 +83,10 @@ def read_lines(
         before, delimiters = 1, separator[1] + DELIMITERS
         text = text[separator.end() :]
     reader, heads = _open(text, delimiters, before + 1)
+    lines = 0
     for rows in count():
         if rows % timeouts.LIMITS.imported_rows == 0:
-            give_way()
+            _go_on()
         number = before + reader.line_num + 1
         try:
             cells = next(reader)
@@ -93,17 +95,27 @@ def read_lines(
         except csv.Error as error:
             faults.append(Fault(number, _csv_fault(error)))
             return
-        if number > timeouts.LIMITS.import_lines:
-            raise NotReadable(f"The file has more than {number - 1:,} lines")
+        if not any(map(str.strip, cells)):
+            continue
+        if lines == timeouts.LIMITS.import_lines:
+            raise NotReadable(f"The file has more than {lines:,} animals")
+        lines += 1
         if any(cells[len(heads) :]):
             fault = f"has {len(cells)} cells, but the first line has {len(heads)}"
             faults.append(Fault(number, fault))
-        elif any(map(str.strip, cells)):
+        else:
             yield number, dict(zip_longest(heads, cells, fillvalue=""))
 
 
-def give_way() -> None:
-    time.sleep(0)
+def in_parts(items: Iterable[Any]) -> Iterator[list[Any]]:
+    """Yield the items in lists, between which others go on."""
+    for part in chunked(items, timeouts.LIMITS.imported_rows):
+        yield part
+        _go_on()
+
+
+def _go_on() -> None:
+    give_way()
     if deadline.get() < NEVER:  # a request may wait as long again; a command has none
         deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
 

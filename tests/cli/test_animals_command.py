@@ -233,9 +233,10 @@ def test_file_is_not_too_large(flask: Callable, import_text: Import, tmp_path: P
     ):
         assert fault in refusal(flask("animals", "import", path))
     assert refusal(import_text(HEAD + "\n" * 2**21)) == "FILE has more than 2 MiB."
-    assert printed(import_text(HEAD + "\n" * 49_999)) == "0"
-    told = refusal(import_text(HEAD + "\n" * 50_000))
-    assert told == "The file has more than 50,000 lines."
+    most = f"sep=,\n{HEAD}\n" + "Rex,7\n" * 50_000
+    assert printed(import_text(most)) == "50000"
+    told = refusal(import_text(most + "Tom,7\n"))
+    assert told == "The file has more than 50,000 animals."
 
 
 def test_full_project_gets_nothing(import_text: Import, project: Project):
