@@ -79,6 +79,9 @@ class Limits:
     # Requests that wait for a connection, or on SQLite for others to commit.
     queue_seconds: float = 1.0  # in any case
 
+    # Between two tries of /readyz to write, in a worker: anybody may ask.
+    written_seconds: float = 10.0
+
     # SQLite.
     retry_seconds: float = 0.001  # between two tries on a locked file
     busy_seconds: float = 2.0  # while another process has locked the file

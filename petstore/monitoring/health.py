@@ -1,31 +1,51 @@
 """/healthz: the process is up. /readyz: the stores that it needs are up, too."""
 
+import logging
 from collections.abc import Mapping
 
 import peewee
 from flask import Blueprint, Flask, current_app
 
-from petstore import clock
+from petstore import clock, timeouts
 from petstore.errors import NO_HEADERS, RETRY_AFTER_A_SECOND
 from petstore.models.secrets import Secret
 from petstore.storage import db
 from petstore.web.limits import limiter_of
 
-WRITTEN_SECONDS = 1.0  # a write costs an fsync, and anybody may ask
+NAME = "readiness"  # of the secret that is written
 
 bp = Blueprint("health", __name__)
+log = logging.getLogger(__name__)
 
 
 class Probe:
-    """Finds out whether the database can be written."""
+    """Finds out whether the database answers, and can be written."""
 
-    _is_right_until = 0.0  # by `clock.monotonic`
+    _is_written = False
+    _is_due_at = 0.0  # by `clock.monotonic`
 
-    def write(self) -> None:
-        """Write, unless that has succeeded a moment ago; raises a `DatabaseError`."""
-        if clock.monotonic() >= self._is_right_until:
-            Secret.renew("readiness")
-            self._is_right_until = clock.monotonic() + WRITTEN_SECONDS
+    def is_right(self) -> bool:
+        """Read, and write unless that was tried a while ago: anybody may ask."""
+        try:
+            Secret.get_or_none(name=NAME)
+            if clock.monotonic() >= self._is_due_at:
+                self._write()
+        except peewee.DatabaseError as error:
+            # Perhaps no request will come that could do it.
+            db.recover(error)
+            if not db.is_outage(error):
+                log.exception("internal_error")
+            return False
+        return self._is_written
+
+    def _write(self) -> None:
+        self._is_due_at = clock.monotonic() + timeouts.LIMITS.written_seconds
+        is_written = False
+        try:
+            Secret.renew(NAME)
+            is_written = True
+        finally:
+            self._is_written = is_written
 
 
 def init_app(app: Flask) -> None:
@@ -43,10 +63,6 @@ def readyz() -> tuple[dict[str, str], int, Mapping[str, str]]:
     """Answer 200 while the database can be written, also without the counter store."""
     answers = limiter_of(current_app).store_answers()
     stores = {"counters": "ok" if answers else "degraded"}
-    try:
-        current_app.extensions["probe"].write()
-    except peewee.DatabaseError as error:
-        # Perhaps no request will come that could do it.
-        db.recover(error)
+    if not current_app.extensions["probe"].is_right():
         return {"status": "unavailable"} | stores, 503, RETRY_AFTER_A_SECOND
     return {"status": "ok"} | stores, 200, NO_HEADERS

@@ -16,6 +16,7 @@ from peewee import (
     Expression,
     Query,
     TextField,
+    fn,
 )
 
 from petstore import clock
@@ -69,8 +70,7 @@ class DatabaseStorage(Storage, AlignedWindowSupport):
         is_granted = all(each.is_granted for each in found)
         if is_granted or not cost or ban.key_id is None:
             return Counts(is_granted, used, now_ms)
-        strikes = _strikes(ban.key_id, now_ms, ban)
-        return Counts(is_granted, used, now_ms, strikes)
+        return Counts(False, used, now_ms, _strikes(ban.key_id, now_ms, ban))
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         """Add to a counter, whose window is aligned to multiples of its seconds."""
@@ -118,24 +118,25 @@ class _Refused(Exception):
 
 
 def _count_all(hits: Sequence[Hit], cost: int, banned_until_ms: int) -> list[Found]:
-    if len(hits) == 1:
-        return [_count(hits[0], cost, banned_until_ms)]
+    found: list[Found] = []
+    if len(hits) == 1 or not cost:
+        return [_count(hit, cost, banned_until_ms) for hit in hits]
     try:
         with counters.atomic():
-            found = [_count(hit, cost, banned_until_ms) for hit in hits]
-            if not all(each.is_granted for each in found):
-                raise _Refused
+            for hit in hits:
+                found.append(_count(hit, cost, banned_until_ms))
+                if not found[-1].is_granted:
+                    raise _Refused
     except _Refused:
-        looks = [_count(hit, 0, banned_until_ms) for hit in hits]
-        pairs = zip(looks, found, strict=True)
-        return [look._replace(is_granted=each.is_granted) for look, each in pairs]
+        return _count_all(hits, 0, banned_until_ms)
     return found
 
 
 def _count(hit: Hit, cost: int, banned_until_ms: int) -> Found:
     """Count for one subject, in a window or in a shorter and a longer one."""
     short, long = hit.limits[0], hit.limits[-1]
-    [found] = _upsert_counter.autocommit(
+    run = _upsert_counter.autocommit if cost else _select_counter
+    [found] = run(
         subject=hit.subject,
         short_ms=short.get_expiry() * MS_PER_SECOND,
         long_ms=long.get_expiry() * MS_PER_SECOND,
@@ -148,22 +149,20 @@ def _count(hit: Hit, cost: int, banned_until_ms: int) -> Found:
 
 
 @statement(counters)
+def _select_counter() -> Query:
+    # An aggregate returns a row, of null, for a subject that has none.
+    now = counters.now_ms
+    pairs = zip(_used_at(now), (0, 0, now), strict=True)
+    shown = [fn.COALESCE(fn.MAX(found), else_) for found, else_ in pairs]
+    is_subject = Counter.subject == slot("subject")
+    return Counter.select(SQL("1 = 0"), *shown).where(is_subject)
+
+
+@statement(counters)
 def _upsert_counter() -> Query:
     now, cost = counters.now_ms, slot("cost")
     short, long = slot("short_ms"), slot("long_ms")
-    # The row may already be in the next window, if the hit has waited for the row or
-    # the clock was set back. The hit then counts in that window, so that none is
-    # counted twice.
-    is_late = [
-        (ends == getattr(EXCLUDED, ends.name) + length, getattr(EXCLUDED, ends.name))
-        for ends, length in (
-            (Counter.short_ends_ms, short),
-            (Counter.long_ends_ms, long),
-        )
-    ]
-    at_ms = Case(None, is_late, EXCLUDED.hit_ms)
-    short_used = _used(Counter.short_ends_ms, Counter.short_used, at_ms, short)
-    long_used = _used(Counter.long_ends_ms, Counter.long_used, at_ms, long)
+    short_used, long_used, at_ms = _used_at(EXCLUDED.hit_ms)
     is_granted = _is_granted(EXCLUDED.hit_ms, short_used, long_used)
     is_new_granted = _is_granted(now, 0, 0)
     new = Counter.insert(
@@ -190,13 +189,27 @@ def _upsert_counter() -> Query:
     )
 
 
+def _used_at(now: Any) -> tuple[Case, ...]:
+    """Return what is used of both windows of a row, and when a hit of now counts.
+
+    The row may already be in the next window, if the hit has waited for the row or the
+    clock was set back. The hit then counts in that window, so that none is counted
+    twice.
+    """
+    windows = (
+        (Counter.short_ends_ms, Counter.short_used, slot("short_ms")),
+        (Counter.long_ends_ms, Counter.long_used, slot("long_ms")),
+    )
+    nows = [(ends, _end(now, ms), ms) for ends, _, ms in windows]
+    at_ms = Case(None, [(ends == end + ms, end) for ends, end, ms in nows], now)
+    used_at = [
+        Case(None, [(ends == _end(at_ms, ms), used)], 0) for ends, used, ms in windows
+    ]
+    return *used_at, at_ms
+
+
 def _end(moment: Any, length_ms: Any) -> Any:
     return (moment / length_ms + 1) * length_ms
-
-
-def _used(ends_ms: Any, used: Any, at_ms: Any, length_ms: Any) -> Case:
-    """Return what is used of a window, which may have ended by now."""
-    return Case(None, [(ends_ms == _end(at_ms, length_ms), used)], 0)
 
 
 def _is_granted(now: Any, short_used: Any, long_used: Any) -> Any:

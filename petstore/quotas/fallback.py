@@ -47,7 +47,8 @@ class Counters:
         self._lock, self._own_lock = threading.Lock(), threading.Lock()
         self._shared: AlignedWindowRateLimiter | None = None
         self._share: AlignedWindowRateLimiter | None = None  # of this process
-        self.is_down = False  # whether the storage is away
+        self.is_down = False  # whether requests are counted here
+        self.answers = True  # whether the storage did when it was last asked
         self._failed: Sequence[Hit] = ()  # what could not be counted
         self._retry_at = 0.0
 
@@ -75,14 +76,15 @@ class Counters:
             if self._shared in (None, shared):
                 self._begin_outage(hits, error)
             return self._own.count(*request)
-        if self.is_down:
+        self.answers = True
+        if self.is_down and cost:  # one that is full can be looked at, too
             self.is_down = False
             emit("counters_restored")
         return counts
 
     def _begin_outage(self, hits: Sequence[Hit], reason: Exception) -> None:
         # What was known of servers and connections may be wrong by now.
-        self._shared = None
+        self._shared, self.answers = None, False
         self._retry_at = clock.monotonic() + timeouts.LIMITS.retry_store_seconds
         if self.is_down:  # another request was faster
             return

@@ -1,6 +1,9 @@
 """The one place where a request is allowed or refused."""
 
+from collections.abc import Iterable, Sequence
+
 from limits import RateLimitItem, RateLimitItemPerDay, RateLimitItemPerHour
+from peewee import chunked
 
 from petstore import clock
 from petstore.clock import MS_PER_SECOND
@@ -20,7 +23,7 @@ from petstore.quotas.fallback import Counters, CountersLocked
 from petstore.quotas.strategy import Ban, Counts, Hit
 from petstore.settings import Settings
 
-KNOWN = 1_000  # keys and networks whose last figures a process keeps
+KNOWN = 1_000  # whose last figures a process keeps
 # Of one address (IPv6: its /64): requests without a valid key, and failed sign-ins.
 STRANGERS = quota_of(FREE)
 FAILED_SIGN_INS = Quota.parse("10/minute;100/day")
@@ -55,7 +58,7 @@ class Limiter:
 
     def __init__(self, settings: Settings) -> None:
         self._counters = Counters(settings.redis_url, settings.workers)
-        self._known: dict[int | str, Decision] = {}  # of keys and of networks
+        self._known: dict[int | str, Decision] = {}  # by key, or by network
         self._ban_after = settings.ban_after
         self._ban_ms = settings.ban_seconds * MS_PER_SECOND
         self._new_domains = RateLimitItemPerDay(settings.new_domains_per_day)
@@ -63,8 +66,7 @@ class Limiter:
     def count(self, caller: Caller | None, address: str | None) -> Decision:
         """Count a request of the caller, or of the client address without a caller."""
         if caller is None:
-            decision = self._count_address("address", address, STRANGERS)
-            return self._remember(caller, address, decision)
+            return self._count_address("address", address, STRANGERS)
         hits = _hits_of(caller)
         key_id = None if caller.role == PUBLIC else caller.key_id
         ban = Ban(caller.banned_until_ms or 0, key_id)
@@ -72,17 +74,17 @@ class Limiter:
         until_ms = self._ban_if_due(caller, counts)
         is_public = caller.role == PUBLIC
         decision = Decision.on(hits, counts, until_ms, is_public=is_public)
-        return self._remember(caller, address, decision)
+        self._remember({caller.key_id: decision})
+        return decision
 
     def peek(self, caller: Caller | None, address: str | None) -> Decision:
         """Return the figures of the project or the address, without counting."""
         if caller is None:
             hits = _address_hits("address", address, STRANGERS)
             try:
-                counts = self._counters.count(hits, cost=0)
+                return self._of_address(hits, self._counters.count(hits, cost=0))
             except CountersLocked:
-                return self.last_known(caller, address)
-            return self._remember(caller, address, _joined(hits, counts))
+                return self._last_known(hits)
         hits = _hits_of(caller)[-1:]
         return Decision.on(hits, self._counters.count(hits, cost=0))
 
@@ -91,13 +93,14 @@ class Limiter:
 
         They are those of its last request, or else of windows that have not begun.
         """
+        if caller is None:
+            return self._last_known(_address_hits("address", address, STRANGERS))
         now_ms = clock.now_ms()
-        if known := self._known.get(_known_as(caller, address)):
+        if known := self._known.get(caller.key_id):
             return known.renewed(now_ms)
-        hits = _hits_of(caller) if caller else [Hit("", STRANGERS)]
+        hits = _hits_of(caller)
         counts = Counts(True, [0] * 2 * len(hits), now_ms)
-        is_public = caller is not None and caller.role == PUBLIC
-        return Decision.on(hits, counts, is_public=is_public)
+        return Decision.on(hits, counts, is_public=caller.role == PUBLIC)
 
     def count_form(self, caller: Caller) -> Decision:
         """Count a form of the dashboard as a request of the plan and of the key.
@@ -138,13 +141,27 @@ class Limiter:
         if not self._is_granted(f"new-domains:{project_id}", self._new_domains):
             raise TooManyNewDomains(self._new_domains.amount)
 
-    def _remember(
-        self, caller: Caller | None, address: str | None, decision: Decision
-    ) -> Decision:
+    def _last_known(self, hits: Sequence[Hit]) -> Decision:
+        now_ms = clock.now_ms()
+        new = Counts(True, [0, 0], now_ms)
+        known = [
+            self._known.get(hit.subject) or Decision.on([hit], new) for hit in hits
+        ]
+        return _tighter(each.renewed(now_ms) for each in known)
+
+    def _of_address(self, hits: Sequence[Hit], counts: Counts) -> Decision:
+        """Keep the figures of each network of an address; return the tighter ones."""
+        of_each: dict[int | str, Decision] = {
+            hit.subject: Decision.on([hit], counts._replace(used=used))
+            for hit, used in zip(hits, chunked(counts.used, 2), strict=True)
+        }
+        self._remember(of_each)
+        return _tighter(of_each.values())
+
+    def _remember(self, decisions: dict[int | str, Decision]) -> None:
         if len(self._known) >= KNOWN:
             self._known.clear()
-        self._known[_known_as(caller, address)] = decision
-        return decision
+        self._known |= decisions
 
     def _or_from_reserve(self, decision: Decision, caller: Caller) -> Decision:
         """Count what the project's quota refuses for the key alone."""
@@ -157,8 +174,14 @@ class Limiter:
         return min(decision, reserve, key=lambda refusal: refusal.retry_at_ms)
 
     def _count_address(self, what: str, address: str | None, quota: Quota) -> Decision:
+        """Count for an address; what is refused writes nothing, as far as is known."""
         hits = _address_hits(what, address, quota)
-        return _joined(hits, self._counters.count(hits))
+        decision = self._last_known(hits)
+        if not decision.tightest.remaining:
+            decision = self._of_address(hits, self._counters.count(hits, cost=0))
+        if decision.tightest.remaining:
+            decision = self._of_address(hits, self._counters.count(hits))
+        return decision
 
     def _count(self, subject: str, quota: Quota, cost: int = 1) -> Decision:
         hits = [Hit(subject, quota)]
@@ -169,13 +192,13 @@ class Limiter:
 
     @property
     def is_down(self) -> bool:
-        """Whether the counter storage is away, as far as is known."""
+        """Whether this process counts, since the counter storage is away."""
         return self._counters.is_down
 
     def store_answers(self) -> bool:
-        """Send a request to the counter storage; return whether it answered."""
+        """Look at the counter storage; return whether it answered."""
         self.peek(None, None)
-        return not self.is_down
+        return self._counters.answers
 
     def _ban_if_due(self, caller: Caller, counts: Counts) -> int:
         """Ban the key after enough strikes; return when its ban ends, 0 for none."""
@@ -184,10 +207,6 @@ class Limiter:
         until_ms = counts.now_ms + self._ban_ms
         Key.ban(caller.key_id, until_ms)
         return until_ms
-
-
-def _known_as(caller: Caller | None, address: str | None) -> int | str:
-    return caller.key_id if caller else address_subjects("", address)[0]
 
 
 def _hits_of(caller: Caller) -> list[Hit]:
@@ -200,21 +219,18 @@ def _hits_of(caller: Caller) -> list[Hit]:
 
 
 def _address_hits(what: str, address: str | None, quota: Quota) -> list[Hit]:
-    """Return the hits for what comes from an address: for IPv6 its /64 and /48."""
+    """Return the hits for what comes from an address: for IPv6 its /48 and /64.
+
+    Where the /48 refuses, the /64 is not counted.
+    """
     subject, *sites = address_subjects(what, address)
-    return [
-        Hit(subject, quota),
-        *(Hit(site, quota.times(SITE_FACTOR)) for site in sites),
-    ]
+    of_sites = [Hit(site, quota.times(SITE_FACTOR)) for site in sites]
+    return [*of_sites, Hit(subject, quota)]
 
 
-def _joined(hits: list[Hit], counts: Counts) -> Decision:
+def _tighter(decisions: Iterable[Decision]) -> Decision:
     """Return the decision on an address by the tighter of its networks.
 
     Of two that are used up, the one that lasts longer is the tighter.
     """
-    decisions = []
-    for place, hit in enumerate(hits):
-        used = counts.used[2 * place : 2 * place + 2]
-        decisions.append(Decision.on([hit], counts._replace(used=used)))
     return min(decisions, key=lambda d: (d.tightest.remaining, -d.retry_at_ms))

@@ -50,10 +50,12 @@ class AlignedWindowSupport(ABC):
 
     @abstractmethod
     def count(self, hits: Sequence[Hit], cost: int = 1, ban: Ban = NO_BAN) -> Counts:
-        """Count a request in all windows of all hits, or in none; cost 0 only looks.
+        """Count a request in all windows of all hits, or in none.
 
-        All subjects share the part before the first slash, and what is shared by more
-        comes later. A refusal counts towards a ban of the key, if there is one.
+        With a cost of 0 it looks, which writes and grants nothing. All subjects share
+        the part before the first slash, and all requests have them in the same order;
+        behind one that refuses, none is written. A refusal counts towards a ban of the
+        key, if there is one.
 
         This is one atomic step: however many requests come at the same time, exactly as
         many are granted as the windows allow.

@@ -79,7 +79,7 @@ def test_read_only_server_is_left_and_serves_nobody_until_it_writes_again(
         assert not before & backends(server)
     assert {answer.outcome for answer in answers} == {"service_unavailable"}
     wait_until(lambda: service.send(body=REX).status == 201)
-    assert service.send("/readyz").status == 200
+    wait_until(lambda: service.send("/readyz").status == 200)
 
 
 def test_each_connection_ends_after_some_time(

@@ -23,6 +23,7 @@ PATIENT = replace(
     stores_seconds=3 * SECONDS,
     connect_seconds=SECONDS,
     queue_seconds=SECONDS,
+    written_seconds=1.0,  # a test waits for it
     busy_seconds=SECONDS,
     failed_seconds=DAY,  # a test writes what was noted itself
     usage_seconds=DAY,

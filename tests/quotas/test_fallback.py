@@ -51,6 +51,24 @@ def test_worker_enforces_its_share_while_redis_is_down_and_logs_it_once(
     assert capfd.readouterr().out.count("counters_") == 1
 
 
+def test_store_that_can_only_be_read_stays_away_until_it_counts(
+    client: FlaskClient,
+    stranger: FlaskClient,
+    redis: Server,
+    capfd: pytest.CaptureFixture,
+):
+    assert remaining(client.get(PETS)) == (5, 99)
+    redis.client.config_set("maxmemory", 1)
+    for _ in range(3):
+        assert remaining(client.get(PETS))[0] < 3
+        time.sleep(0.02)  # until a request tries it again
+        stranger.options(PETS)
+    redis.client.config_set("maxmemory", 0)
+    assert remaining(client.get(PETS)) == (4, 98)
+    log = capfd.readouterr().out
+    assert (log.count("counters_lost"), log.count("counters_restored")) == (1, 1)
+
+
 def test_share_holds_from_the_first_request_is_at_least_one_and_of_keys_too(
     client_of: Callable[[str], FlaskClient],
     project: Project,

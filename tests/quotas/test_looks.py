@@ -1,0 +1,56 @@
+"""Nobody without a key makes the service write, but for the counters of addresses."""
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore.models.credentials import new_key
+from petstore.quotas.database import Counter
+from petstore.quotas.limiter import FAILED_SIGN_INS, STRANGERS
+from petstore.web.limits import limiter_of
+from tests.harness.browser import Browser
+from tests.harness.statements import recorded
+from tests.quotas.requests import PETS
+
+pytestmark = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
+PAGES = ("/", "/docs", "/openapi.json", "/healthz", "/readyz", "/metrics")
+PAGES += ("/dashboard", "/dashboard/sign-in", "/internal/tls-allowed?domain=x")
+SITE_PER_MINUTE = 10 * STRANGERS.per_minute
+
+
+def verbs(seen: list) -> set[str]:
+    return {each.gist.split()[0] for each in seen}
+
+
+def test_looks_and_pages_read_alone(stranger: FlaskClient):
+    for _ in range(2):  # the first ones make what is made once
+        with recorded() as seen:
+            stranger.options(PETS)
+            stranger.options("/v1/nowhere")
+            for path in PAGES:
+                assert stranger.get(path).status_code < 500
+    assert verbs(seen) == {"SELECT"}
+    assert not Counter.select().exists()
+
+
+def test_no_further_network_of_a_site_that_is_used_up_is_written(app: Flask):
+    limiter = limiter_of(app)
+    for number in range(SITE_PER_MINUTE):
+        assert limiter.count(None, f"2001:db8:7:{number:x}::1").is_granted
+    with recorded() as seen:
+        for number in range(SITE_PER_MINUTE, SITE_PER_MINUTE + 3):
+            assert not limiter.count(None, f"2001:db8:7:{number:x}::1").is_granted
+    assert verbs(seen) == {"SELECT"}
+    assert Counter.select().count() == SITE_PER_MINUTE + 1
+
+
+def test_addresses_that_are_refused_write_nothing(app: Flask, stranger: FlaskClient):
+    browser = Browser(app)
+    for _ in range(STRANGERS.per_minute):
+        stranger.get(PETS)
+    for _ in range(FAILED_SIGN_INS.per_minute):
+        browser.sign_in(new_key())
+    with recorded() as seen:
+        assert stranger.get(PETS).status_code == 429
+        assert browser.sign_in(new_key()).status_code == 429
+    assert verbs(seen) == {"SELECT"}
