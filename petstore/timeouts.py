@@ -117,6 +117,7 @@ class Limits:
     dns_seconds: float = 5.0  # for all queries of a check
     dns_server_seconds: float = 1.5  # before the next server is asked
     recheck_seconds: float = 60.0  # between two looks for domains that are due
+    rechecked_projects: int = 16  # at once in a worker, one domain of each
     handshake_seconds: float = 120.0  # an authority may take two minutes
 
     def __post_init__(self) -> None:

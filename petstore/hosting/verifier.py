@@ -7,9 +7,11 @@ server name in the handshake.
 
 import socket
 import ssl
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from threading import Lock
 from typing import Any
 
 import peewee
@@ -30,10 +32,7 @@ from petstore.models.domains import (
 from petstore.models.projects import Project
 from petstore.quotas.limiter import Limiter
 from petstore.settings import Address
-from petstore.storage import NEVER, db, deadline
-
-# The database is unavailable, or the domain was removed meanwhile.
-GONE = (peewee.DatabaseError, peewee.DoesNotExist, NotFound)
+from petstore.storage import NEVER, close_connections, db, deadline
 
 
 @dataclass
@@ -45,6 +44,8 @@ class Verifier:
 
     def __post_init__(self) -> None:
         self._rechecks = Delayed(self.recheck_due)
+        self._lock = Lock()
+        self._rechecked: set[int] = set()  # projects that have a domain checked now
 
     def address(self, project: Project) -> str:
         return f"{project.slug}.{self.base_domain}"
@@ -76,16 +77,33 @@ class Verifier:
         self._rechecks.start(timeouts.LIMITS.recheck_seconds)
 
     def recheck_due(self) -> None:
-        """Check the domains that are due, one after the other.
+        """Check the domains that are due: several at once, but one of each project.
 
-        While this call waits for slow DNS, the next one checks the others.
+        A project whose DNS is slow, or whose handshakes hang, holds up no other one.
         """
-        with suppress(*GONE), closing(db):
-            while domain := Domain.claim_due():
+        with _background():
+            while domain := self._claim_due():
+                start(self._recheck, domain)
+
+    def _claim_due(self) -> Domain | None:
+        with self._lock:
+            if len(self._rechecked) >= timeouts.LIMITS.rechecked_projects:
+                return None
+            domain = Domain.claim_due(self._rechecked)
+            if domain:
+                self._rechecked.add(domain.project_id)
+            return domain
+
+    def _recheck(self, domain: Domain) -> None:
+        try:
+            with _background():
                 result = self._check(domain)
                 domain.record(result)
                 if result.is_verified:
                     self._request_certificate(domain)
+        finally:
+            self._rechecked.remove(domain.project_id)
+            self.recheck_due()  # it has room for another one
 
     def _check(self, domain: Domain) -> DnsResult:
         required = self.required_records(domain)
@@ -95,7 +113,7 @@ class Verifier:
     def _request_certificate(self, domain: Domain) -> None:
         db.close()  # likewise
         certificate = fetch_certificate(self.tls_address, domain.name)
-        with suppress(*GONE), closing(db):
+        with _background():
             domain.record_certificate(certificate)
 
 
@@ -103,6 +121,20 @@ def verifier_of(app: Flask) -> Verifier | None:
     """Return what checks the domains; None without a base domain."""
     verifier: Verifier | None = app.extensions.get("verifier")
     return verifier
+
+
+@contextmanager
+def _background() -> Iterator[None]:
+    """End early where the domain was removed meanwhile, or the database is away."""
+    try:
+        yield
+    except (peewee.DoesNotExist, NotFound):
+        pass
+    except peewee.DatabaseError as error:
+        if not db.is_outage(error):
+            raise
+    finally:
+        close_connections()
 
 
 def fetch_certificate(proxy: Address, domain: str) -> Certificate:

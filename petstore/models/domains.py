@@ -1,5 +1,6 @@
 """Domains of projects: added, verified, checked again, chosen, removed."""
 
+from collections.abc import Collection
 from typing import Any, NamedTuple, Self
 
 from peewee import (
@@ -138,10 +139,13 @@ class Domain(BaseModel):
         return list(cls._select(is_shown).order_by(cls.name, cls.id))
 
     @classmethod
-    def claim_due(cls) -> Self | None:
-        """Claim the domain that has been due for longest; one worker gets it."""
+    def claim_due(cls, but_not_of: Collection[int] = ()) -> Self | None:
+        """Claim the domain that has been due for longest; one worker gets it.
+
+        Domains of the projects with these ids wait for another time.
+        """
         now = clock.now_ms()
-        is_due = _is_due(now)
+        is_due = _is_due(now) & cls.project.not_in(but_not_of)
         first = cls.select(cls.id).where(is_due).order_by(cls.checked_ms, cls.id)
         claim = cls.update(checked_ms=now).where(cls.id.in_(first.limit(1)), is_due)
         with db.atomic():

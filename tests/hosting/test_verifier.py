@@ -3,9 +3,9 @@
 import datetime
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import Any
 
-import dns.message
 import pytest
 import trustme
 from flask.testing import FlaskClient
@@ -23,7 +23,7 @@ from tests.harness.host_fixtures import BASE, NAME, Own
 from tests.harness.tls_proxy import TlsProxy
 from tests.harness.waiting import wait_until
 
-SLOW = "a-slow.example.org"
+HANGING = "slow.example.net"
 
 
 def now(domain: Domain) -> Domain:
@@ -79,8 +79,9 @@ def test_certificate_that_never_came_or_failed_is_tried_again(
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(module, "start", lambda *_: None)  # its process has ended
-    verifier.verify(domain)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "start", lambda *_: None)  # its process has ended
+        verifier.verify(domain)
     assert now(domain).certificate == "issuing"
     for seconds, state in ((181, "failed"), (59 * 60, "failed"), (2 * 60, "active")):
         clock.move(seconds=seconds)
@@ -126,40 +127,38 @@ def test_requests_have_the_domains_checked_again_and_again(
         checks.clear()
 
 
-@pytest.fixture
-def silence(nameserver: DnsServer) -> Iterator[threading.Event]:
-    """An event; until it is set, nobody answers for `SLOW`."""
-    is_over = threading.Event()
-
-    def twist(answer: dns.message.Message, _is_tcp: bool) -> None:
-        if answer.question[0].name.to_text(True) == SLOW:
-            is_over.wait(60)
-
-    nameserver.twist = twist
-    yield is_over
-    is_over.set()
-
-
-def test_slow_dns_keeps_no_other_domain_from_being_verified_and_checked(
+@of_both_engines
+@pytest.mark.parametrize("what", ["check_dns", "fetch_certificate"])
+def test_names_that_hang_keep_no_other_project_waiting(
     verifier: Verifier,
+    project: Project,
     rival: Project,
     own: Own,
-    domain: Domain,
     nameserver: DnsServer,
-    silence: threading.Event,
     clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
 ):
-    own(rival, SLOW)
-    other = own(domain.project, "other.example.org")
+    hanging, is_over, call = [], threading.Event(), getattr(module, what)
+
+    def hang(*arguments: Any) -> object:
+        if HANGING in str(arguments):
+            hanging.append(arguments)
+            is_over.wait(60)
+        return call(*arguments)
+
+    monkeypatch.setattr(module, what, hang)
+    monkeypatch.setattr(module, "start", start)
+    names = [own(rival, f"{number}.{HANGING}") for number in range(14)]
+    names += [own(project, name) for name in (NAME, "other.example.org")]
+    for each in names:
+        nameserver.put(each.name, "CNAME", verifier.address(each.project))
     clock.move(days=1)
-    slow = threading.Thread(target=verifier.recheck_due)
-    slow.start()
-    wait_until(lambda: nameserver.queries, "the slow one is not checked")
-    assert verifier.verify(domain)
-    verifier.recheck_due()
-    assert now(other).misdirected_since_ms
-    silence.set()
-    slow.join()
+    start(verifier.recheck_due)
+    wait_until(lambda: all(now(each).certificate_fault for each in names[14:]))
+    assert len(hanging) == 1
+    is_over.set()
+    wait_until(lambda: all(now(each).certificate_fault for each in names))
 
 
 THEN = datetime.datetime(2033, 5, 18, 3, 33, 20, tzinfo=datetime.UTC)
