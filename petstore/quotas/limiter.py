@@ -23,7 +23,7 @@ from petstore.quotas.fallback import Counters, CountersLocked
 from petstore.quotas.strategy import Ban, Counts, Hit
 from petstore.settings import Settings
 
-KNOWN = 1_000  # whose last figures a process keeps
+KNOWN = 1_000  # keys and networks whose last figures a process keeps
 # Of one address (IPv6: its /64): requests without a valid key, and failed sign-ins.
 STRANGERS = quota_of(FREE)
 FAILED_SIGN_INS = Quota.parse("10/minute;100/day")
