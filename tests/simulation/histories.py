@@ -12,6 +12,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from petstore.web.turns import REFUSED
 from tests.simulation.counts import FULL, count_requests, count_rows
 from tests.simulation.history import Entry, Tenant
 from tests.simulation.linear import Operation, Step
@@ -276,7 +277,7 @@ def of_windows(stage: "Stage") -> Iterator[History]:
 def _windows_of(stage: "Stage", entry: Entry) -> Iterator[tuple[str, str, int]]:
     """Yield the windows that a request may be counted in, and their limits."""
     is_page = entry.operation in PAGES and entry.method == "GET"
-    if is_page or entry.operation == "options":
+    if is_page or entry.operation == "options" or REFUSED in f"{entry.json}":
         return
     tenant = stage.history.tenants[entry.tenant]
     if entry.operation != "stranger":
@@ -293,6 +294,7 @@ def _windows_of(stage: "Stage", entry: Entry) -> Iterator[tuple[str, str, int]]:
 def _is_untold(entry: Entry, window: str) -> bool:
     """Return whether it may have been counted in a window without saying so."""
     is_hidden = entry.is_for_page and not window.startswith("key")
-    if entry.status == 0 or entry.is_form or entry.operation in PAGES:
+    # With a 503, it is told what was last known.
+    if entry.status in (0, 503) or entry.is_form or entry.operation in PAGES:
         return True
     return is_hidden and entry.status != 401

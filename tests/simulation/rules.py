@@ -165,6 +165,16 @@ def refusals_have_a_reason(stage: "Stage") -> Iterator[str]:
             yield f"{entry}: {entry.figures}"
 
 
+@rule("where the caller is known, its own windows, as last known")
+def a_refusal_shows_whose_it_is(stage: "Stage") -> Iterator[str]:
+    for entry in stage.history.entries:
+        if entry.headers.get("x-request-id") in stage.service.log.refused:
+            limit, _ = entry.figures.get("minute", (None, None))
+            own = None if entry.is_for_page else stage.history.tenants[entry.tenant]
+            if entry.path.startswith("/v1") and limit != (own and own.per_minute):
+                yield f"{entry}: {entry.figures}"
+
+
 @rule("is banned for 300 s; a client that waits exactly that long is served")
 def a_ban_ends_in_time(stage: "Stage") -> Iterator[str]:
     wanted = {"banned": 429, "freed": 200}
@@ -181,7 +191,7 @@ def no_more_is_served_than_the_limits(stage: "Stage") -> Iterator[str]:
     for entry in stage.history.entries:
         limit, _ = entry.figures.get("minute", (0, 0))
         if limit == stage.history.tenants[entry.tenant].per_minute:
-            is_served = entry.status != 429
+            is_served = entry.status not in (429, 503)
             served[entry.tenant, entry.headers["x-ratelimit-reset"]] += is_served
     for (name, reset), count in served.items():
         limit = stage.history.tenants[name].per_minute

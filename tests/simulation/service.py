@@ -1,8 +1,10 @@
 """The service in the simulated world: its real worker, killed and started again."""
 
 import gc
+import json
 import os
 import random
+import re
 import sqlite3
 import sys
 import threading
@@ -22,6 +24,7 @@ from petstore.models.requests import Notes, failures, uses
 from petstore.server.worker import Worker
 from petstore.settings import read_settings
 from petstore.storage import db
+from petstore.web.turns import turns_of
 from tests.simulation.disk import Disk, Threads
 from tests.simulation.loop import Hub, Killed
 from tests.simulation.network import Network
@@ -31,6 +34,7 @@ from tests.simulation.world import World
 WORKERS = 2  # that share the limits during an outage; one of them is simulated
 START_SECONDS = 0.3  # until a new worker runs
 TRACEBACKS = (b'"exception"', b'"internal_error"')
+KNOWN_REFUSED = re.compile(rb'"status":503,.*"key":"')
 EVENTS = (b"counters_lost", b"counters_restored", b"key_banned")
 CACHES = (1, 2000)  # pages; of a large database few are cached, and each is read
 
@@ -49,9 +53,12 @@ class Log:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self.refused: set[str] = set()  # ids of refused requests of known callers
 
     def put(self, line: bytes) -> None:
         """Take a line in the place of the queue of a stream."""
+        if KNOWN_REFUSED.search(line):
+            self.refused.add(json.loads(line)["id"])
         for event in EVENTS:
             self._world.counts[event.decode()] += event in line
         if any(each in line for each in TRACEBACKS):
@@ -82,7 +89,7 @@ class Service:
     ) -> None:
         self.world, self.network, self.disk, self.redis = world, network, disk, redis
         self._options = options
-        self._log = Log(world)
+        self.log = Log(world)
         self._remains: list[Any] = []  # what must not be collected after a kill
         self._incarnation = 0
         self.worker: Worker | None = None
@@ -109,6 +116,13 @@ class Service:
             is_loaded = bool(self.network.open_sockets())
             self.world.counts["graceful stops under load"] += is_loaded
             self.worker.handle_exit(None, None)
+
+    def look_at_turns(self) -> None:
+        """Look for somebody who waits for a turn that is free."""
+        turns = turns_of(self.worker.wsgi)
+        for name, waiting in turns._waiting.items():
+            if turns._has_room(name, waiting[0].most):
+                self.world.faults.append(f"nobody waits who fits: {name}")
 
     def _new_loop(self) -> Any:
         name = f"loop {self._incarnation}"
@@ -166,15 +180,20 @@ class Service:
         config.set("max_requests", self._options.get("max_requests", 0))
         sockets = [self.network.listener()]
         parent = os.getppid()
-        worker = Worker(self._incarnation, parent, sockets, None, 30, config, self._log)
+        worker = Worker(self._incarnation, parent, sockets, None, 30, config, self.log)
         worker.wsgi = app
         return worker
+
+    def _put(self, line: bytes) -> None:
+        self.log.put(line)
+        if self.is_serving:
+            self.look_at_turns()
 
     def _replace_sources(self) -> None:
         """Let the service take time, chance and its log from the world."""
         _be_in(self.world)
         for stream in (log.STDOUT, log.STDERR):
-            stream.put = self._log.put
+            stream.put = self._put
         threading.excepthook = lambda it: self.world.faults.append(
             f"no traceback: {it.exc_value!r}"
         )
