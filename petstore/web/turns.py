@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 from wsgiref.types import StartResponse
 
 import orjson
@@ -41,11 +41,6 @@ Environ = dict[str, Any]
 Name = str | int | tuple[str, int]  # of an address, a key, or what a project computes
 
 
-class Waiter(NamedTuple):
-    turn: threading.Event
-    most: int  # turns that run at once of its name
-
-
 class Turns:
     """The turns of all callers of a worker, which may serve in greenlets or threads."""
 
@@ -57,31 +52,32 @@ class Turns:
         self._lock = original("_thread", "allocate_lock")()
         self._running: dict[Name, int] = {}
         self._all_running = 0
-        self._waiting: dict[Name, deque[Waiter]] = {}
+        self._waiting: dict[Name, deque[threading.Event]] = {}
 
-    def take(self, name: Name, most: int, until: float) -> bool:
+    def take(self, name: Name, until: float) -> bool:
         """Wait for a turn until a moment; return False if there is none.
 
-        At most so many of the name run at once, and the others come in their order.
-        While many run in all, whoever has only a few is still let in.
+        Few of a name run at once, and the others come in their order. While many run in
+        all, whoever has only a few is still let in.
         """
         with self._lock:
             waiting = self._waiting.get(name, ())
-            if not waiting and self._has_room(name, most):
+            if not waiting and self._has_room(name):
                 self._begin(name)
                 return True
             if len(waiting) >= timeouts.LIMITS.waiting_requests:
                 return False
-            waiter = Waiter(threading.Event(), most)
-            self._waiting.setdefault(name, deque()).append(waiter)
+            turn = threading.Event()
+            self._waiting.setdefault(name, deque()).append(turn)
         has_come = False
         try:
             db.close()  # others may use the connection meanwhile
-            has_come = waiter.turn.wait(until - clock.monotonic())
+            has_come = turn.wait(until - clock.monotonic())
         finally:  # a greenlet may be ended while it waits
             if not has_come:
                 with self._lock:
-                    self._give_up(name, waiter)
+                    if not self._stop_waiting(name, turn):
+                        self._end(name)
         return has_come
 
     def leave(self, name: Name) -> None:
@@ -97,7 +93,7 @@ class Turns:
         """
         name = ("project", project_id)
         until = clock.monotonic() + timeouts.LIMITS.send_seconds
-        has_turn = self.take(name, 1, until)
+        has_turn = self.take(name, until)
         try:
             yield
         finally:
@@ -117,9 +113,10 @@ class Turns:
     def _is_crowded(self) -> bool:
         return self._all_running >= timeouts.LIMITS.crowded_requests
 
-    def _has_room(self, name: Name, most: int) -> bool:
-        if self._is_crowded():
-            most = min(most, timeouts.LIMITS.few_requests)
+    def _has_room(self, name: Name) -> bool:
+        limits = timeouts.LIMITS
+        few = limits.few_requests if self._is_crowded() else limits.running_requests
+        most = few if isinstance(name, int | str) else 1
         return self._running.get(name, 0) < most
 
     def _begin(self, name: Name) -> None:
@@ -133,10 +130,10 @@ class Turns:
             self._running[name] = running - 1
         while fitting := self._fitting(name):
             first = min(fitting, key=lambda each: self._running.get(each, 0))
-            waiter = self._waiting[first][0]
-            self._remove(first, waiter)
+            turn = self._waiting[first][0]
+            self._stop_waiting(first, turn)
             self._begin(first)
-            waiter.turn.set()
+            turn.set()
 
     def _fitting(self, name: Name) -> list[Name]:
         """Return whose next turn fits after one of a name has ended.
@@ -144,21 +141,17 @@ class Turns:
         In a crowd it can only be the same name, so that few names are looked at.
         """
         names = {name} & self._waiting.keys() if self._is_crowded() else self._waiting
-        return [
-            each for each in names if self._has_room(each, self._waiting[each][0].most)
-        ]
+        return list(filter(self._has_room, names))
 
-    def _give_up(self, name: Name, waiter: Waiter) -> None:
-        if waiter in self._waiting.get(name, ()):
-            self._remove(name, waiter)
-        else:  # its turn has come just now
-            self._end(name)
-
-    def _remove(self, name: Name, waiter: Waiter) -> None:
-        waiting = self._waiting[name]
-        waiting.remove(waiter)
+    def _stop_waiting(self, name: Name, turn: threading.Event) -> bool:
+        """Return False if the turn has come already."""
+        waiting = self._waiting.get(name, deque())
+        if turn not in waiting:
+            return False
+        waiting.remove(turn)
         if not waiting:
             del self._waiting[name]
+        return True
 
 
 class Place:
@@ -171,9 +164,9 @@ class Place:
         self._until = clock.monotonic() + timeouts.LIMITS.turn_seconds
         self._names: list[Name] = []
 
-    def take(self, name: Name, most: int) -> None:
+    def take(self, name: Name) -> None:
         """Wait for a turn; raises a 503."""
-        if not self._turns.take(name, most, self._until):
+        if not self._turns.take(name, self._until):
             raise ErrorResponse("service_unavailable", REFUSED)
         self._names.append(name)
 
@@ -181,7 +174,7 @@ class Place:
         """Wait for a turn in place of those before; raises a 503."""
         if name not in self._names:
             self.leave()
-            self.take(name, timeouts.LIMITS.running_requests)
+            self.take(name)
 
     def leave(self) -> None:
         while self._names:
@@ -228,7 +221,7 @@ def compute_alone(project_id: int) -> None:
 
     It is over when the application has made the response; raises a 503.
     """
-    _place().take(("project", project_id), most=1)
+    _place().take(("project", project_id))
 
 
 def _place() -> Place:

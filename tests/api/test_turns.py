@@ -26,15 +26,12 @@ pytestmark = of_one_engine
 def fill(app: Flask, name: Name) -> None:
     """Take all turns of a caller, who has none."""
     for _ in range(MOST):
-        assert turns_of(app).take(name, MOST, monotonic())
+        assert turns_of(app).take(name, monotonic())
 
 
 def is_free(app: Flask, name: Name) -> bool:
     """Return whether nobody has a turn of the caller."""
-    is_free = turns_of(app).take(name, 1, monotonic())
-    if is_free:
-        turns_of(app).leave(name)
-    return is_free
+    return name not in turns_of(app)._running
 
 
 @pytest.fixture

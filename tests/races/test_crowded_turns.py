@@ -22,21 +22,21 @@ def _database(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_turns_come_in_the_order_of_those_who_wait(set_limits: Callable[..., None]):
-    set_limits(waiting_requests=3)
+    set_limits(waiting_requests=3, running_requests=1, few_requests=1)
     turns, came = Turns(), []
 
     def wait(number: int) -> None:
-        assert turns.take("a", 1, monotonic() + LONG)
+        assert turns.take("a", monotonic() + LONG)
         came.append(number)
         turns.leave("a")
 
-    assert turns.take("a", 1, monotonic())
+    assert turns.take("a", monotonic())
     with ThreadPoolExecutor() as pool:
         for number in range(3):
             pool.submit(wait, number)
             wait_until(lambda n=number: len(turns._waiting["a"]) == n + 1)
-        assert not turns.take("a", 1, monotonic() + LONG), "one more than may wait"
-        assert turns.take("b", 1, monotonic()), "another caller"
+        assert not turns.take("a", monotonic() + LONG), "one more than may wait"
+        assert turns.take("b", monotonic()), "another caller"
         turns.leave("a")
     assert came == [0, 1, 2]
 
@@ -66,11 +66,11 @@ def test_turns_that_end_let_in_as_many_as_fit_when_a_crowd_has_gone(
     turns, came = Turns(), []
 
     def wait(name: str) -> None:
-        assert turns.take(name, 4, monotonic() + LONG)
+        assert turns.take(name, monotonic() + LONG)
         came.append(name)
 
     for name in "aabbccdd":
-        assert turns.take(name, 4, monotonic())
+        assert turns.take(name, monotonic())
     with ThreadPoolExecutor() as pool:
         for number, name in enumerate("aaab"):
             pool.submit(wait, name)
@@ -85,8 +85,8 @@ def test_who_has_few_is_let_in_while_many_run(set_limits: Callable[..., None]):
     set_limits(waiting_requests=0, running_requests=4, few_requests=2)
     set_limits(crowded_requests=5)
     turns, now = Turns(), monotonic()
-    assert [turns.take("a", 4, now) for _ in range(5)] == [True] * 4 + [False]
-    assert [turns.take("b", 4, now) for _ in range(3)] == [True] * 2 + [False]
+    assert [turns.take("a", now) for _ in range(5)] == [True] * 4 + [False]
+    assert [turns.take("b", now) for _ in range(3)] == [True] * 2 + [False]
     for _ in range(4):
         turns.leave("a")
-    assert [turns.take("b", 4, now) for _ in range(3)] == [True] * 2 + [False]
+    assert [turns.take("b", now) for _ in range(3)] == [True] * 2 + [False]

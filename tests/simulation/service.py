@@ -120,8 +120,8 @@ class Service:
     def look_at_turns(self) -> None:
         """Look for somebody who waits for a turn that is free."""
         turns = turns_of(self.worker.wsgi)
-        for name, waiting in turns._waiting.items():
-            if turns._has_room(name, waiting[0].most):
+        for name in turns._waiting:
+            if turns._has_room(name):
                 self.world.faults.append(f"nobody waits who fits: {name}")
 
     def _new_loop(self) -> Any:

@@ -1,0 +1,189 @@
+"""Generated requests to all routes, of everybody, cause no error of the server.
+
+`TIMES=50` sends 19,500; `SEED` chooses other ones.
+"""
+
+import io
+import json
+import os
+import random
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from petstore.models.grants import FULL, PUBLIC, READ, WRITE, Grant
+from petstore.models.keys import Key
+from petstore.models.orders import Order
+from petstore.models.projects import Plan, Project
+from tests.harness.browser import Browser, add_pet
+from tests.harness.clocks import Clock
+from tests.harness.databases import of_both_engines
+from tests.harness.host_fixtures import BASE, NAME, Own
+
+REQUESTS = 390 * int(os.environ.get("TIMES", "1"))
+EACH = 130  # before what requests have deleted and revoked is there again
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "X")
+HOSTS = (BASE,) * 40 + (NAME, "old.example.org", f"shelter.{BASE}", "a_b:x", "", "ü")
+SITES = (("Sec-Fetch-Site", "same-origin"),) * 6 + (("Origin", "null"), ("X", "y"))
+NASTY = (
+    *("", " ", "\0", "\r\nX: y", "\ufffd", "Ömer\u202e", "a?b#c", "%2F%0D%", "../" * 9),
+    *("-1", "5.0", "1e999", "9" * 25, str(2**63 - 1), "0x1", "\u0661", "'\"<>&"),
+    *("x" * 3000, "/" * 3000, "{}", "[[", "null", "=HYPERLINK(1)", "pet_0123456789ab"),
+)
+SOUND = (
+    *("1", "2", "7", "Rex", "Dogs", "available", "sold", "placed", "completed"),
+    *("full", "public", "0", "new.example.org", NAME, "https://shop.example.org"),
+)
+PARAMETERS = (
+    *("limit", "after", "before", "last", "whole", "sort", "status", "categoryId"),
+    *("category", "petId", "name", "id", "topic", "next", "domain", "v", "a[]", "ü"),
+)
+MEMBERS = (
+    *("name", "categoryId", "status", "petId", "reference", "key", "label", "role"),
+    *("expires", "per_minute", "per_day", "origins", "grace", "idempotency_key"),
+    *("shown.name", "shown.status", "next", "csrf_token", "x"),
+)
+BODIES = (
+    *({}, {"name": "Rex", "categoryId": "7"}, {"petId": "1"}, {"status": "completed"}),
+    *(
+        {"role": "public", "per_minute": "5", "per_day": "50"},
+        {"name": "x.example.org"},
+    ),
+)
+HEADERS = (
+    *("Idempotency-Key", "X-Request-ID", "Content-Encoding", "Accept", "Cookie"),
+    *("Authorization", "X-Forwarded-For", "X-Forwarded-Proto", "If-None-Match"),
+    *("Range", "Access-Control-Request-Method", "Origin", "Content-Type", "Expect"),
+)
+TYPES = ("application/json", "application/x-www-form-urlencoded", "text/csv", "")
+LINES = ("id,name,category,status", "1,Rex,7,sold", ",Tom,Dogs,", "x;y;z", '"', "\0é")
+
+
+class Generator:
+    """Makes requests of what is sound and what is not, by the dice."""
+
+    def __init__(self, app: Flask, dice: random.Random) -> None:
+        self.dice, self.rules = dice, list(app.url_map.iter_rules())
+        self.rules_at = {
+            place: [rule for rule in self.rules if rule.rule.startswith(place)]
+            for place in ("/v1", "/dashboard")
+        }
+        self.known: list[str] = list(SOUND)
+
+    def request(self, client: FlaskClient) -> dict[str, Any]:
+        """Return the arguments of a request, often to where the client belongs."""
+        pick = self.dice.choice
+        place = "/v1" if "HTTP_AUTHORIZATION" in client.environ_base else "/dashboard"
+        rule = pick(self.rules if self.dice.random() < 0.2 else self.rules_at[place])
+        is_odd = self.dice.random() < 0.1
+        method = pick(METHODS) if is_odd else pick(sorted(rule.methods))
+        headers = [pick(SITES), *self._pairs(HEADERS, 2)]
+        body, content_type = self._body()
+        return {
+            "method": method,
+            "headers": [(name, _sent(text)) for name, text in headers],
+            "data": body,
+            "content_type": content_type,
+            "environ_overrides": {
+                "PATH_INFO": self._path(rule.rule),
+                "QUERY_STRING": self._query(),
+                "HTTP_HOST": pick(HOSTS).encode().decode("latin-1"),
+            },
+        }
+
+    def _path(self, rule: str) -> str:
+        parts = [self._named(part) if "<" in part else part for part in rule.split("/")]
+        if self.dice.random() < 0.05:
+            parts.insert(self.dice.randrange(len(parts)), self._text())
+        path = "/".join(parts).encode()
+        return (path + self._noise()).decode("latin-1")
+
+    def _named(self, part: str) -> str:
+        is_id = part.startswith("<id:") and self.dice.random() < 0.7
+        return self.dice.choice("12") if is_id else self._text()
+
+    def _query(self) -> str:
+        most = self.dice.choice((0, 1, 3))
+        query = urlencode(self._pairs(PARAMETERS, most)).encode()
+        return (query + self._noise()).decode("latin-1")
+
+    def _noise(self) -> bytes:
+        return b"\xff%zz" if self.dice.random() < 0.03 else b""
+
+    def _body(self) -> tuple[Any, str | None]:
+        members = self.dice.choice(BODIES) | dict(self._pairs(MEMBERS, 3))
+        match self.dice.randrange(5):
+            case 0:
+                typed = {name: _typed(text) for name, text in members.items()}
+                return json.dumps(typed).encode(), "application/json"
+            case 1:
+                lines = self.dice.choices(LINES, k=self.dice.randrange(6))
+                file = io.BytesIO("\n".join(lines).encode()), self._text()
+                return members | {"file": file}, "multipart/form-data"
+            case 2:
+                return self._text().encode(), self.dice.choice(TYPES)
+        return urlencode(members).encode() + self._noise(), TYPES[1]
+
+    def _pairs(self, names: tuple[str, ...], most: int) -> list[tuple[str, str]]:
+        chosen = self.dice.choices(names, k=self.dice.randrange(most + 1))
+        return [(name, self._text()) for name in chosen]
+
+    def _text(self) -> str:
+        return self.dice.choice(self.known if self.dice.random() < 0.7 else NASTY)
+
+
+@pytest.fixture
+def environ(environ: dict[str, str], host_settings: dict[str, str]) -> dict[str, str]:
+    """The settings, with hosts of projects."""
+    return environ | host_settings
+
+
+def _typed(text: str) -> Any:
+    return int(text) if text.isdecimal() else text
+
+
+def _sent(text: str) -> str:
+    return "".join(text.splitlines()).encode().decode("latin-1")
+
+
+def callers(app: Flask, project: Project, known: list[str]) -> Iterator[FlaskClient]:
+    """Yield clients of everybody; what they may name is known then."""
+    yield app.test_client()
+    for role in (PUBLIC, READ, WRITE, FULL):
+        limits = (60, 1000) if role == PUBLIC else (None, None)
+        key = Key.issue(project, Grant(role, *limits))
+        known += [key, key[:16]]
+        client = app.test_client()
+        client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {key}"
+        yield client
+        if role in (WRITE, FULL):
+            browser = Browser(app, key)
+            if answer := browser.upload("name,category\nRex,7\n").location:
+                known.append(answer.rpartition("/")[2])
+            yield browser.client
+
+
+@of_both_engines
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_no_generated_request_causes_an_error_of_the_server(
+    app: Flask, own: Own, clock: Clock
+):
+    dice = random.Random(os.environ.get("SEED", "1"))
+    for _ in range(REQUESTS // EACH):
+        generator = Generator(app, dice)
+        project = Project.add("Shelter", None, Plan("business"))
+        for name in (NAME, "old.example.org"):
+            own(project, name)
+        Order.place(project.id, add_pet(project, "Rex"))
+        clients = list(callers(app, project, generator.known))
+        for _ in range(EACH):
+            clock.move(seconds=2)
+            client = dice.choice(clients)
+            request = generator.request(client)
+            answer = client.open(**request)
+            assert answer.status_code < 500 or answer.status_code == 503, request
+            answer.close()
