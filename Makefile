@@ -51,7 +51,7 @@ mutants: $(VENV)/mutants.stamp ## Plant $MUTANTS faults (100) to see whether the
 	PYTHONPATH=$(VENV)/mutants/coverage $(BIN)/python -m tests.mutants $(MUTANTS)
 
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (TIMES=30: an hour)
-	TIMES=$(TIMES) $(BIN)/pytest tests/torture
+	TIMES=$(TIMES) $(BIN)/pytest tests/torture tests/test_all_routes.py
 
 DEBIAN_PACKAGES := buildah chromium caddy curl libreoffice-calc-nogui mmdebstrap \
 	nginx-light pebble pgbouncer postgresql prometheus redis-server systemd

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
-from petstore import timeouts
+import peewee
+
+from petstore import clock, timeouts
 from petstore.models.categories import Category
 from petstore.models.orders import Order
 from petstore.models.pets import Pet
@@ -45,13 +47,23 @@ def _parts(export: Export, project_id: int) -> Iterator[bytes]:
     heads.insert(place, export.head)
     yield _text([heads])
     limit, after = timeouts.LIMITS.exported_rows, BEFORE_ALL
+    ends = clock.monotonic() + timeouts.LIMITS.send_seconds
     while True:
-        # No connection is kept while the client reads, or when it has gone.
-        with closing(db):
-            rows = export.read(project_id, after=after, limit=limit)
-            dumped = export.schema.dump(rows)
-            ids = {members[export.id] for members in dumped}
-            names = export.find_names(project_id, ids)
+        try:
+            # No connection is kept while the client reads, or when it has gone.
+            with closing(db):
+                rows = export.read(project_id, after=after, limit=limit)
+                dumped = export.schema.dump(rows)
+                ids = {members[export.id] for members in dumped}
+                names = export.find_names(project_id, ids)
+        except peewee.PeeweeException as error:
+            # A file that has begun would end here: the database is waited for.
+            has_time = after != BEFORE_ALL and clock.monotonic() < ends
+            if not (has_time and db.is_outage(error)):
+                raise
+            db.recover(error)
+            time.sleep(timeouts.LIMITS.back_off_seconds)
+            continue
         if not rows:
             return
         lines = [list(map(_cell, members.values())) for members in dumped]
