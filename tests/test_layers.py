@@ -102,6 +102,19 @@ def test_only_some_layers_know_a_library(libraries: set[str], layers: list[str])
         assert not used & libraries or layer_of(module) in layers, module
 
 
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        # It lets in only those who can run: what computes for long calls `give_way`.
+        ("sleep(0)", {"petstore.web.turns", "petstore.server.worker"}),
+        # Peewee begins again after it: an exception leaves a transaction.
+        (".rollback(", set()),
+    ],
+)
+def test_what_misleads_is_called_in_few_places(text: str, places: set[str]):
+    assert {module for module in MODULES if text in SOURCES[module]} == places
+
+
 def test_migrations_import_nothing_from_the_package_and_are_not_imported():
     for module in SOURCES:
         imports = imports_of(module)

@@ -35,7 +35,7 @@ def import_file(file: IO[bytes], slug: str | None, *, dry_run: bool) -> None:
     """Add and correct all animals of a file, or none; print how many were added.
 
     The columns are name, and categoryId or category, and perhaps status. A line with
-    the id of an animal corrects it. While a large file is imported, others that write
+    the id of an animal corrects it. While a large file is written, others that write
     wait, or get a 503: on PostgreSQL those of the same project, on SQLite all.
     """
     project = chosen_project(slug)

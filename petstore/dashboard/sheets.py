@@ -55,6 +55,7 @@ def upload() -> ResponseReturnValue:
     limit = timeouts.LIMITS.upload_bytes
     if len(content) > limit:
         return _refuse(f"The file has more than {limit // 1024} KiB.")
+    count_dear_page()
     return go_to("sheets.question", file=Upload.keep(session[TOKEN], content))
 
 

@@ -57,6 +57,9 @@ class Sheet:
                 self._pets.append(_pet(number, cells))
             except ValidationError as error:
                 self.faults.append(_fault(number, error))
+        self.ids = {x.id for x in self if x.id is not None}
+        self.numbers = {x.category_id for x in self if x.category_id is not None}
+        self.names = {x.category for x in self if x.category}
 
     def __iter__(self) -> Iterator[FilePet]:
         """Yield the animals; others go on between parts of them."""
@@ -74,15 +77,16 @@ class There(NamedTuple):
     @classmethod
     def of(cls, project_id: int, sheet: Sheet) -> Self:
         there = cls({}, {}, {}, {})
-        for ids in in_parts({pet.id for pet in sheet if pet.id is not None}):
+        for ids in in_parts(sheet.ids):
             found = Pet.with_ids(project_id, ids)
             there.pets.update(found)
-            there.orders.update(Order.open_of(project_id, found))
-        numbers = {pet.category_id for pet in sheet if pet.category_id is not None}
-        numbers |= {pet.category_id for pet in there.pets.values()}
-        for some in in_parts(numbers):
+            # Each animal with an open order is pending.
+            pending = [pet.id for pet in found.values() if pet.status == "pending"]
+            there.orders.update(Order.open_of(project_id, pending))
+        numbers = {pet.category_id for pet in there.pets.values()}
+        for some in in_parts(sheet.numbers | numbers):
             there.names.update(Category.known(project_id, some))
-        for names in in_parts({pet.category for pet in sheet if pet.category}):
+        for names in in_parts(sheet.names):
             there.numbers.update(Category.ids_by_name(project_id, names))
         return there
 

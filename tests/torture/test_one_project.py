@@ -50,7 +50,10 @@ class Stage(NamedTuple):
             ]
             for wire, request in zip(wires, cycle(requests), strict=False):
                 wire.send(request)
-            assert {wire.rest()[9:12] for wire in wires} <= STATUSES
+            answers = [wire.rest() for wire in wires]
+            assert {answer[9:12] for answer in answers} <= STATUSES
+            chunked = [each for each in answers if b"\r\nTransfer-Enc" in each]
+            assert all(each.endswith(b"\r\n0\r\n\r\n") for each in chunked)
 
 
 @pytest.fixture
@@ -103,7 +106,17 @@ def imports(stage: Stage) -> None:
     stage.send_at_once(f"GET {head}".encode(), f"POST {head}".encode(), size=5)
 
 
+def question(stage: Stage) -> None:
+    visitor = Visitor(stage.service.url, stage.service.key)
+    path = visitor.upload("name,categoryId\n" + "a,1\n" * LINES)
+    head = f"Host: x\r\nCookie: {visitor.cookie}\r\n{CLOSE}\r\n\r\n"
+    others = ["/dashboard/animals.csv"] * 20 + ["/dashboard/animals?name=9+rex"] * 60
+    paths = [f"GET {each} HTTP/1.1\r\n{head}".encode() for each in (path, *others)]
+    stage.send_at_once(*paths, size=len(paths))
+
+
 DISTURBANCES = {
+    "a question, 20 exports and 60 searches": (question, ("sqlite", "postgresql")),
     "2,000 requests": (many, ("sqlite", "postgresql")),
     "60 exports, printed lists and searches": (exports, ("sqlite", "postgresql")),
     "5 imports": (imports, ("sqlite",)),
