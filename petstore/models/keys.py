@@ -116,11 +116,11 @@ class Key(BaseModel):
     def works_at(cls, now: int | ColumnBase) -> Expression:
         """Return the condition that a key is not revoked, expired or retired."""
         # Another host's clock may be ahead, so a revoked key ends whatever the time.
-        return cls.revoked_ms.is_null() & (cls._ends() > now)
+        return cls.revoked_ms.is_null() & (cls.ends() > now)
 
     @classmethod
-    def _ends(cls) -> Function:
-        """Return when a key ends, as the index `api_key_ends` has it."""
+    def ends(cls) -> Function:
+        """Return when a key ends, as the indexes have it."""
         forever = SQL("9223372036854775807")
         return fn.COALESCE(cls.revoked_ms, cls._ends_by_itself(), forever)
 
@@ -146,14 +146,14 @@ class Key(BaseModel):
         return (
             cls.select(cls.id)
             .where(cls.project == project_id, cls.works_at(now))
-            .order_by(cls._ends().desc())
+            .order_by(cls.ends().desc())
             .limit(MAX_WORKING_KEYS)  # so that SQLite reads them from the index
         )
 
     @classmethod
     def _ended(cls, project_id: int, now: int) -> "ModelSelect[Self]":
         """Return a query for the ids of ended keys that are kept."""
-        ends = cls._ends()
+        ends = cls.ends()
         return (
             cls.select(cls.id)
             .where(cls.project == project_id, ends <= now, ends > now - KEEP_ENDED_MS)
@@ -172,8 +172,8 @@ class Key(BaseModel):
         is_surplus = cls.id.not_in(cls._ended(project_id, now))
         few = (
             cls.select(cls.id)
-            .where(cls.project == project_id, cls._ends() <= now, is_surplus)
-            .order_by(cls._ends())
+            .where(cls.project == project_id, cls.ends() <= now, is_surplus)
+            .order_by(cls.ends())
             .limit(DELETED_AT_ONCE)
         )
         cls.delete().where(db.is_among([cls.id], db.skip_locked(few))).execute()
@@ -193,7 +193,7 @@ class Key(BaseModel):
 
     @classmethod
     def all_by_id(cls, project: Project | None) -> list[Self]:
-        is_kept = cls._ends() > clock.now_ms() - KEEP_ENDED_MS
+        is_kept = cls.ends() > clock.now_ms() - KEEP_ENDED_MS
         keys = cls._with_ends().where(is_kept).order_by(cls.id)
         return list(keys.where(cls.project == project) if project else keys)
 
@@ -310,4 +310,5 @@ class Key(BaseModel):
         emit_after_commit(event, by=by, project=slug, key=self.prefix, **facts)
 
 
-Key.add_index(Key.project, Key._ends(), Key.id, name="api_key_ends")
+Key.add_index(Key.project, Key.ends(), Key.id, name="api_key_ends")
+Key.add_index(Key.ends(), name="api_key_ended")

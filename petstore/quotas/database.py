@@ -33,7 +33,7 @@ class Counter(CounterModel):
     subject = TextField(primary_key=True)
     short_ends_ms = BigIntegerField()
     short_used = BigIntegerField()
-    long_ends_ms = BigIntegerField(index=True)  # the row may be deleted a day later
+    long_ends_ms = BigIntegerField(index=True)  # the row is deleted after that
     long_used = BigIntegerField()
     hit_ms = BigIntegerField()
     is_granted = BooleanField()  # whether the latest hit was granted
@@ -43,7 +43,7 @@ class Strike(CounterModel):
     """The refusals of a key that count towards its ban, in one minute."""
 
     key_id = BigIntegerField(primary_key=True)
-    minute = BigIntegerField()
+    minute = BigIntegerField(index=True)
     strikes = BigIntegerField()
     refused_ms = BigIntegerField()
     counts = BooleanField()  # whether the latest refusal is among the strikes

@@ -6,12 +6,13 @@ from functools import partial
 from typing import NamedTuple
 
 import peewee
-from peewee import Field, Query
+from peewee import ColumnBase, Field, Model, Query
 
 from petstore import clock, events, timeouts
 from petstore.models import requests, stored_responses
 from petstore.models.activity import Activity
 from petstore.models.categories import CategoryTable, fold_name
+from petstore.models.keys import KEEP_ENDED_MS, Key
 from petstore.models.orders import OrderTable
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
@@ -19,22 +20,23 @@ from petstore.models.requests import FailedRequest, KeyUsage
 from petstore.models.searching import fold
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
-from petstore.quotas.database import Counter
+from petstore.quotas.database import Counter, Strike
 from petstore.storage import Statement, close_connections, db, slot
 from petstore.upkeep.projects import count_rows
 
 
 class Kept(NamedTuple):
-    """How long the rows of a table are kept."""
+    """How long the rows of a table are kept, at whose end nothing else deletes them."""
 
-    age: Field  # a time or a day, in `unit_ms`
+    model: type[Model]
+    age: ColumnBase  # a time, a minute or a day, in `unit_ms`
     kept: int = 0  # units after that
     unit_ms: int = 1
     along: Field | None = None  # an index that is in the same order, or nearly
 
     def delete_some(self) -> Query:
         """Delete outdated rows among the oldest, except those that others lock."""
-        model = self.age.model
+        model = self.model
         database = model._meta.database
         # All hosts have the clock of the database, so none deletes too early.
         now = database.now_ms / self.unit_ms
@@ -47,13 +49,21 @@ class Kept(NamedTuple):
 
 
 TABLES = (
-    Kept(Session.ends_ms),
-    Kept(Upload.at_ms, FILE_KEPT_MS),
-    Kept(StoredResponse.created_ms, stored_responses.KEPT_MS),
-    Kept(Activity.at_ms, events.KEPT_MS),
-    Kept(FailedRequest.at_ms, requests.FAILURES_KEPT_MS, along=FailedRequest.id),
-    Kept(KeyUsage.day, requests.SHOWN_DAYS - 1, unit_ms=clock.MS_PER_DAY),
-    Kept(Counter.long_ends_ms, clock.MS_PER_DAY),
+    Kept(Session, Session.ends_ms),
+    Kept(Upload, Upload.at_ms, FILE_KEPT_MS),
+    Kept(StoredResponse, StoredResponse.created_ms, stored_responses.KEPT_MS),
+    Kept(Activity, Activity.at_ms, events.KEPT_MS),
+    Kept(
+        FailedRequest,
+        FailedRequest.at_ms,
+        requests.FAILURES_KEPT_MS,
+        along=FailedRequest.id,
+    ),
+    Kept(KeyUsage, KeyUsage.day, requests.SHOWN_DAYS - 1, unit_ms=clock.MS_PER_DAY),
+    Kept(Key, Key.ends(), KEEP_ENDED_MS),
+    # A clock may be set back into a window, but not by hours.
+    Kept(Counter, Counter.long_ends_ms, clock.MS_PER_DAY // 2),
+    Kept(Strike, Strike.minute, 60, unit_ms=clock.MS_PER_MINUTE),
 )
 TEXTS = (
     (PetTable.name, PetTable.folded, fold),
@@ -61,7 +71,7 @@ TEXTS = (
     (CategoryTable.name, CategoryTable.folded, fold_name),
 )
 _statements = [
-    Statement(each.age.model._meta.database, each.delete_some) for each in TABLES
+    Statement(each.model._meta.database, each.delete_some) for each in TABLES
 ]
 
 

@@ -58,7 +58,7 @@ def kept(project: Project, key: str) -> dict[type[Model], int]:
         FailedRequest.create(project=project, at_ms=old_ms - MS_PER_DAY, **FAILURE)
         facts = {"name": "x", "actor": "operator", "facts": "{}"}
         Activity.create(project=project, at_ms=old_ms - 90 * MS_PER_DAY, **facts)
-        counted(old_ms - MS_PER_DAY, ms, ms + 1)
+        counted(old_ms - MS_PER_DAY // 2, ms, ms + 1)
     tables = KeyUsage, StoredResponse, Session, Upload, FailedRequest, Activity, Counter
     return {table: table.select().count() - 1 for table in tables}
 

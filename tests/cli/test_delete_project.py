@@ -21,7 +21,7 @@ from petstore.models.pets import Pet, PetTable
 from petstore.models.projects import Project
 from petstore.quotas.database import Counter
 from petstore.storage import counters, db
-from petstore.upkeep import projects
+from petstore.upkeep import housekeeping, projects
 from tests.cli.contents import contents, fill
 from tests.cli.outputs import failure, printed, refusal, table, text_of
 from tests.harness.browser import add_pet
@@ -33,6 +33,14 @@ from tests.harness.statements import recorded
 from tests.harness.waiting import wait_until
 
 MANY, BATCHES = 2_000, 20  # rows in each of two projects, and batches of one
+
+# For all projects that there ever are: no slug is given twice.
+STAYS, LIMITED = {"Secret", "Slug"}, {"PetTable", "OrderTable", "CategoryTable"}
+
+
+def held() -> set[str]:
+    """Return the tables of what may end that have rows."""
+    return {table for table, rows in contents().items() if rows} - STAYS
 
 
 @pytest.fixture
@@ -67,6 +75,24 @@ def test_every_table_loses_its_rows_and_the_other_project_keeps_them(
     for name in before.keys() - {"Project", "Key", "Activity"}:
         assert after[name] == before[name]
     assert after["Slug"] == [("rival",), ("shelter",)]
+
+
+@of_both_engines
+def test_what_has_ended_leaves_nothing_when_it_is_old(
+    delete: Callable, client: FlaskClient, project: Project, clock: Clock
+):
+    Key.update(per_minute=9, per_day=9).where(Key.project == project).execute()
+    fill(client, project, clock)
+    assert held() == contents().keys() - STAYS
+    Key.update(revoked_ms=clock.now_ms).execute()
+    clock.move(days=2)
+    housekeeping.tidy()
+    assert not {"Counter", "Strike"} & held()
+    clock.move(days=90)
+    housekeeping.tidy()
+    assert held() == {"Project", "Domain", "DomainToken", *LIMITED}
+    delete()
+    assert not held()
 
 
 def test_what_release_1_1_0_has_recorded_goes_too(delete: Callable, project: Project):

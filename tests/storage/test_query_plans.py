@@ -102,10 +102,11 @@ class Stage:
         for kept in housekeeping.TABLES:
             if kept.age is Upload.at_ms:  # one old row misleads PostgreSQL's planner
                 continue
-            table, database = kept.age.model, kept.age.model._meta.database
+            table, database = kept.model, kept.model._meta.database
             key = database.row_id(table)
             one = database.is_among(key, table.select(*key).limit(1))
-            table.update({kept.age: 1}).where(one).execute()
+            age = Key.revoked_ms if table is Key else kept.age
+            table.update({age: 1}).where(one).execute()
         PetTable.update(folded=None).where(PetTable.id == 2 * FIRST).execute()
 
     def _use_pets(self) -> None:

@@ -53,7 +53,12 @@ INDEXES = {
     # and read in full for a page of categories.
     "category_project_id_folded": "category (project_id, folded)",
     "activity_project_id_topic_id": "activity (project_id, topic, id)",
-    # For housekeeping: what release 1.1.0 has added.
+    # For housekeeping: keys that have ended, and what release 1.1.0 has added.
+    "api_key_ended": (
+        "api_key ((COALESCE(revoked_ms, CASE WHEN retires_ms < expires_ms"
+        " THEN retires_ms ELSE COALESCE(expires_ms, retires_ms) END,"
+        " 9223372036854775807)))"
+    ),
     "project_id": "project (id) WHERE rows_held IS NULL",
     "pet_id": "pet (id) WHERE folded IS NULL",
     "pet_order_id": "pet_order (id) WHERE folded IS NULL",

@@ -20,7 +20,7 @@ def up(migrator, db):
 
     class Strike(Table):
         key_id = BigIntegerField(primary_key=True)
-        minute = BigIntegerField()
+        minute = BigIntegerField(index=True)
         strikes = BigIntegerField()
         refused_ms = BigIntegerField()
         counts = BooleanField()
