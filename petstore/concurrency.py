@@ -5,6 +5,7 @@ library or in a library written in Python lets other requests go on, and so does
 `give_way`. Under other servers and in commands the same code runs in threads.
 """
 
+import logging
 import sys
 import threading
 import time
@@ -14,6 +15,8 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+
+log = logging.getLogger(__name__)
 
 
 def uses_greenlets() -> bool:
@@ -58,10 +61,19 @@ def original(module: str, name: str) -> Any:
 
 
 def start(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function in the background, in a greenlet or thread of its own."""
+    """Call a function in the background, in a greenlet or thread of its own.
+
+    A fault is logged like one of a request.
+    """
+
+    def call() -> None:
+        try:
+            function(*arguments)
+        except Exception:
+            log.exception("internal_error")
+
     # Without the context of the caller, whose deadline it would have.
-    run = Context().run
-    threading.Thread(target=run, args=(function, *arguments), daemon=True).start()
+    threading.Thread(target=Context().run, args=(call,), daemon=True).start()
 
 
 class Delayed:

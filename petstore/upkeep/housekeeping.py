@@ -1,5 +1,6 @@
 """Deletes the rows that are not needed any more, of all projects."""
 
+import logging
 import time
 from collections.abc import Callable
 from functools import partial
@@ -23,6 +24,8 @@ from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.database import Counter, Strike
 from petstore.storage import Statement, close_connections, db, slot
 from petstore.upkeep.projects import count_rows
+
+log = logging.getLogger(__name__)
 
 
 class Kept(NamedTuple):
@@ -82,8 +85,9 @@ def tidy() -> None:
     for task in (*tasks, _count_uncounted):
         try:
             task()
-        except peewee.DatabaseError:
-            pass  # it is tried again next time
+        except peewee.DatabaseError as error:  # it is tried again next time
+            if not db.is_outage(error):
+                log.exception("internal_error")
         finally:
             close_connections()
 

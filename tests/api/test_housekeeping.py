@@ -18,7 +18,7 @@ from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
 from petstore.monitoring import requests
 from petstore.quotas.database import Counter
-from petstore.storage import counters
+from petstore.storage import counters, db
 from petstore.upkeep import housekeeping
 from tests.harness.clocks import START_MS
 from tests.harness.waiting import wait_until
@@ -67,6 +67,32 @@ def test_rows_are_kept_for_as_long_as_they_are_needed(kept: dict[type[Model], in
     housekeeping.tidy()
     housekeeping.tidy()
     assert {table: table.select().count() for table in kept} == kept
+
+
+def test_outage_passes_and_what_it_has_kept_is_deleted_the_next_time(
+    locked_data: Callable, project: Project, capfd: pytest.CaptureFixture
+):
+    response(project, "old", 1)
+    with locked_data("reply"):
+        housekeeping.tidy()
+    assert StoredResponse.select().exists()
+    housekeeping.tidy()
+    assert not StoredResponse.select().exists()
+    assert "Traceback" not in capfd.readouterr().out
+
+
+def test_fault_is_logged_with_its_traceback_and_keeps_no_other_row(
+    project: Project, capfd: pytest.CaptureFixture
+):
+    response(project, "old", 1)
+    db.execute_sql("ALTER TABLE activity RENAME TO moved")
+    try:
+        housekeeping.tidy()
+    finally:
+        db.execute_sql("ALTER TABLE moved RENAME TO activity")
+    assert not StoredResponse.select().exists()
+    [line] = [x for x in capfd.readouterr().out.splitlines() if "internal_error" in x]
+    assert "Traceback" in line
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -6,17 +6,19 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
-from petstore import events, log
+from petstore import concurrency, events, log
 from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.harness.servers import ROOT
+from tests.harness.waiting import wait_until
 
 Lines = Callable[[], list[dict[str, Any]]]
 REX = {"name": "Rex", "categoryId": 7}
@@ -143,6 +145,16 @@ def test_unhandled_exception_is_logged_with_the_request_id(
     assert (bug["event"], bug["level"]) == ("internal_error", "ERROR")
     assert "ZeroDivisionError" in bug["exception"]
     assert line["status"] == 500
+
+
+@pytest.mark.usefixtures("app")
+def test_fault_in_the_background_is_logged_like_one_of_a_request(lines: Lines):
+    done = threading.Event()
+    concurrency.start(lambda: done.set() or 1 / 0)
+    found: list[dict[str, Any]] = []
+    wait_until(lambda: done.is_set() and (found.extend(lines()) or found))
+    assert (found[0]["event"], found[0]["level"]) == ("internal_error", "ERROR")
+    assert "ZeroDivisionError" in found[0]["exception"]
 
 
 def test_events_to_act_on_have_a_level(stranger: FlaskClient, lines: Lines):
