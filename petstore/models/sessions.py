@@ -1,6 +1,5 @@
 """Sessions of the dashboard, and the file that one asks about."""
 
-from contextlib import suppress
 from typing import NamedTuple, Self
 
 import peewee
@@ -67,9 +66,13 @@ class Session(BaseModel):
         for *columns, is_written in _select_caller(digest=digest):
             caller = Caller._make(columns)
             if not is_written:
-                # Pages can be read while nothing can be written.
-                with suppress(peewee.DatabaseError), db.atomic():
-                    _see(digest=digest)
+                try:
+                    with db.atomic():
+                        _see(digest=digest)
+                except peewee.DatabaseError as error:
+                    # Pages can be read while nothing can be written.
+                    if not db.is_outage(error):
+                        raise
             return caller
         return None
 
