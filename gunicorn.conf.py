@@ -40,6 +40,7 @@ logconfig_dict = {
 }
 
 on_starting = gunicorn_hooks.on_starting
+pre_fork = gunicorn_hooks.pre_fork
 post_fork = gunicorn_hooks.post_fork
 worker_exit = gunicorn_hooks.worker_exit
 child_exit = gunicorn_hooks.child_exit

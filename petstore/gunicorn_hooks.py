@@ -12,13 +12,15 @@ import shutil
 import signal
 import sys
 import tempfile
+from itertools import count
+from pathlib import Path
 
 from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
 METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-# Use memory if possible: the kernel kills a process that writes to a memory-mapped file
-# on a full disk. S108 does not apply: mkdtemp and mkstemp create private files there.
+# Use memory if possible: a process that writes to a memory-mapped file waits for a slow
+# disk. S108 does not apply: mkdtemp and mkstemp create private files there.
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 MEMORY = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
 
@@ -33,7 +35,12 @@ atexit.register(shutil.rmtree, METRICS, ignore_errors=True)
 
 # It reads the variable when it is imported. Its locks are held for a moment only, so
 # they need not be those of gevent, each of which takes as long as a count.
-from prometheus_client import multiprocess
+from prometheus_client import multiprocess, values
+
+METRICS_KINDS = ("counter", "histogram")
+# Each worker that runs has a number, and the files of that number: those of a worker
+# that has ended go to the next one, so that they do not become more and more.
+_numbers: dict[Worker, int] = {}
 
 
 def on_starting(server: Arbiter) -> None:
@@ -54,11 +61,32 @@ def on_starting(server: Arbiter) -> None:
         opened_databases().close()
 
 
-def post_fork(_server: Arbiter, _worker: Worker) -> None:
-    """Let a new worker not inherit what its master does when it ends.
+def pre_fork(server: Arbiter, worker: Worker) -> None:
+    """Make the files for the metrics of a new worker; without room, it has none."""
+    from petstore.timeouts import LIMITS
+
+    new, taken = Path(METRICS, "new"), _numbers.values()
+    number = next(each for each in count() if each not in taken)
+    try:
+        for path in (Path(METRICS, f"{kind}_{number}.db") for kind in METRICS_KINDS):
+            if not path.exists():
+                new.write_bytes(bytes(LIMITS.metrics_bytes))
+                os.chown(new, server.cfg.uid, server.cfg.gid)
+                new.rename(path)
+        _numbers[worker] = number
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        server.log.warning(f"a worker starts without metrics, in {METRICS}: {error}")
+
+
+def post_fork(_server: Arbiter, worker: Worker) -> None:
+    """Let a new worker count in its files, and not inherit what its master does.
 
     It would lose a signal that arrives before it has handlers of its own.
     """
+    values.ValueClass = values.MutexValue
+    if worker in _numbers:
+        values.ValueClass = values.MultiProcessValue(lambda: _numbers[worker])
     atexit.unregister(shutil.rmtree)
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
@@ -74,4 +102,5 @@ def worker_exit(_server: Arbiter, _worker: Worker) -> None:
 
 def child_exit(_server: Arbiter, worker: Worker) -> None:
     """Let the metrics of a worker that has ended count, but not its live gauges."""
-    multiprocess.mark_process_dead(worker.pid)
+    if worker in _numbers:
+        multiprocess.mark_process_dead(_numbers.pop(worker))

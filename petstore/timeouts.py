@@ -31,6 +31,9 @@ class Limits:
     notice_seconds: float = 0.3  # for requests on their way to a worker that stops
     accept_pause_seconds: float = 0.05  # when a connection cannot be accepted
     spare_descriptors: int = 96  # for files and for connections to the stores
+    # Each file of its metrics has room for all that it can count: the kernel kills a
+    # process that writes to a memory-mapped file if there is no room left on the disk.
+    metrics_bytes: int = 256 * 1024
     log_lines: int = 5_000  # that wait to be written to stdout, or to stderr
     log_pause_seconds: float = 0.05  # between two looks for lines to write
     log_seconds: float = 0.5  # to write the last of them when a process ends

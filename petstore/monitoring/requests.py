@@ -1,7 +1,6 @@
 """What each request leaves behind: a line of the log, counts, and notes of its key."""
 
 import functools
-from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -99,16 +98,14 @@ def _count(request: ApplicationRequest, response: Response) -> None:
     blueprint, _, operation = (request.endpoint or ".unknown").rpartition(".")
     if blueprint in UNCOUNTED_BLUEPRINTS:
         return
-    with suppress(OSError):  # requests go on without metrics if a file cannot grow
-        _child(REQUESTS, operation, response.status_code).inc()
-        _child(DURATION, operation).observe(clock.monotonic() - state.started)
-        if state.decision:
-            _count_quota(state.decision, state.caller)
+    _child(REQUESTS, operation, response.status_code).inc()
+    _child(DURATION, operation).observe(clock.monotonic() - state.started)
+    if state.decision:
+        _count_quota(state.decision, state.caller)
 
 
 def _count_refusal() -> None:
-    with suppress(OSError):  # as in `_count`
-        _child(REQUESTS, "refused", HTTPStatus.SERVICE_UNAVAILABLE.value).inc()
+    _child(REQUESTS, "refused", HTTPStatus.SERVICE_UNAVAILABLE.value).inc()
 
 
 def _count_quota(decision: Decision, caller: Caller | None) -> None:

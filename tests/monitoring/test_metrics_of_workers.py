@@ -1,11 +1,13 @@
 """/metrics sums over all workers, also those that have ended, in files of its own."""
 
+import resource
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from petstore.timeouts import LIMITS
 from tests.harness import servers
 from tests.harness.samples import Samples
 from tests.harness.services import Service, serving
@@ -57,7 +59,11 @@ def test_every_request_is_counted_once_until_the_master_ends(
     assert [str(each.status) for each in answers] == [
         status for _, status in [*ASKED.values()] * EACH
     ]
-    service.gunicorn.reload()
+    for _ in range(3):  # those that end leave their files to the next
+        service.gunicorn.reload()
+    files = [path.stat().st_size for path in first.iterdir()]
+    assert len(files) <= 2 * 2 * len(service.workers)
+    assert set(files) == {LIMITS.metrics_bytes}
     by_operation = scraped().by("petstore_requests_total", "operation", "status")
     assert by_operation == dict.fromkeys(ASKED.values(), EACH)
     observed = scraped().total("petstore_request_duration_seconds_count")
@@ -65,6 +71,39 @@ def test_every_request_is_counted_once_until_the_master_ends(
     service.gunicorn.master.terminate()
     wait_until(lambda: not own(), "the directory is not deleted")
     assert [path.name for path in directory.iterdir()] == ["precious.db"]
+
+
+@pytest.fixture
+def full_folder(service: Service) -> Iterator[None]:
+    """Workers that were started while no file of their size could be made."""
+    unlimited = resource.RLIM_INFINITY
+    service.gunicorn.master.rlimit(resource.RLIMIT_FSIZE, (100_000, unlimited))
+    service.gunicorn.reload()
+    for each in (service.gunicorn.master, *service.workers):
+        each.rlimit(resource.RLIMIT_FSIZE, (unlimited, unlimited))
+
+
+@pytest.mark.usefixtures("full_folder")
+def test_full_folder_costs_metrics_and_no_worker(service: Service):
+    workers = service.workers
+    assert {service.send().status for _ in range(10)} == {200}
+    assert b"petstore_build_info" in service.send("/metrics").content
+    assert service.workers == workers
+    assert "a worker starts without metrics" in service.gunicorn.log.read_text()
+    service.gunicorn.reload()
+    service.send()
+    assert b'"list_pets"' in service.send("/metrics").content
+
+
+def test_all_that_a_worker_can_count_fits_into_its_files(
+    environ: dict[str, str], tmp_path: Path
+):
+    environ |= {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    environ |= {"PETSTORE_BASE_DOMAIN": "pets.example.net"}
+    assert servers.run(environ, "tests.monitoring.every_metric").returncode == 0
+    sizes = [path.stat().st_size for path in tmp_path.glob("*_*.db")]
+    assert len(sizes) == 2
+    assert max(sizes) <= LIMITS.metrics_bytes
 
 
 def test_refused_start_is_one_line_and_leaves_no_directory_nor_do_commands(
