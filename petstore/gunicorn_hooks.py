@@ -8,6 +8,7 @@ So the hooks themselves import the service, when that is done.
 
 import atexit
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -44,11 +45,12 @@ _numbers: dict[Worker, int] = {}
 
 
 def on_starting(server: Arbiter) -> None:
-    """Refuse to start if the database is not migrated; warn of unknown settings."""
+    """Refuse to start where nothing could be served; warn of unknown settings."""
     from petstore.settings import read_settings, unknown_settings
     from petstore.storage import migrator
     from petstore.storage.database import open_databases, opened_databases
 
+    _require_descriptors()
     os.chown(METRICS, server.cfg.uid, server.cfg.gid)  # those of the workers
     for warning in unknown_settings():
         server.log.warning(warning)
@@ -59,6 +61,18 @@ def on_starting(server: Arbiter) -> None:
         sys.exit(f"Error: {error}")
     finally:
         opened_databases().close()
+
+
+def _require_descriptors() -> None:
+    from petstore.timeouts import LIMITS
+
+    _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    least = LIMITS.spare_descriptors + LIMITS.least_connections
+    if files != resource.RLIM_INFINITY and files < least:
+        how = "raise the limit with `ulimit -n 1024`, or LimitNOFILE= of systemd"
+        sys.exit(
+            f"Error: a worker needs {least} open files, but may have {files}: {how}"
+        )
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:

@@ -134,4 +134,7 @@ def _room_for(connections: int) -> int:
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit == resource.RLIM_INFINITY:
         return connections
-    return max(1, min(connections, limit - timeouts.LIMITS.spare_descriptors))
+    limits = timeouts.LIMITS
+    return min(
+        connections, max(limits.least_connections, limit - limits.spare_descriptors)
+    )

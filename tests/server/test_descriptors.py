@@ -5,18 +5,38 @@ from http import HTTPStatus
 
 import pytest
 
-from tests.harness.servers import Gunicorn
+from petstore.timeouts import LIMITS
+from tests.harness.servers import Gunicorn, refused_gunicorn
 from tests.harness.wire import Wire, connected, get, is_served
 
 FEW = "--config tests/server/few_descriptors.py"
 CROWD = 80
+LEAST = LIMITS.spare_descriptors + LIMITS.least_connections
 LARGE_FILE = "/large-file"
+PATHS = ("/v1/pets", "/metrics", "/healthz", "/docs", LARGE_FILE)
 
 
 @pytest.fixture(scope="module")
 def with_few(serve: Callable[..., Gunicorn]) -> Gunicorn:
     """A service limited to 160 file descriptors."""
-    return serve(FEW)
+    return serve(FEW, TEST_DESCRIPTORS="160")
+
+
+def test_as_few_as_a_worker_may_have_serve_one_request_after_the_other(
+    serve: Callable[..., Gunicorn], key: str
+):
+    service = serve(FEW, TEST_DESCRIPTORS=str(LEAST))
+    with connected(service.url, *[get(key)[:20]] * CROWD):
+        for path in (*PATHS, "/v1/pets") * 4:
+            assert is_served(service.url, key, path)
+
+
+def test_start_with_fewer_is_refused_in_one_line(server_environ: dict[str, str]):
+    few = {"TEST_DESCRIPTORS": str(LEAST - 1), "TEST_LIMITS": "{}"}
+    refused = refused_gunicorn(server_environ | few | {"GUNICORN_CMD_ARGS": FEW})
+    assert refused.returncode == 1
+    [line] = [line for line in refused.stderr.splitlines() if '"INFO"' not in line]
+    assert line.startswith(f"Error: a worker needs {LEAST} open files")
 
 
 @pytest.fixture
@@ -29,7 +49,7 @@ def crowd(with_few: Gunicorn, key: str) -> Iterator[list[Wire]]:
 def test_oldest_of_half_sent_requests_make_room(
     with_few: Gunicorn, crowd: list[Wire], key: str
 ):
-    for path in ("/v1/pets", "/metrics", "/healthz", "/docs", LARGE_FILE) * 3:
+    for path in PATHS * 3:
         assert is_served(with_few.url, key, path)
     assert crowd[0].is_closed()
 
