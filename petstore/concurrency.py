@@ -2,7 +2,7 @@
 
 Under gunicorn's gevent worker each request is a greenlet. What waits in the standard
 library or in a library written in Python lets other requests go on, and so does
-`give_way`. Under other servers and in commands the same code runs in threads.
+`give_way`. Under `flask run` and in commands the same code runs in threads.
 """
 
 import logging

@@ -19,6 +19,7 @@ LEVELS = {
     "counters_lost": logging.WARNING,
     "domain_taken_over": logging.WARNING,
     "database_busy": logging.WARNING,
+    "other_server": logging.WARNING,
     "database_error": logging.ERROR,
 }
 

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 
 # The version of the service, described in CHANGELOG.md.
 RELEASE = "1.1.0"
+# What its own worker is called in the environ of a request.
+SERVER_SOFTWARE = f"petstore/{RELEASE}"
 # The version in the interface description (specification section 9). It stays the same
 # as long as /v1 does.
 INTERFACE = "1.0.0"

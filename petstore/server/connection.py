@@ -17,6 +17,7 @@ from gunicorn.http.wsgi import base_environ
 from petstore import clock, timeouts
 from petstore.errors import UNREADABLE, ErrorResponse
 from petstore.server.request import RequestReader
+from petstore.settings import SERVER_SOFTWARE
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 PEEK_BYTES = 512
@@ -251,6 +252,7 @@ def _base_environ(cfg: Any, client: socket.socket, address: Any) -> dict[str, An
     )
     return {
         **base_environ(cfg),
+        "SERVER_SOFTWARE": SERVER_SOFTWARE,
         "REMOTE_ADDR": remote[0],
         "REMOTE_PORT": str(remote[1]),
         "SERVER_NAME": local[0] or "localhost",

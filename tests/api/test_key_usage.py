@@ -83,12 +83,11 @@ def test_last_use_is_written_once_in_ten_minutes(key: str, clock: Clock):
     assert last_used_ms(key) == START_MS + STEP_MS
 
 
-@pytest.mark.parametrize("worker", ["petstore.server.worker.Worker", "gthread"])
 def test_worker_that_ends_writes_its_notes(
-    new_database: Callable[[str], str], worker: str, tmp_path: Path
+    new_database: Callable[[str], str], tmp_path: Path
 ):
     environ = {"DATABASE_URL": new_database("sqlite"), "WEB_CONCURRENCY": "1"}
-    with serving(tmp_path, environ, "--worker-class", worker) as service:
+    with serving(tmp_path, environ) as service:
         assert service.send().is_served
         service.gunicorn.stop()
         open_databases(read_settings(environ))

@@ -162,6 +162,7 @@ def test_events_to_act_on_have_a_level(stranger: FlaskClient, lines: Lines):
         "counters_lost": "WARNING",
         "domain_taken_over": "WARNING",
         "database_busy": "WARNING",
+        "other_server": "WARNING",
         "database_error": "ERROR",
         "key_created": "INFO",
     }

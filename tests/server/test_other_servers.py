@@ -1,116 +1,68 @@
-"""The application gives the same responses under other WSGI servers, in threads."""
+"""Promises are made for the service's own worker: other servers are told so, once."""
 
-import json
-import socket
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from wsgiref.validate import validator
 
 import pytest
+from flask import Flask
+from werkzeug.test import Client
 
 from tests.harness import servers
 from tests.harness.clients import ORDERS, PETS
 from tests.harness.services import Service, issue_key, serving
-from tests.harness.wire import Wire, chunks, post
 
-# Each with one engine: they reach the engine in the same way.
-SERVERS = {
-    "sync": "sqlite",
-    "gthread": "postgresql",
-    "waitress": "postgresql",
-    "flask run": "sqlite",
-}
-# `-m MODULE`, with the time limits of the other servers.
-PATIENTLY = """
-import runpy, sys
-from tests.harness.patience import be_patient
-
-be_patient()
-sys.argv = sys.argv[1:]
-runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-"""
-COMMANDS = {
-    "waitress": ("waitress", "--listen=127.0.0.1:{port}", "wsgi:app"),
-    "flask run": ("flask", "run", "--port", "{port}"),
-}
 REX = {"name": "Rex", "categoryId": 7}
-LARGEST = json.dumps(REX).encode().ljust(65_536)
-ONCE = {"Idempotency_Key": "once"}
-FORM = {"Content_Type": "application/x-www-form-urlencoded"}
 # What is sent one after the other, and the status of its answer.
-CASES: list[tuple[int, str, Any, dict[str, Any]]] = [
-    (201, PETS, REX, ONCE),
-    (422, PETS, REX | {"name": "Bo"}, ONCE),
-    (201, PETS, REX, {}),
-    (200, "/v1/p%65ts/1", None, {}),
-    (404, "/v1//pets", None, {}),
-    (405, PETS, None, {"method": "DELETE"}),
-    (201, ORDERS, {"petId": 1}, {}),
-    (200, f"{ORDERS}/1", {"status": "completed"}, {"method": "PATCH"}),
-    (200, "/v1/categories/7", {"name": "Dögs"}, {"method": "PUT"}),
-    (401, PETS, None, {"Authorization": "Bearer pet_x"}),
-    (413, PETS, "x" * 70_000, {}),
-    (400, "/dashboard/sign-in", {}, FORM | {"Sec_Fetch_Site": "cross-site"}),
-    (200, "/readyz", None, {}),
-    (200, "/metrics", None, {}),
-]
-CHUNKED = "Transfer-Encoding: chunked"
-# The server may also wait for the rest until the client has gone.
-BROKEN_OFF = (b"", b"400")
-FRAMED = [
-    (CHUNKED, chunks(LARGEST), [b"201"]),
-    (CHUNKED, chunks(LARGEST, b" "), [b"413"]),
-    (CHUNKED, b"zz\r\n", BROKEN_OFF),
-    (CHUNKED, b"5\r\n{", BROKEN_OFF),
-    ("Content-Length: 9", b"{", BROKEN_OFF),
+CASES = [
+    (201, "POST", PETS, REX),
+    (201, "POST", ORDERS, {"petId": 1}),
+    (200, "PATCH", f"{ORDERS}/1", {"status": "completed"}),
+    (200, "GET", "/v1/p%65ts/1", None),
+    (204, "OPTIONS", PETS, None),
+    (200, "HEAD", PETS, None),
+    (404, "GET", "/v1//pets", None),
+    (413, "POST", PETS, "x" * 70_000),
+    (200, "GET", "/docs", None),
+    (303, "GET", "/dashboard", None),
+    (200, "GET", "/metrics", None),
 ]
 
 
-@contextmanager
-def running(server: str, environ: dict[str, str], directory: Path) -> Iterator[Service]:
-    if server not in COMMANDS:
-        options = ("--worker-class", server, "--threads", "4")
-        with serving(directory, environ, *options) as service:
-            yield service
-        return
-    port = servers.free_port()
-    command = [part.format(port=port) for part in COMMANDS[server]]
-    command = [sys.executable, "-c", PATIENTLY, *command]
-    with servers.running(command, port, directory / "log", environ):
-        url = f"http://127.0.0.1:{port}"
-        yield Service(SimpleNamespace(url=url), issue_key(environ))
+def test_application_keeps_to_pep_3333(app: Flask, key: str):
+    client = Client(validator(app))
+    headers = {"Authorization": f"Bearer {key}"}
+    for status, method, path, body in CASES:
+        sent = {"method": method, "json": body} if body else {"method": method}
+        with client.open(path, headers=headers, **sent) as answer:
+            assert answer.status_code == status, path
 
 
-@pytest.mark.parametrize("server", SERVERS)
-def test_requests_get_the_usual_responses(
-    server: str,
-    new_database: Callable[[str], str],
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
+def require_answers(service: Service) -> None:
+    for status, method, path, body in CASES:
+        assert service.send(path, body, method=method).status == status, path
+
+
+@pytest.mark.parametrize("worker", ["petstore.server.worker.Worker", "gthread"])
+def test_other_worker_is_warned_of_once(
+    worker: str, new_database: Callable[[str], str], tmp_path: Path
 ):
-    environ = {"DATABASE_URL": new_database(SERVERS[server]), "WEB_CONCURRENCY": "1"}
-    if SERVERS[server] == "postgresql":
-        environ["REDIS_URL"] = request.getfixturevalue("redis_url")
-    with running(server, environ, tmp_path) as service:
-        for status, path, body, options in CASES:
-            assert service.send(path, body, **options).status == status, path
-        replayed = service.send(body=REX, **ONCE)
-        assert replayed.headers["Idempotent-Replayed"] == "true"
-        page = service.send(f"{PETS}?limit=1", X_Request_ID="mine")
-        assert "after=1" in page.headers["Link"]
-        assert page.headers["X-Request-ID"] == "mine"
-        assert int(page.headers["X-RateLimit-Remaining"]) > 0
-        allowed = service.send(method="OPTIONS").headers["Allow"].split(", ")
-        assert sorted(allowed) == ["GET", "HEAD", "OPTIONS", "POST"]
-        assert service.send(f"{PETS}/1", method="HEAD").content == b""
-        for head, body, statuses in FRAMED:
-            with Wire(service.url) as wire:
-                wire.send(post(service.key, head), body).socket.shutdown(socket.SHUT_WR)
-                assert wire.rest()[9:12] in statuses
-        with ThreadPoolExecutor(8) as pool:
-            pending = [pool.submit(service.send, body=REX) for _ in range(24)]
-        assert len({each.result().json["id"] for each in pending}) == 24
+    environ = {"DATABASE_URL": new_database("sqlite"), "WEB_CONCURRENCY": "1"}
+    with serving(tmp_path, environ, "--worker-class", worker) as service:
+        require_answers(service)
+        assert len(service.events("other_server")) == (worker == "gthread")
+
+
+def test_flask_run_serves_and_is_not_warned_of(
+    new_database: Callable[[str], str], tmp_path: Path
+):
+    environ = {"DATABASE_URL": new_database("sqlite")}
+    port, log = servers.free_port(), tmp_path / "log"
+    command = [sys.executable, "-m", "flask", "run", "--port", f"{port}"]
+    with servers.running(command, port, log, environ):
+        served = SimpleNamespace(url=f"http://127.0.0.1:{port}", log=log)
+        service = Service(served, issue_key(environ))
+        require_answers(service)
+        assert not service.events("other_server")
