@@ -14,7 +14,7 @@ from decimal import Decimal
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus
 
 import orjson
 from flask import Response
@@ -70,11 +70,10 @@ def page(rows: Sequence[Any], limit: int) -> Result:
     # Not `request.host`, which is empty for a name with an underscore.
     here = "{SERVER_NAME}:{SERVER_PORT}".format_map(request.environ)
     host = quote(request.environ.get("HTTP_HOST") or here, safe=HOST_CHARACTERS)
-    following = request.args.to_dict()
-    following.pop("after", None)
-    query = urlencode(following | {"after": shown[-1].id})
-    url = f"{request.scheme}://{host}{quoted_path(request.path)}?{query}"
-    return Result(shown, {"Link": f'<{url}>; rel="next"'})
+    others = [f"{quote_plus(k)}={quote_plus(v)}&" for k, v in request.args.items()]
+    kept = "".join([each for each in others if not each.startswith("after=")])
+    url = f"{request.scheme}://{host}{quoted_path(request.path)}?{kept}"
+    return Result(shown, {"Link": f'<{url}after={shown[-1].id}>; rel="next"'})
 
 
 @dataclass(frozen=True)

@@ -316,7 +316,7 @@ def quoted_path(path: str | bytes) -> str:
     """Return a path, which was decoded, as it stands in a URL.
 
     Whatever of a request goes into a URL or a header comes from here, from `quoted_url`
-    or from `urlencode`.
+    or, for a part of a query, from `quote_plus`.
     """
     return quote(path, safe=PATH_CHARACTERS)
 

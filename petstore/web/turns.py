@@ -128,7 +128,7 @@ class Turns:
         running = self._running.pop(name)
         if running > 1:
             self._running[name] = running - 1
-        while fitting := self._fitting(name):
+        while self._waiting and (fitting := self._fitting(name)):
             first = min(fitting, key=lambda each: self._running.get(each, 0))
             turn = self._waiting[first][0]
             self._stop_waiting(first, turn)
