@@ -91,9 +91,9 @@ def answer(file: str) -> ResponseReturnValue:
         Upload.use(session[TOKEN], file)
         done = store(current_project(), plan)
         added, corrected = len(done.added), len(done.corrected)
-        told = f"{added:,} animal{'s are' if added != 1 else ' is'} added"
-        told += f", {corrected:,} corrected" if corrected else ""
-        return Outcome(INDEX, f"{told}.")
+        message = f"{added:,} animal{'s are' if added != 1 else ' is'} added"
+        message += f", {corrected:,} corrected" if corrected else ""
+        return Outcome(INDEX, f"{message}.")
 
     return import_upload(file=file)
 
