@@ -13,7 +13,6 @@ import shutil
 import signal
 import sys
 import tempfile
-from itertools import count
 from pathlib import Path
 
 from gunicorn.arbiter import Arbiter
@@ -68,19 +67,17 @@ def _require_descriptors() -> None:
 
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
     least = LIMITS.spare_descriptors + LIMITS.least_connections
-    if files != resource.RLIM_INFINITY and files < least:
-        how = "raise the limit with `ulimit -n 1024`, or LimitNOFILE= of systemd"
-        sys.exit(
-            f"Error: a worker needs {least} open files, but may have {files}: {how}"
-        )
+    if 0 <= files < least:  # no limit is -1
+        limit = f"the limit of open files (ulimit -n) from {files}"
+        sys.exit(f"Error: raise {limit} to {least} at least; a worker needs so many")
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:
     """Make the files for the metrics of a new worker; without room, it has none."""
     from petstore.timeouts import LIMITS
 
-    new, taken = Path(METRICS, "new"), _numbers.values()
-    number = next(each for each in count() if each not in taken)
+    number = min({*range(len(_numbers) + 1)} - {*_numbers.values()})
+    new = Path(METRICS, "new")
     try:
         for path in (Path(METRICS, f"{kind}_{number}.db") for kind in METRICS_KINDS):
             if not path.exists():

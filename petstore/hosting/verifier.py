@@ -8,7 +8,7 @@ server name in the handshake.
 import socket
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from threading import Lock
@@ -32,7 +32,7 @@ from petstore.models.domains import (
 from petstore.models.projects import Project
 from petstore.quotas.limiter import Limiter
 from petstore.settings import Address
-from petstore.storage import NEVER, close_connections, db, deadline
+from petstore.storage import NEVER, db, deadline
 
 
 @dataclass
@@ -127,14 +127,11 @@ def verifier_of(app: Flask) -> Verifier | None:
 def _background() -> Iterator[None]:
     """End early where the domain was removed meanwhile, or the database is away."""
     try:
-        yield
-    except (peewee.DoesNotExist, NotFound):
-        pass
+        with suppress(peewee.DoesNotExist, NotFound), closing(db):
+            yield
     except peewee.DatabaseError as error:
         if not db.is_outage(error):
             raise
-    finally:
-        close_connections()
 
 
 def fetch_certificate(proxy: Address, domain: str) -> Certificate:

@@ -134,7 +134,4 @@ def _room_for(connections: int) -> int:
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit == resource.RLIM_INFINITY:
         return connections
-    limits = timeouts.LIMITS
-    return min(
-        connections, max(limits.least_connections, limit - limits.spare_descriptors)
-    )
+    return max(1, min(connections, limit - timeouts.LIMITS.spare_descriptors))

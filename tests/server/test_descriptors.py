@@ -36,7 +36,7 @@ def test_start_with_fewer_is_refused_in_one_line(server_environ: dict[str, str])
     refused = refused_gunicorn(server_environ | few | {"GUNICORN_CMD_ARGS": FEW})
     assert refused.returncode == 1
     [line] = [line for line in refused.stderr.splitlines() if '"INFO"' not in line]
-    assert line.startswith(f"Error: a worker needs {LEAST} open files")
+    assert line.startswith("Error: raise the limit of open files (ulimit -n) ")
 
 
 @pytest.fixture
