@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, NamedTuple, Self
 
 from marshmallow import (
@@ -114,16 +114,17 @@ class TextSchema(StrictSchema):
 
     @pre_load
     def read_texts(self, texts: dict[str, str], **_: Any) -> dict[str, Any]:
-        """Leave out empty texts, which count as missing, and split lists."""
+        """Leave out empty texts, which count as missing, and split lists.
+
+        The items of a list have commas or line breaks between them.
+        """
         lists = {
             field.data_key or name
             for name, field in self.load_fields.items()
             if isinstance(field, List)
         }
         return {
-            name: next(csv.reader([text], skipinitialspace=True))
-            if name in lists
-            else text
+            name: _items(text) if name in lists else text
             for name, text in texts.items()
             if text.strip()
         }
@@ -155,9 +156,14 @@ def text_of(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow(map(text_of, value))
-        return line.getvalue()
+        csv.writer(line).writerow(map(text_of, value))
+        return line.getvalue().removesuffix("\r\n")
     return "" if value is None else str(value)
+
+
+def _items(text: str) -> list[str]:
+    lines = io.StringIO(text, newline="")
+    return list(chain(*csv.reader(lines, skipinitialspace=True)))
 
 
 def faults_of(error: ValidationError) -> dict[str, str]:
