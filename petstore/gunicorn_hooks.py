@@ -106,9 +106,11 @@ def post_fork(_server: Arbiter, worker: Worker) -> None:
 def worker_exit(_server: Arbiter, _worker: Worker) -> None:
     """Write what requests have noted and the worker has not written yet."""
     from petstore.models.requests import failures, uses
+    from petstore.models.sessions import seen
 
     failures.flush()
     uses.flush()
+    seen.flush()
 
 
 def child_exit(_server: Arbiter, worker: Worker) -> None:

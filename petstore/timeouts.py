@@ -96,7 +96,7 @@ class Limits:
 
     # What requests note is written in the background.
     failed_seconds: float = 1.0  # after the first failed request that is not written
-    usage_seconds: float = 5.0  # after the first use of a key that is not written
+    usage_seconds: float = 5.0  # after the first use of a key or session, likewise
     notes: int = 20_000  # of each kind, of a process, that wait to be written
     failed_per_second: int = 20  # of one project, that a process writes
 

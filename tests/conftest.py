@@ -26,6 +26,7 @@ from petstore.hosting import verifier
 from petstore.models.keys import Key
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import failures, uses
+from petstore.models.sessions import seen
 from petstore.settings import read_settings
 from petstore.storage import migrator
 from petstore.storage.database import databases_at
@@ -251,6 +252,7 @@ def app(environ: dict[str, str], clock: Clock) -> Iterator[Flask]:
     yield app
     failures.flush()
     uses.flush()
+    seen.flush()
     databases.close()
 
 

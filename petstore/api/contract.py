@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from decimal import Decimal
 from email.utils import formatdate
@@ -24,9 +25,9 @@ from werkzeug.http import parse_options_header
 from petstore import clock, timeouts
 from petstore.errors import ErrorResponse, InvalidRequest
 from petstore.models import Conflict, RuleError
-from petstore.models.stored_responses import Attempt, StoredResponse
+from petstore.models.stored_responses import Attempt, StillRunning, StoredResponse
 from petstore.schemas import ResourceSchema, StrictSchema, faults_of
-from petstore.storage import db
+from petstore.storage import Locked, db
 from petstore.web.application import (
     JsonResponse,
     current_request,
@@ -174,8 +175,14 @@ class Operation:
         return arguments
 
     def _carry_out_once(self, attempt: Attempt, arguments: dict[str, Any]) -> Response:
-        with db.atomic(lock_seconds=timeouts.LIMITS.replay_lock_seconds):
-            if stored := StoredResponse.find_locked(attempt):
+        with ExitStack() as stack:
+            try:
+                lock_seconds = timeouts.LIMITS.replay_lock_seconds
+                stack.enter_context(db.atomic(lock_seconds=lock_seconds))
+                stored = StoredResponse.find_locked(attempt)
+            except Locked:
+                raise StillRunning from None
+            if stored:
                 return _replay(stored, attempt)
             try:
                 response = self._carry_out(arguments)

@@ -12,12 +12,13 @@ from peewee import (
     TextField,
 )
 
-from petstore import clock, randomness
+from petstore import clock, randomness, timeouts
 from petstore.events import emit_after_commit
 from petstore.models import NotFound, RuleError
 from petstore.models.callers import Caller, callers
 from petstore.models.credentials import digest_of
 from petstore.models.keys import Key
+from petstore.models.requests import Notes
 from petstore.storage import BaseModel, db, slot, statement
 
 IDLE_MS = 60 * clock.MS_PER_MINUTE  # without a request
@@ -63,17 +64,10 @@ class Session(BaseModel):
         From then on it lasts for an hour, but twelve in all.
         """
         digest = digest_of(token).hex()
-        for *columns, is_written in _select_caller(digest=digest):
-            caller = Caller._make(columns)
-            if not is_written:
-                try:
-                    with db.atomic():
-                        _see(digest=digest)
-                except peewee.DatabaseError as error:
-                    # Pages can be read while nothing can be written.
-                    if not db.is_outage(error):
-                        raise
-            return caller
+        for *columns, seen_ms, now_ms in _select_caller(digest=digest):
+            if now_ms - (seen_ms or 0) >= STEP_MS:
+                seen.add((digest, now_ms))
+            return Caller._make(columns)
         return None
 
     @classmethod
@@ -180,7 +174,7 @@ def _insert() -> Query:
 def _select_caller() -> Query:
     return (
         callers()
-        .select_extend(Session.seen_ms > db.now_ms - STEP_MS)
+        .select_extend(Session.seen_ms, db.now_ms)
         .join_from(Key, Session)
         .where(Session.digest == slot("digest"), Session.ends_ms > db.now_ms)
     )
@@ -188,16 +182,21 @@ def _select_caller() -> Query:
 
 @statement(db)
 def _see() -> Query:
-    last_ms, idle_ms = Session.began_ms + LASTS_MS, db.now_ms + IDLE_MS
-    is_due = Session.seen_ms <= db.now_ms - STEP_MS
-    return (
-        Session.update(
-            seen_ms=db.now_ms,
-            ends_ms=Case(None, [(last_ms < idle_ms, last_ms)], idle_ms),
-        )
-        .where(Session.digest == slot("digest"), Session.ends_ms > db.now_ms, is_due)
-        .returning(Session.ends_ms)
-    )
+    seen_ms = slot(Session.seen_ms)
+    last_ms, idle_ms = Session.began_ms + LASTS_MS, seen_ms + IDLE_MS
+    ends_ms = Case(None, [(last_ms < idle_ms, last_ms)], idle_ms)
+    is_due = Session.seen_ms <= seen_ms - STEP_MS
+    row = Session.update(seen_ms=seen_ms, ends_ms=ends_ms)
+    return row.where(Session.digest == slot("digest"), is_due)
+
+
+def _write_seen(notes: list[tuple[str, int]]) -> None:
+    # All processes write in the same order, so that none waits for one that waits.
+    _see.run_many({"digest": digest, "seen_ms": ms} for digest, ms in sorted({*notes}))
+
+
+# No page waits for a lock only to note that its session was used.
+seen = Notes(_write_seen, lambda: timeouts.LIMITS.usage_seconds)
 
 
 @statement(db)

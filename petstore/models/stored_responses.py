@@ -17,7 +17,7 @@ from peewee import (
 from petstore import clock
 from petstore.models import RuleError
 from petstore.models.projects import Project
-from petstore.storage import BaseModel, Busy, db, slot, statement
+from petstore.storage import BaseModel, db, slot, statement
 
 KEPT_MS = clock.MS_PER_DAY
 
@@ -61,13 +61,10 @@ class StoredResponse(BaseModel):
     def find_locked(cls, attempt: Attempt) -> Self | None:
         """Lock the key, and return what `find` does.
 
-        Call it in the transaction of the write: a retry then waits here until that
-        transaction ends, or its process dies. Raises `StillRunning`.
+        Call it in the transaction of the write: a retry then waits here, or on SQLite
+        where that begins, until the first one ends, or its process dies.
         """
-        try:
-            db.lock_until_commit(attempt.lock_id)
-        except Busy:
-            raise StillRunning from None
+        db.lock_until_commit(attempt.lock_id)
         return cls.find(attempt)
 
     @classmethod

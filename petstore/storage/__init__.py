@@ -8,6 +8,7 @@ from petstore.storage.engine import NEVER as NEVER
 from petstore.storage.engine import BaseModel as BaseModel
 from petstore.storage.engine import Busy as Busy
 from petstore.storage.engine import CounterModel as CounterModel
+from petstore.storage.engine import Locked as Locked
 from petstore.storage.engine import Statement as Statement
 from petstore.storage.engine import close_connections as close_connections
 from petstore.storage.engine import counters as counters

@@ -6,6 +6,7 @@ than running it costs in SQLite.
 
 import math
 import queue
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from functools import partial
@@ -22,6 +23,7 @@ from peewee import (
     Model,
     Query,
     Select,
+    SelectQuery,
     Tuple,
 )
 
@@ -40,7 +42,11 @@ UNCONVERTED = {
     *(peewee.BigAutoField, peewee.BigIntegerField, peewee.ForeignKeyField),
     *(peewee.BlobField, peewee.TextField),
 }
-READS = ("SELECT", "PRAGMA", "EXPLAIN", "SHOW")
+# What begins a query that only reads. One that begins with WITH may write, too.
+READ = re.compile(
+    r"SELECT|PRAGMA|EXPLAIN|SHOW|WITH(?!.*\b(INSERT|UPDATE|DELETE|MERGE)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 db = DatabaseProxy()  # the data
 counters = DatabaseProxy()  # on PostgreSQL the same database
@@ -69,6 +75,10 @@ class CounterModel(Model):
 
 class Busy(peewee.OperationalError):
     """Others have kept a lock, or all connections, for too long."""
+
+
+class Locked(Busy):
+    """Others have kept a lock for too long."""
 
 
 class NoAnswer(Busy):
@@ -165,10 +175,10 @@ class Engine(Database):
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
         """Run a statement; one that writes is a transaction of its own."""
-        if sql.startswith(READS) or self.in_transaction():
+        if READ.match(sql) or self.in_transaction():
             return super().execute_sql(sql, params)
         with self.transaction():
-            return super().execute_sql(sql, params)
+            return self._fetched(super().execute_sql(sql, params))
 
     def fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
         """Run a statement with a value for each slot, and return all its rows."""
@@ -220,6 +230,10 @@ class Engine(Database):
         else:
             connection.close()
         self._places.put(None)
+
+    def _fetched(self, cursor: Any) -> Any:
+        """Return a cursor whose rows can be read after the COMMIT."""
+        return cursor
 
     def _open(self) -> Any:
         raise NotImplementedError
@@ -292,7 +306,7 @@ class Statement:
         }
         written = self._written[type(database)] = Written(
             sql,
-            isinstance(query, Select),
+            isinstance(query, SelectQuery),
             database.placeholder("now_ms") in sql,
             of_slots,
             of_columns,

@@ -14,9 +14,10 @@ from psycopg.types.numeric import Int8Dumper
 from petstore import clock, concurrency, randomness, timeouts
 from petstore.clock import MS_PER_SECOND
 from petstore.storage.engine import (
-    READS,
+    READ,
     Busy,
     Engine,
+    Locked,
     NoAnswer,
     Pairs,
     Row,
@@ -33,7 +34,7 @@ _VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
 ISOLATION = "READ COMMITTED"
 
 # The server has waited for too long: for a lock, or for the end of a statement.
-GIVEN_UP = ("55P03", "57014")
+LOCK_NOT_AVAILABLE, CANCELED = "55P03", "57014"
 READ_ONLY = "25006"  # what a server answers to a write
 SERIALIZATION_FAILURE = "40001"
 # What psycopg takes for errors of the program, and is a state of the server.
@@ -171,7 +172,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
     def execute_sql(self, sql: str, params: Any = None) -> Any:
         self.connection()  # where it fails, that is no error of the statement
         run = super().execute_sql
-        if sql.startswith(READS) and not self.in_transaction():
+        if READ.match(sql) and not self.in_transaction():
             return self._read(self._run, run, sql, params)
         return self._run(run, sql, params)
 
@@ -331,7 +332,9 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         except peewee.OperationalError as error:
             if isinstance(error.__context__, Late):
                 raise NoAnswer(str(error)) from error
-            if _state_of(error) in GIVEN_UP:
+            if _state_of(error) == LOCK_NOT_AVAILABLE:
+                raise Locked(str(error)) from error
+            if _state_of(error) == CANCELED:
                 raise Busy(str(error)) from error
             raise
 

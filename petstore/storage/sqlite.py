@@ -5,7 +5,7 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial, reduce
 from operator import and_
@@ -20,6 +20,7 @@ from petstore.concurrency import call_in_thread
 from petstore.storage.engine import (
     Busy,
     Engine,
+    Locked,
     Pairs,
     Row,
     Written,
@@ -55,6 +56,27 @@ BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 class RolledBack(peewee.OperationalError):
     """SQLite has rolled back a transaction by itself, as it does on a full disk."""
+
+
+class Rows:
+    """The rows of a statement that has ended, in place of its cursor."""
+
+    def __init__(self, cursor: Any) -> None:
+        self._rows = iter(cursor.fetchall())
+        self.description, self.rowcount = cursor.description, cursor.rowcount
+        self.lastrowid = cursor.lastrowid
+
+    def __iter__(self) -> Iterator[Row]:
+        return self._rows
+
+    def fetchone(self) -> Row | None:
+        return next(self._rows, None)
+
+    def fetchall(self) -> list[Row]:
+        return list(self._rows)
+
+    def close(self) -> None:
+        pass
 
 
 class Sqlite(Engine, peewee.SqliteDatabase):
@@ -98,16 +120,20 @@ class Sqlite(Engine, peewee.SqliteDatabase):
     def begin(
         self, lock_type: str = "IMMEDIATE", lock_seconds: float | None = None
     ) -> None:
-        """Begin a transaction; raises `Busy` if others keep the file locked."""
+        """Begin a transaction; raises `Locked` if others keep the file locked.
+
+        One limit holds for the other writers of this process and of others together.
+        """
         if lock_type == "DEFERRED":
             super().begin(lock_type)
             return
-        seconds = seconds_left(lock_seconds or self._busy_seconds)
         self.connection()
+        seconds = seconds_left(lock_seconds or self._busy_seconds)
+        ends = clock.monotonic() + seconds
         if not self._writer.acquire(blocking=False):
             self._wait_for_writer(seconds)
         try:
-            self._try(super().begin, lock_type)
+            self._try(super().begin, lock_type, ends=ends)
         except BaseException:
             self._writer.release()
             raise
@@ -163,9 +189,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         """Run a statement, again while another process has locked the file."""
         self.connection()  # where it fails, that is no error of the statement
         self._require_transaction()
-        if "RETURNING" in sql and not self.in_transaction():
-            # Peewee reads its rows after the COMMIT, which would wait for that.
-            raise peewee.ProgrammingError("RETURNING needs a transaction around it")
         return self._try(super().execute_sql, sql, params)
 
     def run_many(self, written: Written, many: list[dict[str, Any]]) -> None:
@@ -238,6 +261,9 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         connect = super(Engine, self)._connect  # type: ignore[misc]  # internal
         return self._try(connect)
 
+    def _fetched(self, cursor: Any) -> Any:
+        return Rows(cursor) if cursor.description else cursor  # after a RETURNING
+
     def _is_reusable(self, connection: sqlite3.Connection) -> bool:
         try:
             return not connection.in_transaction
@@ -270,29 +296,33 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         if self.in_transaction() and not self._state.conn.in_transaction:
             raise RolledBack("an error has ended the transaction")
 
-    def _try(self, function: Callable[..., Result], *arguments: Any) -> Result:
+    def _try(
+        self,
+        function: Callable[..., Result],
+        *arguments: Any,
+        ends: float | None = None,
+    ) -> Result:
         """Call a function until no other process has locked the file.
 
-        Raises `Busy` where that takes too long, and at once in a transaction.
+        Raises `Locked` where that takes too long, and at once in a transaction.
         """
-        ends = None
         while True:
             try:
                 return function(*arguments)
             except (sqlite3.OperationalError, peewee.OperationalError) as error:
                 if _code_of(error) not in BUSY:
                     raise
-                seconds = seconds_left(self._busy_seconds)
-                ends = ends or clock.monotonic() + seconds
-                if self.in_transaction() or clock.monotonic() >= ends:
-                    raise Busy("another process keeps the file locked") from error
+                now = clock.monotonic()
+                ends = ends or now + seconds_left(self._busy_seconds)
+                if self.in_transaction() or now >= ends:
+                    raise Locked("another process keeps the file locked") from error
             time.sleep(timeouts.LIMITS.retry_seconds)
 
     def _wait_for_writer(self, seconds: float) -> None:
         """Wait for the turn to write, without a connection: others need one to read."""
         self.close()
         if not self._writer.acquire(timeout=seconds):
-            raise Busy("others keep the database busy")
+            raise Locked("others keep the database busy")
         try:
             self.connect()
         except BaseException:

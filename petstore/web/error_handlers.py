@@ -14,7 +14,7 @@ from petstore.errors import ERRORS, NO_HEADERS, ErrorResponse, InvalidRequest
 from petstore.events import emit
 from petstore.models import RuleError
 from petstore.models.projects import Project
-from petstore.storage import Busy, db
+from petstore.storage import Busy, Locked, db
 from petstore.web.application import JsonResponse, current_request
 
 # What an error of Flask or Werkzeug is here, by its status. Their others are invalid
@@ -59,7 +59,7 @@ def _answer_database_error(error: peewee.PeeweeException) -> Response:
     if not db.is_outage(error):
         return _answer_bug(error)
     # Where requests keep locks and connections from each other, nothing is broken.
-    event = "database_busy" if type(error) is Busy else "database_error"
+    event = "database_busy" if type(error) in (Busy, Locked) else "database_error"
     emit(event, reason=str(error))
     db.recover(error)
     away = "The database does not answer at the moment"

@@ -10,11 +10,12 @@ from werkzeug.test import TestResponse
 from petstore.models.pets import Pet
 from petstore.models.projects import Plan, Project
 from petstore.models.stored_responses import Attempt, StoredResponse
+from petstore.storage import db
 from petstore.storage.engine import Busy
 from tests.harness.answers import error_of
 from tests.harness.clients import ORDERS, PETS
 from tests.harness.clocks import Clock
-from tests.harness.databases import of_one_engine
+from tests.harness.databases import locked, of_one_engine
 
 REX = b'{"name": "Rex", "categoryId": 7}'
 JSON = "application/json"
@@ -74,6 +75,18 @@ def test_pet_and_its_response_are_stored_together_or_not_at_all(
         patch.setattr(owner, name, fail_with(error))
         assert post(client).status_code == status
     assert client.get(PETS).json == []
+    assert post(client).status_code == 201
+
+
+@of_one_engine
+def test_retry_is_told_that_the_first_request_may_keep_the_file_locked(
+    set_limits: Callable[..., None], client: FlaskClient
+):
+    set_limits(replay_lock_seconds=0.1)
+    with locked(str(db.file)):
+        answer = post(client)
+    assert error_of(answer) == (409, "idempotency_key_in_use")
+    assert answer.headers["Retry-After"] == "1"
     assert post(client).status_code == 201
 
 

@@ -11,6 +11,7 @@ import pytest
 from psycopg.pq import TransactionStatus
 
 from petstore.storage import counters, db
+from petstore.storage.sqlite import Rows
 
 MEASURED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 # Any number of values, of a list or of a row.
@@ -74,27 +75,6 @@ def watched(watch: Callable[[Any, str, Any, Callable], Any]) -> Iterator[None]:
             patch.setattr(database, "execute_sql", watched_execute)
             patch.setattr(database, "run_many", run_many)
         yield
-
-
-class Rows:
-    """The rows of a statement that has ended, in place of its cursor."""
-
-    def __init__(self, cursor: Any) -> None:
-        self.description, self.rowcount = cursor.description, cursor.rowcount
-        self.lastrowid = cursor.lastrowid
-        self._rows = iter(cursor.fetchall())
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._rows
-
-    def fetchone(self) -> Any:
-        return next(self._rows, None)
-
-    def fetchall(self) -> list[Any]:
-        return list(self._rows)
-
-    def close(self) -> None:
-        pass
 
 
 def _steps(connection: Any, _sql: str, _values: Any, run: Callable) -> tuple[Any, int]:

@@ -303,13 +303,22 @@ def _witnesses(dice: random.Random, faults: list[Fault]) -> Iterator[Client]:
     """Return clients that show what a fault does to a certain request.
 
     Some write while a COMMIT fails, and then nobody for a while. One asks while Redis
-    is late or cuts, and later. One keeps its connection while the worker stops, and
+    is late or cuts, and later. While a file is locked, one opens a page and some write
+    with an Idempotency-Key. One keeps its connection while the worker stops, and
     one comes.
     """
     for number, fault in enumerate(faults):
         if fault.what in ("redis slow", "redis cut amid a hit"):
             deeds = (Deed("list_pets", 1.2),) * 16
             yield Client(f"pacer-{number}", "api", fault.start, deeds, "quiet")
+        if fault.what == "locked":
+            looks = [Deed("open_page", each, chosen={"page": ""}) for each in (0, 0.6)]
+            start = max(0.0, fault.start - 0.5)
+            yield Client(f"looker-{number}", "clerk", start, tuple(looks), "quiet")
+            deed = Deed("add", 0.05, chosen=VOLLEY | {"has_key": True, "tries": 1})
+            for each in range(3):
+                name = f"writer-{number}-{each}"
+                yield Client(name, "api", fault.start, (deed,), "quiet")
         if fault.what == "stop":
             deeds = Deed("list_pets"), Deed("list_pets", 45.0)
             before, after = max(0.0, fault.start - 0.5), fault.start + 0.01

@@ -204,6 +204,7 @@ def answers_come_in_time(stage: "Stage") -> Iterator[str]:
     database = windows(stage, "disk", *LOCKED, after=RECOVERY_SECONDS)
     hanging = windows(stage, "disk stalled", *LOCKED, after=STALLED[1])
     stalled = windows(stage, "disk stalled", after=STALLED[1])
+    hiding = windows(stage, "disk", LOCKED[1], after=RECOVERY_SECONDS)  # from readers
     counters = windows(stage, "redis", after=RECOVERY_SECONDS)
     everything = stage.history.entries
     writes = [each for each in everything if each.method not in ("GET", "HEAD")]
@@ -215,7 +216,13 @@ def answers_come_in_time(stage: "Stage") -> Iterator[str]:
             limit += COUNTER_SECONDS + TOLERANCE  # beside what it takes otherwise
         if overlaps(entry, database):
             limit = max(limit, FAILING_SECONDS + TOLERANCE)
-        if overlaps(entry, hanging):
+        is_short = entry.idempotency_key or entry not in writes
+        if is_short and not overlaps(entry, hiding):
+            if overlaps(entry, hanging):
+                # Behind others of its caller, and for the lock.
+                limit += LIMITS.turn_seconds * (beside > LIMITS.few_requests)
+                limit += LIMITS.replay_lock_seconds * (entry in writes)
+        elif overlaps(entry, hanging):
             limit = HANGING_SECONDS + TOLERANCE
             if entry.status != 503:
                 limit += COUNTER_SECONDS + 2 * STALLED[1]
@@ -246,8 +253,11 @@ def nobody_starves(stage: "Stage") -> Iterator[str]:
 @rule("503 while the database is away, and recovery without a restart")
 def failures_have_a_reason(stage: "Stage") -> Iterator[str]:
     away = windows(stage, "disk", *LOCKED, after=RECOVERY_SECONDS)
+    failing = windows(stage, "disk", LOCKED[1], after=RECOVERY_SECONDS)
     for entry in stage.history.entries:
         is_away = entry.status == 503 and overlaps(entry, away)
+        if entry.idempotency_key and not overlaps(entry, failing):
+            is_away = False  # a 409: the first request with the key may be under way
         # Whether it waited for good reason is another rule.
         has_waited = entry.waited > LIMITS.turn_seconds - TOLERANCE
         is_crowded = has_waited and REFUSED in f"{entry.json}"

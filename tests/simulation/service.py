@@ -21,6 +21,7 @@ from gunicorn.config import Config
 from petstore import create_app, log, randomness, timeouts
 from petstore.concurrency import Delayed
 from petstore.models.requests import Notes, failures, uses
+from petstore.models.sessions import seen
 from petstore.server.worker import Worker
 from petstore.settings import read_settings
 from petstore.storage import db
@@ -140,6 +141,7 @@ class Service:
             self.is_serving = False
             failures.flush()
             uses.flush()
+            seen.flush()
             self._loop.kill()  # its other greenlets end with the process
             gevent.sleep(1)
         except Killed:
