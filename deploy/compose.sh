@@ -5,7 +5,8 @@
 #   compose.sh start DOMAIN EMAIL   serve on HTTPS; EMAIL is told of certificates
 #   compose.sh key NAME             create a project, and print its first key
 #   compose.sh flask ...            any command of docs/operating.md
-#   compose.sh upgrade TAG          back up, upgrade to a release, and print the way back
+#   compose.sh upgrade [COMMIT]     back up, upgrade to what the branch has, or to that
+#                                   commit, and print the way back
 #
 # Passwords are made once, in deploy/.env, which only its owner can read.
 set -eu
@@ -33,7 +34,7 @@ start() {
 	if [ ! -e .env ]; then
 		: "${2:?the first start needs DOMAIN and EMAIL}"
 		cat >.env.new <<-END
-			TAG=$(git describe --tags --always)
+			TAG=$(git rev-parse --short HEAD)
 			PETSTORE_BASE_DOMAIN=$1
 			ACME_EMAIL=$2
 			POSTGRES_PASSWORD=$(password)
@@ -45,21 +46,30 @@ start() {
 }
 
 upgrade() {
-	before=$(git describe --tags --always)
-	git fetch --quiet --tags
-	git rev-parse --quiet --verify "$1^{commit}" >/dev/null || {
-		echo "There is no release $1; git tag lists them." >&2
+	before=$(git rev-parse --short HEAD)
+	git fetch --quiet
+	# An upgrade to a commit has left the branch, which is then the clone's first one.
+	branch=$(git branch --show-current)
+	branch=${branch:-$(git for-each-ref --count=1 --format='%(refname:short)' refs/heads)}
+	wanted=${1-"$branch@{upstream}"}
+	commit=$(git rev-parse --quiet --verify --short "$wanted^{commit}") || {
+		echo "There is no commit $wanted in this repository." >&2
 		exit 2
 	}
 	mkdir -p backups
-	backup=$PWD/backups/before-$1-$(date -u +%Y%m%dT%H%M%SZ).dump
+	backup=$PWD/backups/before-$commit-$(date -u +%Y%m%dT%H%M%SZ).dump
 	compose exec -T postgresql pg_dump --username=petstore --format=custom petstore >"$backup.partial"
 	mv "$backup.partial" "$backup"
-	git checkout --quiet "$1"
-	sed -i "s/^TAG=.*/TAG=$1/" .env
+	if [ $# = 1 ]; then
+		git checkout --quiet --detach "$commit"
+	else
+		git checkout --quiet "$branch"
+		git merge --quiet --ff-only "$commit"
+	fi
+	sed -i "s/^TAG=.*/TAG=$commit/" .env
 	compose up --build --detach
 	cat <<-END
-		$1 is running. The database as it was before is in $backup.
+		$commit is running. The database as it was before is in $backup.
 		The way back, which leaves the database as it is:
 		  $script upgrade $before
 		Only to lose what was written since, restore it after that:
@@ -71,7 +81,7 @@ upgrade() {
 
 # It is read as a whole, before an upgrade replaces this file.
 case "${1-} $#" in
-"start 1" | "start 3" | "upgrade 2" | "key 2" | "flask "*)
+"start 1" | "start 3" | "upgrade 1" | "upgrade 2" | "key 2" | "flask "*)
 	"$@"
 	exit
 	;;

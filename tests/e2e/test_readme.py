@@ -14,6 +14,8 @@ from tests.harness.documents import commands_below
 from tests.harness.servers import ROOT, free_port, running
 
 SAMPLE, ANIMALS = commands_below("README.md", "Pet Store Service")[0].splitlines()
+START, TESTS = commands_below("README.md", "Start")
+CLONE, _, RUN = START.splitlines()
 BOTH = ["name", "categoryId"]
 QUOTA = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]
 
@@ -54,7 +56,7 @@ def first_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FirstRun]:
     (venv / "run.stamp").touch()
     port, log = free_port(), venv / "log"
     environ = {"DATABASE_URL": f"sqlite:///{venv}/petstore.db", "PORT": f"{port}"}
-    with running(["make", "run", f"VENV={venv}"], port, log, environ):
+    with running([*RUN.split(), f"VENV={venv}"], port, log, environ):
         printed = log.read_text().splitlines()
         yield FirstRun(venv / "bin", f"http://127.0.0.1:{port}", environ, printed)
 
@@ -64,6 +66,11 @@ def pasted(first_run: FirstRun) -> str:
     """The curl line that `make run` prints."""
     [line] = [line for line in first_run.printed if line.startswith("  curl")]
     return line
+
+
+def test_three_commands_lead_to_a_running_service_and_one_to_its_tests():
+    assert CLONE == "git clone REPOSITORY petstore"
+    assert (RUN, TESTS) == ("make run", "make test\n")
 
 
 def test_printed_curl_line_lists_the_animals(first_run: FirstRun, pasted: str):
