@@ -215,8 +215,7 @@ class Settings:
     dns_servers: tuple[Address, ...] = setting(
         "PETSTORE_DNS_SERVERS", listed(address), ()
     )
-    """`HOST:PORT,…`, the servers that are asked, over UDP, when a domain is
-    verified"""
+    """`HOST:PORT,…`, the servers that are asked when a domain is verified"""
     tls_address: Address | None = setting("PETSTORE_TLS_ADDRESS", address)  # noqa: RUF009 (it makes a field)
     """where the TLS proxy listens; the service makes the first handshake for a new
     domain there"""

@@ -16,12 +16,30 @@ import dns.nameserver
 import dns.resolver
 
 from petstore import clock, timeouts
+from petstore.concurrency import call_in_thread
 from petstore.hosting.names import is_apex, is_public, proof_name, registered
 from petstore.models.domains import DnsResult
 from petstore.settings import Address
 
 TTL_SECONDS = 3600  # specification section 1
 MAX_CNAMES = 8
+MAX_SHOWN = 8  # addresses of a name
+MAX_SHOWN_LENGTH = 200  # of a TXT record
+CAA = '0 issue "letsencrypt.org"'
+# What CAA records call the authorities of Caddy: Let's Encrypt, and ZeroSSL.
+AUTHORITIES = {b"letsencrypt.org", b"sectigo.com"}
+# As https://www.cloudflare.com/ips lists the addresses of its proxy.
+CLOUDFLARE = [
+    ipaddress.ip_network(network)
+    for network in (
+        *("103.21.244.0/22", "103.22.200.0/22", "103.31.4.0/22", "104.16.0.0/13"),
+        *("104.24.0.0/14", "108.162.192.0/18", "131.0.72.0/22", "141.101.64.0/18"),
+        *("162.158.0.0/15", "172.64.0.0/13", "173.245.48.0/20", "188.114.96.0/20"),
+        *("190.93.240.0/20", "197.234.240.0/22", "198.41.128.0/17", "2400:cb00::/32"),
+        *("2405:8100::/32", "2405:b500::/32", "2606:4700::/32", "2803:f800::/32"),
+        *("2a06:98c0::/29", "2c0f:f248::/32"),
+    )
+]
 # What is internal to the operator's network is not shown to projects.
 INTERNAL_NAME = "a name that is not public"
 INTERNAL_ADDRESS = "an address that is not public"
@@ -47,11 +65,10 @@ class RequiredRecords(NamedTuple):
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """A CNAME record; for an apex, which cannot have one, ALIAS and TXT."""
-        if not is_apex(self.name):
-            return (Record("CNAME", self.name, self.target),)
+        """A CNAME record, for an apex ALIAS; and TXT, for where no CNAME is seen."""
+        kind = "ALIAS or ANAME" if is_apex(self.name) else "CNAME"
         return (
-            Record("ALIAS or ANAME", self.name, self.target),
+            Record(kind, self.name, self.target),
             Record("TXT", proof_name(self.name), self.token),
         )
 
@@ -81,32 +98,52 @@ def _check(required: RequiredRecords, lookup: "Lookup") -> DnsResult:
     chain = _chain(name, target, lookup)
     shown = " → ".join(chain)
     if chain[-1] == target:
-        return DnsResult(True, f"{shown}: the CNAME record is right.")
+        return _verified(name, f"{shown}: the CNAME record is right.", lookup)
     if len(chain) > 1:
         advice = f"Change the CNAME record of {name} so that it points at {target}."
         return DnsResult(False, f"Found {shown}. {advice}")
-    advice = (
-        f"Create the {kind} record that points it at {target}; a new record may take "
-        "an hour to be seen everywhere."
-    )
+    advice = f"Create the {kind} record that points it at {target}"
     found = lookup.addresses(name)
-    if not (found and is_apex(name)):
-        others = f", only {_shown(found)}" if found else " yet, and no address"
-        return DnsResult(False, f"{name} has no {kind} record{others}. {advice}")
+    if not found:
+        text = f"{name} has no {kind} record yet, and no address. {advice}"
+        return DnsResult(False, f"{text}; it may take an hour to be seen everywhere.")
     right = lookup.addresses(target, may_be_internal=True)
-    if not right:  # which is no fault of the domain's owner
+    if not right and is_apex(name):  # which is no fault of the domain's owner
         advice = "this is for the operators of the service to put right"
         return DnsResult(None, f"{target} itself has no address in DNS; {advice}.")
+    given = f"{name} has no {kind} record, only {_shown(found)}"
     if not found <= right:
-        differ = f"{name} has {_shown(found)}, but {target} has {_shown(right)}"
-        return DnsResult(False, f"{differ}. {advice}")
+        if is_apex(name):
+            given = f"{name} has {_shown(found)}, but {target} has {_shown(right)}"
+        return DnsResult(False, f"{given}. {advice}{_proxy_advice(found)}")
     texts = lookup.find(proof := proof_name(name), "TXT")
     if token.encode() in (b"".join(text.strings).strip() for text in texts):
         proved = f"{name} has the addresses of {target}, and the TXT record."
-        return DnsResult(True, proved)
-    held = f", but the TXT record holds {texts[0]}" if texts else ""
-    advice = f"Create a TXT record at {proof} that holds {token}."
-    return DnsResult(False, f"The addresses are right{held}. {advice}")
+        return _verified(name, proved, lookup)
+    held = f", but the TXT record holds {texts[0]}"[:MAX_SHOWN_LENGTH] if texts else ""
+    needed = f"a TXT record at {proof} that holds {token}"
+    if is_apex(name):
+        return DnsResult(False, f"The addresses are right{held}. Create {needed}.")
+    hidden = f"if your provider shows addresses instead (CNAME flattening), {needed}"
+    return DnsResult(False, f"{given}{held}. {advice}, or, {hidden}.")
+
+
+def _verified(name: str, text: str, lookup: "Lookup") -> DnsResult:
+    """Return that the domain is verified, and whether it can have a certificate.
+
+    The closest name with CAA records says who may issue one (RFC 8659).
+    """
+    records: list[Any] = []
+    with suppress(Unanswered):
+        while name and not records:
+            records = lookup.find(holder := name, "CAA", may_be_internal=True)
+            name = name.partition(".")[2]
+    values = [each.value for each in records if each.tag.lower() == b"issue"]
+    issuers = {value.partition(b";")[0].strip().lower() for value in values}
+    if issuers and not issuers & AUTHORITIES:
+        forbid = f"The CAA records of {holder} allow no certificate of Let's Encrypt"
+        text += f" {forbid} or ZeroSSL: create the CAA record {CAA} there too."
+    return DnsResult(True, text)
 
 
 def _chain(name: str, target: str, lookup: "Lookup") -> list[str]:
@@ -127,11 +164,24 @@ def _chain(name: str, target: str, lookup: "Lookup") -> list[str]:
 
 
 def _shown(addresses: set[str]) -> str:
-    public = [text for text in sorted(addresses) if _is_public_address(text)]
+    shown = sorted(addresses)[:MAX_SHOWN]
+    public = [text for text in shown if _is_public_address(text)]
     words = [f"the addresses {', '.join(public)}"] if public else []
-    if len(public) < len(addresses):
+    if len(public) < len(shown):
         words.append(INTERNAL_ADDRESS)
+    if more := len(addresses) - len(shown):
+        words.append(f"{more} more")
     return " and ".join(words)
+
+
+def _proxy_advice(addresses: set[str]) -> str:
+    """Return what to do about a record that a proxy hides behind its own addresses."""
+    some = [ipaddress.ip_address(text) for text in sorted(addresses)[:MAX_SHOWN]]
+    if any(address in network for address in some for network in CLOUDFLARE):
+        return ", and set its proxy status at Cloudflare, which hides it, to DNS only."
+    return (
+        ". If it is there already, switch off the proxy of your provider that hides it."
+    )
 
 
 def _is_public_address(text: str) -> bool:
@@ -187,24 +237,58 @@ class Lookup:
         }
 
 
-class UdpNameserver(dns.nameserver.Do53Nameserver):
-    """A DNS server whose answers have at most the 512 bytes of UDP without EDNS.
+class BoundedNameserver(dns.nameserver.Do53Nameserver):
+    """A DNS server whose answers over TCP are bounded, and parsed in a thread.
 
-    To parse the 64 KB of an answer over TCP may take ten seconds, during which a worker
-    does nothing else.
+    Over UDP without EDNS, they have at most 512 bytes. To parse 16 KiB may take as long
+    as a second, during which a worker would do nothing else.
     """
 
-    def query(self, *args: Any, **kwargs: Any) -> dns.message.Message:
-        if kwargs["max_size"]:
+    def query(
+        self, request: dns.message.QueryMessage, *args: Any, **kwargs: Any
+    ) -> dns.message.Message:
+        if not kwargs["max_size"]:
+            return super().query(request, *args, **kwargs)
+        try:
+            wire = self._exchange(request.to_wire(prepend_length=True), **kwargs)
+        except TimeoutError:
+            raise dns.exception.Timeout from None
+        response = call_in_thread(_parsed, wire)
+        if response is None or not request.is_response(response):
             raise dns.exception.FormError
-        return super().query(*args, **kwargs)
+        return response
+
+    def _exchange(self, query: bytes, timeout: float, **_: Any) -> bytes:
+        ends = clock.monotonic() + timeout
+
+        def receive(size: int) -> bytes:
+            received = b""
+            while len(received) < size:
+                connection.settimeout(max(ends - clock.monotonic(), 0.001))
+                if not (part := connection.recv(size - len(received))):
+                    raise EOFError
+                received += part
+            return received
+
+        with socket.create_connection((self.address, self.port), timeout) as connection:
+            connection.sendall(query)
+            size = int.from_bytes(receive(2))
+            if size > timeouts.LIMITS.dns_bytes:
+                raise dns.exception.FormError
+            return receive(size)
 
 
-def _nameservers(servers: Iterable[Address]) -> Iterator[UdpNameserver]:
+def _parsed(wire: bytes) -> dns.message.Message | None:
+    with suppress(Exception):  # gevent would print an error of a thread
+        return dns.message.from_wire(wire, raise_on_truncation=True)
+    return None
+
+
+def _nameservers(servers: Iterable[Address]) -> Iterator[BoundedNameserver]:
     for host, port in servers:
         with suppress(OSError):  # the others are queried
             found = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
-            yield UdpNameserver(str(found[0][4][0]), port)
+            yield BoundedNameserver(str(found[0][4][0]), port)
 
 
 def _text(name: dns.name.Name) -> str:

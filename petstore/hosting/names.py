@@ -13,6 +13,9 @@ from petstore.settings import LABEL
 MAX_NAME_LENGTH = 253  # RFC 1035 section 2.3.4, without the dot of the root
 PROOF_LABEL = "_petstore"
 A_LABEL = "xn--"
+# People paste an address of a browser or of a mail, and with it what stands around it.
+AROUND = " \t\r\n\xa0\u3000\u200b\u2060\ufeff<>\"'"
+AROUND_HOST = re.compile("(?is)^https?://|:[0-9]+(?=[/?#]|$)|[/?#].*")
 # Browsers take a name that ends in a number for an IP address.
 ADDRESS = re.compile(r"(^|\.)(0x[0-9a-f]*|[0-9]+)$")
 # Nobody can register a name below these (RFC 6761 and IANA's registry of names for
@@ -30,8 +33,8 @@ def suffixes() -> PublicSuffixList:
 
 
 def normalised(text: str, base_domain: str) -> str:
-    """Return the name in lower case and A-labels; raises `DomainNotAllowed`."""
-    name = _ascii(text.strip())
+    """Return the name in lower case and A-labels, alone; raises `DomainNotAllowed`."""
+    name = _ascii(AROUND_HOST.sub("", text.strip(AROUND)))
     if name == base_domain or name.endswith(f".{base_domain}"):
         raise DomainNotAllowed(
             f"{name} belongs to this service; enter a domain that you have registered."
@@ -89,8 +92,8 @@ def _ascii(typed: str) -> str:
                 return name
     raise DomainNotAllowed(
         "This is not a valid domain name. Enter the name alone, like shop.example.org: "
-        "no https://, port or path, no IP address, and no wildcard. Its parts have 1 "
-        "to 63 letters, digits and inner hyphens, with dots between them."
+        "no IP address, and no wildcard. Its parts have 1 to 63 letters, digits and "
+        "inner hyphens, with dots between them."
     )
 
 

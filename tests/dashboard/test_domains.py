@@ -34,7 +34,10 @@ def act(browser: Browser, domain: Domain, deed: str, **fields: str) -> str:
 def test_adding_a_domain_shows_the_records_to_create(browser: Browser):
     assert f"https://shelter.{BASE}/v1" in browser.read(DOMAINS)
     for typed, parts in (
-        (" Shop.Example.ORG. ", ("CNAME", NAME, f"shelter.{BASE}", "3600")),
+        (
+            "https://Shop.Example.ORG./",
+            ("CNAME", NAME, f"shelter.{BASE}", "3600", f"_petstore.{NAME}"),
+        ),
         ("example.org", ("ALIAS or ANAME", "TXT", "_petstore.example.org")),
     ):
         page = browser.follow(DOMAINS, name=typed)
@@ -73,7 +76,7 @@ def test_verification_shows_what_is_wrong_or_the_certificate(
     nameserver.put(NAME, "CNAME", f"shelter.{BASE}")
     assert "shop.example.org is yours" in act(browser, domain, "verify")
     page = browser.read(page_of(domain))
-    for part in ("Verified Primary", "Active from", "Test Authority", "keep this"):
+    for part in ("Verified Primary", "Active from", "Test Authority", "keep these"):
         assert part in page
     nameserver.is_silent = True
     set_limits(dns_seconds=0.2, dns_server_seconds=0.1)

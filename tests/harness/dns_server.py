@@ -2,8 +2,9 @@
 
 import socket
 import socketserver
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import dns.flags
 import dns.message
@@ -30,6 +31,7 @@ class DnsServer:
         self.records: dict[str, dict[str, list[str]]] = {}
         self.twist: Twist = lambda answer, is_tcp: None
         self.is_silent = False
+        self.pause_seconds = 0.0  # before each byte of a response over TCP
         self.queries: list[tuple[str, str]] = []
 
     def put(self, name: str, kind: str, *values: str) -> None:
@@ -103,4 +105,10 @@ class _Stream(socketserver.BaseRequestHandler):
         length = int.from_bytes(self.request.recv(2, socket.MSG_WAITALL))
         wire = self.request.recv(length, socket.MSG_WAITALL)
         if answer := self.server.dns.answer(wire, is_tcp=True):
-            self.request.sendall(len(answer).to_bytes(2) + answer)
+            answer = len(answer).to_bytes(2) + answer
+            with suppress(ConnectionError):  # the client has given up
+                while answer:
+                    time.sleep(pause := self.server.dns.pause_seconds)
+                    size = 1 if pause else len(answer)
+                    self.request.sendall(answer[:size])
+                    answer = answer[size:]

@@ -10,6 +10,7 @@ import dns.rdatatype
 import dns.resolver
 import pytest
 
+from petstore.hosting import dns as module
 from petstore.hosting.dns import (
     DnsResult,
     Lookup,
@@ -54,6 +55,7 @@ def test_what_is_found_is_shown_with_the_record_to_create(nameserver: DnsServer)
         ({}, f"{NAME} has no CNAME record yet, and no address. Create the CNAME"),
         ({"A": ["9.9.9.1"]}, "no CNAME record, only the addresses 9.9.9.1. Create"),
         ({"CNAME": ["typo.example.net"]}, f"Found {NAME} → typo.example.net. Change"),
+        ({"A": [f"9.9.9.{n}" for n in range(10, 30)]}, "9.9.9.17 and 12 more. Create"),
     ):
         nameserver.records[NAME] = records
         text = fault(nameserver)
@@ -154,6 +156,43 @@ def test_what_is_found_at_an_apex_instead_is_shown(apex_server: DnsServer):
         assert found in fault(apex_server, APEX)
 
 
+def test_caa_records_that_forbid_the_certificate_are_told(apex_server: DnsServer):
+    right = {name: dict(kinds) for name, kinds in apex_server.records.items()}
+    right[NAME] = {"A": ["9.9.9.1"]}
+    right[f"_petstore.{NAME}"] = {"TXT": ["token-1"]}
+    for name, records, is_told in (
+        (NAME, ['0 issue "pki.goog; a=b"'], True),
+        ("example.org", ['0 issue "digicert.com"', '0 iodef "mailto:a@b.org"'], True),
+        ("org", ['128 Issue ";"'], True),
+        ("example.org", ['0 issuewild "digicert.com"'], False),
+        ("example.org", ['0 issue "x.org"', '0 issue "LetsEncrypt.org ; a=b"'], False),
+        ("example.org", ['0 issue " sectigo.com"'], False),
+    ):
+        apex_server.records = {each: dict(kinds) for each, kinds in right.items()}
+        apex_server.put(name, "CAA", *records)
+        result = check(apex_server)
+        assert result.is_verified
+        told = f"The CAA records of {name} allow no certificate of Let's Encrypt"
+        assert (told in result.text) is is_told
+
+
+def test_closest_caa_records_count_and_none_that_are_not_answered(
+    nameserver: DnsServer,
+):
+    def fail_caa(answer: dns.message.Message, _: bool) -> None:
+        if answer.question[0].rdtype == dns.rdatatype.CAA:
+            answer.set_rcode(dns.rcode.SERVFAIL)
+
+    nameserver.put(NAME, "CNAME", TARGET)
+    nameserver.put(TARGET, "CAA", '0 issue "letsencrypt.org"')
+    nameserver.put("example.org", "CAA", '0 issue "digicert.com"')
+    assert "CAA" not in check(nameserver).text
+    nameserver.put(TARGET, "CAA", '0 issue "digicert.com"')
+    assert f"CAA records of {NAME} allow no" in check(nameserver).text
+    nameserver.twist = fail_caa
+    assert check(nameserver).is_verified
+
+
 def test_a_target_without_address_is_the_operators_fault(apex_server: DnsServer):
     del apex_server.records["proxy.internal"]
     assert "for the operators of the service" in fault(apex_server, APEX)
@@ -176,14 +215,49 @@ def test_server_error_is_reported(nameserver: DnsServer):
         assert "answer with an error" in fault(nameserver)
 
 
-def test_answer_that_is_too_long_for_udp_is_refused(nameserver: DnsServer):
-    def truncate(answer: dns.message.Message, _is_tcp: bool) -> None:
+def cut(answer: dns.message.Message, is_tcp: bool) -> None:
+    """Leave the answer to TCP, as a server does whose answer does not fit."""
+    if not is_tcp:
+        answer.answer.clear()
         answer.flags |= dns.flags.TC
 
+
+def test_long_answer_is_read_over_tcp_up_to_a_bound(
+    apex_server: DnsServer, monkeypatch: pytest.MonkeyPatch
+):
+    parsed = []
+    call = lambda parse, wire: parsed.append(len(wire)) or parse(wire)  # noqa: E731
+    monkeypatch.setattr(module, "call_in_thread", call)
+    apex_server.twist = cut
+    others = [f'"{number:03}{"x" * 200}"' for number in range(71)]
+    apex_server.put(PROOF, "TXT", *others, "token-1")
+    assert check(apex_server, APEX).is_verified
+    assert 15_000 < max(parsed) < 16 * 1024  # in a thread, since it takes long
+    apex_server.put(PROOF, "TXT", *others, *(f'"y{text[2:]}' for text in others))
+    assert "answer with an error, or with too much" in fault(apex_server, APEX)
+    assert max(parsed) < 16 * 1024
+
+
+def test_answer_over_tcp_that_is_broken_or_late_is_none(
+    nameserver: DnsServer, set_limits: Callable[..., None]
+):
+    set_limits(dns_seconds=0.4, dns_server_seconds=0.3)
     nameserver.put(NAME, "CNAME", TARGET)
-    nameserver.twist = truncate
-    assert "or with too much" in fault(nameserver)
-    assert len(nameserver.queries) == 1  # and none over TCP
+
+    def truncate(answer: dns.message.Message, _: bool) -> None:
+        answer.flags |= dns.flags.TC
+
+    def confuse(answer: dns.message.Message, is_tcp: bool) -> None:
+        cut(answer, is_tcp)
+        answer.id ^= is_tcp
+
+    for twist in (truncate, confuse):
+        nameserver.twist = twist
+        assert "or with too much" in fault(nameserver)
+    nameserver.twist, nameserver.pause_seconds = cut, 0.02
+    began = time.monotonic()
+    assert "was not resolved in time" in fault(nameserver)
+    assert time.monotonic() - began < 2
 
 
 def test_unresolved_server_keeps_no_other_from_being_asked(nameserver: DnsServer):

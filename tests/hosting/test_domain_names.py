@@ -17,6 +17,11 @@ def test_names_are_normalised():
         ("faß.example.org", "xn--fa-hia.example.org"),
         ("shop。example。org", "shop.example.org"),
         ("ＳＨＯＰ.example.org", "shop.example.org"),
+        ("https://shop.example.org/", "shop.example.org"),
+        ("HTTP://Shop.example.org:8443/a/b?c=d:1#e", "shop.example.org"),
+        ("shop.example.org/v1", "shop.example.org"),
+        ("shop.example.org:443", "shop.example.org"),
+        (" <https://shop.example.org?x>\u200b", "shop.example.org"),
         *((same, same) for same in ("4.example.org", "me.github.io", "example.net")),
         *((same, same) for same in ("a" * 63 + ".test.example.org", f"not-{BASE}")),
     ):
@@ -32,13 +37,14 @@ NO_NAMES = {
     "belongs to this service": [BASE, f"Shelter.{BASE.upper()}.", f"a.b.{BASE}"],
     "not a valid domain name": [
         *("", " ", "*.example.org", "me@example.org"),
-        *("https://shop.example.org", "shop.example.org/v1", "shop.example.org:443"),
+        *("https://", "ftp://shop.example.org", "https://me@shop.example.org/"),
+        *("https://192.0.2.1/", "https://*.example.org/", "https://[2001:db8::1]/"),
         *("192.0.2.1", "192.0.2.1.", "１９２.0.2.1", "192.0.2.1。", "0x7f.1"),
         *("3221225985", "2001:db8::1", "[2001:db8::1]"),
         *("a_b.example.org", "-a.example.org", "a..example.org", "shop.example.org.."),
         *(".", "xn--a.example.org", "shop .example.org", "shop\0.example.org"),
         *("<b>.example.org", "☃.example.org", "a" * 64 + ".example.org"),
-        *("a." * 125 + "example.org", "ü" * 100_000),
+        *("a." * 125 + "example.org", "ü" * 100_000, ":" * 60_000 + "1" * 5),
         "ü." * 60 + "example.org",  # its A-labels are longer than a name may be
     ],
 }

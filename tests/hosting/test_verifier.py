@@ -54,7 +54,7 @@ def test_handshake_for_the_certificate_goes_to_the_proxy_and_nobody_waits_for_it
     wait_until(lambda: now(domain).certificate == "active", "no certificate")
     assert now(domain).certificate_issuer == "Test Authority"
     assert proxy.names == [NAME]
-    assert {kind for _, kind in nameserver.queries} == {"CNAME"}
+    assert {kind for _, kind in nameserver.queries} == {"CNAME", "CAA"}
 
 
 def test_unverified_domain_gets_no_handshake(
