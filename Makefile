@@ -24,7 +24,7 @@ run: $(VENV)/run.stamp ## Serve on 127.0.0.1:$PORT (8000); the first run adds a 
 	fi
 	@echo "API reference: http://127.0.0.1:$(PORT)/docs"
 	@echo "Dashboard:     http://127.0.0.1:$(PORT)/dashboard (sign in with the key)"
-	@PORT=$(PORT) exec $(BIN)/gunicorn --bind 127.0.0.1:$(PORT) wsgi:app
+	@PORT=$(PORT) exec $(BIN)/gunicorn $$(test -t 2 && echo --log-level=warning) --bind 127.0.0.1:$(PORT) wsgi:app
 
 # The tests start many processes, which would each compile the code again without the
 # bytecode that this variable forbids to write.

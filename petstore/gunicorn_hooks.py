@@ -11,8 +11,10 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import sys
 import tempfile
+from errno import EADDRINUSE
 from pathlib import Path
 
 from gunicorn.arbiter import Arbiter
@@ -50,6 +52,7 @@ def on_starting(server: Arbiter) -> None:
     from petstore.storage.database import open_databases, opened_databases
 
     _require_descriptors()
+    _require_free_ports(server)
     os.chown(METRICS, server.cfg.uid, server.cfg.gid)  # those of the workers
     for warning in unknown_settings():
         server.log.warning(warning)
@@ -70,6 +73,22 @@ def _require_descriptors() -> None:
     if 0 <= files < least:  # no limit is -1
         limit = f"the limit of open files (ulimit -n) from {files}"
         sys.exit(f"Error: raise {limit} to {least} at least; a worker needs so many")
+
+
+def _require_free_ports(server: Arbiter) -> None:
+    """Exit if a port is taken; gunicorn would try it again for five seconds."""
+    if server.cfg.reuse_port or {"GUNICORN_FD", "LISTEN_FDS"} & os.environ.keys():
+        return  # the port is shared, or its socket is inherited
+    for host, port in filter(lambda each: isinstance(each, tuple), server.cfg.address):
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                if error.errno == EADDRINUSE:
+                    taken = f"{host}:{port} is used by another program"
+                    sys.exit(f"Error: {taken}; set PORT to another number, like 8080.")
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:

@@ -1,4 +1,4 @@
-"""One line of JSON for each event and each request.
+"""One line of JSON for each event and each request; on a terminal, one to read.
 
 Requests and events go to stdout, what gunicorn and other libraries log to stderr. Each
 line waits for a thread that writes it: no reader of the log can stop the service. A
@@ -29,12 +29,17 @@ class Stream:
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
+        self._is_seen = os.isatty(descriptor)  # by people, at a terminal
         self.forget()
 
     def forget(self) -> None:
         """Begin anew: after a fork, the thread and its lines are the parent's."""
         self._lines: deque[bytes] = deque()
         self._has_thread = self._is_writing = False
+
+    def log(self, members: dict[str, Any]) -> None:
+        """Have a line of these members, and the time, written soon."""
+        self.put(_readable(members) if self._is_seen else _json(members))
 
     def put(self, line: bytes) -> None:
         """Have a line written soon, or drop it."""
@@ -82,7 +87,7 @@ STDOUT, STDERR = Stream(1), Stream(2)
 
 def write(line: dict[str, Any]) -> None:
     """Have a line of these members, and the time, written to stdout."""
-    STDOUT.put(_json(line))
+    STDOUT.log(line)
 
 
 def flush() -> None:
@@ -112,13 +117,13 @@ class LineHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         stream = self._events if _is_own(record) else STDERR
-        stream.put(self._line(record))
+        stream.log(self._line(record))
 
     def facts(self) -> dict[str, str]:
         """Return what is known about the request that has caused an event."""
         return {}
 
-    def _line(self, record: logging.LogRecord) -> bytes:
+    def _line(self, record: logging.LogRecord) -> dict[str, Any]:
         line = {"event": record.getMessage(), "level": record.levelname}
         if _is_own(record):
             line |= self.facts() | getattr(record, "facts", {})
@@ -126,7 +131,7 @@ class LineHandler(logging.Handler):
             line |= {"event": record.name.partition(".")[0], "message": line["event"]}
         if record.exc_info:
             line["exception"] = logging.Formatter().formatException(record.exc_info)
-        return _json(line)
+        return line
 
 
 def handle_events(handler: logging.Handler) -> None:
@@ -154,6 +159,17 @@ def of_command() -> Iterator[None]:
 
 def _is_own(record: logging.LogRecord) -> bool:
     return record.name.startswith("petstore")
+
+
+def _readable(members: dict[str, Any]) -> bytes:
+    """Return a line for eyes, in ASCII like JSON; a traceback has lines of its own."""
+    traceback = members.pop("exception", "")
+    if members["event"] == "request":
+        text = "{status} {method:<6} {path} {duration_ms:.1f} ms".format_map(members)
+    else:
+        text = " ".join(f"{name}={value}" for name, value in members.items())
+    lines = [f"{clock.rfc3339(clock.now_ms())[11:19]} {text}", *traceback.splitlines()]
+    return b"".join(line.encode("unicode_escape") + b"\n" for line in lines)
 
 
 def _json(members: dict[str, Any]) -> bytes:

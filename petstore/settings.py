@@ -41,6 +41,9 @@ _EMAIL = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*"
 # No white space, and %XX wherever there is a percent sign.
 _ESCAPED = r"(?!.*(%(?![0-9A-Fa-f]{2})|\s))"
 _USER = r"([^/?#]*@)?"
+# What Kubernetes tells a container of a Service named `petstore`, as NAME=value. A port
+# that somebody has set in PETSTORE_PORT is a number, and a mistake.
+_KUBERNETES = r"PETSTORE_(SERVICE_(HOST|PORT\w*)=|PORT_[0-9]+_[A-Z]+|PORT=\w+://)"
 _SERVER = r"[^/?#@,]+"
 _SERVERS = rf"{_SERVER}:[0-9]+(,{_SERVER}:[0-9]+)*"
 
@@ -255,6 +258,7 @@ def unknown_settings(environ: Mapping[str, str] = os.environ) -> list[str]:
     """Return a sentence for each variable that looks like a setting, but is none."""
     return [
         f"{name} is not a setting of this service"
-        for name in sorted(environ)
+        for name, text in sorted(environ.items())
         if name.startswith("PETSTORE_") and name not in variables()
+        if not re.match(_KUBERNETES, f"{name}={text}")
     ]

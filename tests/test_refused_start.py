@@ -1,5 +1,6 @@
 """Settings that keep gunicorn and the command line from starting."""
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -51,6 +52,16 @@ def test_postgresql_with_another_encoding_is_refused_with_one_line(
         "Error: DATABASE_URL: the encoding is LATIN1; "
         "make a database with ENCODING 'UTF8'"
     )
+
+
+def test_taken_port_ends_gunicorn_with_one_line(sqlite_url: str):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        ended = servers.refused_gunicorn({"DATABASE_URL": sqlite_url}, address)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    [line] = [line for line in ended.stderr.splitlines() if '"INFO"' not in line]
+    taken = f"Error: {address} is used by another program"
+    assert line == f"{taken}; set PORT to another number, like 8080."
 
 
 @pytest.mark.parametrize("start", [servers.refused_gunicorn, flask_list])

@@ -137,6 +137,23 @@ def test_unknown_settings_are_named():
     assert unknown_settings(environ) == ["PETSTORE_X is not a setting of this service"]
 
 
+def test_variables_of_a_kubernetes_service_are_not_taken_for_settings():
+    tcp = "tcp://10.96.0.7:8000"
+    environ = {
+        "PETSTORE_SERVICE_HOST": "10.96.0.7",
+        "PETSTORE_SERVICE_PORT": "8000",
+        "PETSTORE_SERVICE_PORT_HTTP": "8000",
+        "PETSTORE_PORT": tcp,
+        "PETSTORE_PORT_8000_TCP": tcp,
+        "PETSTORE_PORT_8000_TCP_PROTO": "tcp",
+        "PETSTORE_PORT_8000_TCP_PORT": "8000",
+        "PETSTORE_PORT_8000_TCP_ADDR": "10.96.0.7",
+    }
+    assert unknown_settings(environ) == []
+    for name in ("PETSTORE_PORT", "PETSTORE_PORTS", "PETSTORE_SERVICE_HOSTS"):
+        assert len(unknown_settings({name: "8000"})) == 1
+
+
 def test_repr_of_settings_contains_no_secrets():
     settings = read_settings(
         {

@@ -1,6 +1,7 @@
 """Commands whose errors are one line: exit code 2 for a wrong argument, else 1."""
 
 import functools
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import EPIPE
@@ -20,6 +21,11 @@ from petstore.storage import migrator
 from petstore.storage.database import opened_databases
 
 Row = Sequence[object]
+
+# A table on a terminal; elsewhere it is printed whole.
+MAX_WIDTH = 100
+MAX_CELL = 36
+GAP = "  "
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON array, for scripts."
@@ -55,9 +61,6 @@ class DatabaseCommand(Command):
 class Group(Command, AppGroup):
     command_class = DatabaseCommand
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(no_args_is_help=False, **options)
-
 
 # Each by its module, which is imported when the command is asked for.
 COMMANDS = {
@@ -92,6 +95,8 @@ class CommandLine(AppGroup):
 def _errors_in_one_line() -> Iterator[None]:
     try:
         yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise  # the help of a group, which is no error of one line
     except click.UsageError as error:
         error.ctx = None  # with its context, click would print the usage as well
         raise click.UsageError(in_one_line(error.format_message())) from None
@@ -142,6 +147,12 @@ def table(
     return decorate
 
 
+def say(sentence: str) -> None:
+    """Tell people at a terminal, but no script, what was done."""
+    if sys.stderr.isatty():
+        click.echo(sentence, err=True)
+
+
 def echo_json(rows: Iterable[object]) -> None:
     click.echo(orjson.dumps(list(rows)))
 
@@ -158,10 +169,29 @@ def _camel(head: str) -> str:
 
 def _echo_table(heads: Sequence[str], rows: Iterable[Row]) -> None:
     lines = [heads, *(list(map(_cell, row)) for row in rows)]
+    if sys.stdout.isatty():
+        lines = _fitting(lines)
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
+        click.echo(GAP.join(cells).rstrip())
+
+
+def _fitting(lines: list[Sequence[str]]) -> list[Sequence[str]]:
+    """Return the columns that fit a terminal: the last, and the first ones; all cut."""
+    columns = [
+        [x if len(x) <= MAX_CELL else f"{x[: MAX_CELL - 1]}…" for x in column]
+        for column in zip(*lines, strict=True)
+        if set(column[1:]) != {"-"}
+    ]
+    chosen, room = [], MAX_WIDTH + len(GAP)
+    for column in (columns[-1], *columns[:-1]):
+        if (width := max(map(len, column)) + len(GAP)) <= room:
+            chosen.append(column)
+            room -= width
+    if left_out := [column[0] for column in columns if column not in chosen]:
+        say(f"Only with --json: {', '.join(left_out)}.")
+    return [*zip(*chosen[1:], chosen[0], strict=True)]
 
 
 def _cell(value: object) -> str:

@@ -7,7 +7,7 @@ import click
 import peewee
 
 from petstore import settings
-from petstore.cli.commands import Command, DatabaseCommand, Group, in_one_line
+from petstore.cli.commands import Command, DatabaseCommand, Group, in_one_line, say
 from petstore.models.categories import Category
 from petstore.models.keys import Key
 from petstore.models.orders import Order
@@ -58,6 +58,7 @@ def demo() -> None:
         Order.place(project.id, pet.id)
         key = Key.issue(project, label="demo")
     click.echo(key)
+    say("Created the project Demo with ten animals, an order and this key.")
 
 
 data = Group(name="data", help="Copies of the data.")
@@ -78,6 +79,7 @@ def back_up(file: Path) -> None:
         copies.back_up(source, file)
     except copies.CopyFailed as error:
         raise click.ClickException(f"The backup failed: {error}.") from None
+    say(f"Copied {source.file} to {file}.")
 
 
 @data.command()
@@ -99,3 +101,4 @@ def copy(database_url: str) -> None:
     except peewee.DatabaseError as error:
         message = f"Nothing was copied: {in_one_line(error)}"
         raise click.ClickException(message) from None
+    say("Copied everything there.")

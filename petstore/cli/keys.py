@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from petstore import clock
-from petstore.cli.commands import Group, Row, format_instant, table
+from petstore.cli.commands import Group, Row, format_instant, say, table
 from petstore.cli.projects import (
     chosen_project,
     find_project,
@@ -62,6 +62,7 @@ def create(
     project = chosen_project(slug)
     expires_ms = _expiry_ms(expires_in)
     click.echo(Key.issue(project, grant, label=label, expires_ms=expires_ms))
+    say(f"Created this key of {project.slug}; it is not shown again.")
 
 
 @keys.command("list")
@@ -124,6 +125,8 @@ def list_keys(slug: str | None) -> Iterator[Row]:
 def rotate(prefix: str, grace: int) -> None:
     """Print a new key that replaces an old one."""
     click.echo(_find_key(prefix).rotate(grace))
+    ends = f"works for {grace:,} more seconds at most" if grace else "has ended"
+    say(f"Created this key, which is not shown again; {prefix} {ends}.")
 
 
 @keys.command()
@@ -131,6 +134,7 @@ def rotate(prefix: str, grace: int) -> None:
 def revoke(prefix: str) -> None:
     """End a key on its very next request."""
     _find_key(prefix).revoke()
+    say(f"Revoked {prefix}: its next request is refused.")
 
 
 @keys.command()
@@ -138,6 +142,7 @@ def revoke(prefix: str) -> None:
 def unban(prefix: str) -> None:
     """End the ban of a key."""
     _find_key(prefix).unban()
+    say(f"{prefix} is not banned any more.")
 
 
 def _find_key(prefix: str) -> Key:

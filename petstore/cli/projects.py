@@ -11,6 +11,7 @@ from petstore.cli.commands import (
     Group,
     Row,
     format_instant,
+    say,
     table,
 )
 from petstore.events import KEPT, TOPICS
@@ -73,7 +74,9 @@ def create(name: str, slug: str | None, plan: str | None, **limits: int | None) 
         raise click.UsageError(
             "--slug must have 1 to 63 characters of a-z, 0-9 and inner hyphens."
         )
-    click.echo(Project.add(name, slug, Plan(plan or FREE, **limits)).slug)
+    added = Project.add(name, slug, Plan(plan or FREE, **limits))
+    click.echo(added.slug)
+    say(f"Created the project {name} with this slug, on the plan {added.plan}.")
 
 
 @projects.command("list")
@@ -135,6 +138,7 @@ def change(slug: str, name: str | None, plan: str | None, **limits: int | None) 
         project.change_plan(Plan(plan or project.plan, **limits))
     if name is not None:
         project.rename(name)
+    say(f"Changed the project {slug}.")
 
 
 @projects.command()
@@ -151,6 +155,7 @@ def delete(slug: str, *, yes: bool) -> None:
         question = f"Delete {project.name} ({slug}), its animals, orders, keys and all?"
         click.confirm(question, abort=True, err=True)
     delete_project(project)
+    say(f"Deleted {project.name} ({slug}) and everything that belonged to it.")
 
 
 @projects.command("count-rows")

@@ -25,7 +25,6 @@ def test_refusal_is_one_line(flask: Callable, project: Project):
         (("keys", "revok"), "No such command 'revok'. Did you mean 'revoke'?"),
         (("usage", "--day"), "No such option '--day'. Did you mean '--days'?"),
         (("usage", "--days", "32"), "Invalid value for '--days': 32 is not in the"),
-        (("projects",), "Missing command."),
         (("projects", "create"), "Missing argument 'NAME'."),
         (("projects", "create", "x", "--slug"), "Option '--slug' requires an"),
         (("keys", "a\nb"), r"No such command 'a\nb'."),
@@ -43,6 +42,12 @@ def test_refusal_is_one_line(flask: Callable, project: Project):
         ),
     ):
         assert refusal(flask(*arguments)).startswith(message)
+
+
+def test_group_without_a_command_shows_its_help(flask: Callable):
+    for group in ("animals", "data", "domains", "keys", "projects"):
+        assert f" {group} [OPTIONS] COMMAND" in (shown := flask(group).output)
+        assert "Commands:" in shown
 
 
 def test_commands_behave_the_same_in_a_shell(sqlite_url: str):

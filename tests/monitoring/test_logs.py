@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -17,6 +17,8 @@ from petstore import concurrency, events, log
 from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
+from tests.harness.clocks import Clock
+from tests.harness.programs import Program
 from tests.harness.servers import ROOT
 from tests.harness.waiting import wait_until
 
@@ -211,14 +213,52 @@ def test_commands_log_what_happens_to_keys_and_plans_on_stderr_without_secrets(
     assert out == ""
 
 
-def test_events_of_commands_are_not_shown_on_a_terminal(
-    project: Project, environ: dict[str, str]
-):
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, Lines]]:
+    """A terminal, and a function that returns the lines on it."""
     ours, theirs = os.openpty()
-    os.write(theirs, b"nothing else")
-    command = [sys.executable, "-m", "flask", "keys", "create"]
-    output = {"stdout": subprocess.DEVNULL, "stderr": theirs}
-    subprocess.run(command, cwd=ROOT, env=os.environ | environ, check=True, **output)
-    assert os.read(ours, 1024) == b"nothing else"
+    yield theirs, lambda: os.read(ours, 65_536).decode().splitlines()
     os.close(ours)
     os.close(theirs)
+
+
+def test_line_on_a_terminal_is_for_eyes(terminal: tuple, clock: Clock):
+    screen, lines = terminal
+    stream = log.Stream(screen)
+    request = {"event": "request", "id": "x", "method": "GET", "path": "/v1/\x1b\nß"}
+    stream.log(request | {"status": 404, "duration_ms": 12.345, "code": None})
+    stream.log({"event": "bug", "level": "ERROR", "exception": "Traceback:\n  \x1b[2J"})
+    assert lines() == [
+        r"12:00:10 404 GET    /v1/\x1b\n\xdf 12.3 ms",
+        "12:00:10 event=bug level=ERROR",
+        "Traceback:",
+        r"  \x1b[2J",
+    ]
+
+
+def test_commands_on_a_terminal_say_what_they_did_and_log_nothing(
+    project: Project, environ: dict[str, str], terminal: tuple
+):
+    screen, lines = terminal
+
+    def flask(*arguments: str) -> list[str]:
+        command, outputs = ["flask", *arguments], (os.dup(screen), os.dup(screen))
+        program = Program(command, os.environ | environ, ROOT, outputs)
+        assert program.wait(60) == 0
+        return lines()
+
+    key, said = flask("keys", "create", "--label", "x" * 200, "--expires-in", "9")
+    assert said == "Created this key of shelter; it is not shown again."
+    said, heads, row = flask("keys", "list")
+    assert said.startswith("Only with --json: ")
+    assert len(row) <= 100
+    assert f"{'x' * 35}…  full" in row
+    assert re.split(" {2,}", heads)[0] == "PREFIX"
+    assert row.endswith("  shelter")
+    for command, said in (
+        (("keys", "revoke", key[:16]), f"Revoked {key[:16]}: its next request is"),
+        (("projects", "change", "shelter", "--name", "X"), "Changed the project she"),
+        (("projects", "delete", "shelter", "--yes"), "Deleted X (shelter) and every"),
+    ):
+        [line] = flask(*command)
+        assert line.startswith(said)
