@@ -14,7 +14,6 @@ import signal
 import socket
 import sys
 import tempfile
-from errno import EADDRINUSE
 from pathlib import Path
 
 from gunicorn.arbiter import Arbiter
@@ -76,7 +75,7 @@ def _require_descriptors() -> None:
 
 
 def _require_free_ports(server: Arbiter) -> None:
-    """Exit if a port is taken; gunicorn would try it again for five seconds."""
+    """Exit if a port cannot be had; gunicorn would try it again for five seconds."""
     if server.cfg.reuse_port or {"GUNICORN_FD", "LISTEN_FDS"} & os.environ.keys():
         return  # the port is shared, or its socket is inherited
     for host, port in filter(lambda each: isinstance(each, tuple), server.cfg.address):
@@ -86,9 +85,8 @@ def _require_free_ports(server: Arbiter) -> None:
             try:
                 probe.bind((host, port))
             except OSError as error:
-                if error.errno == EADDRINUSE:
-                    taken = f"{host}:{port} is used by another program"
-                    sys.exit(f"Error: {taken}; set PORT to another number, like 8080.")
+                advice = "set PORT to another number, like 8080"
+                sys.exit(f"Error: {host}:{port}: {error.strerror}; {advice}.")
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:

@@ -60,7 +60,7 @@ def test_taken_port_ends_gunicorn_with_one_line(sqlite_url: str):
         ended = servers.refused_gunicorn({"DATABASE_URL": sqlite_url}, address)
     assert (ended.returncode, ended.stdout) == (1, "")
     [line] = [line for line in ended.stderr.splitlines() if '"INFO"' not in line]
-    taken = f"Error: {address} is used by another program"
+    taken = f"Error: {address}: Address already in use"
     assert line == f"{taken}; set PORT to another number, like 8080."
 
 

@@ -125,8 +125,7 @@ def list_keys(slug: str | None) -> Iterator[Row]:
 def rotate(prefix: str, grace: int) -> None:
     """Print a new key that replaces an old one."""
     click.echo(_find_key(prefix).rotate(grace))
-    ends = f"works for {grace:,} more seconds at most" if grace else "has ended"
-    say(f"Created this key, which is not shown again; {prefix} {ends}.")
+    say(f"Created this key in place of {prefix}, which ends in {grace:,} seconds.")
 
 
 @keys.command()
