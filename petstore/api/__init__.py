@@ -10,6 +10,7 @@ from typing import Any
 from flask import Flask, Response, current_app, request
 
 from petstore.api import categories, orders, pets
+from petstore.api.contract import ACCEPT_PATCH
 from petstore.errors import ErrorResponse
 from petstore.events import actor
 from petstore.models.callers import Caller
@@ -31,7 +32,8 @@ EXPOSED_HEADERS = (
     "RateLimit, RateLimit-Policy, Retry-After, Link, Location, "
     "Deprecation, Sunset, Idempotent-Replayed, X-Request-ID"
 )
-ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, X-Request-ID"
+# `*` stands for what pages send of their own, but never for Authorization.
+ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, X-Request-ID, *"
 MAX_AGE_SECONDS = "7200"
 
 
@@ -195,6 +197,8 @@ def _answer_options() -> Response:
     methods = ", ".join(sorted(current_app.make_default_options_response().allow))
     response = no_content()
     response.headers["Allow"] = methods
+    if "PATCH" in methods:
+        response.headers.update(ACCEPT_PATCH)
     sent = request.headers
     if "Origin" in sent and "Access-Control-Request-Method" in sent:
         response.headers["Access-Control-Allow-Methods"] = methods

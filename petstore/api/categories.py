@@ -1,4 +1,4 @@
-"""/v1/categories: list and name the categories of the animals."""
+"""/v1/categories: list, get and name the categories of the animals."""
 
 from flask import Blueprint
 
@@ -22,6 +22,13 @@ def list_categories(project_id: int, limit: int, after: int) -> Result:
     """
     rows = Category.page(project_id, after=after, limit=limit + 1)
     return page(rows, limit)
+
+
+@bp.get("/<id:category_id>")
+@Contract(takes=PUBLIC, returns=CategorySchema())
+def get_category(project_id: int, category_id: int) -> Result:
+    """Get a category."""
+    return Result(Category.get(project_id, category_id))
 
 
 @bp.put("/<id:category_id>")

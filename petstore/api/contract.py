@@ -23,7 +23,7 @@ from marshmallow import ValidationError
 from werkzeug.http import parse_options_header
 
 from petstore import clock, timeouts
-from petstore.errors import ErrorResponse, InvalidRequest
+from petstore.errors import NO_HEADERS, ErrorResponse, InvalidRequest
 from petstore.models import Conflict, RuleError
 from petstore.models.stored_responses import Attempt, StillRunning, StoredResponse
 from petstore.schemas import ResourceSchema, StrictSchema, faults_of
@@ -41,6 +41,7 @@ NO_PARAMETERS = StrictSchema()
 METHODS_WITH_IDEMPOTENCY_KEY = ("POST", "PATCH")
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 HOST_CHARACTERS = "[]:%!$&'()*+,;="  # besides letters and such (RFC 3986 section 3.2)
+ACCEPT_PATCH = {"Accept-Patch": "application/json"}  # RFC 5789 section 3.1
 NOT_JSON = "body: must be JSON in UTF-8, with numbers up to 1.8e308"
 NOT_UTF8 = "body: must be UTF-8"
 MAX_MEMBERS = 100
@@ -277,7 +278,8 @@ def read_object() -> Members:
     request = current_request()
     media_type, charset = _parse_content_type(request.environ.get("CONTENT_TYPE", ""))
     if media_type != "application/json" or request.environ.get("HTTP_CONTENT_ENCODING"):
-        raise ErrorResponse("unsupported_media_type")
+        headers = ACCEPT_PATCH if request.method == "PATCH" else NO_HEADERS
+        raise ErrorResponse("unsupported_media_type", headers=headers)
     if charset not in CHARSETS:
         raise InvalidRequest(NOT_UTF8)
     body = request.get_data(cache=False)

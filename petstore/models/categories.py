@@ -146,6 +146,13 @@ class Category(NamedTuple):
         return ids[0]
 
     @classmethod
+    def get(cls, project_id: int, category_id: int) -> Self:
+        """Return a category; raises `NotFound`."""
+        if category := cls.find(project_id, category_id):
+            return category
+        raise NotFound("category", category_id)
+
+    @classmethod
     def find(cls, project_id: int, category_id: int) -> Self | None:
         for row in _select_one(project=project_id, category_id=category_id):
             return cls(*row)
@@ -179,9 +186,8 @@ class Category(NamedTuple):
         with db.atomic():
             take_rows(project_id, -1)  # no animal gets it meanwhile
             if not _delete_if_unused(project=project_id, category_id=category_id):
-                if cls.find(project_id, category_id):
-                    raise CategoryInUse(category_id)
-                raise NotFound("category", category_id)
+                cls.get(project_id, category_id)
+                raise CategoryInUse(category_id)
 
     @classmethod
     def page(cls, project_id: int, *, after: int, limit: int) -> list[Self]:

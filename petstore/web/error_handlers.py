@@ -23,7 +23,7 @@ HTTP_ERRORS = {
     404: ErrorResponse(
         "not_found",
         "There is no such path. There are /v1/pets, /v1/store/orders and "
-        "/v1/categories, with the ids of what they list; see /docs.",
+        "/v1/categories, with the ids of what they list; see /docs and /openapi.json.",
     ),
     405: ErrorResponse("method_not_allowed"),
     413: ErrorResponse("body_too_large"),

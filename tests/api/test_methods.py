@@ -19,7 +19,7 @@ PREFLIGHT = {"Origin": "https://x.example", "Access-Control-Request-Method": "PO
         ("/v1/store/orders", "GET, HEAD, OPTIONS, POST", "PUT"),
         ("/v1/store/orders/1", "DELETE, GET, HEAD, OPTIONS, PATCH", "TRACE"),
         ("/v1/categories", "GET, HEAD, OPTIONS", "POST"),
-        ("/v1/categories/7", "DELETE, OPTIONS, PUT", "GET"),
+        ("/v1/categories/7", "DELETE, GET, HEAD, OPTIONS, PUT", "PATCH"),
     ],
 )
 def test_options_and_405_list_the_methods_of_a_path(
@@ -29,6 +29,21 @@ def test_options_and_405_list_the_methods_of_a_path(
     assert (options.status_code, options.data) == (204, b"")
     assert error_of(refused) == (405, "method_not_allowed")
     assert options.headers["Allow"] == refused.headers["Allow"] == methods
+
+
+def test_accept_patch_is_told_where_a_path_takes_a_patch(
+    client: FlaskClient, stranger: FlaskClient
+):
+    for path, method, accepted in (
+        ("/v1/pets/1", "PATCH", "application/json"),
+        ("/v1/store/orders/1", "PATCH", "application/json"),
+        ("/v1/pets", "POST", None),
+        ("/v1/categories/1", "PUT", None),
+    ):
+        refused = client.open(path, method=method, data="{}", content_type="text/json")
+        assert error_of(refused) == (415, "unsupported_media_type")
+        for answer in (refused, stranger.options(path)):
+            assert answer.headers.get("Accept-Patch") == accepted
 
 
 def test_options_on_an_unknown_path_is_not_found(stranger: FlaskClient):
@@ -44,7 +59,8 @@ def test_head_answers_like_get_without_the_body(client: FlaskClient, order: dict
         ("/v1/pets/1", 200),
         ("/v1/store/orders/1", 200),
         ("/v1/pets/3", 404),
-        ("/v1/categories/7", 405),
+        ("/v1/categories/7", 200),
+        ("/v1/categories/8", 404),
     ):
         got, head = (client.open(path, method=method) for method in ("GET", "HEAD"))
         assert (got.status_code, head.status_code, head.data) == (status, status, b"")
