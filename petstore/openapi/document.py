@@ -9,14 +9,14 @@ from typing import Any
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Flask, Response, current_app, request
-from marshmallow import fields
+from marshmallow import EXCLUDE, fields
 from werkzeug.routing import Rule
 
 from petstore.errors import ERRORS
 from petstore.models import Conflict
 from petstore.models.grants import TAKES
 from petstore.schemas import ChangeSchema, ResourceSchema, StrictSchema
-from petstore.schemas.fields import INT64_MAX, Integer
+from petstore.schemas.fields import INT64_MAX, MAX_NAME_LENGTH, Integer, Name
 from petstore.schemas.orders import OrderStatus
 from petstore.schemas.paging import MAX_LIMIT, PageQuery
 from petstore.schemas.pets import PetStatus
@@ -28,6 +28,7 @@ Manage animals for adoption, their categories and the orders for them. Every ope
 takes an API key as a bearer token; the plan of its project limits the requests per
 minute and day.
 """
+JSON = "application/json"
 INT64 = {"type": "integer", "format": "int64", "minimum": 0, "maximum": INT64_MAX}
 
 
@@ -36,7 +37,7 @@ def _integer(description: str, example: int) -> dict[str, Any]:
 
 
 def _text(description: str, example: str) -> dict[str, Any]:
-    schema = {"type": "string", "maxLength": 8192, "pattern": "^[ -~]+$"}
+    schema = {"type": "string", "maxLength": 8192}
     return {"description": description, "schema": schema, "example": example}
 
 
@@ -63,12 +64,13 @@ ON_EVERY_RESPONSE = {
 HEADERS = ON_EVERY_RESPONSE | {
     "Retry-After": _integer("Seconds after which a retry is served.", 25),
     "WWW-Authenticate": _text("How to authenticate.", 'Bearer realm="petstore"'),
-    "Location": _text("Where the new resource is found.", "/v1/pets/42"),
+    "Location": _text("Where the new resource is found.", "/v1/pets/1"),
     "Link": _text(
         "Of a list the next page, while more follow; of a deprecated operation its "
         "successor and its documentation (RFC 8288).",
         '<https://api.example.org/v1/pets?after=42>; rel="next"',
     ),
+    "Accept-Patch": _text("Only of a PATCH: what it takes (RFC 5789).", JSON),
     "Idempotent-Replayed": _text("`true` if an earlier response is repeated.", "true"),
     "Deprecation": _text(
         "Since when the operation is deprecated (RFC 9745).", "@1764892800"
@@ -79,6 +81,7 @@ HEADERS = ON_EVERY_RESPONSE | {
     ),
 }
 CONFLICT = 409
+NOT_JSON = 415
 # Failures are described once, but for conflicts, which each operation has of its own,
 # and what is answered where there is no operation.
 NOT_SHARED = {405, CONFLICT, 431}
@@ -92,8 +95,7 @@ ENUMS = (PetStatus, OrderStatus)
 TAGS = {"pets": ["Pets", "animals"]}
 OTHER_TAGS = ["Store"]
 METHODS_WITH_IDEMPOTENCY_KEY = ("POST", "PATCH")
-JSON = "application/json"
-EXAMPLE_ID = "42"
+EXAMPLE_ID = 1  # with which each example works in a new database
 # The label of each sample, which names its template, and the language of the sample.
 SAMPLES = {"curl": "Shell", "Python": "Python", "JavaScript": "JavaScript"}
 IDEMPOTENCY_KEY = {
@@ -149,7 +151,7 @@ def _describe(app: Flask) -> dict[str, Any]:
     spec = APISpec(
         title="Pet Store Service",
         version=INTERFACE,
-        openapi_version="3.1.1",
+        openapi_version="3.1.0",  # which tools of 2021 know, too
         plugins=[marshmallow],
         info={
             # Generators copy it into each file: the guide is on the page alone.
@@ -172,6 +174,9 @@ def _describe(app: Flask) -> dict[str, Any]:
 
 
 class ErrorSchema(StrictSchema):
+    class Meta:
+        unknown = EXCLUDE  # for who reads it: it may gain members
+
     # No enumeration: a client that was generated from it would break at a later code.
     # A union of it and a string is no string to some of them.
     code = fields.String(
@@ -180,7 +185,6 @@ class ErrorSchema(StrictSchema):
             "description": "Which error it is, for programs; others may be added.",
             "examples": list(ERRORS),
             "maxLength": 64,
-            "pattern": "^[a-z_]+$",
         },
     )
     message = fields.String(
@@ -188,7 +192,6 @@ class ErrorSchema(StrictSchema):
         metadata={
             "description": "What is wrong and what helps, for people.",
             "maxLength": 65_536,
-            "pattern": "^.+$",
         },
     )
     status = Integer(
@@ -203,6 +206,8 @@ def _add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
         spec.components.schema(enum.__name__, {"type": "string", "enum": choices})
     if marshmallow.converter:  # it is there as soon as `spec` is
         marshmallow.converter.add_attribute_function(_refer_to_enum)
+        marshmallow.converter.add_attribute_function(_allow_what_is_stored)
+        marshmallow.converter.add_parameter_attribute_function(_show_example)
     for change in ChangeSchema.__subclasses__():
         spec.components.schema(_name(change), {"minProperties": 1}, schema=change)
     for resource in ResourceSchema.__subclasses__():
@@ -213,7 +218,8 @@ def _add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
         spec.components.header(name, header)
     for status in {error.status for error in ERRORS.values()} - NOT_SHARED:
         codes = {code for code, error in ERRORS.items() if error.status == status}
-        spec.components.response(f"Failure{status}", _failure(status, codes))
+        own = ["Accept-Patch"] * (status == NOT_JSON)
+        spec.components.response(f"Failure{status}", _failure(status, codes, *own))
 
 
 def _add_operations(spec: APISpec, app: Flask) -> None:
@@ -259,7 +265,7 @@ def _samples(method: str, path: str, contract: Any, body: Any) -> list[dict[str,
     """Return a call of an operation in each language, as Redocly's x-codeSamples."""
     values = {
         "method": method,
-        "path": re.sub(r"{\w+}", EXAMPLE_ID, path),
+        "path": re.sub(r"{\w+}", str(EXAMPLE_ID), path),
         "body": body,
         "json": json.dumps(body),
         "is_list": isinstance(contract.query, PageQuery),
@@ -284,7 +290,7 @@ def _path_parameter(name: str) -> dict[str, Any]:
         "required": True,
         "description": f"The id of the {name.removesuffix('_id')}.",
         "schema": INT64,
-        "example": int(EXAMPLE_ID),
+        "example": EXAMPLE_ID,
     }
 
 
@@ -381,6 +387,26 @@ def _refer_to_enum(
         return {}
     del ret["type"], ret["enum"]
     return _reference(type(field).__name__)
+
+
+def _allow_what_is_stored(
+    _converter: object, field: fields.Field[Any], ret: dict[str, Any], **_: object
+) -> dict[str, int]:
+    """Describe a name in a response as any text: clients check what they read.
+
+    Some count its bytes, and others what UTF-16 takes.
+    """
+    if not (isinstance(field, Name) and isinstance(field.parent, ResourceSchema)):
+        return {}
+    del ret["pattern"], ret["minLength"]
+    return {"maxLength": 4 * MAX_NAME_LENGTH}
+
+
+def _show_example(
+    _converter: object, _field: object, ret: dict[str, Any], **_: object
+) -> dict[str, Any]:
+    """Put the example beside the schema, where importers look for it."""
+    return {"example": ret["schema"].pop("example")}
 
 
 def _name(schema: type[StrictSchema]) -> str:

@@ -7,6 +7,7 @@ from itertools import chain, repeat
 from typing import Any, NamedTuple, Self
 
 from marshmallow import (
+    EXCLUDE,
     Schema,
     ValidationError,
     missing,
@@ -80,13 +81,16 @@ class StrictSchema(Schema):
 class ResourceSchema(StrictSchema):
     """A resource in a response: its id comes first, and no member is ever missing."""
 
+    class Meta:
+        unknown = EXCLUDE  # for who reads it: it may gain members
+
     plural: str  # the name of a list of them
 
     id = Integer(
         1,
         metadata={
             "description": "Assigned by the service, and never again.",
-            "example": 42,
+            "example": 1,
         },
     )
 

@@ -26,6 +26,6 @@ class CategorySchema(ResourceSchema):
     plural = "Categories"
 
     id = Integer(
-        metadata={"description": "The categoryId of its animals.", "example": 7}
+        metadata={"description": "The categoryId of its animals.", "example": 1}
     )
     name = Name(allow_none=True, metadata=NAME)

@@ -13,14 +13,14 @@ INT64_MAX = 2**63 - 1
 INTEGER_PATTERN = "0|[1-9][0-9]{0,18}"
 MAX_NAME_LENGTH = 200
 
-# JSON Schema, Python and RE2 (of Go and Rust) read these escapes in the same way. The
-# other blanks stand for themselves, since they have no such escape.
 _CONTROL = r"\x00-\x1f\x7f-\x9f"
-_BLANK = " \\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_BLANK = r" \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 # Blanks, a first character that is not blank, then anything but control characters: a
 # single pass.
-NAME_PATTERN = f"[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*"
-_NAME = re.compile(NAME_PATTERN)
+_NAME = re.compile(f"[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*")
+# What the description says of it: a pattern is code in all languages, and this is as
+# much as all of them understand.
+_DESCRIBED_NAME = r"\S"
 
 
 def name_error(name: str) -> str | None:
@@ -98,7 +98,7 @@ class Name(Stored, fields.String):
         described = {
             "minLength": 1,
             "maxLength": MAX_NAME_LENGTH,
-            "pattern": f"^{NAME_PATTERN}$",
+            "pattern": _DESCRIBED_NAME,
         }
         super().__init__(described, "must be a string", **options)
 

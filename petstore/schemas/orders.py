@@ -16,7 +16,7 @@ INSTANT = {
     "maxLength": 24,
     "example": "2027-03-17T12:00:10.000Z",
 }
-PET_ID = {"description": "The id of the animal that is ordered.", "example": 42}
+PET_ID = {"description": "The id of the animal that is ordered.", "example": 1}
 REFERENCE = {
     "description": "Whose order it is, in your own words; null if not given.",
     "example": "Ms Lovelace, 555-0100",
@@ -67,9 +67,12 @@ class OrderSchema(ResourceSchema):
 
 
 class OrderQuery(PageQuery):
-    status = OrderStatus(metadata={"description": "Only orders with this status."})
+    status = OrderStatus(
+        metadata={"description": "Only orders with this status.", "example": "placed"}
+    )
     pet_id = UrlInteger(
-        data_key="petId", metadata={"description": "Only orders of this animal."}
+        data_key="petId",
+        metadata={"description": "Only orders of this animal.", "example": 1},
     )
 
 

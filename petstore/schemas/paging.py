@@ -24,13 +24,17 @@ class PageQuery(StrictSchema):
         1,
         MAX_LIMIT,
         load_default=DEFAULT_LIMIT,
-        metadata={"description": "The maximum number of items."},
+        metadata={
+            "description": "The maximum number of items.",
+            "example": DEFAULT_LIMIT,
+        },
     )
     after = UrlInteger(
         # A function, so that the interface description does not show it.
         load_default=lambda: BEFORE_ALL,
         metadata={
-            "description": "The id of the last item seen; the list continues after it."
+            "description": "The id of the last item seen; the list continues after it.",
+            "example": 0,
         },
     )
 

@@ -18,7 +18,7 @@ from petstore.schemas.paging import DashboardQuery, PageQuery
 NAME = {"description": "The animal's name.", "example": "Rex"}
 CATEGORY_ID = {
     "description": "The id of its category; the list of categories has the names.",
-    "example": 7,
+    "example": 1,
 }
 STATUS = {
     "description": "`available` for adoption, `pending` while an order for it is open, "
@@ -68,10 +68,15 @@ class FilePetSchema(NewPetSchema, TextSchema):
 
 
 class PetQuery(PageQuery):
-    status = PetStatus(metadata={"description": "Only animals with this status."})
+    status = PetStatus(
+        metadata={
+            "description": "Only animals with this status.",
+            "example": "available",
+        }
+    )
     category_id = UrlInteger(
         data_key="categoryId",
-        metadata={"description": "Only animals of this category."},
+        metadata={"description": "Only animals of this category.", "example": 1},
     )
 
 
