@@ -8,7 +8,7 @@ MUTANTS ?= 100
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test simulate plant mutants cost bench latency torture e2e marks lint
+.PHONY: help run test simulate plant mutants cost bench latency torture e2e clients marks lint
 
 help: ## Show this help
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -65,6 +65,16 @@ e2e: $(VENV)/e2e.stamp $(VENV)/before.stamp ## Run the end-to-end tests: browser
 	@$(MAKE) --no-print-directory $(VENV)/image/wheels.stamp
 	$(BIN)/pytest tests/e2e --numprocesses=2 --dist=loadfile
 
+CLIENT_PACKAGES := default-jdk-headless golang-go libgeronimo-annotation-1.3-spec-java \
+	php-cli php-curl php-guzzlehttp-guzzle php-mbstring ruby-typhoeus
+
+clients: $(VENV)/clients.stamp ## Generate clients in six languages, and let each read a list
+	@for program in go javac php ruby; do \
+		command -v $$program > /dev/null || \
+			{ echo "$$program is missing: apt-get install $(CLIENT_PACKAGES)"; exit 1; }; \
+	done
+	$(BIN)/pytest tests/clients --numprocesses=2 --dist=load
+
 marks: $(VENV)/marks.stamp ## Check the service against other people's lists, and write docs/marks.md
 	$(BIN)/python -m tests.marks $(MARKS)
 
@@ -87,6 +97,10 @@ $(VENV)/e2e.stamp: $(VENV)/test.stamp tests/requirements-e2e.txt tests/e2e/packa
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements-e2e.txt
 	@mkdir -p $(VENV)/node && cp tests/e2e/package.json $(VENV)/node
 	npm install --prefix $(VENV)/node --no-package-lock --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+$(VENV)/clients.stamp: $(VENV)/e2e.stamp tests/requirements-clients.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements-clients.txt
 	@touch $@
 
 ROOM := from tests.e2e.containers import directory_with_room as room; print(room())

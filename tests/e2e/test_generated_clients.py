@@ -1,45 +1,43 @@
-"""A client whose types are generated as docs/api.md says does what people do."""
+"""Clients that tools of npm and PyPI make, as docs/api.md says, do what people do."""
 
-import json
-import re
-import shlex
-import shutil
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from tests.harness.generators import NAMES, commands_in_docs, read_by_client
 from tests.harness.servers import ROOT
-from tests.harness.services import serving
+from tests.harness.services import Service, serving
 
-CLIENT = ROOT / "tests/e2e/clients/openapi_typescript.ts"
-NODE = Path(sys.prefix) / "node/node_modules"
-PAGE = (ROOT / "docs/api.md").read_text()
-[OPTIONS] = re.findall("^npx openapi-typescript (.*)$", PAGE, re.MULTILINE)
-COMPILER = "--strict --module nodenext --target es2022 --types node"
-COMMANDS = (
-    f"node_modules/.bin/openapi-typescript {OPTIONS}",
-    f"node_modules/.bin/tsc {COMPILER} openapi_typescript.ts",
-    "node openapi_typescript.js",
-)
+READERS = ROOT / "tests/e2e/clients"
+COMPILE = "node_modules/.bin/tsc --strict --skipLibCheck --module nodenext"
+COMPILE += " --target es2022 --types node"
+# How the client of each generator is compiled and run.
+COMPILE_AND_READ = {
+    "openapi-typescript": (
+        f"{COMPILE} openapi_typescript.mts",
+        "node openapi_typescript.mjs",
+    ),
+    "hey-api, zod": (f"{COMPILE} hey_api_zod.ts", "node hey_api_zod.js"),
+    "hey-api, valibot": (f"{COMPILE} hey_api_valibot.ts", "node hey_api_valibot.js"),
+    "orval": (f"{COMPILE} orval.ts", "node orval.js"),
+    "datamodel-codegen": ("python datamodel.py",),
+    "openapi-python-client": (
+        "python -W error -m compileall -q petstore_client",
+        "python openapi_python_client_reader.py",
+    ),
+}
 
 
-def test_client_creates_corrects_orders_and_pages(sqlite_url: str, tmp_path: Path):
-    (tmp_path / "node_modules").symlink_to(NODE)
-    (tmp_path / "package.json").write_text('{"type": "module"}')
-    shutil.copy(CLIENT, tmp_path)
+@pytest.fixture
+def service(sqlite_url: str, tmp_path: Path) -> Iterator[Service]:
     with serving(tmp_path, {"DATABASE_URL": sqlite_url}) as service:
-        environ = {"API": f"{service.url}/v1", "KEY": service.key}
-        environ["PATH"] = "/usr/local/bin:/usr/bin:/bin"
-        for command in COMMANDS:
-            done = subprocess.run(
-                shlex.split(command.replace("http://127.0.0.1:8000", service.url)),
-                cwd=tmp_path,
-                env=environ,
-                capture_output=True,
-                text=True,
-                timeout=240,
-                check=False,
-            )
-            assert done.returncode == 0, done.stdout + done.stderr
-    names = ["Max", *(f"Pet {number}." for number in range(4))]
-    assert json.loads(done.stdout.splitlines()[-1]) == ["Max", "Ada", names]
+        yield service
+
+
+@pytest.mark.parametrize("generator", COMPILE_AND_READ)
+def test_client_compiles_and_reads_names_in_all_scripts(
+    service: Service, tmp_path: Path, generator: str
+):
+    commands = [*commands_in_docs(generator), *COMPILE_AND_READ[generator]]
+    assert read_by_client(service, commands, READERS, tmp_path / "client") == NAMES

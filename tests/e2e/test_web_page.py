@@ -20,6 +20,13 @@ from tests.harness.stage import opened
 
 PER_MINUTE = 2
 NAMES = ["Rex", "<b>Luna</b>"]
+# As the libraries of tracing do it.
+WRAP_FETCH = """
+  const send = fetch;
+  window.fetch = (url, { headers }) => send(url, { headers: { ...headers,
+    traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    "X-Requested-With": "XMLHttpRequest" } });
+"""
 
 
 @pytest.fixture
@@ -51,6 +58,12 @@ def test_web_page_lists_the_animals_to_visitors_of_its_origin(page: Page, port: 
         page.reload()
     message = f"This key allows {PER_MINUTE} requests a minute; wait"
     expect(page.get_by_role("status")).to_contain_text(message)
+
+
+def test_web_page_that_sends_headers_of_its_own_is_served(page: Page, port: int):
+    page.add_init_script(WRAP_FETCH)
+    page.goto(f"http://localhost:{port}")
+    expect(page.get_by_role("listitem")).to_have_text(NAMES)
 
 
 def test_web_page_of_another_origin_shows_why_it_lists_nothing(page: Page, port: int):

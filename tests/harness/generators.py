@@ -1,0 +1,70 @@
+"""Clients that other people's generators make of the interface description."""
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.harness.documents import code_in, rows_of
+from tests.harness.services import Service
+
+MODULES = "node_modules/.bin/"
+
+# In ten scripts, with marks that combine, separators, and as long as a name may be.
+NAMES = [
+    *[
+        "Straße",
+        "Ἄργος",
+        "Ёжик",
+        "قطّة",
+        "חָתוּל",
+        "बिल्ली",
+        "แมวน้ำ",
+        "나비",
+        "小黑",
+        "たまゑ",
+    ],
+    *["e\u0301 is not \u00e9", "a\u2028b\u2029c", "\u00a0x\u3000", "\u202eRTL\u202c"],
+    *["O'Brien; $1 ${x} \\ <b>\"", "\ufeff.", "👩‍👩‍👧‍👦", "🐕" * 200],
+]
+
+
+def commands_in_docs(generator: str) -> list[str]:
+    """Return the commands that docs/api.md gives for a generator."""
+    rows = {row[0]: row[2] for row in rows_of("api.md", "Generated clients")}
+    return code_in(rows[generator].replace("npx ", MODULES))
+
+
+def read_by_client(
+    service: Service, commands: Sequence[str], readers: Path, directory: Path
+) -> list[str]:
+    """Generate, compile and run a client, and return the names that it reads.
+
+    The last command prints them as JSON; it finds `API` and `KEY` in its environment.
+    """
+    with service.client() as client:
+        for name in NAMES:
+            assert client.post({"name": name, "categoryId": 7}).status == 201
+    shutil.copytree(readers, directory, dirs_exist_ok=True)
+    description = service.send("/openapi.json").content
+    (directory / "openapi.json").write_bytes(description)
+    (directory / "node_modules").symlink_to(Path(sys.prefix) / "node/node_modules")
+    path = f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"
+    environ = {"API": f"{service.url}/v1", "KEY": service.key, "PATH": path}
+    environ |= {"HOME": str(directory / "home"), "LANG": "C.UTF-8"}
+    for command in commands:
+        done = subprocess.run(
+            shlex.split(command),
+            cwd=directory,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    names: list[str] = json.loads(done.stdout.rstrip("\n").split("\n")[-1])
+    return names
