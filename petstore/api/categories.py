@@ -27,7 +27,10 @@ def list_categories(project_id: int, limit: int, after: int) -> Result:
 @bp.get("/<id:category_id>")
 @Contract(takes=PUBLIC, returns=CategorySchema())
 def get_category(project_id: int, category_id: int) -> Result:
-    """Get a category."""
+    """Get a category.
+
+    It exists as soon as an animal or a name refers to it.
+    """
     return Result(Category.get(project_id, category_id))
 
 
