@@ -1,11 +1,13 @@
 """The pins of what production installs are whole, and hashed."""
 
+import json
 import re
 from importlib.metadata import requires
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.harness.documents import rows_of
 from tests.harness.servers import ROOT
 
 PIN = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
@@ -29,3 +31,17 @@ def test_all_that_the_pinned_packages_need_on_linux_is_pinned():
         for needed in map(Requirement, requires(name) or []):
             if not needed.marker or needed.marker.evaluate(environment | {"extra": ""}):
                 assert canonicalize_name(needed.name) in pinned, (name, needed)
+
+
+def test_documented_generators_are_those_that_are_tried():
+    pins = json.loads((ROOT / "tests/e2e/package.json").read_text())["dependencies"]
+    pins |= pins_of("tests/requirements-e2e.txt")
+    pins |= pins_of("tests/requirements-clients.txt")
+    packages = {
+        "hey-api": "@hey-api/openapi-ts",
+        "openapi-generator": "openapi-generator-cli",
+    }
+    packages["datamodel-codegen"] = "datamodel-code-generator"
+    for generator, version, _ in rows_of("api.md", "Generated clients"):
+        name = generator.partition(",")[0]
+        assert pins[packages.get(name, name)] == version, generator
