@@ -37,11 +37,5 @@ def test_documented_generators_are_those_that_are_tried():
     pins = json.loads((ROOT / "tests/e2e/package.json").read_text())["dependencies"]
     pins |= pins_of("tests/requirements-e2e.txt")
     pins |= pins_of("tests/requirements-clients.txt")
-    packages = {
-        "hey-api": "@hey-api/openapi-ts",
-        "openapi-generator": "openapi-generator-cli",
-    }
-    packages["datamodel-codegen"] = "datamodel-code-generator"
     for generator, version, _ in rows_of("api.md", "Generated clients"):
-        name = generator.partition(",")[0]
-        assert pins[packages.get(name, name)] == version, generator
+        assert pins[generator.partition(",")[0]] == version

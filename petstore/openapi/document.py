@@ -406,7 +406,8 @@ def _show_example(
     _converter: object, _field: object, ret: dict[str, Any], **_: object
 ) -> dict[str, Any]:
     """Put the example beside the schema, where importers look for it."""
-    return {"example": ret["schema"].pop("example")}
+    example = ret["schema"].pop("example")
+    return {"example": ret["schema"].get("default", example)}
 
 
 def _name(schema: type[StrictSchema]) -> str:

@@ -88,10 +88,7 @@ class ResourceSchema(StrictSchema):
 
     id = Integer(
         1,
-        metadata={
-            "description": "Assigned by the service, and never again.",
-            "example": 1,
-        },
+        metadata={"description": "Assigned by the service, and never again."},
     )
 
     def on_bind_field(self, field_name: str, field_obj: Field[Any]) -> None:

@@ -25,7 +25,5 @@ class CategoryChangeForm(ChangeForm):
 class CategorySchema(ResourceSchema):
     plural = "Categories"
 
-    id = Integer(
-        metadata={"description": "The categoryId of its animals.", "example": 1}
-    )
+    id = Integer(metadata={"description": "The categoryId of its animals."})
     name = Name(allow_none=True, metadata=NAME)

@@ -18,9 +18,6 @@ _BLANK = r" \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 # Blanks, a first character that is not blank, then anything but control characters: a
 # single pass.
 _NAME = re.compile(f"[{_BLANK}]*[^{_BLANK}{_CONTROL}][^{_CONTROL}]*")
-# What the description says of it: a pattern is code in all languages, and this is as
-# much as all of them understand.
-_DESCRIBED_NAME = r"\S"
 
 
 def name_error(name: str) -> str | None:
@@ -61,7 +58,8 @@ class Integer(Stored, fields.Integer):
         self, lowest: int = 0, highest: int = INT64_MAX, **options: Any
     ) -> None:
         self._bounds = lowest, highest
-        described = {"minimum": lowest, "maximum": highest}
+        example = max(lowest, 1)  # the first id of a new database, where it is one
+        described = {"minimum": lowest, "maximum": highest, "example": example}
         rule = f"must be an integer from {lowest} to {highest}"
         super().__init__(described, rule, **options)
 
@@ -98,7 +96,8 @@ class Name(Stored, fields.String):
         described = {
             "minLength": 1,
             "maxLength": MAX_NAME_LENGTH,
-            "pattern": _DESCRIBED_NAME,
+            # It is code in all languages, and all of them understand no more.
+            "pattern": r"\S",
         }
         super().__init__(described, "must be a string", **options)
 
@@ -118,7 +117,8 @@ class Choice(Stored, fields.String):
     def __init__(self, choices: tuple[str, ...] = (), **options: Any) -> None:
         self.choices = choices or self.choices
         rule = f"must be one of {', '.join(self.choices)}"
-        super().__init__({"enum": list(self.choices)}, rule, **options)
+        described = {"enum": list(self.choices), "example": self.choices[0]}
+        super().__init__(described, rule, **options)
 
     def _deserialize(self, value: Any, *_: Any, **__: Any) -> str:
         if value not in self.choices:

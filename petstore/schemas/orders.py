@@ -16,7 +16,7 @@ INSTANT = {
     "maxLength": 24,
     "example": "2027-03-17T12:00:10.000Z",
 }
-PET_ID = {"description": "The id of the animal that is ordered.", "example": 1}
+PET_ID = {"description": "The id of the animal that is ordered."}
 REFERENCE = {
     "description": "Whose order it is, in your own words; null if not given.",
     "example": "Ms Lovelace, 555-0100",
@@ -37,7 +37,7 @@ class OrderChangeSchema(ChangeSchema):
 
     status = Choice(
         tuple(CLOSED),
-        metadata={"description": "How the order ends.", "example": "completed"},
+        metadata={"description": "How the order ends."},
     )
     reference = Name(
         allow_none=True,
@@ -52,7 +52,6 @@ class OrderSchema(ResourceSchema):
     status = OrderStatus(
         metadata={
             "description": "`placed` until it is `completed` or `cancelled`.",
-            "example": "placed",
         }
     )
     reference = Name(allow_none=True, metadata=REFERENCE)
@@ -67,12 +66,9 @@ class OrderSchema(ResourceSchema):
 
 
 class OrderQuery(PageQuery):
-    status = OrderStatus(
-        metadata={"description": "Only orders with this status.", "example": "placed"}
-    )
+    status = OrderStatus(metadata={"description": "Only orders with this status."})
     pet_id = UrlInteger(
-        data_key="petId",
-        metadata={"description": "Only orders of this animal.", "example": 1},
+        data_key="petId", metadata={"description": "Only orders of this animal."}
     )
 
 

@@ -24,10 +24,7 @@ class PageQuery(StrictSchema):
         1,
         MAX_LIMIT,
         load_default=DEFAULT_LIMIT,
-        metadata={
-            "description": "The maximum number of items.",
-            "example": DEFAULT_LIMIT,
-        },
+        metadata={"description": "The maximum number of items."},
     )
     after = UrlInteger(
         # A function, so that the interface description does not show it.

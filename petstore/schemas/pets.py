@@ -18,12 +18,10 @@ from petstore.schemas.paging import DashboardQuery, PageQuery
 NAME = {"description": "The animal's name.", "example": "Rex"}
 CATEGORY_ID = {
     "description": "The id of its category; the list of categories has the names.",
-    "example": 1,
 }
 STATUS = {
     "description": "`available` for adoption, `pending` while an order for it is open, "
     "`sold` once that is completed.",
-    "example": "available",
 }
 
 
@@ -68,15 +66,10 @@ class FilePetSchema(NewPetSchema, TextSchema):
 
 
 class PetQuery(PageQuery):
-    status = PetStatus(
-        metadata={
-            "description": "Only animals with this status.",
-            "example": "available",
-        }
-    )
+    status = PetStatus(metadata={"description": "Only animals with this status."})
     category_id = UrlInteger(
         data_key="categoryId",
-        metadata={"description": "Only animals of this category.", "example": 1},
+        metadata={"description": "Only animals of this category."},
     )
 
 

@@ -120,6 +120,10 @@ def test_only_json_in_utf_8_is_accepted_in_any_spelling_of_its_type(
     others = ["", "text/json", "application/jsonp", "application/problem+json"]
     found = errors_of(partial(send, client, PET), others)
     assert found == dict.fromkeys(others, (415, "unsupported_media_type"))
+    for method, accepted in (("POST", None), ("PATCH", "application/json")):
+        path = PETS if method == "POST" else PET_PATH
+        refused = client.open(path, method=method, data=PET, content_type="text/json")
+        assert refused.headers.get("Accept-Patch") == accepted
     encoded = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
     assert client.post(PETS, data=PET, headers=encoded).status_code == 415
     assert is_nothing_written(client)

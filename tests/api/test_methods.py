@@ -29,21 +29,8 @@ def test_options_and_405_list_the_methods_of_a_path(
     assert (options.status_code, options.data) == (204, b"")
     assert error_of(refused) == (405, "method_not_allowed")
     assert options.headers["Allow"] == refused.headers["Allow"] == methods
-
-
-def test_accept_patch_is_told_where_a_path_takes_a_patch(
-    client: FlaskClient, stranger: FlaskClient
-):
-    for path, method, accepted in (
-        ("/v1/pets/1", "PATCH", "application/json"),
-        ("/v1/store/orders/1", "PATCH", "application/json"),
-        ("/v1/pets", "POST", None),
-        ("/v1/categories/1", "PUT", None),
-    ):
-        refused = client.open(path, method=method, data="{}", content_type="text/json")
-        assert error_of(refused) == (415, "unsupported_media_type")
-        for answer in (refused, stranger.options(path)):
-            assert answer.headers.get("Accept-Patch") == accepted
+    accepted = "application/json" if "PATCH" in methods else None
+    assert options.headers.get("Accept-Patch") == accepted
 
 
 def test_options_on_an_unknown_path_is_not_found(stranger: FlaskClient):

@@ -23,6 +23,7 @@ OPERATIONS = BODIES | {
     "listOrders": ("GET", "/v1/store/orders", None),
     "getOrder": ("GET", "/v1/store/orders/1", None),
     "listCategories": ("GET", "/v1/categories", None),
+    "getCategory": ("GET", "/v1/categories/7", None),
     "deletePet": ("DELETE", "/v1/pets/1", None),
     "deleteOrder": ("DELETE", "/v1/store/orders/1", None),
     "deleteCategory": ("DELETE", "/v1/categories/7", None),

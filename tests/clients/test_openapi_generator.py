@@ -1,17 +1,14 @@
 """Clients of openapi-generator in six languages, as docs/api.md says, read names."""
 
 import shlex
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from tests.harness.generators import NAMES, commands_in_docs, read_by_client
-from tests.harness.servers import ROOT
-from tests.harness.services import Service, serving
+from tests.harness.generators import NAMES, commands_in_docs, names_read
 
-READERS = ROOT / "tests/clients/readers"
+READERS = "tests/clients/readers"
 # Jackson, which a client in Java takes, is within the generator.
 [PACKAGE] = find_spec("openapi_generator_cli").submodule_search_locations
 ANNOTATIONS = "/usr/share/java/geronimo-annotation-1.3-spec.jar"
@@ -30,16 +27,10 @@ COMPILE_AND_READ = {
 }
 
 
-@pytest.fixture
-def service(sqlite_url: str, tmp_path: Path) -> Iterator[Service]:
-    with serving(tmp_path, {"DATABASE_URL": sqlite_url}) as service:
-        yield service
-
-
 @pytest.mark.parametrize("language", COMPILE_AND_READ)
 def test_client_compiles_and_reads_names_in_all_scripts(
-    service: Service, tmp_path: Path, language: str
+    sqlite_url: str, tmp_path: Path, language: str
 ):
-    generate = commands_in_docs(f"openapi-generator, {language}")
+    generate = commands_in_docs(f"openapi-generator-cli, {language}")
     commands = [*generate, shlex.join(["sh", "-c", COMPILE_AND_READ[language]])]
-    assert read_by_client(service, commands, READERS, tmp_path / "client") == NAMES
+    assert names_read(sqlite_url, tmp_path, READERS, commands) == NAMES

@@ -8,8 +8,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.harness.clients import PETS
 from tests.harness.documents import code_in, rows_of
-from tests.harness.services import Service
+from tests.harness.servers import ROOT
+from tests.harness.services import serving
 
 MODULES = "node_modules/.bin/"
 
@@ -38,33 +40,26 @@ def commands_in_docs(generator: str) -> list[str]:
     return code_in(rows[generator].replace("npx ", MODULES))
 
 
-def read_by_client(
-    service: Service, commands: Sequence[str], readers: Path, directory: Path
+def names_read(
+    sqlite_url: str, directory: Path, readers: str, commands: Sequence[str]
 ) -> list[str]:
     """Generate, compile and run a client, and return the names that it reads.
 
     The last command prints them as JSON; it finds `API` and `KEY` in its environment.
     """
-    with service.client() as client:
-        for name in NAMES:
-            assert client.post({"name": name, "categoryId": 7}).status == 201
-    shutil.copytree(readers, directory, dirs_exist_ok=True)
-    description = service.send("/openapi.json").content
-    (directory / "openapi.json").write_bytes(description)
-    (directory / "node_modules").symlink_to(Path(sys.prefix) / "node/node_modules")
+    client = directory / "client"
+    shutil.copytree(ROOT / readers, client)
+    (client / "node_modules").symlink_to(Path(sys.prefix) / "node/node_modules")
     path = f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"
-    environ = {"API": f"{service.url}/v1", "KEY": service.key, "PATH": path}
-    environ |= {"HOME": str(directory / "home"), "LANG": "C.UTF-8"}
-    for command in commands:
-        done = subprocess.run(
-            shlex.split(command),
-            cwd=directory,
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
-        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-    names: list[str] = json.loads(done.stdout.rstrip("\n").split("\n")[-1])
-    return names
+    environ = {"HOME": str(directory), "LANG": "C.UTF-8", "PATH": path}
+    options = {"cwd": client, "capture_output": True, "text": True}
+    with serving(directory, {"DATABASE_URL": sqlite_url}) as service:
+        for name in NAMES:
+            service.send(PETS, {"name": name, "categoryId": 7})
+        (client / "openapi.json").write_bytes(service.send("/openapi.json").content)
+        environ |= {"API": f"{service.url}/v1", "KEY": service.key}
+        for command in commands:
+            call = shlex.split(command)
+            done = subprocess.run(call, env=environ, check=False, **options)
+            assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return json.loads(done.stdout.rstrip("\n").split("\n")[-1])
