@@ -97,6 +97,8 @@ def _redirect(host: str, status: int) -> Response:
     names = ("SCRIPT_NAME", "PATH_INFO")
     path = "".join(request.environ.get(name, "") for name in names).encode("latin-1")
     _, colon, port = request.host.partition(":")
-    origin = f"{request.scheme}://{host}{colon}{port}"
+    # What a server gives without a slash, like `*`, would go on with the host.
+    slash = "" if path.startswith(b"/") else "/"
+    origin = f"{request.scheme}://{host}{colon}{port}{slash}"
     location = f"{origin}{quoted_path(path)}{request.quoted_query}"
     return Response(status=status, headers={"Location": location})
