@@ -19,8 +19,7 @@ PATH = re.compile(
 )
 HOST = re.compile(r"(?:https?://|(?<![\w@.]))((?:[a-z0-9-]+\.)+(?:org|com|net|io))\b")
 TAG = re.compile(r"\bv\d+\.\d+\.\d+|--branch|git tag|--tags")
-# Commands and services make these.
-MADE = ("deploy/.env", "petstore/backups")
+MADE = ("deploy/.env", "petstore/backups")  # by a command or a service
 
 
 def text_of(page: Path) -> str:
