@@ -2,6 +2,7 @@
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import peewee
@@ -52,14 +53,14 @@ class Notes(Generic[Note]):
 
     def add(self, note: Note) -> None:
         self._notes.append(note)
-        if len(self._notes) > timeouts.LIMITS.notes:
-            self._notes.popleft()
+        if (surplus := len(self._notes) - timeouts.LIMITS.notes) > 0:
+            self._take(surplus)
         if not self._flushing.is_started:
             self._flushing.start(self._seconds())
 
     def flush(self) -> None:
         """Write all notes; while the database is away, they are kept."""
-        notes = [self._notes.popleft() for _ in range(len(self._notes))]
+        notes = self._take(len(self._notes))
         if not notes:
             return
         try:
@@ -72,6 +73,14 @@ class Notes(Generic[Note]):
             self._flushing.start(self._seconds())
         finally:
             close_connections()
+
+    def _take(self, count: int) -> list[Note]:
+        """Take the oldest notes, without those that other threads take meanwhile."""
+        notes = []
+        with suppress(IndexError):
+            for _ in range(count):
+                notes.append(self._notes.popleft())
+        return notes
 
 
 class Failure(NamedTuple):

@@ -1,6 +1,5 @@
 """/healthz: the process is up. /readyz: the stores that it needs are up, too."""
 
-import logging
 from collections.abc import Mapping
 
 import peewee
@@ -15,7 +14,6 @@ from petstore.web.limits import limiter_of
 NAME = "readiness"  # of the secret that is written
 
 bp = Blueprint("health", __name__)
-log = logging.getLogger(__name__)
 
 
 class Probe:
@@ -26,26 +24,21 @@ class Probe:
 
     def is_right(self) -> bool:
         """Read, and write unless that was tried a while ago: anybody may ask."""
+        is_due = clock.monotonic() >= self._is_due_at
         try:
             Secret.get_or_none(name=NAME)
-            if clock.monotonic() >= self._is_due_at:
-                self._write()
+            if is_due:
+                self._is_due_at = clock.monotonic() + timeouts.LIMITS.written_seconds
+                Secret.renew(NAME)
+                self._is_written = True
         except peewee.DatabaseError as error:
+            self._is_written &= not is_due
             # Perhaps no request will come that could do it.
             db.recover(error)
             if not db.is_outage(error):
-                log.exception("internal_error")
+                current_app.logger.error("internal_error", exc_info=error)
             return False
         return self._is_written
-
-    def _write(self) -> None:
-        self._is_due_at = clock.monotonic() + timeouts.LIMITS.written_seconds
-        is_written = False
-        try:
-            Secret.renew(NAME)
-            is_written = True
-        finally:
-            self._is_written = is_written
 
 
 def init_app(app: Flask) -> None:

@@ -17,7 +17,7 @@ from petstore.models.keys import KEEP_ENDED_MS, Key
 from petstore.models.orders import OrderTable
 from petstore.models.pets import PetTable
 from petstore.models.projects import Project
-from petstore.models.requests import FailedRequest, KeyUsage
+from petstore.models.requests import FAILURES_KEPT_MS, FailedRequest, KeyUsage
 from petstore.models.searching import fold
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
@@ -56,12 +56,7 @@ TABLES = (
     Kept(Upload, Upload.at_ms, FILE_KEPT_MS),
     Kept(StoredResponse, StoredResponse.created_ms, stored_responses.KEPT_MS),
     Kept(Activity, Activity.at_ms, events.KEPT_MS),
-    Kept(
-        FailedRequest,
-        FailedRequest.at_ms,
-        requests.FAILURES_KEPT_MS,
-        along=FailedRequest.id,
-    ),
+    Kept(FailedRequest, FailedRequest.at_ms, FAILURES_KEPT_MS, along=FailedRequest.id),
     Kept(KeyUsage, KeyUsage.day, requests.SHOWN_DAYS - 1, unit_ms=clock.MS_PER_DAY),
     Kept(Key, Key.ends(), KEEP_ENDED_MS),
     # A clock may be set back into a window, but not by hours.
