@@ -24,6 +24,7 @@ from petstore.settings import (
     variables,
 )
 from petstore.storage import db, migrator
+from petstore.upkeep.projects import miscounted
 
 # `ok`, `warning` (which may be intended) or `wrong`, and what was found, or what to do.
 Result = tuple[str, str]
@@ -107,6 +108,14 @@ def check_database(settings: Settings) -> Result:
     return "ok", f"{text} answers and is migrated"
 
 
+def check_rows(_settings: Settings) -> Result:
+    wrong, others = miscounted()
+    if wrong:
+        advice = "when no host runs another release, run `flask projects count-rows`"
+        return "wrong", f"{', '.join(wrong)} hold more or fewer than counted; {advice}"
+    return "ok", f"as many as counted; large projects that were not compared: {others}"
+
+
 def check_redis(settings: Settings) -> Result:
     if settings.redis_url is None:
         return "ok", "no REDIS_URL: the database counts the requests"
@@ -160,6 +169,7 @@ CHECKS = {
     "version": check_version,
     "settings": check_settings,
     "database": check_database,
+    "rows": check_rows,
     "redis": check_redis,
     "files": check_files,
     "proxies": check_proxies,

@@ -159,15 +159,16 @@ def delete(slug: str, *, yes: bool) -> None:
 
 
 @projects.command("count-rows")
-@click.argument("slug")
-def count_again(slug: str) -> None:
-    """Count a project's animals, orders and categories again, and print how many.
+@click.argument("slug", required=False)
+def count_again(slug: str | None) -> None:
+    """Count animals, orders and categories again, of one project or of all.
 
-    It is for rows that were added or deleted by anything but this version.
+    It prints how many, and is for rows that were added or deleted by anything but this
+    version.
     """
-    project = find_project(slug)
-    count_rows(project)
-    click.echo(project.rows_held)
+    for project in _shown(slug):
+        count_rows(project)
+        click.echo(project.rows_held if slug else f"{project.slug} {project.rows_held}")
 
 
 @click.command(cls=DatabaseCommand)
