@@ -144,9 +144,7 @@ class Limiter:
     def _last_known(self, hits: Sequence[Hit]) -> Decision:
         now_ms = clock.now_ms()
         new = Counts(True, [0, 0], now_ms)
-        known = [
-            self._known.get(hit.subject) or Decision.on([hit], new) for hit in hits
-        ]
+        known = [self._known.get(h.subject) or Decision.on([h], new) for h in hits]
         return _tighter(each.renewed(now_ms) for each in known)
 
     def _of_address(self, hits: Sequence[Hit], counts: Counts) -> Decision:

@@ -22,6 +22,7 @@ from tests.simulation.shop import UNKNOWN, Call, Values, step, values_of
 if TYPE_CHECKING:
     from tests.simulation.stage import Stage
 
+OF_COUNTERS = ".counters"  # what the name of the file with the counters ends with
 REFUSALS = (400, 401, 403, 413, 415, 429)
 NOT_STORED = ("project_full", "idempotency_key_in_use")
 MEMBERS = {
@@ -46,9 +47,9 @@ class History(NamedTuple):
     step: Step
 
 
-def rows(stage: "Stage", sql: str, *values: Any) -> list[tuple]:
-    """Return rows of the database."""
-    with closing(sqlite3.connect(stage.disk.file)) as connection:
+def rows(stage: "Stage", sql: str, *values: Any, file: str = "") -> list[tuple]:
+    """Return rows of the database, or of the file beside it whose name ends so."""
+    with closing(sqlite3.connect(f"{stage.disk.file}{file}")) as connection:
         return connection.execute(sql, values).fetchall()
 
 

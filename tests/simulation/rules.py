@@ -11,6 +11,7 @@ from petstore.storage import db
 from petstore.web.turns import REFUSED, turns_of
 from tests.simulation.disk import STALLED
 from tests.simulation.histories import (
+    OF_COUNTERS,
     PAGES,
     History,
     of_animals,
@@ -272,6 +273,18 @@ def everything_is_served_again(stage: "Stage") -> Iterator[str]:
         yield ", ".join(f"{probe} {probe.json}" for probe in probes) or "no probe"
     elif probes[0].json["counters"] != "ok":
         yield "the counter store is not used again"
+
+
+@rule("What is counted for keys that have ended is deleted")
+def what_has_ended_leaves_no_row(stage: "Stage") -> Iterator[str]:
+    for table, file in (
+        ("api_key", ""),
+        ("counter", OF_COUNTERS),
+        ("strike", OF_COUNTERS),
+    ):
+        [(left,)] = rows(stage, f"SELECT count(*) FROM {table}", file=file)
+        if left:
+            yield f"{left} of {table}"
 
 
 EXPLAINED = {200, 201, 204, 404, 409, 422}  # by the histories

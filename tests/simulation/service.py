@@ -157,7 +157,7 @@ class Service:
             if isinstance(each, greenlet):
                 self._remains.append(each)
             elif isinstance(each, Delayed):
-                each._is_started = False
+                each.is_started = False
             else:
                 each._notes.clear()
         self._remains += [db.obj, self.worker]

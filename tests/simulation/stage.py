@@ -11,7 +11,9 @@ from pathlib import Path
 
 from flask import Flask
 
-from petstore import create_app
+from petstore import create_app, timeouts
+from petstore.clock import MS_PER_DAY
+from petstore.concurrency import Delayed
 from petstore.models.grants import FULL_GRANT, Grant
 from petstore.models.keys import Key
 from petstore.models.projects import Plan as Terms
@@ -24,6 +26,7 @@ from tests.harness.routes import compile_once
 from tests.simulation import rules
 from tests.simulation.clients import KINDS, Visitor
 from tests.simulation.disk import Disk, FailingFiles
+from tests.simulation.histories import OF_COUNTERS
 from tests.simulation.history import History, Tenant
 from tests.simulation.network import Network
 from tests.simulation.plan import (
@@ -46,6 +49,8 @@ LIMITS |= {"rival": (300, 10_000), "quiet": (100, 5_000)}
 PAGE_GRANT = Grant("public", *PAGE_LIMITS, (PAGE_ORIGIN,))
 PAGES = ("base", "macros", "sign_in", "overview", "pets", "keys", "key", "new_key")
 SET_ROWS = "UPDATE project SET max_rows = ? WHERE id = ?"
+END_ALL = "UPDATE api_key SET revoked_ms = ?"
+OLD_MS = 100 * MS_PER_DAY
 REVOKE = "UPDATE api_key SET revoked_ms = ? WHERE prefix = ? AND revoked_ms IS NULL"
 
 
@@ -78,6 +83,8 @@ class Template:
         for each in gc.get_objects():
             if isinstance(each, Statement):
                 each._write(each._database.obj)
+            elif isinstance(each, Delayed):
+                each.is_started = False  # what it would call never runs in a copy
 
     def _add_tenants(self) -> Iterator[tuple[str, int, list[str]]]:
         for name, (per_minute, per_day) in LIMITS.items():
@@ -163,6 +170,7 @@ class Stage:
                 break
         await self.world.sleep(10.0)
         rules.look_at_rest(self)
+        await self._let_all_end()
         self.service.is_over = True
         self.service.stop()
 
@@ -185,6 +193,18 @@ class Stage:
         probes.append(await send("updatePet", "PATCH", path, body=name))
         probes.append(await send("getPet", "GET", path))
         visitor.leave()
+
+    async def _let_all_end(self) -> None:
+        """End all keys, let months pass, and wait until what is old was deleted."""
+        while not at_once(str(self.disk.file), END_ALL, START_MS):
+            await self.world.sleep(0.007)
+        self.world.set_back_ms -= OLD_MS
+        visitor = Visitor(
+            self.world, self.network, self.history, Client("last", "api", 0.0, key=3)
+        )
+        await visitor.send("probe", "GET", "/healthz")
+        visitor.leave()
+        await self.world.sleep(2 * timeouts.LIMITS.tidy_seconds)
 
     async def _fail(self, fault: Fault) -> None:
         await self.world.sleep(fault.start)
@@ -218,7 +238,7 @@ class Stage:
 
     async def _locked(self, fault: Fault, _how: str) -> None:
         """Keep the writer's lock of a file, as another process may."""
-        end = ".counters" if fault.what == "counters locked" else ""
+        end = OF_COUNTERS if fault.what == "counters locked" else ""
         file = f"{self.disk.file}{end}"
         ends = self.world.now + fault.seconds
         while self.world.now < ends:
