@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextvars import Context
 from importlib import import_module
 from typing import Any, TypeVar
@@ -74,6 +75,25 @@ def start(function: Callable[..., None], *arguments: Any) -> None:
 
     # Without the context of the caller, whose deadline it would have.
     threading.Thread(target=Context().run, args=(call,), daemon=True).start()
+
+
+def call_within(
+    seconds: float, function: Callable[..., Result], *arguments: Any
+) -> Result:
+    """Call a function that knows no time limit, such as the look-up of a name.
+
+    Raises `TimeoutError` where it takes longer; it then goes on in the background.
+    """
+    result: Future[Result] = Future()
+
+    def call() -> None:
+        try:
+            result.set_result(function(*arguments))
+        except Exception as error:  # noqa: BLE001 (the caller gets it)
+            result.set_exception(error)
+
+    start(call)
+    return result.result(seconds)
 
 
 class Delayed:

@@ -74,8 +74,13 @@ class Limits:
 
     # The pool of a worker's connections to PostgreSQL.
     connections: int = 16
-    connect_seconds: float = 2.0
+    resolve_seconds: float = 0.5  # for the names in the URL
+    connect_seconds: float = 2.0  # for all its hosts, and their addresses, together
+    host_seconds: float = 0.5  # for each of them at least
     connection_seconds: float = 300.0  # it may lead to a server that has been replaced
+    unused_seconds: float = 60.0  # until it is left to others
+    # Where the server takes no more, between two looks for one that is free.
+    full_pause_seconds: float = 0.01
     close_seconds: float = 2.0  # to cancel a statement that was given up
     # After a failure of the server, requests are refused at once for this time.
     back_off_seconds: float = 0.25
@@ -96,7 +101,8 @@ class Limits:
 
     # What requests note is written in the background.
     failed_seconds: float = 1.0  # after the first failed request that is not written
-    usage_seconds: float = 5.0  # after the first use of a key or session, likewise
+    usage_seconds: float = 5.0  # after the first use of a key that is not written
+    seen_seconds: float = 0.1  # after the first use of a session that is not written
     notes: int = 20_000  # of each kind, of a process, that wait to be written
     failed_per_second: int = 20  # of one project, that a process writes
 

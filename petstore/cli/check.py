@@ -11,7 +11,7 @@ from flask import current_app
 from flask.cli import with_appcontext
 from redis.exceptions import RedisClusterException, RedisError
 
-from petstore import clock
+from petstore import clock, timeouts
 from petstore.cli.commands import Command, echo_json, in_one_line, json_option
 from petstore.models.projects import Project
 from petstore.quotas.redis import redis_storage
@@ -58,7 +58,7 @@ def check(*, as_json: bool) -> None:
         echo_json(dict(zip(names, result, strict=True)) for result in results)
     else:
         for name, status, message in results:
-            click.echo(f"{name:<9} {status:<8} {message}")
+            click.echo(f"{name:<11} {status:<8} {message}")
     if any(status == "wrong" for _, status, _ in results):
         raise click.exceptions.Exit(1)
 
@@ -116,6 +116,20 @@ def check_rows(_settings: Settings) -> Result:
     return "ok", f"as many as counted; large projects that were not compared: {others}"
 
 
+def check_connections(settings: Settings) -> Result:
+    if db.file:
+        return "ok", "none: the data is in SQLite"
+    workers, each = settings.workers, timeouts.LIMITS.connections
+    allowed = db.most_connections()
+    text = f"{workers} workers may open {workers * each} of {allowed} in PostgreSQL"
+    if workers * each <= allowed:
+        return "ok", text
+    return "warning", (
+        f"{text}, so that requests may wait for each other. Set WEB_CONCURRENCY to "
+        f"{max(1, allowed // each)}, or raise max_connections or the limit of the role"
+    )
+
+
 def check_redis(settings: Settings) -> Result:
     if settings.redis_url is None:
         return "ok", "no REDIS_URL: the database counts the requests"
@@ -170,6 +184,7 @@ CHECKS = {
     "settings": check_settings,
     "database": check_database,
     "rows": check_rows,
+    "connections": check_connections,
     "redis": check_redis,
     "files": check_files,
     "proxies": check_proxies,

@@ -196,7 +196,7 @@ def _write_seen(notes: list[tuple[str, int]]) -> None:
 
 
 # No page waits for a lock only to note that its session was used.
-seen = Notes(_write_seen, lambda: timeouts.LIMITS.usage_seconds)
+seen = Notes(_write_seen, lambda: timeouts.LIMITS.seen_seconds)
 
 
 @statement(db)

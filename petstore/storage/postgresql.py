@@ -1,5 +1,7 @@
 """PostgreSQL behind Peewee's interface."""
 
+import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, TypeVar
@@ -7,7 +9,8 @@ from typing import Any, TypeVar
 import peewee
 import psycopg
 from peewee import OP, SQL, ColumnBase, Expression, Select, Tuple, fn
-from psycopg.adapt import AdaptersMap
+from psycopg import waiting
+from psycopg.conninfo import conninfo_attempts, conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 
@@ -34,7 +37,7 @@ _VERSION_UNIT = 10_000  # server_version_num: 180001 is 18.1
 ISOLATION = "READ COMMITTED"
 
 # The server has waited for too long: for a lock, or for the end of a statement.
-LOCK_NOT_AVAILABLE, CANCELED = "55P03", "57014"
+GIVEN_UP = {"55P03": Locked, "57014": Busy}
 READ_ONLY = "25006"  # what a server answers to a write
 SERIALIZATION_FAILURE = "40001"
 # What psycopg takes for errors of the program, and is a state of the server.
@@ -42,13 +45,24 @@ OUTAGES = (READ_ONLY, "25P03", "25P04")  # the transaction was idle, or took, to
 
 COMMIT, ROLLBACK = Written("COMMIT"), Written("ROLLBACK")
 
-# Numbers are always sent as int8, so that a statement is prepared once.
-ADAPTERS = AdaptersMap(psycopg.adapters)
-ADAPTERS.register_dumper(int, Int8Dumper)
+# libpq does not tell the SQLSTATE of a connection that is refused. These are the words
+# of PostgreSQL, for itself, a role or a database, and of PgBouncer.
+TOO_MANY = re.compile("too many (clients|connections)|connection slots|no more conn")
+WAIT_SECONDS = 0.1  # between two looks of psycopg for a signal
+MOST_CONNECTIONS = """
+SELECT least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1), setting::int
+    - current_setting('superuser_reserved_connections')::int)
+FROM pg_roles, pg_database, pg_settings WHERE rolname = current_user
+    AND datname = current_database() AND name = 'max_connections'
+"""
 
 
 class Late(psycopg.OperationalError):
     """The server has not answered in time."""
+
+
+class Full(psycopg.OperationalError):
+    """The server takes no more connections."""
 
 
 class Connection(psycopg.Connection[Row]):
@@ -56,11 +70,14 @@ class Connection(psycopg.Connection[Row]):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.limit: float | None = None  # of a statement, in seconds
+        self.autocommit, self.prepare_threshold = True, None
+        # Numbers are always sent as int8, so that a statement is prepared once.
+        self.adapters.register_dumper(int, Int8Dumper)
         self.opened_at = clock.monotonic()
         # Those that were opened together do not end together.
         share = randomness.source.uniform(0.5, 1)
         self.ends_at = self.opened_at + timeouts.LIMITS.connection_seconds * share
-        self.limit: float | None = None  # of a statement, in seconds
         self.used_at = self.opened_at
         self.is_given_up = False
         self._kept_cursor: psycopg.Cursor[Row] | None = None
@@ -75,14 +92,16 @@ class Connection(psycopg.Connection[Row]):
         """
         if timeout is not None or self.limit is None:
             return super().wait(gen, interval, timeout)
+        seconds = seconds_left(self.limit)
         try:
-            reply = super().wait(gen, interval, seconds_left(self.limit))
+            reply = super().wait(gen, interval, seconds)
             self.used_at = clock.monotonic()
             return reply
         except BaseException as error:
             if self.pgconn.transaction_status != TransactionStatus.ACTIVE:
                 raise
             self.is_given_up = True
+            self.used_at = clock.monotonic() - seconds  # when it was asked in vain
             concurrency.start(self._cancel)
             if isinstance(error, psycopg.Error):
                 raise Late("the server took too long") from error
@@ -118,7 +137,11 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         self._has_time_limits = True
         self._prepares_statements = prepares_statements
         self._refuses_until = 0.0  # by `clock.monotonic`
+        self._refusal = psycopg.OperationalError
+        self._failed_at: dict[str, float] = {}  # by host
         self._distrusted_at = 0.0  # connections that were opened before are not used
+        self._forgotten_at = 0.0  # those that have not answered since are not, either
+        self._closing = concurrency.Delayed(self._close_unused)
         super().__init__(url, prefer_psycopg3=True)
 
     def get_binary_type(self) -> type[bytes]:
@@ -285,35 +308,93 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             return super().is_among(key, rows)
         return Expression(key[0], OP.EQ, fn.ANY(fn.ARRAY(rows)))
 
+    def most_connections(self) -> int:
+        """Return how many connections the server allows our user and database."""
+        [(number,)] = self.execute_sql(MOST_CONNECTIONS)
+        return int(number)
+
     def _open(self) -> Connection:
+        """Make a connection; where the server takes no more, wait for one of ours."""
         limits = timeouts.LIMITS
-        if clock.monotonic() < self._refuses_until:
-            raise psycopg.OperationalError("no connection a moment ago")
-        options: dict[str, Any] = {}
-        if self._has_time_limits:
-            options = {"target_session_attrs": "read-write"}
         try:
-            connection = Connection.connect(
-                self.database,
-                autocommit=True,
-                context=ADAPTERS,
-                prepare_threshold=None,
-                client_encoding="utf8",
-                connect_timeout=int(limits.connect_seconds),
-                **options,
-            )
-        except (psycopg.Error, UnicodeError) as error:  # the last is a host like a..b
-            self._refuses_until = clock.monotonic() + limits.back_off_seconds
-            raise psycopg.OperationalError(str(error)) from error
+            connection = self._open_new()
+        except Full:
+            ends = clock.monotonic() + seconds_left(limits.queue_seconds)
+            while not self._idle:
+                if clock.monotonic() >= ends:
+                    raise
+                time.sleep(limits.full_pause_seconds)
+            reused: Connection = self._connect()
+            return reused
         if self._has_time_limits:
             connection.limit = limits.statement_seconds
+        self._closing.start(limits.unused_seconds / 4)
         return connection
 
+    def _open_new(self) -> Connection:
+        limits = timeouts.LIMITS
+        if clock.monotonic() < self._refuses_until:
+            raise self._refusal("no connection a moment ago")
+        options = {"client_encoding": "utf8"}
+        if self._has_time_limits:
+            options["target_session_attrs"] = "read-write"
+        try:
+            params = conninfo_to_dict(self.database, **options)
+            seconds = seconds_left(limits.resolve_seconds)
+            found = concurrency.call_within(seconds, conninfo_attempts, params)
+            return self._open_one([make_conninfo("", **each) for each in found])
+        # The last two are a name that is not found in time, and a host like a..b.
+        except (psycopg.Error, TimeoutError, UnicodeError) as error:
+            self._refuses_until = clock.monotonic() + limits.back_off_seconds
+            is_full = TOO_MANY.search(str(error))
+            self._refusal = Full if is_full else psycopg.OperationalError
+            raise self._refusal(str(error)) from error
+
+    def _open_one(self, hosts: list[str]) -> Connection:
+        """Connect to a host; those that have failed last are tried last.
+
+        What is left of the time is divided among them.
+        """
+        limits, errors = timeouts.LIMITS, []
+        seconds = seconds_left(limits.connect_seconds)
+        hosts.sort(key=lambda host: self._failed_at.get(host, 0.0))
+        hosts = hosts[: max(1, int(seconds / limits.host_seconds))]
+        for host in hosts:
+            connecting, share = Connection._connect_gen(host), seconds / len(hosts)
+            try:
+                connection = waiting.wait_conn(connecting, WAIT_SECONDS, share)
+            except psycopg.OperationalError as error:
+                self._failed_at[host] = clock.monotonic()
+                errors.append(str(error))
+            else:
+                self._failed_at.pop(host, None)
+                return connection
+        raise psycopg.OperationalError("; ".join(errors))
+
+    def _close_unused(self) -> None:
+        """Leave connections that nobody has needed for a while to others."""
+        limits = timeouts.LIMITS
+        until = clock.monotonic() - limits.unused_seconds
+        for connection in [each for each in self._idle if each.used_at <= until]:
+            with suppress(ValueError):  # somebody has taken it meanwhile
+                self._idle.remove(connection)
+                connection.close()
+        if self._idle or self._places.qsize() < limits.connections:
+            self._closing.start(limits.unused_seconds / 4)
+
     def _is_reusable(self, connection: Connection) -> bool:
-        is_idle = connection.pgconn.transaction_status == TransactionStatus.IDLE
+        status, now = connection.pgconn.transaction_status, clock.monotonic()
+        if connection.is_given_up or status == TransactionStatus.UNKNOWN:
+            # What has ended one may have ended all that have not answered since.
+            lost_at = connection.used_at if connection.is_given_up else now
+            self._forgotten_at = max(self._forgotten_at, lost_at)
+            return False
         is_trusted = self._distrusted_at < connection.opened_at
-        is_old = connection.ends_at < clock.monotonic()
-        return is_idle and is_trusted and not is_old and not connection.is_given_up
+        is_alive = self._forgotten_at < connection.used_at
+        is_old = connection.ends_at < now
+        return (
+            status == TransactionStatus.IDLE and is_trusted and is_alive and not is_old
+        )
 
     def _fetch(self, written: Written, values: dict[str, Any] | None) -> list[Row]:
         return self._run(self._fetch_once, self.connection(), written, values)
@@ -332,10 +413,8 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         except peewee.OperationalError as error:
             if isinstance(error.__context__, Late):
                 raise NoAnswer(str(error)) from error
-            if _state_of(error) == LOCK_NOT_AVAILABLE:
-                raise Locked(str(error)) from error
-            if _state_of(error) == CANCELED:
-                raise Busy(str(error)) from error
+            if kind := GIVEN_UP.get(_state_of(error) or ""):
+                raise kind(str(error)) from error
             raise
 
     def _read(self, function: Callable[..., Result], *arguments: Any) -> Result:
@@ -355,7 +434,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         except peewee.OperationalError:
             if not (is_idle if connection.is_given_up else connection.closed):
                 raise
-            self._distrusted_at = clock.monotonic()
             self.close()
             return function(*arguments)
         finally:

@@ -5,7 +5,8 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial, reduce
 from operator import and_
@@ -58,25 +59,18 @@ class RolledBack(peewee.OperationalError):
     """SQLite has rolled back a transaction by itself, as it does on a full disk."""
 
 
-class Rows:
+class Rows(deque[Row]):
     """The rows of a statement that has ended, in place of its cursor."""
 
     def __init__(self, cursor: Any) -> None:
-        self._rows = iter(cursor.fetchall())
+        super().__init__(cursor.fetchall())
         self.description, self.rowcount = cursor.description, cursor.rowcount
         self.lastrowid = cursor.lastrowid
 
-    def __iter__(self) -> Iterator[Row]:
-        return self._rows
-
     def fetchone(self) -> Row | None:
-        return next(self._rows, None)
+        return self.popleft() if self else None
 
-    def fetchall(self) -> list[Row]:
-        return list(self._rows)
-
-    def close(self) -> None:
-        pass
+    fetchall, close = deque.copy, deque.clear
 
 
 class Sqlite(Engine, peewee.SqliteDatabase):
@@ -296,19 +290,14 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         if self.in_transaction() and not self._state.conn.in_transaction:
             raise RolledBack("an error has ended the transaction")
 
-    def _try(
-        self,
-        function: Callable[..., Result],
-        *arguments: Any,
-        ends: float | None = None,
-    ) -> Result:
+    def _try(self, call: Callable[..., Result], *args: Any, ends: float = 0) -> Result:
         """Call a function until no other process has locked the file.
 
         Raises `Locked` where that takes too long, and at once in a transaction.
         """
         while True:
             try:
-                return function(*arguments)
+                return call(*args)
             except (sqlite3.OperationalError, peewee.OperationalError) as error:
                 if _code_of(error) not in BUSY:
                     raise

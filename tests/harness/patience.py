@@ -27,6 +27,7 @@ PATIENT = replace(
     busy_seconds=SECONDS,
     failed_seconds=DAY,  # a test writes what was noted itself
     usage_seconds=DAY,
+    seen_seconds=DAY,
     tidy_seconds=DAY,
     dns_seconds=SECONDS,
     dns_server_seconds=SECONDS,
@@ -37,6 +38,7 @@ NOTING = replace(
     PATIENT,
     failed_seconds=timeouts.Limits().failed_seconds,
     usage_seconds=timeouts.Limits().usage_seconds,
+    seen_seconds=timeouts.Limits().seen_seconds,
 )
 
 

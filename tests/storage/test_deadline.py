@@ -18,7 +18,8 @@ from petstore.timeouts import Limits
 from tests.harness.patience import DAY
 
 # What they put off for some seconds would be done in other tests.
-LIMITS = replace(Limits(), failed_seconds=DAY, usage_seconds=DAY, tidy_seconds=DAY)
+LATER = ("failed_seconds", "usage_seconds", "seen_seconds", "tidy_seconds")
+LIMITS = replace(Limits(), **dict.fromkeys(LATER, DAY))
 SECONDS = LIMITS.stores_seconds
 
 
