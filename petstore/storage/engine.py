@@ -7,6 +7,7 @@ than running it costs in SQLite.
 import math
 import queue
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from functools import partial
@@ -43,10 +44,8 @@ UNCONVERTED = {
     *(peewee.BlobField, peewee.TextField),
 }
 # What begins a query that only reads. One that begins with WITH may write, too.
-READ = re.compile(
-    r"SELECT|PRAGMA|EXPLAIN|SHOW|WITH(?!.*\b(INSERT|UPDATE|DELETE|MERGE)\b)",
-    re.IGNORECASE | re.DOTALL,
-)
+WRITES = "INSERT|UPDATE|DELETE|MERGE"
+READ = re.compile(rf"(?is)SELECT|PRAGMA|EXPLAIN|SHOW|WITH(?!.*\b({WRITES})\b)")
 
 db = DatabaseProxy()  # the data
 counters = DatabaseProxy()  # on PostgreSQL the same database
@@ -110,6 +109,22 @@ class Written(NamedTuple):
     takes_time: bool = False  # in the slot `now_ms`
     of_slots: Converters = {}
     of_columns: Converters = {}
+
+
+class Rows(deque[Row]):
+    """The rows of a statement that has ended, in place of its cursor."""
+
+    def __init__(self, cursor: Any) -> None:
+        super().__init__(cursor.fetchall())
+        self.description, self.rowcount = cursor.description, cursor.rowcount
+
+    def fetchone(self) -> Row | None:
+        return self.popleft() if self else None
+
+    def fetchall(self) -> list[Row]:
+        return list(self)
+
+    close = deque.clear
 
 
 class Engine(Database):
@@ -178,7 +193,9 @@ class Engine(Database):
         if READ.match(sql) or self.in_transaction():
             return super().execute_sql(sql, params)
         with self.transaction():
-            return self._fetched(super().execute_sql(sql, params))
+            cursor = super().execute_sql(sql, params)
+            # After a RETURNING, whose rows SQLite must have read before the COMMIT.
+            return Rows(cursor) if cursor.description else cursor
 
     def fetch(self, written: Written, values: dict[str, Any]) -> list[Row]:
         """Run a statement with a value for each slot, and return all its rows."""
@@ -230,10 +247,6 @@ class Engine(Database):
         else:
             connection.close()
         self._places.put(None)
-
-    def _fetched(self, cursor: Any) -> Any:
-        """Return a cursor whose rows can be read after the COMMIT."""
-        return cursor
 
     def _open(self) -> Any:
         raise NotImplementedError

@@ -384,17 +384,14 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
 
     def _is_reusable(self, connection: Connection) -> bool:
         status, now = connection.pgconn.transaction_status, clock.monotonic()
-        if connection.is_given_up or status == TransactionStatus.UNKNOWN:
-            # What has ended one may have ended all that have not answered since.
+        is_lost = connection.is_given_up or status == TransactionStatus.UNKNOWN
+        if is_lost:  # and so may be all that have not answered since
             lost_at = connection.used_at if connection.is_given_up else now
             self._forgotten_at = max(self._forgotten_at, lost_at)
-            return False
+        is_idle = status == TransactionStatus.IDLE and not is_lost
         is_trusted = self._distrusted_at < connection.opened_at
         is_alive = self._forgotten_at < connection.used_at
-        is_old = connection.ends_at < now
-        return (
-            status == TransactionStatus.IDLE and is_trusted and is_alive and not is_old
-        )
+        return is_idle and is_trusted and is_alive and now <= connection.ends_at
 
     def _fetch(self, written: Written, values: dict[str, Any] | None) -> list[Row]:
         return self._run(self._fetch_once, self.connection(), written, values)

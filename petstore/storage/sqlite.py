@@ -5,7 +5,6 @@ import sqlite3
 import stat
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial, reduce
@@ -57,20 +56,6 @@ BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 class RolledBack(peewee.OperationalError):
     """SQLite has rolled back a transaction by itself, as it does on a full disk."""
-
-
-class Rows(deque[Row]):
-    """The rows of a statement that has ended, in place of its cursor."""
-
-    def __init__(self, cursor: Any) -> None:
-        super().__init__(cursor.fetchall())
-        self.description, self.rowcount = cursor.description, cursor.rowcount
-        self.lastrowid = cursor.lastrowid
-
-    def fetchone(self) -> Row | None:
-        return self.popleft() if self else None
-
-    fetchall, close = deque.copy, deque.clear
 
 
 class Sqlite(Engine, peewee.SqliteDatabase):
@@ -254,9 +239,6 @@ class Sqlite(Engine, peewee.SqliteDatabase):
         connect: Callable[[], sqlite3.Connection]
         connect = super(Engine, self)._connect  # type: ignore[misc]  # internal
         return self._try(connect)
-
-    def _fetched(self, cursor: Any) -> Any:
-        return Rows(cursor) if cursor.description else cursor  # after a RETURNING
 
     def _is_reusable(self, connection: sqlite3.Connection) -> bool:
         try:

@@ -11,7 +11,7 @@ import pytest
 from psycopg.pq import TransactionStatus
 
 from petstore.storage import counters, db
-from petstore.storage.sqlite import Rows
+from petstore.storage.engine import Rows
 
 MEASURED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 # Any number of values, of a list or of a row.
@@ -82,7 +82,8 @@ def _steps(connection: Any, _sql: str, _values: Any, run: Callable) -> tuple[Any
     connection.set_progress_handler(lambda: steps.append(None), 1)
     try:
         result = run()
-        rows = result if isinstance(result, list) else Rows(result)
+        has_rows = not isinstance(result, list) and result.description
+        rows = Rows(result) if has_rows else result
     finally:
         connection.set_progress_handler(None, 1)
     return rows, len(steps)

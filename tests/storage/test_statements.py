@@ -25,7 +25,7 @@ def test_query_that_begins_with_with_needs_a_transaction_only_to_write(
 
 
 def test_rows_of_a_write_are_read_after_its_commit():
-    assert list(db.execute_sql(INSERT)) == [("rex",)]
+    assert db.execute_sql(INSERT).fetchall() == [("rex",)]
     assert not db.in_transaction()
     row = Slug.insert(slug="tom").returning(Slug.slug).execute()
     assert [each.slug for each in row] == ["tom"]
