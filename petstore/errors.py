@@ -65,8 +65,9 @@ ERRORS = {
     ),
     "method_not_allowed": Kind(
         405,
-        "The path takes other methods; the header Allow lists them.",
-        "This path does not take that method; the Allow header lists those it takes.",
+        "The path takes other methods; message and header Allow list them.",
+        "This path does not take this method. It takes {}.",
+        ("GET, HEAD, OPTIONS, POST",),
     ),
     "pet_not_available": Kind(
         409,

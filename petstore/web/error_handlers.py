@@ -25,7 +25,6 @@ HTTP_ERRORS = {
         "There is no such path. There are /v1/pets, /v1/store/orders and "
         "/v1/categories, with the ids of what they list; see /docs and /openapi.json.",
     ),
-    405: ErrorResponse("method_not_allowed"),
     413: ErrorResponse("body_too_large"),
 }
 
@@ -81,7 +80,9 @@ def _answer_http_exception(error: HTTPException) -> Response:
     headers = dict(error.get_headers())
     del headers["Content-Type"]
     if "Allow" in headers:
-        headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
+        allowed = ", ".join(sorted(headers["Allow"].split(", ")))
+        shown = ErrorResponse("method_not_allowed", allowed)
+        headers["Allow"] = allowed
     return _response(shown.code, str(shown), headers, status)
 
 

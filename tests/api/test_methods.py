@@ -28,6 +28,7 @@ def test_options_and_405_list_the_methods_of_a_path(
     options, refused = stranger.options(path), client.open(path, method=other)
     assert (options.status_code, options.data) == (204, b"")
     assert error_of(refused) == (405, "method_not_allowed")
+    assert refused.json["message"].endswith(f" It takes {methods}.")
     assert options.headers["Allow"] == refused.headers["Allow"] == methods
     accepted = "application/json" if "PATCH" in methods else None
     assert options.headers.get("Accept-Patch") == accepted

@@ -126,16 +126,29 @@ def test_samples_wait_out_a_429_and_repeat_their_idempotency_key(
     def refuse_first(request: Request) -> Response:
         seen[request.method].append((time.monotonic(), request.headers))
         status = 429 if len(seen[request.method]) == 1 else 200
-        return Response("[]", status, {"Retry-After": str(RETRY_AFTER_SECONDS)})
+        body = "[]" if status == 200 else "busy"
+        return Response(body, status, {"Retry-After": str(RETRY_AFTER_SECONDS)})
 
     server = make_server("127.0.0.1", 0, refuse_first, threaded=True)
     api = f"http://127.0.0.1:{server.server_port}"
     tried = [samples[name] for name in ("listPets", "createPet", "putCategory")]
     with listening(server), ThreadPoolExecutor() as threads:
-        list(threads.map(lambda source: run(language, source, service, api), tried))
+        printed = threads.map(lambda source: run(language, source, service, api), tried)
+        assert "busy" not in "".join(printed)
     for method in ("GET", "POST", "PUT"):
         (first, headers), (second, headers_again) = seen[method]
         assert second - first >= RETRY_AFTER_SECONDS
         key = headers.get("Idempotency-Key")
         assert key == headers_again.get("Idempotency-Key")
         assert bool(key) == (method == "POST")
+
+
+def test_a_refused_sample_shows_the_message_of_the_api(
+    service: Service, language: str, samples: dict[str, str]
+):
+    try:
+        told = run(language, samples["getPet"], service)
+    except AssertionError as error:  # it has failed, as it should
+        told = str(error)
+    assert f"There is no animal {EXAMPLE_ID}." in told
+    assert "Traceback" not in told
