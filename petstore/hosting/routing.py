@@ -29,6 +29,7 @@ ON_EVERY_HOST = (
     "/metrics/",
     "/internal/",
     "/static/",
+    "/favicon.ico/",
     "/dashboard/static/",
 )
 
@@ -51,8 +52,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     @app.before_request
     def check_host() -> Response | None:
         verifier.recheck_soon()
-        path = f"{request.path}/"
-        if request.path == "/" or path.startswith(ON_EVERY_HOST):
+        if f"{request.path}/".startswith(ON_EVERY_HOST):
             return None
         name = re.sub(r":[0-9]*$", "", request.host)
         host = find_host(name, verifier.base_domain)

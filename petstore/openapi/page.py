@@ -1,4 +1,4 @@
-"""/docs: the API reference as a page, made from the description and `guide.md`."""
+"""/docs: the API reference, made from the description and `guide.md`; and /."""
 
 import functools
 import json
@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import mistune
-from flask import Flask, Response, current_app, redirect, render_template, url_for
-from flask.typing import ResponseReturnValue
+from flask import Flask, Response, current_app, render_template, request
 from markupsafe import Markup, escape
 
 from petstore.errors import ERRORS
+from petstore.hosting.verifier import verifier_of
 from petstore.models.plans import PLANS
 from petstore.openapi.document import INTRODUCTION, ON_EVERY_RESPONSE, describe
 from petstore.settings import Settings
-from petstore.web.application import FOR_PAGES
+from petstore.web.application import FOR_PAGES, current_request
 from petstore.web.assets import AssetBlueprint
 
 BASE_ADDRESS = "BASE_ADDRESS"  # as the text of the guide has it
@@ -45,8 +45,14 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.add_url_rule("/", view_func=home)
 
 
-def home() -> ResponseReturnValue:
-    return redirect(url_for("docs.docs"), 303)
+def home() -> Response:
+    """Return the page for everybody; nobody signs in at a host of a project's own."""
+    verifier, base_url = verifier_of(current_app), ""
+    if verifier and current_request().state.host_project_id is not None:
+        _, colon, port = request.host.partition(":")
+        base_url = f"{request.scheme}://{verifier.base_domain}{colon}{port}/"
+    page = render_template("front.html", base_url=base_url)
+    return _add_security_headers(Response(page))
 
 
 @bp.get("")

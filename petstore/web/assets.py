@@ -4,9 +4,11 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from flask import Blueprint, Flask, current_app, request, url_for
+from flask import Blueprint, Flask, Response, current_app, request, url_for
 
 MAX_AGE_SECONDS = 31_536_000
+FAVICON = (Path(__file__).parent / "static/favicon.ico").read_bytes()
+FAVICON_SECONDS = 86_400  # its URL is always the same
 
 
 class AssetBlueprint(Blueprint):
@@ -23,14 +25,25 @@ class AssetBlueprint(Blueprint):
 
 
 bp = AssetBlueprint(
-    "shared", __name__, static_folder="static", static_url_path="/static"
+    "shared",
+    __name__,
+    static_folder="static",
+    static_url_path="/static",
+    template_folder="templates",
 )
 
 
 def init_app(app: Flask) -> None:
-    """Serve the theme that all pages share, and give templates the URLs of files."""
+    """Serve what all pages share, and give templates the URLs of files."""
     app.jinja_env.globals["asset"] = _url
     app.register_blueprint(bp)
+    app.add_url_rule("/favicon.ico", view_func=favicon)
+
+
+def favicon() -> Response:
+    """Return the paw, for browsers that ask for it without looking at a page."""
+    kept = {"Cache-Control": f"public, max-age={FAVICON_SECONDS}"}
+    return Response(FAVICON, headers=kept, mimetype="image/x-icon")
 
 
 def _url(owner: str, name: str) -> str:

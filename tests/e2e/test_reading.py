@@ -87,7 +87,7 @@ def test_samples_contain_nothing_but_keys(page: Page):
 
 
 def test_key_stays_in_the_tab(page: Page, key: str):
-    page.goto(DOCS)
+    page.goto(DOCS, wait_until="networkidle")  # with its icon
     sent = []
     page.on("request", lambda request: sent.append(request))
     page.get_by_label("API key").fill(key)
@@ -108,4 +108,4 @@ def test_everything_is_read_without_javascript(page: Page):
         expect(section.locator("pre").first).to_be_visible()
         expect(section.get_by_role("table").first).to_be_visible()
     expect(page.locator("form, .trying").filter(visible=True)).to_have_count(0)
-    expect(page.get_by_text("Trying calls takes JavaScript.")).to_be_visible()
+    expect(page.get_by_text("You need JavaScript to try calls here.")).to_be_visible()

@@ -6,6 +6,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from jinja2 import Template
 from playwright.sync_api import Page, expect
 
 from petstore.models.grants import PUBLIC, Grant
@@ -13,8 +14,8 @@ from petstore.models.keys import Key
 from petstore.models.pets import Pet
 from petstore.models.projects import Project
 from tests.e2e.people import require_accessible_everywhere
-from tests.harness.documents import web_page
 from tests.harness.listening import listening
+from tests.harness.servers import ROOT
 from tests.harness.services import AMPLE, serving
 from tests.harness.stage import opened
 
@@ -44,8 +45,8 @@ def port(sqlite_url: str, tmp_path: Path) -> Iterator[int]:
         key = Key.issue(project, Grant(PUBLIC, PER_MINUTE, 1000, (origin,)))
     environ = {"DATABASE_URL": sqlite_url}
     with listening(server), serving(tmp_path, environ, key=key) as service:
-        html = web_page("petstore/openapi/guide.md", f"{service.url}/v1")
-        html = html.replace("YOUR_KEY_FOR_A_WEB_PAGE", key)
+        source = (ROOT / "petstore/web/templates/web_page.html").read_text()
+        html = Template(source).render(api=f"{service.url}/v1", key=key)
         (pages / "index.html").write_text(html)
         yield server.server_port
 

@@ -34,12 +34,6 @@ def commands_below(page: str, heading: str) -> list[str]:
     return [dedent(block) for block in blocks]
 
 
-def web_page(page: str, address: str) -> str:
-    """Return the web page that a page of the documentation shows, for this API."""
-    text = (ROOT / page).read_text().partition("```html\n")[2].partition("```")[0]
-    return text.replace("BASE_ADDRESS", address)
-
-
 def commands_of(group: click.Group, name: str = "") -> Iterator[tuple[str, Any]]:
     """Yield each command of the service with its name."""
     context = click.Context(group)

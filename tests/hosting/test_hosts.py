@@ -57,10 +57,29 @@ def test_other_paths_are_served(
     stranger: FlaskClient, project: Project, shop: Domain, own: Own
 ):
     own(project, "old.example.org")
-    paths = ("/healthz", "/readyz", "/docs", "/openapi.json", "/metrics", CERTIFICATE)
-    for host in (BASE, NAME, "old.example.org", "example.org"):
+    paths = (
+        "/healthz",
+        "/readyz",
+        "/docs",
+        "/openapi.json",
+        "/metrics",
+        "/favicon.ico",
+        CERTIFICATE,
+    )
+    hosts = {BASE: 200, NAME: 200, "old.example.org": 301, "example.org": 421}
+    for host, found in hosts.items():
         assert {status(stranger, host, path) for path in paths} == {200}
-        assert status(stranger, host, "/") == 303
+        assert status(stranger, host, "/") == found
+
+
+def test_nobody_signs_in_under_the_name_of_a_shelter(
+    stranger: FlaskClient, shop: Domain
+):
+    for host in (NAME, f"shelter.{BASE}"):
+        page = stranger.get("/", headers={"Host": f"{host}:8443"})
+        assert f'<a href="http://{BASE}:8443/">' in page.text
+        assert "API reference" in page.text
+        assert "/dashboard" not in page.text
 
 
 @of_both_engines

@@ -52,8 +52,8 @@ def test_page_loads_only_local_resources(reader: FlaskClient, page: Page):
     paths = [load.partition("?v=")[0] for load in page.loads]
     names = ("docs.css", "trying.js", "samples.js", "contents.js")
     own = [f"/docs/static/{name}" for name in names]
-    assert paths == ["data:,", "/static/theme.css", *own]
-    for path in page.loads[1:]:
+    assert paths == ["/static/paw.svg", "/static/theme.css", *own]
+    for path in page.loads:
         answer = reader.get(path, buffered=True)
         assert answer.status_code == 200
         assert answer.headers["X-Content-Type-Options"] == "nosniff"

@@ -13,6 +13,7 @@ const sections = Array.from(document.querySelectorAll("nav a"), (link) => {
 let found = [];
 
 search.addEventListener("input", () => {
+  document.querySelector(".contents").open = true;
   const words = search.words.value.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (text, word) => text.toLowerCase().includes(word);
   found = sections.flatMap(({ link, terms, text, note }) => {
