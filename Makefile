@@ -8,7 +8,7 @@ MUTANTS ?= 100
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test simulate plant mutants cost bench latency torture e2e clients marks lint
+.PHONY: help run test simulate plant mutants cost bench latency torture e2e clients pictures marks lint
 
 help: ## Show this help
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -74,6 +74,9 @@ clients: $(VENV)/clients.stamp ## Generate clients in six languages, and let eac
 			{ echo "$$program is missing: apt-get install $(CLIENT_PACKAGES)"; exit 1; }; \
 	done
 	$(BIN)/pytest tests/clients --numprocesses=2 --dist=load
+
+pictures: $(VENV)/e2e.stamp ## Take the pictures of the documentation, in docs/images
+	$(BIN)/python -m tests.pictures
 
 marks: $(VENV)/marks.stamp ## Check the service against other people's lists, and write docs/marks.md
 	$(BIN)/python -m tests.marks $(MARKS)
