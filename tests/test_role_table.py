@@ -147,7 +147,9 @@ class World:
             headers=self.headers,
             **{form: members},
         )
-        self.seen += f"{answer.headers} {answer.text}".replace(self.key[:16] or " ", "")
+        self.seen += f"{answer.headers} {answer.data.decode(errors='replace')}".replace(
+            self.key[:16] or " ", ""
+        )
         return answer
 
     def _cell(self, answer: TestResponse, path: str) -> str:

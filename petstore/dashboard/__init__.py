@@ -6,37 +6,47 @@ from petstore.dashboard import (
     activity,
     categories,
     domains,
+    home,
     keys,
     open_sessions,
     orders,
-    overview,
     pages,
     pets,
     requests,
     sessions,
     sheets,
     sign_in,
+    usage,
 )
+from petstore.models.grants import FULL, WRITE
 from petstore.settings import Settings
 
-# The menu, in its order.
-PAGES = {
-    "Overview": overview,
-    "Animals": pets,
-    "Categories": categories,
-    "Orders": orders,
-    "Requests": requests,
-    "Keys": keys,
-    "Sessions": open_sessions,
-    "Domains": domains,
-    "Activity": activity,
+# The menu, in its order, by the role that it takes: the shelter's day, and what its
+# owner looks after.
+MENU = {
+    WRITE: {
+        "Home": home,
+        "Animals": pets,
+        "Orders": orders,
+        "Categories": categories,
+    },
+    FULL: {
+        "Keys": keys,
+        "Sessions": open_sessions,
+        "Domains": domains,
+        "Activity": activity,
+        "Requests": requests,
+        "Usage": usage,
+    },
 }
 
 
 def init_app(app: Flask, settings: Settings) -> None:
     sessions.init_app(app, settings)
     pages.init_app(app, settings)
-    menu = [(label, page.INDEX, page.bp.takes) for label, page in PAGES.items()]
-    app.jinja_env.globals["navigation"] = menu
-    for page in (sign_in, sheets, *PAGES.values()):
+    app.jinja_env.globals["menu"] = [
+        (takes, {label: page.INDEX for label, page in group.items()})
+        for takes, group in MENU.items()
+    ]
+    for page in (sign_in, sheets, *MENU[WRITE].values(), *MENU[FULL].values()):
         app.register_blueprint(page.bp)

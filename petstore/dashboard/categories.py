@@ -60,7 +60,7 @@ def categories(form: Form = EMPTY, category_id: int | None = None) -> str:
 def add_category(name: str) -> Outcome:
     parameters, _ = read_query(DashboardQuery())
     category = Category.add(current_project().id, name)
-    said = f"{name} is added, with the number {category.id}."
+    said = f"Added the category {name} (no. {category.id})."
     return Outcome(INDEX, said, parameters)
 
 
@@ -71,7 +71,7 @@ def rename_category(category_id: int, **changes: str | None) -> Outcome:
     parameters, _ = read_query(DashboardQuery())
     for name in changes.values():
         Category.rename(current_project().id, category_id, name, is_own=True)
-    return Outcome(INDEX, f"The category {category_id} is saved.", parameters)
+    return Outcome(INDEX, f"Saved category {category_id}.", parameters)
 
 
 @bp.post("/<id:category_id>/delete")
@@ -79,4 +79,4 @@ def rename_category(category_id: int, **changes: str | None) -> Outcome:
 def delete_category(category_id: int) -> Outcome:
     parameters, _ = read_query(DashboardQuery())
     Category.delete(current_project().id, category_id)
-    return Outcome(INDEX, f"The category {category_id} is deleted.", parameters)
+    return Outcome(INDEX, f"Deleted category {category_id}.", parameters)

@@ -7,10 +7,17 @@ from flask import Flask
 from petstore import clock
 from petstore.clock import MS_PER_DAY, MS_PER_SECOND, rfc3339
 
+# What people read in place of a status, with the API's own word where it is another.
+STATUS_WORDS = {
+    "pending": "Reserved (pending)",
+    "sold": "Adopted (sold)",
+    "placed": "Open (placed)",
+}
+
 
 def init_app(app: Flask) -> None:
     app.jinja_env.globals["now_ms"] = lambda: clock.now_ms()
-    for template_filter in (number, date, time, day, duration, rfc3339):
+    for template_filter in (number, date, time, day, duration, status, rfc3339):
         app.add_template_filter(template_filter)
 
 
@@ -42,6 +49,11 @@ def duration(seconds: int) -> str:
     minutes, seconds = divmod(rest, 60)
     parts = ((hours, "h"), (minutes, "min"), (seconds, "s"))
     return " ".join([f"{count} {unit}" for count, unit in parts if count][:2]) or "0 s"
+
+
+def status(status: str) -> str:
+    """Return the word for the status of an animal or an order: Adopted (sold)."""
+    return STATUS_WORDS.get(status, status.capitalize())
 
 
 def _utc(instant: int) -> datetime:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import current_app, render_template, url_for
+from flask import current_app, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from petstore import clock
@@ -30,8 +30,8 @@ from petstore.web.limits import limiter_of
 INDEX = "keys.keys"
 CHANGE_FORM = KeyForm()
 ISSUED_BEFORE = (
-    "This form was sent before, and has issued this key. If you have not copied it, "
-    "rotate it."
+    "You have sent this form before, and it has issued this key. Rotate the key if you "
+    "have not copied it."
 )
 
 
@@ -94,7 +94,7 @@ def key(prefix: str, form: Form = EMPTY) -> str:
 def change_key(prefix: str, label: str | None, **granted: Any) -> ResponseReturnValue:
     found = Key.find(current_project().id, prefix)
     found.change(Grant(found.role, **granted), label)
-    return go_to("keys.key", "The key is changed.", prefix=prefix)
+    return go_to("keys.key", "Saved the key.", prefix=prefix)
 
 
 @bp.post("/<prefix>/rotate")
@@ -117,17 +117,25 @@ def revoke_key(prefix: str) -> ResponseReturnValue:
         if not is_confirmed():
             return key(prefix, NOT_CONFIRMED), 403
         found.revoke()
-    return go_to("keys.key", "The key is revoked and no longer works.", prefix=prefix)
+    return go_to("keys.key", "Revoked the key. It no longer works.", prefix=prefix)
 
 
 @bp.post("/<prefix>/unban")
 def unban_key(prefix: str) -> ResponseReturnValue:
     Key.find(current_project().id, prefix).unban()
-    return go_to("keys.key", "The ban is lifted; the key works again.", prefix=prefix)
+    return go_to("keys.key", "Ended the ban. The key works again.", prefix=prefix)
 
 
 def _show_once(new_key: str, old: Key | None = None) -> Outcome:
     prefix = new_key[:PREFIX_LENGTH]
     key = Key.find(current_project().id, prefix)
-    page = render_template("new_key.html", new_key=new_key, key=key, old=old)
+    api = f"{request.host_url}v1"
+    page = render_template(
+        "new_key.html",
+        new_key=new_key,
+        key=key,
+        old=old,
+        api=api,
+        web_page=render_template("web_page.html", key=new_key, api=api),
+    )
     return Outcome("keys.key", ISSUED_BEFORE, {"prefix": prefix}, page)

@@ -14,7 +14,8 @@ from petstore.schemas import StrictSchema
 from petstore.storage.lists import Listed, Part
 from petstore.web.application import refuse_other_encodings, repeated_names
 
-POSITIONS = ("after", "before", "last", "whole")
+POSITIONS = ("after", "before", "last", "page", "whole")
+KEPT = ("limit", "sort", "topic")  # of the filters, those that leave out no row
 MAX_WHOLE = 1_000  # rows of a list that is printed
 ROWS_AT_A_TIME = 50  # of a page, which take some milliseconds
 
@@ -24,6 +25,7 @@ class Page:
     endpoint: str
     parameters: dict[str, str]
     values: dict[str, Any]  # of the filters, as the schema loads them
+    limit: int
     listed: Listed
 
     @property
@@ -48,7 +50,22 @@ class Page:
 
     @property
     def is_filtered(self) -> bool:
-        return bool(self.filters.keys() - {"limit", "sort", "topic"})
+        return self.filters != self.kept
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The filters that stay where somebody wants to see all rows."""
+        return {name: self.filters[name] for name in KEPT if name in self.filters}
+
+    @property
+    def number(self) -> int | None:
+        """Which page it is, as links count; None for an address without that."""
+        number = "1" if self.is_first else self.parameters.get("page")
+        return int(number) if number else None
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.listed.total // self.limit))
 
     @property
     def is_search(self) -> bool:
@@ -68,6 +85,9 @@ class Page:
         # The schema has accepted the names, so none is an option of `url_for`.
         return url_for(self.endpoint, **(self.filters | changes))
 
+    def number_after(self, step: int) -> int | None:
+        return self.number and max(1, self.number + step)
+
 
 def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) -> Page:
     """Return the page in the query string, of the list that `fetch` returns a part of.
@@ -75,8 +95,9 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
     `fetch` takes the part, and a keyword argument for each filter.
     """
     parameters, values = read_query(query)
+    limit, _ = values.pop("limit"), values.pop("page")
     part = Part(
-        limit=values.pop("limit"),
+        limit=limit,
         after=values.pop("after"),
         before=values.pop("before"),
         is_last=bool(values.pop("last")),
@@ -84,7 +105,7 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
     if values.pop("whole"):
         count_dear_page()
         part = Part(MAX_WHOLE)
-    return Page(endpoint, parameters, values, fetch(part, **values))
+    return Page(endpoint, parameters, values, limit, fetch(part, **values))
 
 
 def read_query(schema: StrictSchema) -> tuple[dict[str, str], dict[str, Any]]:

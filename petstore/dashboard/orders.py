@@ -23,6 +23,7 @@ from petstore.schemas.orders import DashboardOrderQuery, OrderChangeForm
 
 INDEX = "dashboard_orders.orders"
 ORDER = "dashboard_orders.order"
+EFFECTS = {"completed": "adopted (sold)", "cancelled": "available again"}
 
 bp = PageBlueprint(
     "dashboard_orders", __name__, "/orders", takes=WRITE, counts_forms=True
@@ -59,7 +60,7 @@ def order(order_id: int, form: Form = EMPTY) -> str:
 def change_order(order_id: int, **changes: Any) -> Outcome:
     if changes:
         Order.change(current_project().id, order_id, **changes)
-    said = f"The reference of the order {order_id} is saved."
+    said = f"Saved order {order_id}."
     return Outcome(ORDER, said, {"order_id": order_id})
 
 
@@ -67,7 +68,7 @@ def change_order(order_id: int, **changes: Any) -> Outcome:
 @idempotent
 def delete_order(order_id: int) -> Outcome:
     Order.delete(current_project().id, order_id)
-    return Outcome(INDEX, f"The order {order_id} is deleted.")
+    return Outcome(INDEX, f"Deleted order {order_id}.")
 
 
 @bp.post("/<id:order_id>/complete", defaults={"closed_as": "completed"})
@@ -75,11 +76,14 @@ def delete_order(order_id: int) -> Outcome:
 @idempotent
 def close_order(order_id: int, closed_as: str) -> Outcome:
     parameters, _ = read_query(DashboardOrderQuery())
-    order = Order.change(current_project().id, order_id, status=closed_as)
-    effect = "sold" if closed_as == "completed" else "available again"
-    said = f"The order {order_id} is {closed_as}; its animal is {effect}."
-    if request.form.get("on") == "animal":
-        return Outcome("dashboard_pets.animal", said, {"pet_id": order.pet_id})
-    if request.form.get("on") == "order":
-        return Outcome(ORDER, said, {"order_id": order_id})
-    return Outcome(INDEX, said, parameters)
+    project_id = current_project().id
+    order = Order.change(project_id, order_id, status=closed_as)
+    pet = Pet.find(project_id, order.pet_id)
+    said = f"{pet.name} is {EFFECTS[closed_as]}. Order {order_id} is {closed_as}."
+    places: dict[str, tuple[str, dict[str, Any]]] = {
+        "animal": ("dashboard_pets.animal", {"pet_id": pet.id}),
+        "home": ("home.home", {}),
+        "order": (ORDER, {"order_id": order_id}),
+    }
+    place, arguments = places.get(request.form.get("on", ""), (INDEX, parameters))
+    return Outcome(place, said, arguments)

@@ -5,6 +5,7 @@ from typing import Any
 
 from flask import render_template, request, url_for
 
+from petstore.dashboard.formats import status
 from petstore.dashboard.forms import (
     EMPTY,
     Form,
@@ -68,7 +69,7 @@ def add_animal(category_id: int | str, **members: Any) -> Outcome:
     number = Category.meant(project_id, category_id)
     pet = Pet.add(project_id, category_id=number, **members)
     save_draft(url_for(INDEX), {"categoryId": request.form["categoryId"]})
-    return Outcome(INDEX, f"{pet.name} is added, with the id {pet.id}.")
+    return Outcome(INDEX, f"Added {pet.name} (no. {pet.id}).")
 
 
 @bp.get("/<id:pet_id>")
@@ -106,7 +107,7 @@ def correct_animal(pet_id: int, **changes: Any) -> Outcome:
         changes["category_id"] = Category.meant(project_id, changes["category_id"])
     if changes:
         pet = Pet.correct(project_id, pet_id, **changes)
-    said = f"{pet.name} is saved. It is {pet.status}."
+    said = f"Saved {pet.name}. Its status is: {status(pet.status)}."
     return Outcome(ANIMAL, said, {"pet_id": pet_id})
 
 
@@ -115,7 +116,7 @@ def correct_animal(pet_id: int, **changes: Any) -> Outcome:
 def withdraw_animal(pet_id: int) -> Outcome:
     pet = Pet.find(current_project().id, pet_id)
     Pet.withdraw(current_project().id, pet_id)
-    return Outcome(INDEX, f"{pet.name} (#{pet_id}) is withdrawn.")
+    return Outcome(INDEX, f"Removed {pet.name} (no. {pet_id}).")
 
 
 @bp.post("/<id:pet_id>/order")
@@ -124,7 +125,7 @@ def withdraw_animal(pet_id: int) -> Outcome:
 def order_animal(pet_id: int, reference: str | None) -> Outcome:
     pet = Pet.find(current_project().id, pet_id)
     order = Order.place(current_project().id, pet.id, reference)
-    said = f"The order {order.id} is placed; its animal is pending."
+    said = f"Reserved {pet.name} (order {order.id})."
     return Outcome(ANIMAL, said, {"pet_id": pet.id})
 
 

@@ -216,6 +216,14 @@ class Pet(NamedTuple):
         return {pet_id: pet.name for pet_id, pet in pets.items()}
 
     @staticmethod
+    def added(project_id: int, ids: set[int]) -> dict[int, int | None]:
+        """Return when these animals were added, as far as it is known, by id."""
+        rows = PetTable.select(PetTable.id, PetTable.added_ms).where(
+            PetTable.project == project_id, PetTable.id.in_(list(ids))
+        )
+        return dict(rows.tuples().iterator())
+
+    @staticmethod
     def reserve(project_id: int, pet_id: int) -> bool:
         """Make an available animal pending; return whether it was available."""
         return bool(_reserve(project=project_id, id=pet_id))

@@ -17,6 +17,7 @@ class DashboardQuery(StrictSchema):
     before = UrlInteger(load_default=None)
     last = UrlInteger(1, 1, load_default=None)
     whole = UrlInteger(1, 1, load_default=None)
+    page = UrlInteger(1, load_default=None)  # its number, as links count
 
 
 class PageQuery(StrictSchema):

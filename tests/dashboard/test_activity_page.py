@@ -59,7 +59,7 @@ def test_facts_are_told_in_words(
     assert f"Plan changed {plan} The operator 17 Mar" in shown
     prefix = key[:16]
     assert f"Key banned {prefix} until 17 Mar 2027 12:05 UTC {prefix} 17 Mar" in shown
-    assert "Certificate failed shop.example.org It is late. It is tried" in shown
+    assert "Certificate failed shop.example.org It is late. The service tries" in shown
     Activity.update(name="lions_tamed", facts="{}").execute()
     assert "lions tamed" in browser.read(ACTIVITY)  # as a newer version calls it
 
@@ -73,9 +73,9 @@ def test_deeds_with_animals_are_listed(browser: Browser, project: Project, key: 
     shown = browser.read(f"{ACTIVITY}?topic=shelter")
     by = f"{key[:16]} This session 17 Mar 2027 12:00 UTC"
     for said in (
-        "The order 1 is placed; its animal is pending.",
-        "The order 1 is completed; its animal is sold.",
-        "Dogs is added, with the number 8.",
+        "Reserved Tom (order 1).",
+        "Tom is adopted (sold). Order 1 is completed.",
+        "Added the category Dogs (no. 8).",
     ):
         assert f"{said} {by}" in shown
     assert "3 events" in shown
@@ -107,7 +107,7 @@ def test_request_is_found_by_its_id(browser: Browser, client: FlaskClient, key: 
     ):
         assert fact in text
     assert "mine-2" not in text
-    assert 'href="/docs#errors"' in browser.get(f"{REQUESTS}?id=mine-1").text
+    assert 'href="/docs#not_found"' in browser.get(f"{REQUESTS}?id=mine-1").text
     reference = browser.get("/docs").text
     assert 'id="errors"' in reference
     for error in ERRORS.values():
@@ -116,6 +116,6 @@ def test_request_is_found_by_its_id(browser: Browser, client: FlaskClient, key: 
 
 def test_page_says_what_it_may_mean_that_an_id_is_not_found(browser: Browser):
     assert "No request has failed" in browser.read(REQUESTS)
-    assert "it has succeeded" in browser.read(f"{REQUESTS}?id=unknown")
+    assert "The request succeeded" in browser.read(f"{REQUESTS}?id=unknown")
     for invalid in ("x" * 201, "%00"):
         assert browser.get(f"{REQUESTS}?id={invalid}").status_code == 400

@@ -28,13 +28,13 @@ def rex(project: Project) -> None:
 
 def test_an_animal_is_shown_with_its_orders(browser: Browser, project: Project):
     page = browser.read(ANIMAL)
-    assert "Id 1 Category Category 7 Status Available" in page
-    assert "Nobody has ordered it yet." in page
+    assert "Number 1 Category Category 7 Status Available" in page
+    assert "Nobody has reserved this animal yet." in page
     order = Order.place(project.id, 1, "Ms Lovelace")
     assert 'name="status"' not in browser.get(ANIMAL).text  # that is the order's
     Order.change(project.id, order.id, status="completed")
     page = browser.read(ANIMAL)
-    assert "Status Sold" in page
+    assert "Status Adopted (sold)" in page
     assert "1 Ms Lovelace 17 Mar 2027 12:00 UTC Completed" in page
 
 
@@ -55,11 +55,11 @@ def test_only_what_somebody_has_changed_is_written(browser: Browser, project: Pr
 
 
 def test_a_returned_animal_is_taken_back(browser: Browser, project: Project):
-    for status, button in (("sold", "Take it back"), ("pending", "Make it available")):
+    for status, told in (("sold", "Returned?"), ("pending", "no order")):
         Pet.correct(project.id, 1, status=status)
-        assert f"{button} Orders" in browser.read(ANIMAL)
+        assert re.search(f"{told}.* Make available Orders", browser.read(ANIMAL))
         said = browser.follow(ANIMAL, status="available")
-        assert "Rex is saved. It is available." in said
+        assert "Saved Rex. Its status is: Available." in said
 
 
 def test_correcting_the_name_keeps_any_category(browser: Browser, project: Project):
@@ -99,10 +99,10 @@ def test_lost_correction_adds_no_category(browser: Browser, project: Project):
 @of_both_engines
 def test_an_animal_is_corrected_and_ordered(browser: Browser, client: FlaskClient):
     said = browser.follow(ANIMAL, name="Max", categoryId="Dogs")
-    assert "Max is saved. It is available." in said
+    assert "Saved Max. Its status is: Available." in said
     assert client.get("/v1/categories").json[1] == {"id": 8, "name": "Dogs"}
     said = browser.follow(f"{ANIMAL}/order", reference="Ms Lovelace")
-    assert "The order 1 is placed; its animal is pending." in said
+    assert "Reserved Max (order 1)." in said
     assert client.get("/v1/store/orders/1").json["reference"] == "Ms Lovelace"
     max_now = {"id": 1, "name": "Max", "categoryId": 8, "status": "pending"}
     assert client.get("/v1/pets/1").json == max_now
@@ -114,7 +114,7 @@ def test_closing_an_order_there_leads_back(browser: Browser, project: Project):
         fields = {"on": "animal", "idempotency_key": "once"}
         answer = browser.submit(f"{ORDERS}/1/cancel", **fields)
         assert answer.location == ANIMAL
-        assert "The order 1 is cancelled; its animal is" in browser.read(ANIMAL)
+        assert "Rex is available again. Order 1 is cancelled." in browser.read(ANIMAL)
 
 
 def test_an_animal_names_the_keys_that_added_and_changed_it(
@@ -141,11 +141,11 @@ def test_orders_outlive_animals(
         said = browser.follow(f"{ANIMAL}/{deed}")
         assert "The animal 1 has the open order 1" in said
     Order.change(project.id, order.id, status="cancelled")
-    assert "Rex (#1) is withdrawn." in browser.follow(f"{ANIMAL}/withdraw")
+    assert "Removed Rex (no. 1)." in browser.follow(f"{ANIMAL}/withdraw")
     assert browser.get(ANIMAL).status_code == 404
     assert client.get("/v1/pets").json == []
     for search in ("", "?name=lovelace", "?name=%231"):
-        assert "Withdrawn #1 Ms Lovelace" in browser.read(f"{ORDERS}{search}")
+        assert "Removed no. 1 Ms Lovelace" in browser.read(f"{ORDERS}{search}")
     for deed in ("order", "withdraw"):
         assert browser.submit(f"{ANIMAL}/{deed}").status_code == 404
     assert len(Order.page(project.id, after=0, limit=9)) == 1

@@ -89,7 +89,7 @@ def test_others_are_revoked_without_a_key(browser: Browser, project: Project, ke
     for role in ("public", "read", "write", "full"):
         page = f"{KEYS}/{Key.issue(project, Grant(role, 10, 10))[:16]}"
         assert 'type="password"' not in browser.get(page).text
-        assert "is revoked" in browser.follow(f"{page}/revoke")
+        assert "Revoked the key" in browser.follow(f"{page}/revoke")
     assert 'type="password"' in browser.get(f"{KEYS}/{key[:16]}").text
 
 

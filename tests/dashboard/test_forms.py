@@ -107,7 +107,9 @@ def test_what_was_typed_is_there_again(browser: Browser, key: str, project: Proj
         browser.submit("/dashboard/sign-out")
         answer = browser.submit(path, **fields)
         assert answer.location == f"{SIGN_IN}?next={page}"
-        assert "is there again after that" in words(browser.get(answer.location))
+        assert "the page shows what you have typed again" in words(
+            browser.get(answer.location)
+        )
         assert browser.submit(SIGN_IN, key=key, next=page).location == page
         shown = browser.get(page).text
         for text in fields.values():
@@ -131,13 +133,13 @@ def test_draft_is_for_one_project_and_for_no_stranger(
 ANIMALS, ANIMAL = "/dashboard/animals", "/dashboard/animals/1"
 TOM = {"name": "Tom", "categoryId": "7", "status": "available"}
 FORMS = (
-    (ANIMALS, "", TOM, "Tom is added, with the id 3."),
+    (ANIMALS, "", TOM, "Added Tom (no. 3)."),
     ("{question}", "", {}, "1 animal is added."),
-    (ANIMAL, "/order", {"reference": "Ms Lovelace"}, "The order 2 is placed"),
-    ("/dashboard/animals/2", "/withdraw", {}, "Rex (#2) is withdrawn."),
-    ("/dashboard/categories", "", {"name": "Cats"}, "Cats is added"),
-    ("/dashboard/categories", "/8/delete", {}, "The category 8 is deleted."),
-    ("/dashboard/orders/1", "/delete", {}, "The order 1 is deleted."),
+    (ANIMAL, "/order", {"reference": "Ms Lovelace"}, "Reserved Rex (order 2)."),
+    ("/dashboard/animals/2", "/withdraw", {}, "Removed Rex (no. 2)."),
+    ("/dashboard/categories", "", {"name": "Cats"}, "Added the category Cats"),
+    ("/dashboard/categories", "/8/delete", {}, "Deleted category 8."),
+    ("/dashboard/orders/1", "/delete", {}, "Deleted order 1."),
     ("/dashboard/keys", "?kind=staff", {}, "has issued this key"),
     ("/dashboard/keys/{key}", "/rotate", {}, "has issued this key"),
 )
@@ -166,5 +168,5 @@ def test_form_that_is_repeated_acts_once(browser: Browser, project: Project, key
 def test_form_that_is_filled_in_anew_is_another(browser: Browser, client: FlaskClient):
     for name in ("Rex", "Tom", "Tom"):
         fields = TOM | {"name": name, "idempotency_key": "x"}
-        assert f"{name} is added" in browser.follow(ANIMALS, **fields)
+        assert f"Added {name}" in browser.follow(ANIMALS, **fields)
     assert [pet["name"] for pet in client.get("/v1/pets").json] == ["Rex", "Tom"]

@@ -117,7 +117,7 @@ def test_revoked_key_is_shown_unchanged(browser: Browser, other: Key, clock: Clo
     Key.update(last_used_ms=clock.now_ms).where(Key.id == other.id).execute()
     clock.move(seconds=60)
     answer = act(browser, other, "revoke")
-    assert "The key is revoked" in browser.read(answer.location)
+    assert "Revoked the key" in browser.read(answer.location)
     assert Caller.by_prefix(other.prefix) is None
     path = f"{KEYS}/{other.prefix}"
     for page in (f"{KEYS}?status=ended", path):
@@ -133,9 +133,9 @@ KINDS = {
     "staff": ("For staff", {"write": "signs in here for that, but not for keys"}),
     "program": (
         "For a program",
-        {"write": "It is a secret: keep it in a", "read": "orders and whose they are"},
+        {"write": "It is a secret: keep it in a", "read": "orders and the names of"},
     ),
-    "page": ("For a web page", {"public": "It is no secret: it may stand in a page"}),
+    "page": ("For a web page", {"public": "no secret: it may stand in a web page"}),
     "owner": ("For an owner", {"full": "issue and revoke keys and change domains"}),
 }
 
@@ -160,6 +160,28 @@ def test_form_says_what_each_kind_of_key_may_do(browser: Browser, project: Proje
             assert f"{caller.prefix} {role.capitalize()} " in browser.read(KEYS)
 
 
+def test_a_new_key_stands_with_what_it_is_first_used_for(browser: Browser):
+    staff, program = "Hand the key over", "Use the key in a program"
+    for kind, role, uses in (
+        ("staff", "write", {staff}),
+        ("owner", "full", {staff}),
+        ("program", "write", {program}),
+        ("program", "read", {program}),
+        ("page", "public", {"Your web page"}),
+    ):
+        limits = LIMITS if role == "public" else {}
+        page = browser.submit(f"{KEYS}?kind={kind}", role=role, **limits)
+        shown, key = words(page), SHOWN.search(page.text)[0]
+        titles = {staff, program, "Your web page"}
+        assert {title for title in titles if title in shown} == uses
+        for title, text in (
+            (staff, f'click "Sign in": {key}'),
+            (program, f"export API=http://localhost/v1 KEY={key}"),
+            ("Your web page", f'const KEY = "{key}";'),
+        ):
+            assert (text in shown) == (title in uses)
+
+
 @of_both_engines
 def test_label_limits_and_origins_are_changed_from_the_next_request_on(
     browser: Browser, client_of: Callable, project: Project
@@ -171,7 +193,7 @@ def test_label_limits_and_origins_are_changed_from_the_next_request_on(
         assert re.search(f'name="{name}" type="text"\\s+value="{value}"', shown)
     origins = "https://A.example,\n http://localhost:8080 "
     said = browser.follow(path, label="Site", origins=origins, **LIMITS)
-    assert "The key is changed." in said
+    assert "Saved the key." in said
     kept = "https://a.example http://localhost:8080"
     assert f"Its own limits 5 a minute, 1,000 a day Web pages {kept} Created" in said
     assert f"Public 5 a minute, 1,000 a day {kept}" in browser.read(KEYS)

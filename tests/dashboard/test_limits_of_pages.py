@@ -90,7 +90,7 @@ def test_leaked_key_that_used_up_pages_is_revoked(app: Flask, key: str, leaked: 
     refused = owner.get(OVERVIEW)
     assert (refused.status_code, f'href="{KEYS}"' in refused.text) == (429, True)
     assert leaked[:16] in owner.read(KEYS)
-    assert "is revoked" in owner.follow(f"{page}/revoke")
+    assert "Revoked the key" in owner.follow(f"{page}/revoke")
     assert thief.get(KEYS).status_code == 303
 
 
@@ -194,11 +194,11 @@ def test_refused_form_is_shown_again(browser: Browser, use_up: Callable, clock: 
     fields = {"name": "Ömer", "categoryId": "7", "idempotency_key": "x"}
     use_up()
     page = browser.submit(ANIMALS, **fields)
-    assert "still here: Ömer 7 Send it again" in words(page)
+    assert "kept what you typed: Ömer 7 Send again" in words(page)
     sent = dict(re.findall('type="hidden" name="(.+)" value="(.+)"', page.text))
     clock.move(seconds=int(page.headers["Retry-After"]))
     for _ in range(2):
-        assert "Ömer is added, with the id 6." in browser.follow(ANIMALS, **sent)
+        assert "Added Ömer (no. 6)." in browser.follow(ANIMALS, **sent)
     use_up()
     headers = {"Sec-Fetch-Site": "cross-site"}
     page = browser.client.post(ANIMALS, data=fields, headers=headers)

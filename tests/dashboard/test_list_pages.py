@@ -13,7 +13,7 @@ from tests.harness.databases import of_both_engines
 ANIMALS, ORDERS = "/dashboard/animals", "/dashboard/orders"
 CATEGORIES = "/dashboard/categories"
 LISTS = (ANIMALS, ORDERS, CATEGORIES)
-BUTTON = 'class="button[^"]*" href="([^"]+)"[^>]*>{}<'
+LINK = '<a [^>]*?href="([^"]+)"[^>]*>{}<'
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def shown(browser: Browser, path: str) -> list[int]:
 
 def link(browser: Browser, path: str, label: str) -> str:
     """Return the address behind a button of the list."""
-    [address] = re.findall(BUTTON.format(label), browser.get(path).text)
+    [address] = re.findall(LINK.format(label), browser.get(path).text)
     return address.replace("&amp;", "&")
 
 
@@ -46,13 +46,14 @@ def test_pages_lead_to_the_end_and_back_and_no_further(browser: Browser):
         second = link(browser, path, "Next")
         third = link(browser, second, "Next")
         assert shown(browser, third) == order[40:]
+        assert "Page 3 of 3 First" in browser.read(third)
         assert shown(browser, link(browser, third, "Previous")) == order[20:40]
         assert shown(browser, link(browser, third, "First")) == order[:20]
         last = link(browser, path, "Last")
         assert shown(browser, last) == order[25:]
         first = browser.read(path)
         assert re.search("45 (animals|orders|categories) ", first)
-        assert "Next Last" in first
+        assert "Page 1 of 3 Next Last" in first
         assert "Previous" not in first
         assert "First Previous" in browser.read(last)
         assert "Next" not in browser.read(last)
@@ -60,10 +61,10 @@ def test_pages_lead_to_the_end_and_back_and_no_further(browser: Browser):
 
 def test_a_list_to_print_is_whole(browser: Browser, monkeypatch: pytest.MonkeyPatch):
     for path in LISTS:
-        address = link(browser, f"{path}?limit=1&last=1", "Print")
+        address = link(browser, f"{path}?limit=1&last=1", "Print the list")
         assert len(shown(browser, address)) == 45
         page = browser.read(address)
-        for no in ("Next", "Rename category", "Complete order", "These are the first"):
+        for no in ("Next", "Rename category", "Adopted order", "These are the first"):
             assert no not in page
     monkeypatch.setattr("petstore.dashboard.lists.MAX_WHOLE", 44)
     assert "These are the first 44." in browser.read(address)
@@ -77,4 +78,4 @@ def test_invalid_query_gets_an_error_page(browser: Browser):
         for path in LISTS:
             answer = browser.get(f"{path}?{query}")
             assert answer.status_code == 400
-            assert "Invalid link" in answer.text
+            assert "This link does not work" in answer.text

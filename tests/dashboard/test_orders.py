@@ -23,9 +23,9 @@ def orders(project: Project) -> None:
 
 def test_orders_are_shown_with_their_animals_and_filtered(browser: Browser):
     text = browser.read(ORDERS)
-    assert "All Placed 2 Completed 1 Cancelled 1" in text
-    assert "Pet 0. #1 17 Mar 2027 12:00 UTC Completed" in text
-    assert "Pet 2. #3 17 Mar 2027 12:00 UTC Placed Complete order 3" in text
+    assert "All Open (placed) 2 Completed 1 Cancelled 1" in text
+    assert "Pet 0. no. 1 17 Mar 2027 12:00 UTC Completed" in text
+    assert "Pet 2. no. 3 17 Mar 2027 12:00 UTC Open (placed) Adopted order 3" in text
     text = browser.read(f"{ORDERS}?status=cancelled")
     assert "1 order found" in text
     assert "Pet 1." in text
@@ -39,14 +39,24 @@ def test_orders_are_found_by_reference_and_animal(browser: Browser, project: Pro
         assert "1 order found" in browser.read(f"{ORDERS}?name={search}")
     assert "4 orders found" in browser.read(f"{ORDERS}?name=pet")
     assert "2 orders found" in browser.read(f"{ORDERS}?name=pet&status=placed")
-    assert "No order matches Show all" in browser.read(f"{ORDERS}?name=nobody")
+    assert "No order matches Show all orders" in browser.read(f"{ORDERS}?name=nobody")
 
 
 @of_both_engines
 def test_an_order_is_closed_as_over_the_api(browser: Browser, client: FlaskClient):
     for order_id, deed, said, statuses in (
-        (3, "complete", "The order 3 is completed;", ("completed", "sold")),
-        (4, "cancel", "its animal is available again.", ("cancelled", "available")),
+        (
+            3,
+            "complete",
+            "Pet 2. is adopted (sold). Order 3 is completed.",
+            ("completed", "sold"),
+        ),
+        (
+            4,
+            "cancel",
+            "Pet 3. is available again. Order 4 is cancelled.",
+            ("cancelled", "available"),
+        ),
     ):
         query = "?status=placed&after=20"
         answer = browser.submit(f"{ORDERS}/{order_id}/{deed}{query}")
@@ -65,7 +75,7 @@ def test_reference_is_corrected_and_erased(browser: Browser, project: Project):
         for shown, text in (("", "Ms Hopper"), ("Ms Hopper", " ")):
             fields = {"reference": text, "shown.reference": shown}
             said = browser.follow(page, **fields)
-            assert f"The reference of the order {order_id} is saved." in said
+            assert f"Saved order {order_id}." in said
             found = Order.find(project.id, order_id).reference
             assert found == (text.strip() or None)
         Order.change(project.id, order_id, reference="Ada")

@@ -178,7 +178,7 @@ def test_outage_gets_a_503(
             assert answer.headers["Retry-After"] == "1"
             assert "melted" not in answer.text
         answer = browser.submit("/dashboard/animals", name="Rex", categoryId="7")
-        assert "still here: Rex 7 Send it again" in words(answer)
+        assert "kept what you typed: Rex 7 Send again" in words(answer)
         assert "pet_secret" not in browser.submit(SIGN_IN, key="pet_secret").text
     assert browser.get("/dashboard").status_code == 200
 

@@ -72,7 +72,7 @@ def test_messages_that_no_page_has_shown_fit_into_the_cookie(browser: Browser):
         fields = {"name": name, "categoryId": "1"}
         answer = browser.submit(page, status="available", **fields)
         assert len(answer.headers["Set-Cookie"]) < 4096
-    assert browser.read(page).count("is added, with the id 5") == 1
+    assert browser.read(page).count("(no. 5).") == 1
 
 
 def test_signing_in_begins_a_new_session(visitor: Browser, key: str):

@@ -115,11 +115,11 @@ def test_ten_animals_in_a_row_take_their_names_and_one_key_each(shelter: Page):
     field(shelter, "Name").fill("Pup 0")
     shelter.keyboard.press("Enter")
     for number in range(1, 10):
-        expect(shelter.get_by_text(f"Pup {number - 1} is added")).to_be_visible()
+        expect(shelter.get_by_text(f"Added Pup {number - 1}")).to_be_visible()
         expect(shelter.get_by_label("Name", exact=True)).to_be_focused()
         shelter.keyboard.type(f"Pup {number}")
         shelter.keyboard.press("Enter")
-    expect(shelter.get_by_text("Pup 9 is added")).to_be_visible()
+    expect(shelter.get_by_text("Added Pup 9")).to_be_visible()
 
 
 def test_two_tabs_do_not_undo_each_other(shelter: Page, ids: dict[str, int]):
@@ -130,5 +130,5 @@ def test_two_tabs_do_not_undo_each_other(shelter: Page, ids: dict[str, int]):
     field(tabs[1], "Category").fill("Cats")
     for tab in tabs:
         button(tab, "Save").click()
-        expect(tab.get_by_text("Max is saved")).to_be_visible()
+        expect(tab.get_by_text("Saved Max")).to_be_visible()
     expect(tabs[1].get_by_role("link", name="Cats")).to_be_visible()

@@ -47,7 +47,7 @@ SETTLED_SECONDS = 90.0  # until no connection is left, however long a client lin
 LIMITS = {"shelter": (1000, 100_000), "kennel": (20, 900)}
 LIMITS |= {"rival": (300, 10_000), "quiet": (100, 5_000)}
 PAGE_GRANT = Grant("public", *PAGE_LIMITS, (PAGE_ORIGIN,))
-PAGES = ("base", "macros", "sign_in", "overview", "pets", "keys", "key", "new_key")
+PAGES = ("base", "macros", "sign_in", "home", "pets", "keys", "key", "new_key")
 SET_ROWS = "UPDATE project SET max_rows = ? WHERE id = ?"
 END_ALL = "UPDATE api_key SET revoked_ms = ?"
 OLD_MS = 100 * MS_PER_DAY

@@ -46,7 +46,7 @@ ALLOWED = {
     'GROUP BY "t1"."day"': "sums the keys of a project, some 200 at most",
 }
 # Endpoints without a statement.
-FILES = {"dashboard.static", "docs.static", "shared.static"}
+FILES = {"dashboard.static", "docs.static", "favicon", "shared.static"}
 
 
 @pytest.fixture
@@ -198,7 +198,13 @@ class Stage:
         for each in ("", "?status=placed", f"?{middle}", *searches):
             self._open(f"/dashboard/orders{each}")
         pages = ("", "/categories", "/activity", "/activity?last=1")
-        for each in (*pages, "/requests", "/requests?id=x1", "/requests?last=1"):
+        for each in (
+            *pages,
+            "/usage",
+            "/requests",
+            "/requests?id=x1",
+            "/requests?last=1",
+        ):
             self._open(f"/dashboard{each}")
         self._submit(animals, **rex)
         kind = {"categoryId": "Kind", "idempotency_key": f"{self.number}"}

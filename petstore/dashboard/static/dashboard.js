@@ -105,8 +105,11 @@ if (wait) {
   const left = () => Math.max(0, Math.ceil((end - Date.now()) / 1000));
   const title = wait.textContent;
   let isWaiting = false;
+  const units = (seconds) => [[Math.floor(seconds / 3600), "h"],
+    [Math.floor(seconds / 60) % 60, "min"], [seconds % 60, "s"]]
+    .filter(([count]) => count).slice(0, 2).map((unit) => unit.join(" ")).join(" ");
   const show = () => {
-    wait.textContent = left() ? `${isWaiting ? "Waiting" : title} (${left()} s)` : title;
+    wait.textContent = left() ? `${isWaiting ? "Waiting" : title} (${units(left())})` : title;
     if (isWaiting && !left()) wait.form ? wait.form.requestSubmit() : location.assign(wait.href);
   };
   wait.addEventListener("click", (event) => {

@@ -1,47 +1,30 @@
-"""/dashboard: the shelter, the plan, the quota now, and requests of 30 days."""
+"""/dashboard/usage: the plan, the quota now, and requests of 30 days."""
 
 from flask import current_app, render_template
 
-from petstore.dashboard.forms import EMPTY
 from petstore.dashboard.pages import PageBlueprint
-from petstore.dashboard.pets import category_labels
 from petstore.dashboard.sessions import current_project, takes_long
 from petstore.models.grants import WRITE
-from petstore.models.orders import Order
-from petstore.models.pets import STATUSES, Pet
 from petstore.models.plans import PLANS, Quota
 from petstore.models.requests import SHOWN_DAYS, history
-from petstore.storage.lists import Part
 from petstore.web.application import current_request
 from petstore.web.limits import limiter_of
 
-INDEX = "overview.overview"
-SHOWN_ANIMALS = 5
+INDEX = "usage.usage"
 SCALE_ENDS = (10, 16, 20, 30, 40, 50, 60, 80)  # or a power of ten times one of them
 
-bp = PageBlueprint("overview", __name__, "", takes=WRITE)
+bp = PageBlueprint("usage", __name__, "/usage", takes=WRITE)
 
 
-@bp.get("/")
 @bp.get("")
 @takes_long
-def overview() -> str:
+def usage() -> str:
     project_id = current_project().id
     limiter = limiter_of(current_app)
     quota = limiter.peek(current_request().state.required_caller, None)
     days = history(project_id, SHOWN_DAYS)
-    newest = Pet.listed(project_id, Part(SHOWN_ANIMALS)).rows
-    shown = {pet.category_id for pet in newest}
-    offered, labels = category_labels(project_id, shown)
     return render_template(
-        "overview.html",
-        form=EMPTY,
-        newest=newest,
-        labels=labels,
-        offered=offered,
-        animals=Pet.counts(project_id),
-        orders=Order.counts(project_id),
-        statuses=STATUSES,
+        "usage.html",
         windows={window.name: window for window in quota.windows},
         days=days,
         top=scale_end(max(day.served + day.refused for day in days)),

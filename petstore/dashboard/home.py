@@ -1,0 +1,44 @@
+"""/dashboard: the shelter now: what somebody at the desk looks for first."""
+
+from flask import current_app, render_template
+
+from petstore.dashboard.forms import EMPTY
+from petstore.dashboard.pages import PageBlueprint
+from petstore.dashboard.pets import category_labels
+from petstore.dashboard.sessions import current_project, takes_long
+from petstore.models.grants import WRITE
+from petstore.models.orders import Order
+from petstore.models.pets import STATUSES, Pet
+from petstore.storage.lists import Part
+from petstore.web.application import current_request
+from petstore.web.limits import limiter_of
+
+INDEX = "home.home"
+SHOWN_ROWS = 8
+
+bp = PageBlueprint("home", __name__, "", takes=WRITE)
+
+
+@bp.get("/")
+@bp.get("")
+@takes_long
+def home() -> str:
+    project_id = current_project().id
+    quota = limiter_of(current_app).peek(current_request().state.required_caller, None)
+    reserved = Order.listed(project_id, Part(SHOWN_ROWS), status="placed")
+    newest = Pet.listed(project_id, Part(SHOWN_ROWS)).rows
+    shown = {pet.category_id for pet in newest}
+    offered, labels = category_labels(project_id, shown)
+    return render_template(
+        "home.html",
+        form=EMPTY,
+        windows={window.name: window for window in quota.windows},
+        reserved=reserved,
+        names=Pet.names(project_id, {order.pet_id for order in reserved.rows}),
+        newest=newest,
+        added=Pet.added(project_id, {pet.id for pet in newest}),
+        labels=labels,
+        offered=offered,
+        animals=Pet.counts(project_id),
+        statuses=STATUSES,
+    )
