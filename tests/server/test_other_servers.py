@@ -13,6 +13,7 @@ from werkzeug.test import Client
 from tests.harness import servers
 from tests.harness.clients import PETS
 from tests.harness.services import Service, issue_key, serving
+from tests.harness.waiting import wait_until
 
 REX = {"name": "Rex", "categoryId": 7}
 # What is sent one after the other, and the status of its answer.
@@ -46,6 +47,7 @@ def test_other_worker_is_warned_of_once(
     environ = {"DATABASE_URL": new_database("sqlite"), "WEB_CONCURRENCY": "1"}
     with serving(tmp_path, environ, "--worker-class", worker) as service:
         assert {service.send().status for _ in range(3)} == {200}
+        wait_until(lambda: len(service.events("request")) >= 3)
         assert len(service.events("other_server")) == (worker == "gthread")
 
 
