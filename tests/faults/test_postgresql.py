@@ -74,7 +74,7 @@ def test_unavailable_server_applies_no_write_and_fails_fast_after_the_first(
     assert {answer.status for answer in answers} == {503}
     assert min(answer.seconds for answer in answers) < HANGS_SECONDS
     assert (page.status, page.headers["Retry-After"]) == (503, "1")
-    assert b"The service is away for a moment" in page.content
+    assert b"The service does not answer at the moment" in page.content
     assert service.events("database_error")
     assert_recovers(service)
 

@@ -146,7 +146,7 @@ def test_path_and_query_are_kept(client: FlaskClient, domains: list[Domain]):
         assert location(client, OLD, target) == f"http://{NAME}{target}"
     found = location(client, f"{OLD}:8443", **{"wsgi.url_scheme": "https"})
     assert found == f"https://{NAME}:8443/v1/pets"
-    assert location(client, OLD, "") == "/docs"
+    assert location(client, OLD, "") == f"http://{NAME}/"
     for target in ("*", ".evil.example/x", "@evil.example"):
         assert location(client, OLD, target) == f"http://{NAME}/{target}"
     assert location(client, OLD, SCRIPT_NAME="/a b") == f"http://{NAME}/a%20b/v1/pets"
