@@ -346,7 +346,7 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         # The last two are a name that is not found in time, and a host like a..b.
         except (psycopg.Error, TimeoutError, UnicodeError) as error:
             self._refuses_until = clock.monotonic() + limits.back_off_seconds
-            is_full = TOO_MANY.search(str(error))
+            is_full = isinstance(error, Full)
             self._refusal = Full if is_full else psycopg.OperationalError
             raise self._refusal(str(error)) from error
 
@@ -364,6 +364,8 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
             try:
                 connection = waiting.wait_conn(connecting, WAIT_SECONDS, share)
             except psycopg.OperationalError as error:
+                if TOO_MANY.search(str(error)):  # so it answers, unlike the others
+                    raise Full(str(error)) from error
                 self._failed_at[host] = clock.monotonic()
                 errors.append(str(error))
             else:
