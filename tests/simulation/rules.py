@@ -217,7 +217,8 @@ def answers_come_in_time(stage: "Stage") -> Iterator[str]:
             limit += COUNTER_SECONDS + TOLERANCE  # beside what it takes otherwise
         if overlaps(entry, database):
             limit = max(limit, FAILING_SECONDS + TOLERANCE)
-        is_short = entry.idempotency_key or entry not in writes
+        may_ban = entry.headers.get("x-ratelimit-remaining") == "0"  # which is a write
+        is_short = not may_ban and (entry.idempotency_key or entry not in writes)
         if is_short and not overlaps(entry, hiding):
             if overlaps(entry, hanging):
                 # Behind others of its caller, and for the lock.
