@@ -1,6 +1,6 @@
 """What each kind of caller may do and sees, tried over HTTP and by commands.
 
-docs/roles.md shows the tables that this test finds. A new route, a new member of a
+roles.md beside this file shows the tables that this test finds. A new route, a new member of a
 response, column of a page, metric, member of the log or command is a new cell.
 """
 
@@ -220,7 +220,7 @@ def test_what_each_caller_may_do_and_sees_is_documented(
         "Operations and pages": rows_of_cells(done),
         "Fields": rows_of_cells(seen),
     }
-    found = {heading: rows_of("roles.md", heading) for heading in tables}
+    found = {heading: rows_of("../tests/roles.md", heading) for heading in tables}
     assert found == tables, "\n".join(map(printed, tables.values()))
 
 
@@ -260,5 +260,5 @@ def rows_of_cells(found: Found) -> list[list[str]]:
 
 
 def printed(rows: list[list[str]]) -> str:
-    """Return a table as the documentation has it."""
+    """Return a table as roles.md has it."""
     return "\n".join(f"|{'|'.join(row)}|" for row in rows)
