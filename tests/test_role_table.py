@@ -1,7 +1,8 @@
 """What each kind of caller may do and sees, tried over HTTP and by commands.
 
 roles.md beside this file shows the tables that this test finds. A new route, a new
-member of a response, column of a page, metric, member of the log or command is a new cell.
+member of a response, column of a page, metric, member of the log or command is a new
+cell.
 """
 
 import json
