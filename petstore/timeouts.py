@@ -16,6 +16,7 @@ class Limits:
 
     # A connection of a client, in seconds.
     request_seconds: float = 10.0  # to receive a whole request
+    upload_seconds: float = 60.0  # to receive the file of an import
     send_seconds: float = 30.0  # for the client to read a whole response
     linger_seconds: float = 2.0  # for the client to close a connection that has ended
 
@@ -119,9 +120,8 @@ class Limits:
     exported_rows: int = 200  # in one part
     export_pause_seconds: float = 0.002  # about as long as a part takes
     imported_rows: int = 400  # in one part
-    import_bytes: int = 2 * 1024 * 1024  # of a file, by the command
+    import_bytes: int = 2 * 1024 * 1024  # of a file
     import_lines: int = 50_000  # of a file, without the heads and empty ones
-    upload_bytes: int = 60 * 1024  # of a file, on the dashboard
 
     # Verifying a domain.
     dns_seconds: float = 5.0  # for all queries of a check
@@ -135,6 +135,7 @@ class Limits:
         """Raise `ValueError` if two limits are in the wrong order."""
         self._check("few_requests", "running_requests", "connections")
         self._check("linger_seconds", "request_seconds", "send_seconds")
+        self._check("request_seconds", "upload_seconds")
         self._check("accept_pause_seconds", "notice_seconds", "linger_seconds")
         self._check("read_bytes", "head_bytes")
         self._check("lock_seconds", "server_statement_seconds")

@@ -16,6 +16,7 @@ from petstore.dashboard.sessions import (
     count_dear_page,
     count_form,
     current_project,
+    receive_long_form,
     takes_long,
 )
 from petstore.models.grants import WRITE
@@ -48,13 +49,14 @@ def import_page(form: Form = EMPTY) -> str:
 
 @bp.post("/animals/import")
 def upload() -> ResponseReturnValue:
+    receive_long_form()
     file = request.files.get("file")
     content = file.read() if file else b""
     if not content:
         return _refuse("Choose a file that is not empty.")
-    limit = timeouts.LIMITS.upload_bytes
+    limit = timeouts.LIMITS.import_bytes
     if len(content) > limit:
-        return _refuse(f"The file has more than {limit // 1024} KiB.")
+        return _refuse(f"The file has more than {limit // 1024**2} MiB.")
     count_dear_page()
     return go_to("sheets.question", file=Upload.keep(session[TOKEN], content))
 

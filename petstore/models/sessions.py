@@ -10,9 +10,11 @@ from peewee import (
     ForeignKeyField,
     Query,
     TextField,
+    fn,
 )
 
 from petstore import clock, randomness, timeouts
+from petstore.errors import MAX_BODY_BYTES
 from petstore.events import emit_after_commit
 from petstore.models import NotFound, RuleError
 from petstore.models.callers import Caller, callers
@@ -29,10 +31,18 @@ TOKEN_BYTES = 24
 NAME_LENGTH = 16  # of a digest, on pages and in the log
 MOST_LISTED = 100
 FILE_KEPT_MS = 60 * clock.MS_PER_MINUTE
+MOST_LARGE_FILES = 3  # above 64 KiB, of one project, that wait at a time
 
 
 class NoSuchUpload(RuleError):
     text = "The file does not wait any more. Choose it again."
+
+
+class TooManyUploads(RuleError):
+    text = (
+        "Three large files of your project wait for an answer, which is the limit. "
+        "Answer one of them, or try again in an hour."
+    )
 
 
 class Session(BaseModel):
@@ -92,16 +102,41 @@ class Upload(BaseModel):
 
     @classmethod
     def keep(cls, token: str, content: bytes) -> str:
-        """Keep a file in place of the one before, and return what names it."""
-        name = randomness.token(TOKEN_BYTES)
+        """Keep a file in place of the one before, and return what names it.
+
+        Raises `TooManyUploads`, or `NoSuchUpload` if the session has ended.
+        """
+        name, session = randomness.token(TOKEN_BYTES), digest_of(token).hex()
         columns = {"name": name, "content": content, "at_ms": clock.now_ms()}
-        row = cls.insert(session=digest_of(token).hex(), **columns)
+        row = cls.insert(session=session, **columns)
         kept = row.on_conflict(conflict_target=[cls.session], preserve=[*columns])
         try:
-            kept.execute()
+            with db.atomic():
+                if len(content) > MAX_BODY_BYTES:
+                    cls._require_room(session)
+                kept.execute()
         except peewee.IntegrityError:  # the session has ended
             raise NoSuchUpload from None
         return name
+
+    @classmethod
+    def _require_room(cls, session: str) -> None:
+        of_session = Key.select(Key.project).join(Session)
+        project_id = of_session.where(Session.digest == session).scalar()
+        db.lock_until_commit(project_id or 0)
+        others = (
+            cls.select()
+            .join(Session)
+            .join(Key)
+            .where(
+                Key.project == project_id,
+                cls.session != session,
+                cls.at_ms > clock.now_ms() - FILE_KEPT_MS,
+                fn.LENGTH(cls.content) > MAX_BODY_BYTES,
+            )
+        )
+        if others.count() >= MOST_LARGE_FILES:
+            raise TooManyUploads
 
     @classmethod
     def find(cls, token: str, name: str) -> Self | None:

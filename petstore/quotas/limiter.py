@@ -33,6 +33,7 @@ SITE_FACTOR = 10
 # On the dashboard.
 PAGES = Quota.parse("120/minute;5000/day")  # of one project, over all its sessions
 SIGN_INS = Quota.parse("60/minute;1000/day")  # of one project, over all its keys
+LONG_FORMS = RateLimitItemPerDay(50)  # of one project, with files above 64 KiB
 NEW_KEYS = RateLimitItemPerHour(100)  # that a project issues and rotates
 # Of one key, for signing in and for the pages of keys, when its project has used up the
 # quota: whoever has another key of the project cannot keep this one from revoking it.
@@ -128,6 +129,9 @@ class Limiter:
         decision = self._count(f"pages:{caller.project_id}", PAGES, pages)
         return self._or_from_reserve(decision, caller) if has_reserve else decision
 
+    def count_long_form(self, project_id: int) -> Decision:
+        return self._count(f"long-forms:{project_id}", [LONG_FORMS])
+
     def count_new_key(self, project_id: int) -> None:
         """Count a key that is issued on the dashboard; raises `TooManyNewKeys`."""
         if not self._is_granted(f"new-keys:{project_id}", NEW_KEYS):
@@ -181,8 +185,10 @@ class Limiter:
             decision = self._of_address(hits, self._counters.count(hits))
         return decision
 
-    def _count(self, subject: str, quota: Quota, cost: int = 1) -> Decision:
-        hits = [Hit(subject, quota)]
+    def _count(
+        self, subject: str, limits: Sequence[RateLimitItem], cost: int = 1
+    ) -> Decision:
+        hits = [Hit(subject, limits)]
         return Decision.on(hits, self._counters.count(hits, cost), cost=cost)
 
     def _is_granted(self, subject: str, limit: RateLimitItem) -> bool:

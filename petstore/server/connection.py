@@ -4,8 +4,9 @@ A response becomes HTTP/1.1 here (PEP 3333, RFC 9112).
 """
 
 import functools
+import io
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from email.utils import formatdate
 from itertools import chain
@@ -89,7 +90,34 @@ class Connection:
         finally:
             self._worker.remove_waiting(self)
         self._is_last = self._reader.is_last
-        return self._reader.pop_environ() if received else None
+        return self._pop_environ() if received else None
+
+    def _pop_environ(self) -> dict[str, Any]:
+        length, expects = self._reader.late_bytes, self._reader.expects_continue
+        environ = self._reader.pop_environ()
+        if length:
+            pieces = self._late_pieces(environ["wsgi.input"].read(), expects=expects)
+            body = LateBody(pieces, length)
+            size = timeouts.LIMITS.read_bytes
+            environ["wsgi.input"] = io.BufferedReader(body, size)
+        return environ
+
+    def _late_pieces(self, begun: bytes, *, expects: bool) -> Iterator[bytes]:
+        """Yield a long body as it arrives, from when the application reads it."""
+        ends = clock.monotonic() + timeouts.LIMITS.upload_seconds
+        if expects:
+            self._send(CONTINUE, timeouts.LIMITS.send_seconds)
+        piece = begun or self._receive_waiting(ends)
+        while piece:
+            yield piece
+            piece = self._receive_waiting(ends)
+
+    def _receive_waiting(self, ends: float) -> bytes:
+        self._worker.add_waiting(self)
+        try:
+            return self._receive(ends - clock.monotonic())
+        finally:
+            self._worker.remove_waiting(self)
 
     def _completes_request(self, received: bytes) -> bool:
         self._reader.read(received)
@@ -176,6 +204,23 @@ class Connection:
                 self._worker.remove_waiting(self)
         except OSError:
             raise ClientGone from None
+
+
+class LateBody(io.RawIOBase):
+    """A body of a known length, in pieces that are received as somebody reads it."""
+
+    def __init__(self, pieces: Iterator[bytes], length: int) -> None:
+        self._pieces = pieces  # each at most as long as the buffer of the reader
+        self._left = length
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = next(self._pieces, b"")[: self._left] if self._left else b""
+        self._left -= len(piece)
+        memoryview(buffer)[: len(piece)] = piece
+        return len(piece)
 
 
 class Response:

@@ -46,6 +46,7 @@ class RequestReader:
         self._url = b""
         self._has_head = self._is_chunked = False
         self._length = 0  # of the body, unless it is chunked
+        self.late_bytes = 0  # of a long body, which the application may read itself
         self._header_count = 0  # of the head, or of the trailers
         self._body = bytearray()
 
@@ -65,7 +66,7 @@ class RequestReader:
             self.is_last = True
         length = max(self._length, len(self._body))
         if length > MAX_BODY_BYTES or self.kept_bytes > MAX_REQUEST_BYTES:
-            self._skip_body(max(length, MAX_BODY_BYTES + 1))
+            self._leave_body()
 
     def pop_environ(self) -> dict[str, Any]:
         environ = self._environ
@@ -205,10 +206,17 @@ class RequestReader:
             raise InvalidRequest("The only supported Expect is 100-continue.")
         self.expects_continue = bool(expectation) and version == "1.1"
 
-    def _skip_body(self, length: int) -> None:
-        """Stop reading a body, which the application refuses by its Content-Length."""
-        self._body.clear()
-        self._environ["CONTENT_LENGTH"] = str(length)
+    def _leave_body(self) -> None:
+        """Stop reading: the application refuses the body by its length, or reads it.
+
+        It is the last request in any case, so what nobody has read is never a request.
+        """
+        if self._is_chunked:  # its length is not known, and more than anybody reads
+            self._body.clear()
+            self._environ["CONTENT_LENGTH"] = "9" * MAX_LENGTH_DIGITS
+        else:
+            self._environ["CONTENT_LENGTH"] = str(self._length)
+        self.late_bytes = self._length
         self.is_complete = self.is_last = True
 
 

@@ -89,7 +89,7 @@ class RequestState:
 
 
 class FormParser(FormDataParser):
-    """Parses a form of at most MAX_PARAMETERS fields, or parts with files."""
+    """Parses a form of at most MAX_PARAMETERS fields or parts; files stay in memory."""
 
     def parse(
         self,
@@ -106,11 +106,16 @@ class FormParser(FormDataParser):
         elif current_request().state.caller is None:
             # To read 64 KiB of parts can take 40 ms, and strangers send no files.
             return stream, self.cls(), self.cls()
+        # Files above 500 KB would be written to a disk, which may be full.
+        self.stream_factory = lambda *_, **__: BytesIO()
         return super().parse(stream, mimetype, content_length, options)
 
 
 class ApplicationRequest(Request):
-    """A request with a body of at most MAX_BODY_BYTES, and few parameters."""
+    """A request with a body of at most MAX_BODY_BYTES, and few parameters.
+
+    A view that reads a longer one sets Flask's `max_content_length`.
+    """
 
     form_data_parser_class = FormParser
     state: RequestState
@@ -138,7 +143,11 @@ class ApplicationRequest(Request):
         stream takes several Python calls for each read.
         """
         length = get_content_length(self.environ)
-        if length is not None and length > MAX_BODY_BYTES:
+        if (
+            length is not None
+            and length > MAX_BODY_BYTES
+            and length > (self.max_content_length or 0)
+        ):
             raise RequestEntityTooLarge
         try:
             if length is None:
@@ -277,6 +286,8 @@ class IdConverter(BaseConverter):
 def init_app(app: Flask, settings: Settings) -> None:
     """Bound forms with files, and let routes be exact and contain ids."""
     app.config["MAX_FORM_PARTS"] = MAX_PARAMETERS
+    # Of all fields without files, and of the headers of a part: it takes long to parse.
+    app.config["MAX_FORM_MEMORY_SIZE"] = 2 * MAX_BODY_BYTES
     app.url_map.converters["id"] = IdConverter
     app.url_map.merge_slashes = False
     app.before_request(partial(_begin, settings.base_domain))

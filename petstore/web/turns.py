@@ -21,7 +21,7 @@ from petstore import clock, timeouts
 from petstore.concurrency import original
 from petstore.errors import RETRY_AFTER_A_SECOND, ErrorResponse
 from petstore.quotas.decisions import address_subjects
-from petstore.storage import db
+from petstore.storage import NEVER, close_connections, db, deadline
 from petstore.web.application import (
     NO_STORE,
     NOSNIFF,
@@ -176,6 +176,10 @@ class Place:
             self.leave()
             self.take(name)
 
+    def extend(self) -> None:
+        """Give the request more time for its turns: nobody sends a long form again."""
+        self._until = clock.monotonic() + timeouts.LIMITS.send_seconds
+
     def leave(self) -> None:
         while self._names:
             self._turns.leave(self._names.pop())
@@ -209,6 +213,22 @@ def init_app(app: Flask) -> None:
 def turns_of(app: Flask) -> Turns:
     turns: Turns = app.extensions["turns"]
     return turns
+
+
+@contextmanager
+def waiting_for_client() -> Iterator[None]:
+    """Let the client take its time, while the request holds nothing that others need.
+
+    It has no turn afterwards, and may wait for the stores as long as a new one.
+    """
+    _place().leave()
+    close_connections()
+    deadline.set(NEVER)
+    try:
+        yield
+    finally:
+        deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
+        _place().extend()
 
 
 def take_turn_of(key_id: int) -> None:
