@@ -183,7 +183,7 @@ def receive_long_form() -> None:
     caller = request.state.required_caller
     decision = limiter_of(current_app).count_long_form(caller.project_id)
     require_granted(decision, TOO_MANY_FILES)
-    request.max_content_length = most
+    request.max_body_bytes = most
     try:
         with waiting_for_client():
             request.stream  # noqa: B018 (it is kept)

@@ -121,21 +121,13 @@ class Upload(BaseModel):
 
     @classmethod
     def _require_room(cls, session: str) -> None:
-        of_session = Key.select(Key.project).join(Session)
-        project_id = of_session.where(Session.digest == session).scalar()
-        db.lock_until_commit(project_id or 0)
-        others = (
-            cls.select()
-            .join(Session)
-            .join(Key)
-            .where(
-                Key.project == project_id,
-                cls.session != session,
-                cls.at_ms > clock.now_ms() - FILE_KEPT_MS,
-                fn.LENGTH(cls.content) > MAX_BODY_BYTES,
-            )
-        )
-        if others.count() >= MOST_LARGE_FILES:
+        project = Key.select(Key.project).join(Session).where(Session.digest == session)
+        db.lock_until_commit(project.scalar() or 0)
+        is_large = fn.LENGTH(cls.content) > MAX_BODY_BYTES
+        is_other = is_large & (cls.session != session)
+        is_kept = cls.at_ms > clock.now_ms() - FILE_KEPT_MS
+        others = cls.select().join(Session).join(Key).where(Key.project == project)
+        if others.where(is_other, is_kept).count() >= MOST_LARGE_FILES:
             raise TooManyUploads
 
     @classmethod

@@ -4,7 +4,6 @@ A response becomes HTTP/1.1 here (PEP 3333, RFC 9112).
 """
 
 import functools
-import io
 import socket
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
@@ -13,6 +12,8 @@ from itertools import chain
 from typing import Any
 from wsgiref.types import WSGIApplication
 
+from gunicorn.http.body import Body, LengthReader
+from gunicorn.http.unreader import IterUnreader
 from gunicorn.http.wsgi import base_environ
 
 from petstore import clock, timeouts
@@ -97,9 +98,7 @@ class Connection:
         environ = self._reader.pop_environ()
         if length:
             pieces = self._late_pieces(environ["wsgi.input"].read(), expects=expects)
-            body = LateBody(pieces, length)
-            size = timeouts.LIMITS.read_bytes
-            environ["wsgi.input"] = io.BufferedReader(body, size)
+            environ["wsgi.input"] = Body(LengthReader(IterUnreader(pieces), length))
         return environ
 
     def _late_pieces(self, begun: bytes, *, expects: bool) -> Iterator[bytes]:
@@ -107,17 +106,15 @@ class Connection:
         ends = clock.monotonic() + timeouts.LIMITS.upload_seconds
         if expects:
             self._send(CONTINUE, timeouts.LIMITS.send_seconds)
-        piece = begun or self._receive_waiting(ends)
-        while piece:
+        if begun:
+            yield begun
+        while True:
+            self._worker.add_waiting(self)
+            try:
+                piece = self._receive(ends - clock.monotonic())
+            finally:
+                self._worker.remove_waiting(self)
             yield piece
-            piece = self._receive_waiting(ends)
-
-    def _receive_waiting(self, ends: float) -> bytes:
-        self._worker.add_waiting(self)
-        try:
-            return self._receive(ends - clock.monotonic())
-        finally:
-            self._worker.remove_waiting(self)
 
     def _completes_request(self, received: bytes) -> bool:
         self._reader.read(received)
@@ -204,23 +201,6 @@ class Connection:
                 self._worker.remove_waiting(self)
         except OSError:
             raise ClientGone from None
-
-
-class LateBody(io.RawIOBase):
-    """A body of a known length, in pieces that are received as somebody reads it."""
-
-    def __init__(self, pieces: Iterator[bytes], length: int) -> None:
-        self._pieces = pieces  # each at most as long as the buffer of the reader
-        self._left = length
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = next(self._pieces, b"")[: self._left] if self._left else b""
-        self._left -= len(piece)
-        memoryview(buffer)[: len(piece)] = piece
-        return len(piece)
 
 
 class Response:

@@ -112,12 +112,10 @@ class FormParser(FormDataParser):
 
 
 class ApplicationRequest(Request):
-    """A request with a body of at most MAX_BODY_BYTES, and few parameters.
-
-    A view that reads a longer one sets Flask's `max_content_length`.
-    """
+    """A request with a body of at most MAX_BODY_BYTES, and few parameters."""
 
     form_data_parser_class = FormParser
+    max_body_bytes = MAX_BODY_BYTES  # a view may read more
     state: RequestState
 
     @cached_property
@@ -143,11 +141,7 @@ class ApplicationRequest(Request):
         stream takes several Python calls for each read.
         """
         length = get_content_length(self.environ)
-        if (
-            length is not None
-            and length > MAX_BODY_BYTES
-            and length > (self.max_content_length or 0)
-        ):
+        if length is not None and length > self.max_body_bytes:
             raise RequestEntityTooLarge
         try:
             if length is None:

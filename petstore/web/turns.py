@@ -157,16 +157,16 @@ class Turns:
 class Place:
     """The turns of a request: of its address, and then of its key."""
 
-    __slots__ = ("_names", "_turns", "_until")
+    __slots__ = ("_names", "_turns", "until")
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
-        self._until = clock.monotonic() + timeouts.LIMITS.turn_seconds
+        self.until = clock.monotonic() + timeouts.LIMITS.turn_seconds
         self._names: list[Name] = []
 
     def take(self, name: Name) -> None:
         """Wait for a turn; raises a 503."""
-        if not self._turns.take(name, self._until):
+        if not self._turns.take(name, self.until):
             raise ErrorResponse("service_unavailable", REFUSED)
         self._names.append(name)
 
@@ -175,10 +175,6 @@ class Place:
         if name not in self._names:
             self.leave()
             self.take(name)
-
-    def extend(self) -> None:
-        """Give the request more time for its turns: nobody sends a long form again."""
-        self._until = clock.monotonic() + timeouts.LIMITS.send_seconds
 
     def leave(self) -> None:
         while self._names:
@@ -228,7 +224,8 @@ def waiting_for_client() -> Iterator[None]:
         yield
     finally:
         deadline.set(clock.monotonic() + timeouts.LIMITS.stores_seconds)
-        _place().extend()
+        # Nobody wants to send again what has taken long: it waits in peace.
+        _place().until = clock.monotonic() + timeouts.LIMITS.send_seconds
 
 
 def take_turn_of(key_id: int) -> None:

@@ -12,7 +12,7 @@ from petstore.models.categories import Category
 from petstore.models.keys import Key
 from petstore.models.orders import Order
 from petstore.models.projects import Plan, Project
-from petstore.quotas.limiter import PAGES, RESERVE, SIGN_INS
+from petstore.quotas.limiter import LONG_FORMS, PAGES, RESERVE, SIGN_INS
 from petstore.web.turns import turns_of
 from tests.harness.browser import SIGN_IN, Browser, add_pet, words
 from tests.harness.clocks import Clock
@@ -214,3 +214,32 @@ def test_forms_ban_nobody(browser: Browser, use_up: Callable, key: str, clock: C
     clock.move(seconds=60)
     Key.ban(Key.by_prefix(key[:16]).id, clock.now_ms + 60_000)
     assert browser.submit(ANIMALS, **REX).status_code == 303
+
+
+LARGE = "name,category\n" + "Rex,Dogs\n" * 8_000  # more than 64 KiB
+
+
+@of_both_engines
+def test_three_large_files_of_a_project_wait(app: Flask, key: str, rival: Project):
+    browsers = [Browser(app, key) for _ in range(4)]
+    questions = [browser.upload(LARGE).location for browser in browsers]
+    assert questions[3] == CHOOSE_FILE  # with the reason
+    assert "Three large files of your project wait" in browsers[3].read(CHOOSE_FILE)
+    assert browsers[3].upload("name,category\nRex,Dogs\n").location != CHOOSE_FILE
+    assert browsers[0].upload(LARGE).location != CHOOSE_FILE  # in place of its own
+    assert Browser(app, Key.issue(rival)).upload(LARGE).location != CHOOSE_FILE
+    browsers[1].submit("/dashboard/sign-out")
+    assert browsers[3].upload(LARGE).location != CHOOSE_FILE
+
+
+def test_a_project_sends_50_large_files_in_a_day(
+    app: Flask, project: Project, browser: Browser, clock: Clock
+):
+    for _ in range(LONG_FORMS.amount):
+        app.extensions["limiter"].count_long_form(project.id)
+    answer = browser.upload(LARGE)
+    assert answer.status_code == 429
+    assert "sent 50 files above 64 KiB today" in words(answer)
+    assert browser.upload("name,category\nRex,Dogs\n").status_code == 303
+    clock.move(seconds=int(answer.headers["Retry-After"]))
+    assert browser.upload(LARGE).status_code == 303
