@@ -7,12 +7,11 @@ from flask import Flask, Request, current_app, request, session
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature
-from werkzeug.exceptions import ClientDisconnected
 
 from petstore import timeouts
 from petstore.dashboard.formats import duration
 from petstore.dashboard.forms import PROJECT, Form, View, go_to, save_draft
-from petstore.errors import MAX_BODY_BYTES, UNREADABLE, ErrorResponse, InvalidRequest
+from petstore.errors import MAX_BODY_BYTES, UNREADABLE, ErrorResponse
 from petstore.events import actor
 from petstore.models.callers import Caller
 from petstore.models.grants import require_role
@@ -40,7 +39,6 @@ OVER = (
 )
 LONG_LISTS = ("whole", "name", "sort")  # parameters of lists that take long
 TOO_MANY_PAGES = "Your project has opened too many pages"
-TOO_MANY_FILES = "Your project has sent 50 files above 64 KiB today"
 DEEPEST_PAGE = 6  # parts of the path of a page, with the empty one before it
 DEAR_PAGES = 10  # that an export, a printed list or a look at a file costs
 
@@ -176,21 +174,16 @@ def receive_long_form() -> None:
     Raises 429 if the project has sent too many long ones, and 503 if something else
     that takes long is computed for it.
     """
-    request, limits = current_request(), timeouts.LIMITS
-    most = limits.import_bytes + MAX_BODY_BYTES  # with the other fields
+    request = current_request()
+    most = timeouts.LIMITS.import_bytes + MAX_BODY_BYTES  # with the other fields
     if not MAX_BODY_BYTES < (request.content_length or 0) <= most:
         return
     caller = request.state.required_caller
     decision = limiter_of(current_app).count_long_form(caller.project_id)
-    require_granted(decision, TOO_MANY_FILES)
+    require_granted(decision, "Your project has sent 50 files above 64 KiB today")
     request.max_body_bytes = most
-    try:
-        with waiting_for_client():
-            request.stream  # noqa: B018 (it is kept)
-    except ClientDisconnected:
-        late = f"The file has not arrived within {limits.upload_seconds:.0f} seconds."
-        raise InvalidRequest(late) from None
-    take_turn_of(caller.key_id)
+    with waiting_for_client():
+        request.stream  # noqa: B018 (it is kept)
     compute_alone(caller.project_id)
 
 

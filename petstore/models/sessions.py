@@ -39,10 +39,7 @@ class NoSuchUpload(RuleError):
 
 
 class TooManyUploads(RuleError):
-    text = (
-        "Three large files of your project wait for an answer, which is the limit. "
-        "Answer one of them, or try again in an hour."
-    )
+    text = "Three large files of your project wait. Answer one, or wait for an hour."
 
 
 class Session(BaseModel):

@@ -110,10 +110,8 @@ class Connection:
             yield begun
         while True:
             self._worker.add_waiting(self)
-            try:
-                piece = self._receive(ends - clock.monotonic())
-            finally:
-                self._worker.remove_waiting(self)
+            piece = self._receive(ends - clock.monotonic())
+            self._worker.remove_waiting(self)
             yield piece
 
     def _completes_request(self, received: bytes) -> bool:

@@ -214,8 +214,6 @@ class RequestReader:
         if self._is_chunked:  # its length is not known, and more than anybody reads
             self._body.clear()
             self._environ["CONTENT_LENGTH"] = "9" * MAX_LENGTH_DIGITS
-        else:
-            self._environ["CONTENT_LENGTH"] = str(self._length)
         self.late_bytes = self._length
         self.is_complete = self.is_last = True
 

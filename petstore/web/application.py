@@ -40,6 +40,7 @@ PAGES_PREFIX = "/dashboard"
 NO_SESSION = NullSession()
 MAX_PARAMETERS = 20  # of a query, and fields of a form
 FORM = "application/x-www-form-urlencoded"
+INCOMPLETE = "It has not arrived as a whole in time. Please send it again."
 NO_PATH = "/."  # no route has it
 PATH_CHARACTERS = "/:@!$&'()*+,;=~"  # besides letters and such (RFC 3986 section 3.3)
 Header = tuple[str, str]
@@ -149,11 +150,11 @@ class ApplicationRequest(Request):
             else:
                 body = self.environ["wsgi.input"].read(length)
         except Exception:  # noqa: BLE001 (each server has its own for a broken body)
-            raise ClientDisconnected from None
+            raise ClientDisconnected(INCOMPLETE) from None
         if length is None and len(body) > MAX_BODY_BYTES:
             raise RequestEntityTooLarge
         if length is not None and len(body) < length:
-            raise ClientDisconnected
+            raise ClientDisconnected(INCOMPLETE)
         return BytesIO(body)
 
 

@@ -21,7 +21,7 @@ from petstore import clock, timeouts
 from petstore.concurrency import original
 from petstore.errors import RETRY_AFTER_A_SECOND, ErrorResponse
 from petstore.quotas.decisions import address_subjects
-from petstore.storage import NEVER, close_connections, db, deadline
+from petstore.storage import close_connections, db, deadline
 from petstore.web.application import (
     NO_STORE,
     NOSNIFF,
@@ -219,7 +219,6 @@ def waiting_for_client() -> Iterator[None]:
     """
     _place().leave()
     close_connections()
-    deadline.set(NEVER)
     try:
         yield
     finally:
