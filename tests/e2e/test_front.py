@@ -3,7 +3,8 @@
 import http.client
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from email.message import Message
 from itertools import pairwise
 
 import pytest
@@ -12,6 +13,7 @@ from tests.e2e.conftest import World
 from tests.harness.front import BASE, Front, caddy
 from tests.harness.nginx import nginx
 from tests.harness.servers import free_port
+from tests.harness.services import issue_key
 
 CLOSED = [
     "/metrics",
@@ -60,6 +62,30 @@ def test_forged_x_forwarded_for_is_ignored(front: Front):
 def test_links_use_the_host_and_scheme_of_the_client(front: Front):
     description = front.get(BASE, "/openapi.json").json
     assert description["servers"][-1]["url"] == f"https://{BASE}/v1"
+
+
+def post(front: Front, path: str, kind: str, body: bytes, cookie: str = "") -> Message:
+    """Submit a form of the dashboard, and return the headers of a redirection."""
+    with closing(front.connection(BASE)) as connection:
+        headers = {"Content-Type": kind, "Cookie": cookie}
+        connection.request("POST", f"/dashboard{path}", body, headers)
+        answer = connection.getresponse()
+        assert (answer.status, len(answer.read()) > 0) == (303, True)
+        return answer.headers
+
+
+def test_file_of_1_9_mib_goes_in(front: Front, world: World):
+    key = issue_key(world.instances[0].environ)
+    form = "application/x-www-form-urlencoded"
+    signed_in = post(front, "/sign-in", form, f"key={key}".encode())
+    cookie = signed_in["Set-Cookie"].partition(";")[0]
+    part = (
+        b'--x\r\nContent-Disposition: form-data; name="file"; filename="x.csv"\r\n\r\n'
+    )
+    body = part + b"name,category\n" + b"Rex,Dogs\n" * 220_000 + b"\r\n--x--\r\n"
+    kind = "multipart/form-data; boundary=x"
+    asked = post(front, "/animals/import", kind, body, cookie)
+    assert "/animals/import/" in asked["Location"]
 
 
 def test_http_redirects_to_https(front: Front):
