@@ -26,6 +26,8 @@ from petstore.web.limits import limiter_of
 # that ends a header.
 PAGE = re.compile(rf"{PAGES_PREFIX}(/[!-\[\]-~]*)?(\?[!-\[\]-~]*)?")
 MAX_PAGE_LENGTH = 2000
+# People copy more than a key: a header, a setting, quotation marks, what nobody sees.
+PASTED_KEY = re.compile(r"(?<![0-9A-Za-z])pet_[0-9A-Za-z_]+")
 
 TAKES = WRITE
 CROWDED = "Too many people have signed in to your project"
@@ -75,7 +77,10 @@ def is_confirmed() -> bool:
 
 
 def _entered_key() -> str:
-    return request.form.get(KEY, "").strip()
+    """Return the key in what was pasted, such as a header, a setting or a quotation."""
+    pasted = request.form.get(KEY, "")
+    keys = PASTED_KEY.findall(pasted)
+    return str(keys[0]) if len(keys) == 1 else pasted.strip()
 
 
 def _next_page() -> str | None:

@@ -77,6 +77,12 @@ def normal_origin(text: str) -> str:
     return f"{scheme}://{name}" if is_default else f"{scheme}://{name}:{number}"
 
 
+def _of_address(text: str) -> str:
+    """Return the origin of an address as browsers show it, or an origin itself."""
+    is_address = text.endswith("/") and not text.endswith("//")
+    return normal_origin(text[:-1] if is_address else text)
+
+
 def is_one_of(origin: str, origins: str) -> bool:
     """Return whether an origin is among these, which are separated by spaces."""
     try:
@@ -136,7 +142,7 @@ class Grant:
         if len(self.origins) > MAX_ORIGINS:
             raise TooManyOrigins(MAX_ORIGINS)
         # Each once, as browsers write it.
-        origins = tuple(dict.fromkeys(map(normal_origin, self.origins)))
+        origins = tuple(dict.fromkeys(map(_of_address, self.origins)))
         object.__setattr__(self, "origins", origins)
 
     @property

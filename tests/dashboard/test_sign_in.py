@@ -21,7 +21,11 @@ KEYS = "/dashboard/keys"
 
 
 def test_valid_key_opens_the_home_page(visitor: Browser, key: str):
-    for typed in (key, f" {key}\n"):
+    for typed in (
+        *(key, f" {key}\n", f"Bearer {key}", f"Authorization: Bearer {key}"),
+        *(f"KEY={key}", f"export KEY='{key}'", f"“{key}”", f"<{key}>"),
+        *(f"\ufeff\u200b{key}\u200b\xa0", f"X-API-Key: `{key}`"),
+    ):
         answer = visitor.sign_in(typed)
         assert (answer.status_code, answer.location) == (303, "/dashboard")
     assert "Shelter" in visitor.read("/dashboard")
