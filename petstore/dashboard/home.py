@@ -24,7 +24,8 @@ bp = PageBlueprint("home", __name__, "", takes=WRITE)
 @takes_long
 def home() -> str:
     project_id = current_project().id
-    quota = limiter_of(current_app).peek(current_request().state.required_caller, None)
+    caller, limiter = current_request().state.required_caller, limiter_of(current_app)
+    quota, forms = limiter.peek(caller, None), limiter.peek_forms(caller)
     reserved = Order.listed(project_id, Part(SHOWN_ROWS), status="placed")
     newest = Pet.listed(project_id, Part(SHOWN_ROWS)).rows
     shown = {pet.category_id for pet in newest}
@@ -32,7 +33,7 @@ def home() -> str:
     return render_template(
         "home.html",
         form=EMPTY,
-        windows={window.name: window for window in quota.windows},
+        windows={each.name: each for each in (*quota.windows, *forms.windows)},
         reserved=reserved,
         names=Pet.names(project_id, {order.pet_id for order in reserved.rows}),
         newest=newest,

@@ -58,7 +58,7 @@ class PageBlueprint(Blueprint):
     Its views run for people who are signed in (`current_project`) with a key of the
     role that it takes, or for everybody if that is None. Pages with a reserve open, for
     each key, after the project has opened too many. Forms that do what the API does,
-    too, are counted as its requests.
+    too, have a quota of their own.
     """
 
     def __init__(

@@ -188,7 +188,7 @@ def receive_long_form() -> None:
 
 
 def count_form() -> None:
-    """Count a form as a request of the plan and of the key; raises 429 over a limit."""
+    """Count a form for the project and for its key; raises 429 over a limit."""
     if request.method != "POST":
         return
     state, limiter = current_request().state, limiter_of(current_app)

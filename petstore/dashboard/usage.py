@@ -21,11 +21,12 @@ bp = PageBlueprint("usage", __name__, "/usage", takes=WRITE)
 def usage() -> str:
     project_id = current_project().id
     limiter = limiter_of(current_app)
-    quota = limiter.peek(current_request().state.required_caller, None)
+    caller = current_request().state.required_caller
+    quota, forms = limiter.peek(caller, None), limiter.peek_forms(caller)
     days = history(project_id, SHOWN_DAYS)
     return render_template(
         "usage.html",
-        windows={window.name: window for window in quota.windows},
+        windows={each.name: each for each in (*quota.windows, *forms.windows)},
         days=days,
         top=scale_end(max(day.served + day.refused for day in days)),
         plans=PLANS,

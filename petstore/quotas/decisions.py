@@ -8,6 +8,7 @@ from petstore.clock import MS_PER_SECOND
 from petstore.quotas.strategy import Counts, Hit
 
 KEY = "key-"  # what the names of the windows of a key begin with
+FORM = "form-"  # and of those of the forms of the dashboard
 IPV6_NETWORK_BITS = 64
 IPV6_SITE_BITS = 48
 
@@ -41,8 +42,9 @@ class Window(NamedTuple):
     @property
     def allowance(self) -> str:
         """The limit in words, such as `60 requests a minute`."""
-        noun = "request" if self.limit == 1 else "requests"
-        return f"{self.limit:,} {noun} a {self.name.removeprefix(KEY)}"
+        what, _, unit = self.name.rpartition("-")
+        noun = "form" if f"{what}-" == FORM else "request"
+        return f"{self.limit:,} {noun}{'s' * (self.limit != 1)} a {unit}"
 
 
 class Decision(NamedTuple):
@@ -138,6 +140,10 @@ class Decision(NamedTuple):
 
 def project_subject(project_id: int) -> str:
     return f"project:{project_id}"
+
+
+def forms_subject(project_id: int) -> str:
+    return f"forms:{project_id}"
 
 
 def key_subject(project_id: int, key_id: int) -> str:

@@ -13,9 +13,11 @@ from petstore.models.grants import PUBLIC
 from petstore.models.keys import Key
 from petstore.models.plans import FREE, Quota, quota_of
 from petstore.quotas.decisions import (
+    FORM,
     KEY,
     Decision,
     address_subjects,
+    forms_subject,
     key_subject,
     project_subject,
 )
@@ -104,12 +106,18 @@ class Limiter:
         return Decision.on(hits, counts, is_public=caller.role == PUBLIC)
 
     def count_form(self, caller: Caller) -> Decision:
-        """Count a form of the dashboard as a request of the plan and of the key.
+        """Count a form of the dashboard for the project, and for a key with limits.
 
-        No ban refuses it, and its refusal does not count towards one.
+        No program uses up what the project has for forms. No ban refuses a form, and
+        its refusal does not count towards one.
         """
-        hits = _hits_of(caller)
+        hits = [*_hits_of(caller)[:-1], _forms_of(caller)]
         return Decision.on(hits, self._counters.count(hits))
+
+    def peek_forms(self, caller: Caller) -> Decision:
+        """Return the figures of the project's forms, without counting."""
+        hits = [_forms_of(caller)]
+        return Decision.on(hits, self._counters.count(hits, cost=0))
 
     def count_failed_sign_in(self, address: str | None) -> Decision:
         """Count a failed sign-in; refused when too many came before it."""
@@ -220,6 +228,10 @@ def _hits_of(caller: Caller) -> list[Hit]:
         return [project]
     subject = key_subject(caller.project_id, caller.key_id)
     return [Hit(subject, caller.key_quota, KEY), project]
+
+
+def _forms_of(caller: Caller) -> Hit:
+    return Hit(forms_subject(caller.project_id), caller.quota, FORM)
 
 
 def _address_hits(what: str, address: str | None, quota: Quota) -> list[Hit]:

@@ -174,7 +174,7 @@ def test_refusal_of_a_key_for_a_web_page_by_its_project_tells_when_alone(
 
 
 @on_one_store
-def test_forms_of_the_dashboard_are_counted_for_key_and_plan(
+def test_forms_of_the_dashboard_are_counted_for_the_key_that_has_limits(
     app: Flask, project: Project, client_of: ClientOf
 ):
     key = Key.issue(project, Grant(WRITE, per_minute=2, per_day=4))
@@ -182,4 +182,4 @@ def test_forms_of_the_dashboard_are_counted_for_key_and_plan(
     forms = [browser.submit("/dashboard/animals", **fields) for _ in range(3)]
     assert [form.status_code for form in forms] == [303, 303, 429]
     assert "This key allows 2 requests a minute; wait 50 s." in words(forms[-1])
-    assert left(client_of(key).get(PETS)) == [4, 98, 0, 2]
+    assert left(client_of(key).get(PETS)) == [6, 100, 0, 2]
