@@ -44,8 +44,8 @@ class CategoryNameTaken(RuleError):
 
 
 def fold_name(name: str) -> str:
-    """Return a name as it is compared: without outer blanks, in one case."""
-    return unicodedata.normalize("NFC", name.strip().casefold())
+    """Return a name as it is compared: in one case, with single blanks within it."""
+    return unicodedata.normalize("NFC", " ".join(name.casefold().split()))
 
 
 class Category(NamedTuple):

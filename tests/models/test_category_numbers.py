@@ -41,7 +41,11 @@ def test_category_is_found_by_its_name_whatever_its_case_and_blanks(
         (rival, 5, "dogs"),
     ):
         add(shop, number, name)
-    for name, number in (("DOGS ", 9), ("ömers", 3), ("O\u0308mers", 3), (12, 12)):
+    add(project, 4, "Guinea\xa0 pigs")
+    for name, number in (
+        *(("DOGS ", 9), ("ömers", 3), ("O\u0308mers", 3), (12, 12)),
+        *(("guinea pigs", 4), ("Guinea  pigs\xa0", 4)),
+    ):
         assert Category.meant(project.id, name) == number
     add(project, 7, "dogs")
     assert Category.ids_named(project.id, "dogS") == [7, 9]

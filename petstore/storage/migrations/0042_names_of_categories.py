@@ -122,6 +122,6 @@ def fold_names(db):
     category.update(folded="").where(unfolded, category.name.is_null()).execute()
     named = category.select(category.project_id, category.id, category.name)
     for project_id, number, name in named.where(unfolded).tuples():
-        folded = unicodedata.normalize("NFC", name.strip().casefold())
+        folded = unicodedata.normalize("NFC", " ".join(name.casefold().split()))
         row = (category.project_id == project_id) & (category.id == number)
         category.update(folded=folded).where(row).execute()
