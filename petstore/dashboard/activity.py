@@ -23,11 +23,13 @@ bp = PageBlueprint("activity", __name__, "/activity", takes=FULL)
 def activity() -> str:
     project_id = current_project().id
     page = read_list(INDEX, ActivityQuery(), partial(Event.listed, project_id))
+    keys = [event.actor for event in page.rows]
+    keys += [event.facts["key"] for event in page.rows if "key" in event.facts]
     return render_template(
         "activity.html",
         page=page,
         topics=TOPICS,
-        labels=Key.labels(project_id, [event.actor for event in page.rows]),
+        labels=Key.labels(project_id, keys),
         kept=KEPT,
         days=KEPT_MS // MS_PER_DAY,
     )

@@ -119,3 +119,9 @@ def test_page_says_what_it_may_mean_that_an_id_is_not_found(browser: Browser):
     assert "The request succeeded" in browser.read(f"{REQUESTS}?id=unknown")
     for invalid in ("x" * 201, "%00"):
         assert browser.get(f"{REQUESTS}?id={invalid}").status_code == 400
+
+
+def test_an_event_names_the_key_that_it_is_about(browser: Browser, project: Project):
+    prefix = Key.issue(project, label="Front desk")[:16]
+    assert f"Key issued Front desk {prefix}" in browser.read(ACTIVITY)
+    assert f'<a href="/dashboard/keys/{prefix}">' in browser.get(ACTIVITY).text
