@@ -200,7 +200,7 @@ def test_label_limits_and_origins_are_changed_from_the_next_request_on(
     assert Caller.of(key).role == "public"
     assert client.get("/v1/pets", headers={"Origin": SHOP}).status_code == 403
     assert client.get("/v1/pets").headers["X-RateLimit-Limit"] == "5"
-    assert f"Key changed {key[:16]}" in browser.read("/dashboard/activity")
+    assert f"Key changed Site {key[:16]}" in browser.read("/dashboard/activity")
 
 
 def test_change_against_the_rules_is_shown_again(browser: Browser, project: Project):
