@@ -180,7 +180,8 @@ def receive_long_form() -> None:
         return
     caller = request.state.required_caller
     decision = limiter_of(current_app).count_long_form(caller.project_id)
-    require_granted(decision, "Your project has sent 50 files above 64 KiB today")
+    most_files = f"{decision.tightest.limit} files above {MAX_BODY_BYTES // 1024} KiB"
+    require_granted(decision, f"Your project has sent {most_files} today")
     request.max_body_bytes = most
     with waiting_for_client():
         request.stream  # noqa: B018 (it is kept)
