@@ -8,6 +8,7 @@ import zlib
 from petstore import randomness
 
 ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
+PAIRS = [first + last for first in ALPHABET for last in ALPHABET]
 LOOKUP_LENGTH = 12
 SECRET_LENGTH = 30  # 62^30 is more than 2^178
 CHECKSUM_LENGTH = 6  # 62^6 is more than 2^32
@@ -58,9 +59,6 @@ def digest_of(secret: str) -> bytes:
 
 def checksum(body: str) -> str:
     """Return what a key ends with, by which a mistyped one is known."""
-    number = zlib.crc32(body.encode())
-    digits = ""
-    for _ in range(CHECKSUM_LENGTH):
-        number, digit = divmod(number, len(ALPHABET))
-        digits = ALPHABET[digit] + digits
-    return digits
+    rest, last = divmod(zlib.crc32(body.encode()), len(PAIRS))
+    first, middle = divmod(rest, len(PAIRS))
+    return PAIRS[first] + PAIRS[middle] + PAIRS[last]
