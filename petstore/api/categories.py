@@ -2,7 +2,7 @@
 
 from flask import Blueprint
 
-from petstore.api.contract import Contract, Result, page
+from petstore.api.contract import Contract, Result
 from petstore.models.categories import Category, CategoryInUse
 from petstore.models.grants import PUBLIC, WRITE
 from petstore.models.projects import ProjectFull
@@ -14,14 +14,13 @@ bp = Blueprint("categories", __name__, url_prefix=f"{API_PREFIX}/categories")
 
 
 @bp.get("")
-@Contract(takes=PUBLIC, query=PageQuery(), returns=CategorySchema(many=True))
-def list_categories(project_id: int, limit: int, after: int) -> Result:
+@Contract(takes=PUBLIC, query=PageQuery(), returns=CategorySchema(), paged=True)
+def list_categories(project_id: int, **part: int) -> Result:
     """List categories.
 
     They are in ascending order of `id`.
     """
-    rows = Category.page(project_id, after=after, limit=limit + 1)
-    return page(rows, limit)
+    return Result(Category.page(project_id, **part))
 
 
 @bp.get("/<id:category_id>")

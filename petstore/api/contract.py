@@ -8,14 +8,14 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from decimal import Decimal
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, urlencode
 
 import orjson
 from flask import Response
@@ -32,8 +32,6 @@ from petstore.web.application import (
     JsonResponse,
     current_request,
     no_content,
-    quoted_path,
-    repeated_names,
 )
 from petstore.web.error_handlers import answer_rule_error
 
@@ -61,21 +59,6 @@ class Result:
     value: Any
     headers: dict[str, str] = field(default_factory=dict)
     is_created: bool = False  # if that is one of two statuses
-
-
-def page(rows: Sequence[Any], limit: int) -> Result:
-    """Return the first `limit` rows, and a link if there are more (RFC 8288)."""
-    shown = rows[:limit]
-    if len(rows) == len(shown):
-        return Result(shown)
-    request = current_request()
-    # Not `request.host`, which is empty for a name with an underscore.
-    here = "{SERVER_NAME}:{SERVER_PORT}".format_map(request.environ)
-    host = quote(request.environ.get("HTTP_HOST") or here, safe=HOST_CHARACTERS)
-    others = [f"{quote_plus(k)}={quote_plus(v)}&" for k, v in request.args.items()]
-    kept = "".join([each for each in others if not each.startswith("after=")])
-    url = f"{request.scheme}://{host}{quoted_path(request.path)}?{kept}"
-    return Result(shown, {"Link": f'<{url}after={shown[-1].id}>; rel="next"'})
 
 
 @dataclass(frozen=True)
@@ -118,6 +101,7 @@ class Contract:
 
     takes: str  # the least role of a key that may call it
     returns: ResourceSchema | None = None  # None stands for 204
+    paged: bool = False  # whether it returns a list, by `limit` and `after`
     statuses: tuple[int, ...] = (200,)  # with what it returns
     query: StrictSchema = NO_PARAMETERS
     body: StrictSchema | None = None
@@ -141,7 +125,7 @@ class Operation:
         functools.update_wrapper(self, view)
         self.contract = contract
         self._view = view
-        self._defaults = _load(contract.query, {})
+        self._defaults = _load(contract.query, Members([]))
 
     def __call__(self, **arguments: Any) -> Response:
         if self.contract.deprecation:
@@ -164,15 +148,11 @@ class Operation:
         """
         request = current_request()
         if request.query_string:
-            parameters = request.args
-            arguments |= _load(
-                self.contract.query, parameters.to_dict(), repeated_names(parameters)
-            )
+            arguments |= _load(self.contract.query, Members(request.parameters))
         else:
             arguments |= self._defaults
         if self.contract.body:
-            members = read_object()
-            arguments |= _load(self.contract.body, members, members.repeated)
+            arguments |= _load(self.contract.body, read_object())
         return arguments
 
     def _carry_out_once(self, attempt: Attempt, arguments: dict[str, Any]) -> Response:
@@ -199,13 +179,32 @@ class Operation:
         return response
 
     def _carry_out(self, arguments: dict[str, Any]) -> Response:
-        project_id = current_request().state.project_id
+        contract, project_id = self.contract, current_request().state.project_id
+        if contract.paged:
+            arguments["limit"] += 1  # one more row shows that others follow
         result = self._view(project_id, **arguments)
-        if self.contract.returns is None:
+        if contract.returns is None:
             return no_content()
-        dumped = self.contract.returns.dump(result.value)
-        status = self.contract.statuses[-1 if result.is_created else 0]
+        if contract.paged:
+            result = _page(result.value, arguments["limit"] - 1)
+        dumped = contract.returns.dump(result.value, many=contract.paged)
+        status = contract.statuses[-1 if result.is_created else 0]
         return JsonResponse.of(dumped, status, result.headers)
+
+
+def _page(rows: Sequence[Any], limit: int) -> Result:
+    """Return the first `limit` rows, and a link if there are more (RFC 8288)."""
+    if len(rows) <= limit:
+        return Result(rows)
+    shown, request = rows[:limit], current_request()
+    # Not `request.host`, which is empty for a name with an underscore.
+    here = "{SERVER_NAME}:{SERVER_PORT}".format_map(request.environ)
+    host = quote(request.environ.get("HTTP_HOST") or here, safe=HOST_CHARACTERS)
+    query = dict(request.parameters)
+    query.pop("after", None)
+    query["after"] = str(shown[-1].id)
+    url = f"{request.scheme}://{host}{request.path}?{urlencode(query)}"
+    return Result(shown, {"Link": f'<{url}>; rel="next"'})
 
 
 def _read_attempt() -> Attempt | None:
@@ -236,24 +235,23 @@ def _replay(stored: StoredResponse, attempt: Attempt) -> Response:
     return JsonResponse(body, status, headers)
 
 
-def _load(
-    schema: StrictSchema, members: Mapping[str, Any], repeated: Sequence[str] = ()
-) -> dict[str, Any]:
+def _load(schema: StrictSchema, members: "Members") -> dict[str, Any]:
     faults: dict[str, str] = {}
     try:
         loaded: dict[str, Any] = schema.load(members)
     except ValidationError as error:
         faults = faults_of(error)
-    faults |= dict.fromkeys(repeated, "must not be repeated")
+    faults |= dict.fromkeys(members.repeated, "must not be repeated")
     if faults:
         raise InvalidRequest.of_members(faults)
     return loaded
 
 
 class Members(dict[str, Any]):
-    """The members of a JSON object; `repeated` holds the names that are repeated.
+    """The members of a JSON object, or the parameters of a query.
 
-    It has those of objects within the object as well, `owner.name` for instance.
+    `repeated` holds the names that are repeated, those of objects within the object as
+    well: `owner.name` for instance.
     """
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Blueprint
 
-from petstore.api.contract import Contract, Result, page
+from petstore.api.contract import Contract, Result
 from petstore.models.grants import READ, WRITE
 from petstore.models.orders import Order, OrderClosed, OrderOpen
 from petstore.models.pets import PetNotAvailable
@@ -23,15 +23,14 @@ bp = Blueprint("orders", __name__, url_prefix=ORDERS)
 
 
 @bp.get("")
-@Contract(takes=READ, query=OrderQuery(), returns=OrderSchema(many=True))
-def list_orders(project_id: int, limit: int, **part: Any) -> Result:
+@Contract(takes=READ, query=OrderQuery(), returns=OrderSchema(), paged=True)
+def list_orders(project_id: int, **part: Any) -> Result:
     """List orders.
 
     They are in ascending order of `id`; with `status` or `petId`, only those with that
     status, of that animal, or both.
     """
-    rows = Order.page(project_id, limit=limit + 1, **part)
-    return page(rows, limit)
+    return Result(Order.page(project_id, **part))
 
 
 @bp.post("")

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Blueprint
 
 from petstore import clock
-from petstore.api.contract import Contract, Deprecation, Result, page
+from petstore.api.contract import Contract, Deprecation, Result
 from petstore.models.grants import PUBLIC, WRITE
 from petstore.models.pets import Pet, PetNotAvailable
 from petstore.models.projects import ProjectFull
@@ -20,15 +20,14 @@ bp = Blueprint("pets", __name__, url_prefix=PETS)
 
 
 @bp.get("")
-@Contract(takes=PUBLIC, query=PetQuery(), returns=PetSchema(many=True))
-def list_pets(project_id: int, limit: int, **part: Any) -> Result:
+@Contract(takes=PUBLIC, query=PetQuery(), returns=PetSchema(), paged=True)
+def list_pets(project_id: int, **part: Any) -> Result:
     """List animals.
 
     They are in ascending order of `id`; with `status` or `categoryId`, only those with
     that status, of that category, or both.
     """
-    rows = Pet.page(project_id, limit=limit + 1, **part)
-    return page(rows, limit)
+    return Result(Pet.page(project_id, **part))
 
 
 @bp.post("")

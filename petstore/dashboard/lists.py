@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from flask import request, url_for
+from flask import url_for
 from marshmallow import ValidationError
 
 from petstore.concurrency import give_way
@@ -12,7 +12,7 @@ from petstore.dashboard.sessions import count_dear_page
 from petstore.errors import InvalidRequest
 from petstore.schemas import StrictSchema
 from petstore.storage.lists import Listed, Part
-from petstore.web.application import refuse_other_encodings, repeated_names
+from petstore.web.application import current_request
 
 POSITIONS = ("after", "before", "last", "page", "whole")
 KEPT = ("limit", "sort", "topic")  # of the filters, those that leave out no row
@@ -110,10 +110,10 @@ def read_list(endpoint: str, query: StrictSchema, fetch: Callable[..., Listed]) 
 
 def read_query(schema: StrictSchema) -> tuple[dict[str, str], dict[str, Any]]:
     """Return what the query has, as texts and as loaded; raises `InvalidRequest`."""
-    refuse_other_encodings(request.query_string, "query")
-    parameters = {name: text for name, text in request.args.items() if text.strip()}
+    sent = current_request().parameters
+    parameters = {name: text for name, text in sent if text.strip()}
     try:
-        if repeated_names(request.args):
+        if len(dict(sent)) < len(sent):
             raise ValidationError("a parameter is repeated")
         return parameters, schema.load(parameters)
     except ValidationError:

@@ -18,7 +18,7 @@ from petstore.models.grants import TAKES
 from petstore.schemas import ChangeSchema, ResourceSchema, StrictSchema
 from petstore.schemas.fields import INT64_MAX, MAX_NAME_LENGTH, Integer, Name
 from petstore.schemas.orders import OrderStatus
-from petstore.schemas.paging import MAX_LIMIT, PageQuery
+from petstore.schemas.paging import MAX_LIMIT
 from petstore.schemas.pets import PetStatus
 from petstore.settings import INTERFACE, Settings
 from petstore.web.application import API_PREFIX, JsonResponse, camel
@@ -268,7 +268,7 @@ def _samples(method: str, path: str, contract: Any, body: Any) -> list[dict[str,
         "path": re.sub(r"{\w+}", str(EXAMPLE_ID), path),
         "body": body,
         "json": json.dumps(body),
-        "is_list": isinstance(contract.query, PageQuery),
+        "is_list": contract.paged,
         "has_key": method in METHODS_WITH_IDEMPOTENCY_KEY,
         "has_answer": contract.returns is not None,
     }
@@ -325,7 +325,7 @@ def _success(method: str, view: Any) -> dict[str, Any]:
     headers = [
         *(("Location",) if method == "POST" else ()),
         *(("Idempotent-Replayed",) if method in METHODS_WITH_IDEMPOTENCY_KEY else ()),
-        *(("Link",) if isinstance(contract.query, PageQuery) else ()),
+        *(("Link",) if contract.paged else ()),
         *(contract.deprecation.headers if contract.deprecation else ()),
     ]
     response: dict[str, Any] = {
@@ -333,15 +333,15 @@ def _success(method: str, view: Any) -> dict[str, Any]:
         "headers": _references(*headers),
     }
     if contract.returns:
-        response["content"] = {JSON: _returned(contract.returns, contract.example)}
+        response["content"] = {JSON: _returned(contract)}
     return response
 
 
-def _returned(returns: ResourceSchema, own_example: dict[str, str]) -> dict[str, Any]:
-    example = _example(returns) | own_example
-    if returns.many:
-        return {"schema": _reference(returns.plural), "example": [example]}
-    return {"schema": type(returns), "example": example}
+def _returned(contract: Any) -> dict[str, Any]:
+    example = _example(contract.returns) | contract.example
+    if contract.paged:
+        return {"schema": _reference(contract.returns.plural), "example": [example]}
+    return {"schema": type(contract.returns), "example": example}
 
 
 def _example(schema: StrictSchema) -> dict[str, Any]:

@@ -2,14 +2,12 @@
 
 import re
 from collections.abc import Iterable
-from types import SimpleNamespace
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import EnvironBuilder, TestResponse, run_wsgi_app
 
-from petstore.api.contract import page
 from petstore.models.categories import Category
 from petstore.models.orders import OrderTable
 from petstore.models.pets import PetTable
@@ -25,7 +23,7 @@ RULES = {
 }
 NO_INTEGERS = [
     *["", "x", "-1", "+5", "%2B5", "%205", "5%20", "5%0A", "5%00", "05", "00"],
-    *["5.0", "5e0", "0x5", "5_0", "5,6", "null", "%FF"],
+    *["5.0", "5e0", "0x5", "5_0", "5,6", "null"],
     *["%D9%A5", "%EF%BC%95", "%C2%B2"],  # digits of other scripts, SUPERSCRIPT TWO
     *["9223372036854775808", "18446744073709551617", "9" * 5000],
 ]
@@ -129,14 +127,6 @@ def test_link_uses_the_host_of_the_request(
 
 
 @of_one_engine
-def test_link_quotes_what_a_parameter_may_hold(app: Flask):
-    here = "/v1/p%C3%BC?name=%3E%0D%0A%26&"
-    with app.test_request_context(f"{here}after=0"):
-        link = page([SimpleNamespace(id=1)] * 2, limit=1).headers["Link"]
-    assert link == f'<http://localhost{here}after=1>; rel="next"'
-
-
-@of_one_engine
 @pytest.mark.parametrize("name", RULES)
 def test_parameter_other_than_an_int64_is_refused(client: FlaskClient, name: str):
     def send(literal: str) -> TestResponse:
@@ -154,6 +144,7 @@ QUERIES_AT_FAULT = {
     "limit%00=5": {"limit\\u0000"},
     "limit[]=5": {"limit[]"},
     "limit": {"limit"},
+    "limit=%FF": {"query"},
     "status=sold&status=sold": {"status"},
     "colour=red&colour=red": {"colour"},
     "limit=0&after=x&status=lost&q": {"after", "q", "limit", "status"},
