@@ -3,8 +3,9 @@
 import csv
 import io
 from collections.abc import Iterator
-from itertools import chain, repeat
-from typing import Any, NamedTuple, Self
+from functools import cache
+from itertools import chain
+from typing import Any
 
 from marshmallow import (
     EXCLUDE,
@@ -22,60 +23,42 @@ UNKNOWN = "is unknown"
 SHOWN = "shown."  # begins the name of a hidden field with what a form has shown
 
 
-class Columns(NamedTuple):
-    """How the columns of a named tuple become the members that a schema dumps."""
-
-    fields: dict[str, Field[Any]]
-    names: tuple[str, ...] | None  # of the columns; None if the schema has its own way
-    keys: list[str]
-    # What is not dumped as it is stored.
-    others: list[tuple[str, str, Field[Any]]]
-
-    @classmethod
-    def of(cls, schema: Schema) -> Self:
-        """Return those of a schema whose fields have the names of the columns."""
-        dumped = schema.dump_fields
-        keys = [
-            name if each.data_key is None else each.data_key
-            for name, each in dumped.items()
-        ]
-        others = [
-            (key, name, each)
-            for key, (name, each) in zip(keys, dumped.items(), strict=True)
-            if type(each)._serialize is not Stored._serialize
-        ]
-        is_usual = type(schema).get_attribute is Schema.get_attribute and all(
-            each.attribute is None and type(each).get_value is Field.get_value
-            for each in dumped.values()
-        )
-        return cls(dumped, tuple(dumped) if is_usual else None, keys, others)
-
-
 class StrictSchema(Schema):
     """A schema of marshmallow; unknown members are refused.
 
-    It dumps the named tuples of the models as marshmallow does, in a tenth of the time.
+    Named tuples whose columns have the names of its fields are dumped column by column,
+    in a tenth of the time that marshmallow takes.
     """
 
     error_messages = {"unknown": UNKNOWN}
 
-    _columns = Columns({}, None, [], [])
-
     def _serialize(self, obj: Any, *, many: bool = False) -> Any:
         rows = obj if many else [obj]
-        if self._columns.fields is not self.dump_fields:
-            self._columns = Columns.of(self)
-        _, names, keys, others = self._columns
-        kinds = set(map(type, rows)) if isinstance(rows, list) else ()
+        names, columns = _columns(*self.dump_fields.items())
+        kinds = {*map(type, rows)} if isinstance(rows, list) else ()
         if [names] != [getattr(kind, "_fields", ()) for kind in kinds]:
             return super()._serialize(obj, many=many)
-        dumped = list(map(self.dict_class, map(zip, repeat(keys), rows)))
-        for key, name, each in others:
-            for members, row in zip(dumped, rows, strict=True):
-                members[key] = each._serialize(members[key], name, row)
-                if members[key] is missing:
-                    del members[key]
+        dumped: list[dict[str, Any]] = [{} for _ in rows]
+        for place, (key, name, each) in enumerate(columns):
+            if type(each)._serialize is Stored._serialize:
+                values = [row[place] for row in rows]
+            else:
+                values = [each.serialize(name, row, self.get_attribute) for row in rows]
+            for members, value in zip(dumped, values, strict=True):
+                if value is not missing:
+                    members[key] = value
         return dumped if many else dumped[0]
+
+
+@cache
+def _columns(
+    *fields: tuple[str, Field[Any]],
+) -> tuple[tuple[str, ...], list[tuple[str, str, Field[Any]]]]:
+    """Return the names of columns, and of each its key and the field with its name."""
+    return tuple(each.attribute or name for name, each in fields), [
+        (name if each.data_key is None else each.data_key, name, each)
+        for name, each in fields
+    ]
 
 
 class ResourceSchema(StrictSchema):

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from marshmallow import Schema, fields, post_dump, pre_dump
+from marshmallow import Schema, fields, missing, post_dump, pre_dump
 
 from petstore.schemas import StrictSchema
 from petstore.schemas.fields import INT64_MAX, Choice, Instant, Integer, Name
@@ -36,6 +36,7 @@ FIELDS: list[tuple[fields.Field, Any]] = [
     (fields.Enum(Status), Status.SOLD),
     (fields.Float(), 12.5),
     (fields.Function(lambda row: row.id), None),
+    (fields.Function(lambda _row: missing), "cat"),
     (fields.Integer(as_string=True), "8"),
     (fields.List(fields.Date()), [date.min, date.max]),
     (fields.Method("id_of"), None),
@@ -70,6 +71,8 @@ def test_rows_are_dumped_as_by_marshmallow():
     for field, value in FIELDS:
         rows = [Thing(1, value), Thing(2, 0 if type(field) is Instant else None)]
         assert_same(rows, value=field)
+    for field in (Name(attribute="value"), Name(attribute="name")):
+        assert_same([Thing(1, "Rex")], label=field)
 
 
 def test_chosen_members_are_dumped_between_the_hooks():
