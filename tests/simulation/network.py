@@ -1,10 +1,12 @@
 """A network between simulated clients, the worker's sockets and simulated servers."""
 
 import errno
+import fcntl
 import itertools
 import random
 import selectors
 import socket
+import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -236,6 +238,10 @@ class Socket(Descriptor):
             return b""
         raise BlockingIOError(errno.EAGAIN, "nothing has arrived")
 
+    def arrived_bytes(self) -> bytes:
+        """Return how many bytes have arrived, as FIONREAD tells it."""
+        return len(self._incoming.arrived).to_bytes(4, sys.byteorder)
+
     def recv_into(self, buffer: Any, *_: int) -> int:
         received = self.recv(len(buffer))
         buffer[: len(received)] = received
@@ -316,6 +322,7 @@ class Network:
         self._connections: Counter[str] = Counter()  # by who has made them
         GeventSocket.network = self
         socket.socket = gevent_sockets.socket = GeventSocket
+        fcntl.ioctl = lambda each, *_: each._sock.arrived_bytes()
 
     def listener(self) -> Any:
         """Return a socket of gevent that listens."""
