@@ -78,7 +78,7 @@ clients: $(VENV)/clients.stamp ## Generate clients in six languages, and let eac
 pictures: $(VENV)/e2e.stamp ## Take the pictures of the documentation, in docs/images
 	$(BIN)/python -m tests.pictures
 
-marks: $(VENV)/marks.stamp ## Check the service against other people's lists, and write docs/marks.md
+marks: $(VENV)/marks.stamp ## Check the service against other people's lists, and write tests/marks/README.md
 	$(BIN)/python -m tests.marks $(MARKS)
 
 lint: $(VENV)/test.stamp ## Check formatting, style and types

@@ -1,7 +1,8 @@
-"""Take marks and write docs/marks.md: `make marks`, or `python -m tests.marks NAME …`.
+"""Take marks and write README.md here: `make marks`, or `python -m tests.marks NAME …`.
 
 marks.json says how each is taken: a command prints its figures, or a table has them. A
-mark that fails prints why and leaves its row as it was; the exit code is 1.
+mark that fails prints why and leaves its row as it was; the exit code is 1. Each mark
+needs a row in the page before it is taken for the first time.
 """
 
 import datetime
@@ -14,27 +15,13 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from tests.harness.documents import rows_of
 from tests.harness.servers import ROOT
 from tests.harness.services import serving
 from tests.harness.stage import migrate
 
 PLACE = Path(__file__).parent
 MARKS = json.loads((PLACE / "marks.json").read_text())
-PAGE = ROOT / "docs" / "marks.md"
-HEAD = """\
-# Marks
-
-What the service, its interface and its dependencies were checked against. \
-`make marks` runs all of it offline and
-writes this page; `make marks MARKS="redocly spectral"` renews only these rows. \
-`tests/marks/` says how.
-
-## Results
-
-| Mark | What was checked | Tool | Result | What it made us change | Date |
-| --- | --- | --- | --- | --- | --- |
-"""
+PAGE = PLACE / "README.md"
 STATES = {
     "test": "met by a test",
     "design": "met by design",
@@ -46,17 +33,16 @@ STATES = {
 def main(names: list[str]) -> int:
     """Take the named marks, or all, and return the exit code."""
     has_failed = False
-    rows = {row[0]: row for row in rows_of(PAGE.name, "Results")}
+    page = PAGE.read_text()
     for name in names or MARKS:
         mark = MARKS[name]
         print(f"{name} ...", flush=True)
         if result := counted(mark) if "table" in mark else measured(mark):
             date = datetime.datetime.now(datetime.UTC).date().isoformat()
-            cells = (mark["checked"], mark["tool"], result, mark["changed"], date)
-            rows[name] = [name, *cells]
+            cells = (name, mark["checked"], mark["tool"], result, date)
+            page = re.sub(rf"(?m)^\| {name} \|.*", f"| {' | '.join(cells)} |", page)
         has_failed |= not result
-    lines = (f"| {' | '.join(rows[name])} |\n" for name in MARKS if name in rows)
-    PAGE.write_text(HEAD + "".join(lines))
+    PAGE.write_text(page)
     return has_failed
 
 
@@ -66,7 +52,7 @@ def counted(mark: dict[str, str]) -> str:
     for number, state in states_in(mark["table"]):
         counts[state] += requirements_of(number)
     told = [f"{counts[state]} {STATES[state]}" for state in STATES if counts[state]]
-    return f"{', '.join(told)} ([table](../tests/marks/{mark['table']}))"
+    return f"{', '.join(told)} ([table]({mark['table']}))"
 
 
 def states_in(table: str) -> list[tuple[str, str]]:
