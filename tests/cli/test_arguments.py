@@ -63,7 +63,7 @@ def test_commands_behave_the_same_in_a_shell(sqlite_url: str):
     assert refused.stderr == "Error: '\\udcff' cannot be encoded in utf-8.\n"
 
 
-NEVER_USED, _ = commands_below("docs/operating.md", "Commands")
+[NEVER_USED] = commands_below("docs/operating.md", "Commands")
 [MOVE] = commands_below("docs/operating.md", "Moving to PostgreSQL")
 TARGET = "postgresql://petstore@db.example.org/petstore"
 
