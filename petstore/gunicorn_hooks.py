@@ -1,14 +1,12 @@
 """What gunicorn calls when the service and its workers start and end.
 
-Like wsgi.py, this is an entry to the service: it stands above all other modules, and
-only gunicorn.conf.py imports it. Gunicorn's master does so before it knows the class of
-its workers, which may patch the standard library, and keeps the module after a reload.
-So the hooks themselves import the service, when that is done.
+Like wsgi.py, this module is an entry to the service: only gunicorn.conf.py imports it.
+Gunicorn's master imports it before the worker class has patched the standard library,
+and keeps it after a reload. So each hook imports what it needs of the service itself.
 """
 
 import atexit
 import os
-import resource
 import shutil
 import signal
 import socket
@@ -20,7 +18,7 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.workers.base import Worker
 
 METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-# Use memory if possible: a process that writes to a memory-mapped file waits for a slow
+# Memory if possible: a process that writes to a memory-mapped file waits for a slow
 # disk. S108 does not apply: mkdtemp and mkstemp create private files there.
 SHARED_MEMORY = "/dev/shm"  # noqa: S108
 MEMORY = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
@@ -34,13 +32,14 @@ except OSError as error:
 os.environ[METRICS_VARIABLE] = METRICS
 atexit.register(shutil.rmtree, METRICS, ignore_errors=True)
 
-# It reads the variable when it is imported. Its locks are held for a moment only, so
-# they need not be those of gevent, each of which takes as long as a count.
+# prometheus_client reads the variable when it is imported. It is imported before gevent
+# patches locks: its own are held for a moment only, and one of gevent takes as long as
+# a count.
 from prometheus_client import multiprocess, values
 
 METRICS_KINDS = ("counter", "histogram")
-# Each worker that runs has a number, and the files of that number: those of a worker
-# that has ended go to the next one, so that they do not become more and more.
+# Each running worker has a number, and the files of that number. The files of a worker
+# that has ended go to the next one, so their number does not grow.
 _numbers: dict[Worker, int] = {}
 
 
@@ -50,7 +49,6 @@ def on_starting(server: Arbiter) -> None:
     from petstore.storage import migrator
     from petstore.storage.database import open_databases, opened_databases
 
-    _require_descriptors()
     _require_free_ports(server)
     os.chown(METRICS, server.cfg.uid, server.cfg.gid)  # those of the workers
     for warning in unknown_settings():
@@ -64,18 +62,8 @@ def on_starting(server: Arbiter) -> None:
         opened_databases().close()
 
 
-def _require_descriptors() -> None:
-    from petstore.timeouts import LIMITS
-
-    _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    least = LIMITS.spare_descriptors + LIMITS.least_connections
-    if 0 <= files < least:  # no limit is -1
-        limit = f"the limit of open files (ulimit -n) from {files}"
-        sys.exit(f"Error: raise {limit} to {least} at least; a worker needs so many")
-
-
 def _require_free_ports(server: Arbiter) -> None:
-    """Exit if a port cannot be had; gunicorn would try it again for five seconds."""
+    """Exit if a port is taken; gunicorn would try it again for five seconds."""
     if server.cfg.reuse_port or {"GUNICORN_FD", "LISTEN_FDS"} & os.environ.keys():
         return  # the port is shared, or its socket is inherited
     for host, port in filter(lambda each: isinstance(each, tuple), server.cfg.address):
@@ -90,7 +78,7 @@ def _require_free_ports(server: Arbiter) -> None:
 
 
 def pre_fork(server: Arbiter, worker: Worker) -> None:
-    """Make the files for the metrics of a new worker; without room, it has none."""
+    """Make the files for the metrics of a new worker; without room it has none."""
     from petstore.timeouts import LIMITS
 
     number = min({*range(len(_numbers) + 1)} - {*_numbers.values()})
@@ -108,9 +96,10 @@ def pre_fork(server: Arbiter, worker: Worker) -> None:
 
 
 def post_fork(_server: Arbiter, worker: Worker) -> None:
-    """Let a new worker count in its files, and not inherit what its master does.
+    """Let a new worker count in its files, and forget what its master does at its end.
 
-    It would lose a signal that arrives before it has handlers of its own.
+    With the handlers of the master, the worker would lose a signal that arrives before
+    it has handlers of its own.
     """
     values.ValueClass = values.MutexValue
     if worker in _numbers:
@@ -121,7 +110,7 @@ def post_fork(_server: Arbiter, worker: Worker) -> None:
 
 
 def worker_exit(_server: Arbiter, _worker: Worker) -> None:
-    """Write what requests have noted and the worker has not written yet."""
+    """Write the records of requests that the worker has not written yet."""
     from petstore.models.requests import failures, uses
     from petstore.models.sessions import seen
 
@@ -131,6 +120,6 @@ def worker_exit(_server: Arbiter, _worker: Worker) -> None:
 
 
 def child_exit(_server: Arbiter, worker: Worker) -> None:
-    """Let the metrics of a worker that has ended count, but not its live gauges."""
+    """Keep the counts of a worker that has ended, but not its live gauges."""
     if worker in _numbers:
         multiprocess.mark_process_dead(_numbers.pop(worker))

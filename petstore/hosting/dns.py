@@ -1,6 +1,6 @@
-"""DNS: the records that a domain has to have, and those that it has.
+"""DNS: the records that a domain needs, and those that it has.
 
-It is the only module that queries DNS, with dnspython's resolver.
+Only this module queries DNS, with dnspython's resolver.
 """
 
 import ipaddress
@@ -24,19 +24,15 @@ from petstore.settings import Address
 TTL_SECONDS = 3600  # specification section 1
 MAX_CNAMES = 8
 MAX_SHOWN = 8  # addresses of a name
-MAX_SHOWN_LENGTH = 200  # of a TXT record
+MAX_SHOWN_LENGTH = 200  # of the text about a TXT record
 CAA = '0 issue "letsencrypt.org"'
-# What CAA records call the authorities of Caddy: Let's Encrypt, and ZeroSSL.
+# The names of Caddy's authorities in CAA records: Let's Encrypt, and ZeroSSL.
 AUTHORITIES = {b"letsencrypt.org", b"sectigo.com"}
-# The addresses that names behind its proxy have, of https://www.cloudflare.com/ips.
-CLOUDFLARE = [
-    ipaddress.ip_network(network)
-    for network in (
-        *("104.16.0.0/13", "104.24.0.0/14", "162.158.0.0/15", "172.64.0.0/13"),
-        *("188.114.96.0/20", "198.41.128.0/17", "2606:4700::/32", "2a06:98c0::/29"),
-    )
-]
-# What is internal to the operator's network is not shown to projects.
+PROXY_ADVICE = (
+    "If it is there already, a proxy of your provider hides it: switch it off "
+    "(at Cloudflare, set the proxy status to DNS only)."
+)
+# Projects do not see what is internal to the operator's network.
 INTERNAL_NAME = "a name that is not public"
 INTERNAL_ADDRESS = "an address that is not public"
 
@@ -61,7 +57,7 @@ class RequiredRecords(NamedTuple):
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """A CNAME record, for an apex ALIAS; and TXT, for where no CNAME is seen."""
+        """The CNAME record, or ALIAS for an apex, and the TXT record."""
         kind = "ALIAS or ANAME" if is_apex(self.name) else "CNAME"
         return (
             Record(kind, self.name, self.target),
@@ -70,11 +66,11 @@ class RequiredRecords(NamedTuple):
 
 
 class Unanswered(Exception):
-    """DNS gave no answer; the text names what was not resolved, and why."""
+    """DNS gave no answer; the text says for which name, and why."""
 
 
 class NotPublic(Exception):
-    """The name, which is the text, is an alias of a name of an internal DNS."""
+    """The name, which is the text, leads to a name of an internal DNS."""
 
 
 def check_dns(required: RequiredRecords, servers: tuple[Address, ...]) -> DnsResult:
@@ -104,14 +100,14 @@ def _check(required: RequiredRecords, lookup: "Lookup") -> DnsResult:
         text = f"{name} has no {kind} record yet, and no address. {advice}"
         return DnsResult(False, f"{text}; it may take an hour to be seen everywhere.")
     right = lookup.addresses(target, may_be_internal=True)
-    if not right and is_apex(name):  # which is no fault of the domain's owner
+    if not right and is_apex(name):  # the domain's owner cannot mend this
         advice = "this is for the operators of the service to put right"
         return DnsResult(None, f"{target} itself has no address in DNS; {advice}.")
     given = f"{name} has no {kind} record, only {_shown(found)}"
     if not found <= right:
         if is_apex(name):
             given = f"{name} has {_shown(found)}, but {target} has {_shown(right)}"
-        return DnsResult(False, f"{given}. {advice}{_proxy_advice(found)}")
+        return DnsResult(False, f"{given}. {advice}. {PROXY_ADVICE}")
     texts = lookup.find(proof := proof_name(name), "TXT")
     if token.encode() in (b"".join(text.strings).strip() for text in texts):
         proved = f"{name} has the addresses of {target}, and the TXT record."
@@ -125,9 +121,9 @@ def _check(required: RequiredRecords, lookup: "Lookup") -> DnsResult:
 
 
 def _verified(name: str, text: str, lookup: "Lookup") -> DnsResult:
-    """Return that the domain is verified, and whether it can have a certificate.
+    """Return that the domain is verified, with a warning if CAA forbids a certificate.
 
-    The closest name with CAA records says who may issue one (RFC 8659).
+    The CAA records of the closest name apply (RFC 8659).
     """
     records: list[Any] = []
     with suppress(Unanswered):
@@ -143,9 +139,9 @@ def _verified(name: str, text: str, lookup: "Lookup") -> DnsResult:
 
 
 def _chain(name: str, target: str, lookup: "Lookup") -> list[str]:
-    """Return the names that CNAME records lead through, the domain's own first.
+    """Return the domain and the names that its CNAME records lead through.
 
-    The chain ends where it leads back to itself, or to a name that is not public.
+    The chain ends with a name that comes a second time, or that is not public.
     """
     chain = [name]
     while len(chain) <= MAX_CNAMES and chain[-1] not in (target, *chain[:-1]):
@@ -170,16 +166,6 @@ def _shown(addresses: set[str]) -> str:
     return " and ".join(words)
 
 
-def _proxy_advice(addresses: set[str]) -> str:
-    """Return what to do about a record that a proxy hides behind its own addresses."""
-    some = [ipaddress.ip_address(text) for text in sorted(addresses)[:MAX_SHOWN]]
-    if any(address in network for address in some for network in CLOUDFLARE):
-        return ", and set its proxy status at Cloudflare, which hides it, to DNS only."
-    return (
-        ". If it is there already, switch off the proxy of your provider that hides it."
-    )
-
-
 def _is_public_address(text: str) -> bool:
     address = ipaddress.ip_address(text)
     return (getattr(address, "ipv4_mapped", None) or address).is_global
@@ -188,7 +174,7 @@ def _is_public_address(text: str) -> bool:
 class Lookup:
     """Queries DNS for at most `timeouts.LIMITS.dns_seconds` in all.
 
-    Raises `Unanswered` where neither the settings nor the system name a server.
+    Raises `Unanswered` if neither the settings nor the system name a server.
     """
 
     def __init__(self, servers: tuple[Address, ...]) -> None:
@@ -236,14 +222,14 @@ class Lookup:
 class BoundedNameserver(dns.nameserver.Do53Nameserver):
     """A DNS server whose answers over TCP are bounded, and parsed in a thread.
 
-    Over UDP without EDNS, they have at most 512 bytes. To parse 16 KiB may take as long
-    as a second, during which a worker would do nothing else.
+    An answer over UDP without EDNS has at most 512 bytes. To parse 16 KiB may take a
+    second, in which the worker would serve nobody.
     """
 
     def query(
         self, request: dns.message.QueryMessage, *args: Any, **kwargs: Any
     ) -> dns.message.Message:
-        if not kwargs["max_size"]:
+        if not kwargs["max_size"]:  # dnspython's word for TCP
             return super().query(request, *args, **kwargs)
         try:
             wire = self._exchange(request.to_wire(prepend_length=True), **kwargs)

@@ -13,13 +13,13 @@ from petstore.settings import LABEL
 MAX_NAME_LENGTH = 253  # RFC 1035 section 2.3.4, without the dot of the root
 PROOF_LABEL = "_petstore"
 A_LABEL = "xn--"
-# People paste an address of a browser or of a mail, and with it what stands around it.
+# People paste an address from a browser or a mail, with characters around it.
 AROUND = " \t\r\n\xa0\u3000\u200b\u2060\ufeff<>\"'"
 AROUND_HOST = re.compile("(?is)^https?://|:[0-9]+(?=[/?#]|$)|[/?#].*")
 # Browsers take a name that ends in a number for an IP address.
 ADDRESS = re.compile(r"(^|\.)(0x[0-9a-f]*|[0-9]+)$")
 # Nobody can register a name below these (RFC 6761 and IANA's registry of names for
-# special use; example.org and its like are ordinary names in DNS).
+# special use). DNS has ordinary names such as example.org, so they are not here.
 SPECIAL_USE = (
     *("alt", "arpa", "example", "internal", "invalid"),
     *("local", "localhost", "onion", "test"),
@@ -28,12 +28,15 @@ SPECIAL_USE = (
 
 @functools.cache
 def suffixes() -> PublicSuffixList:
-    """Return the Public Suffix List, read at the first call, which takes long."""
+    """Return the Public Suffix List; the first call reads it, which takes long."""
     return PublicSuffixList()
 
 
 def normalised(text: str, base_domain: str) -> str:
-    """Return the name in lower case and A-labels, alone; raises `DomainNotAllowed`."""
+    """Return the domain name in a text, in lower case and A-labels.
+
+    Raises `DomainNotAllowed`.
+    """
     name = _ascii(AROUND_HOST.sub("", text.strip(AROUND)))
     if name == base_domain or name.endswith(f".{base_domain}"):
         raise DomainNotAllowed(
@@ -63,7 +66,7 @@ def is_apex(name: str) -> bool:
 
 
 def is_public(name: str) -> bool:
-    """Return whether the name is one of the public DNS, and not an internal one."""
+    """Return whether the public DNS may have the name."""
     is_known = suffixes().publicsuffix(name, accept_unknown=False) is not None
     return is_known and not _is_special(name)
 
@@ -83,7 +86,7 @@ def _is_special(name: str) -> bool:
 
 
 def _ascii(typed: str) -> str:
-    # A longer name is not valid, and normalising it would take long.
+    # To normalise a longer name, which is not valid, would take long.
     if len(typed) <= MAX_NAME_LENGTH + 1:
         with suppress(idna.IDNAError):
             mapped = idna.uts46_remap(typed, std3_rules=True).removesuffix(".")

@@ -1,6 +1,7 @@
-"""Host routing: which project serves a request; needs PETSTORE_BASE_DOMAIN.
+"""Host routing: the host of a request selects its project.
 
-A TLS proxy asks at /internal/tls-allowed for which hosts it may get a certificate.
+PETSTORE_BASE_DOMAIN switches it on. A TLS proxy asks at /internal/tls-allowed for which
+hosts it may get a certificate.
 """
 
 import re
@@ -19,8 +20,8 @@ from petstore.web.proxies import require_private_client
 bp = Blueprint("tls", __name__, url_prefix="/internal")
 
 EVERY_PROJECT = Host(project_id=None)
-# These and everything below them are served without a look-up of the host. They end
-# with a slash to be compared with the path of a request and a slash.
+# Every host serves these paths, and everything below them. They end with a slash
+# because they are compared with the path of a request and a slash.
 ON_EVERY_HOST = (
     "/docs/",
     "/openapi.json/",
@@ -41,7 +42,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.register_blueprint(bp)
     if not (settings.base_domain and settings.tls_address):
         return
-    suffixes()  # reads the list now, so that no request waits for it
+    suffixes()  # now, so that no request waits for the list
     verifier = app.extensions["verifier"] = Verifier(
         settings.base_domain,
         settings.tls_address,
@@ -59,7 +60,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         if host is None:
             raise ErrorResponse("unknown_host")
         current_request().state.host_project_id = host.project_id
-        # A session is begun, and is valid, at the base domain alone.
+        # Sessions begin and work only at the base domain.
         if host.project_id is not None and is_page_path(request.path):
             return _redirect(verifier.base_domain, 303)
         return _redirect(host.moved_to, 301) if host.moved_to else None
@@ -76,7 +77,7 @@ def tls_allowed() -> dict[str, str]:
 
 
 def find_host(name: str, base_domain: str) -> Host | None:
-    """Return what a host name belongs to; None if it belongs to no project."""
+    """Return what is served at a host name; None if nothing is."""
     name = name.lower().removesuffix(".")
     if not _NAME.fullmatch(name):
         return None
@@ -89,15 +90,15 @@ def find_host(name: str, base_domain: str) -> Host | None:
 
 
 def _redirect(host: str, status: int) -> Response:
-    """Redirect to the same path and query (specification section 1).
+    """Redirect to the same path and query at another host.
 
-    A server may decode the path, and gives it byte by byte (PEP 3333).
+    The server has decoded the path, and gives each byte as a character (PEP 3333).
     """
     request = current_request()
     names = ("SCRIPT_NAME", "PATH_INFO")
     path = "".join(request.environ.get(name, "") for name in names).encode("latin-1")
     _, colon, port = request.host.partition(":")
-    # What a server gives without a slash, like `*`, would go on with the host.
+    # A path without a slash, like `*`, would become a part of the host.
     slash = "" if path.startswith(b"/") else "/"
     origin = f"{request.scheme}://{host}{colon}{port}{slash}"
     location = f"{origin}{quoted_path(path)}{request.quoted_query}"

@@ -1,8 +1,8 @@
-"""Checks of domains in DNS, and the handshakes with the TLS proxy that follow.
+"""Checks domains in DNS, and makes the first TLS handshakes for them.
 
 The first handshake makes a proxy with on-demand TLS obtain the certificate. The service
-connects to no address but the proxy's, which the operator sets; the domain is only the
-server name in the handshake.
+connects only to the address of the proxy, which the operator sets. The domain is only
+the server name in the handshake.
 """
 
 import socket
@@ -59,12 +59,12 @@ class Verifier:
     def verify(self, domain: Domain) -> bool | None:
         """Query DNS now; return whether it verifies the domain, None without an answer.
 
-        A domain that is verified gets its certificate afterwards. Raises
+        A verified domain gets its certificate in the background. Raises
         `DomainNotAllowed`, `TooManyNewDomains` and `NotFound`.
         """
         require_domains(domain.project)
         result = self._check(domain)
-        deadline.set(NEVER)  # DNS has had a limit of its own
+        deadline.set(NEVER)  # DNS has a limit of its own
         if result.is_verified and domain.is_new:
             self.limiter.count_new_domain(domain.project_id)
         domain.record(result, by_owner=True)
@@ -79,7 +79,7 @@ class Verifier:
     def recheck_due(self) -> None:
         """Check the domains that are due: several at once, but one of each project.
 
-        A project whose DNS is slow, or whose handshakes hang, holds up no other one.
+        So the slow DNS or proxy of one project holds up no other one.
         """
         with _background():
             while domain := self._claim_due():
@@ -103,7 +103,7 @@ class Verifier:
                     self._request_certificate(domain)
         finally:
             self._rechecked.remove(domain.project_id)
-            self.recheck_due()  # it has room for another one
+            self.recheck_due()  # there is room for another one
 
     def _check(self, domain: Domain) -> DnsResult:
         required = self.required_records(domain)
@@ -118,14 +118,14 @@ class Verifier:
 
 
 def verifier_of(app: Flask) -> Verifier | None:
-    """Return what checks the domains; None without a base domain."""
+    """Return the verifier of the application; None without a base domain."""
     verifier: Verifier | None = app.extensions.get("verifier")
     return verifier
 
 
 @contextmanager
 def _background() -> Iterator[None]:
-    """End early where the domain was removed meanwhile, or the database is away."""
+    """End the block early if the domain was removed, or if the database is away."""
     try:
         with suppress(peewee.DoesNotExist, NotFound), closing(db):
             yield
@@ -135,7 +135,7 @@ def _background() -> Iterator[None]:
 
 
 def fetch_certificate(proxy: Address, domain: str) -> Certificate:
-    """Return the proxy's certificate for the domain, verified as clients do."""
+    """Return the proxy's certificate for the domain, or why a client refuses it."""
     try:
         # Reading the trusted authorities takes long.
         context = call_in_thread(ssl.create_default_context)
@@ -154,7 +154,7 @@ def fetch_certificate(proxy: Address, domain: str) -> Certificate:
 
 
 def _fault_of(error: OSError) -> str:
-    """Return what the project sees: no address, which may be an internal one."""
+    """Return what the project sees, without the address, which may be internal."""
     if isinstance(error, ssl.SSLCertVerificationError):
         reason = error.verify_message.rstrip(".")
         return f"The proxy shows a certificate that is not valid: {reason}."
