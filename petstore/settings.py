@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 # The version of the service, described in CHANGELOG.md.
 RELEASE = "1.2.0"
-# What its own worker is called in the environ of a request.
+# The name of its own worker in the environ of a request.
 SERVER_SOFTWARE = f"petstore/{RELEASE}"
 # The version in the interface description (specification section 9). It stays the same
 # as long as /v1 does.
@@ -41,8 +41,8 @@ _EMAIL = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*"
 # No white space, and %XX wherever there is a percent sign.
 _ESCAPED = r"(?!.*(%(?![0-9A-Fa-f]{2})|\s))"
 _USER = r"([^/?#]*@)?"
-# What Kubernetes tells a container of a Service named `petstore`, as NAME=value. A port
-# that somebody has set in PETSTORE_PORT is a number, and a mistake.
+# The variables that Kubernetes sets for a Service named `petstore`, as NAME=value. A
+# plain number in PETSTORE_PORT is somebody's mistake, and none of them.
 _KUBERNETES = r"PETSTORE_(SERVICE_(HOST|PORT\w*)=|PORT_[0-9]+_[A-Z]+|PORT=\w+://)"
 _SERVER = r"[^/?#@,]+"
 _SERVERS = rf"{_SERVER}:[0-9]+(,{_SERVER}:[0-9]+)*"
@@ -153,7 +153,7 @@ def database_url(text: str) -> str:
 
 
 def usable_processors() -> int:
-    """Return the number of processors, or of those that a control group allows."""
+    """Return how many processors this process may use."""
     if not hasattr(os, "sched_getaffinity"):  # Linux only
         return os.cpu_count() or 1
     usable = len(os.sched_getaffinity(0))
@@ -166,7 +166,7 @@ def _quotas() -> Iterator[float]:
     """Yield how many processors each control group of this process may use."""
     own = Path(OWN_GROUP.read_text().rpartition("0::/")[2].strip())
     for group in (own, *own.parents):
-        # Groups outside a container are not to be seen; `max` is no limit.
+        # Groups outside a container cannot be read; `max` is no limit.
         with suppress(OSError, ValueError):
             limits = (CONTROL_GROUPS / group / "cpu.max").read_text()
             quota, period = map(int, limits.split())
@@ -186,8 +186,8 @@ class Settings:
     prepared_statements: bool = setting("PETSTORE_PREPARED_STATEMENTS", number(0, 1), 1)
     """set it to 0 behind PgBouncer in transaction mode"""
     redis_url: str | None = setting("REDIS_URL", redis_url)
-    """where requests are counted, Redis 6 or newer; see [below](#redis). Without it
-    they are counted in the database"""
+    """the [Redis](#redis) 6 or newer that counts requests; without it the database
+    does"""
     port: int = setting("PORT", number(1, 65_535), 8000)
     """the port to listen on"""
     workers: int = setting(
@@ -195,8 +195,7 @@ class Settings:
     )
     """the number of worker processes"""
     secret_key: str | None = setting("SECRET_KEY", secret)
-    """signs the sessions of the dashboard; at least 16 characters, without blanks
-    around them"""
+    """signs the sessions of the dashboard; at least 16 characters"""
     trusted_proxies: int = setting("PETSTORE_TRUSTED_PROXIES", number(0, 100), 0)
     """how many reverse proxies in front are trusted for X-Forwarded-For and
     X-Forwarded-Proto"""
@@ -220,18 +219,15 @@ class Settings:
     )
     """`HOST:PORT,…`, the servers that are asked when a domain is verified"""
     tls_address: Address | None = setting("PETSTORE_TLS_ADDRESS", address)  # noqa: RUF009 (it makes a field)
-    """where the TLS proxy listens; the service makes the first handshake for a new
-    domain there"""
+    """where the TLS proxy listens, for the first handshake of a new domain"""
     new_domains_per_day: int = setting(
         "PETSTORE_NEW_DOMAINS_PER_DAY", number(1, 1_000_000), 20
     )
-    """how many domains a project may verify for the first time in a UTC day; each is an
-    order of a certificate"""
+    """how many domains a project may verify for the first time in a UTC day"""
     contact: str | None = setting("PETSTORE_CONTACT", contact)
     """whom pages name for another plan: a URL, or an email address"""
     metrics_directory: str | None = setting("PROMETHEUS_MULTIPROC_DIR", str)
-    """where workers keep their metrics, in that directory; nothing else there is
-    deleted"""
+    """a directory in which workers keep their metrics; other files there stay"""
 
 
 def variables() -> dict[str, str]:
@@ -240,7 +236,7 @@ def variables() -> dict[str, str]:
 
 
 def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
-    """Read every setting, an empty one as not set; raises `SettingError`."""
+    """Read all settings; an empty one has its default; raises `SettingError`."""
     values: dict[str, Any] = {}
     for each in fields(Settings):
         variable, convert = each.metadata["variable"], each.metadata["convert"]
@@ -255,7 +251,7 @@ def read_settings(environ: Mapping[str, str] = os.environ) -> Settings:
 
 
 def unknown_settings(environ: Mapping[str, str] = os.environ) -> list[str]:
-    """Return a sentence for each variable that looks like a setting, but is none."""
+    """Return a sentence for each variable that looks like a setting but is none."""
     return [
         f"{name} is not a setting of this service"
         for name, text in sorted(environ.items())
