@@ -1,8 +1,8 @@
-"""One line of JSON for each event and each request; on a terminal, one to read.
+"""The log: a line of JSON for each event and request; on a terminal, a line to read.
 
-Requests and events go to stdout, what gunicorn and other libraries log to stderr. Each
-line waits for a thread that writes it: no reader of the log can stop the service. A
-line that finds too many waiting is dropped and counted.
+Requests and events go to stdout, and the lines of gunicorn and other libraries to
+stderr. A thread writes the lines, so a slow reader of the log cannot stop the service.
+If too many lines wait, further ones are dropped and counted.
 """
 
 import atexit
@@ -22,27 +22,27 @@ from petstore.concurrency import original
 
 
 class Stream:
-    """A stream of the process, to which a thread writes what waits for it."""
+    """An output of the process, with a thread that writes the lines to it."""
 
     # Called with the number of lines that are dropped, perhaps in that thread.
     on_drop: Callable[[int], object] = staticmethod(lambda _count: None)
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
-        self._is_seen = os.isatty(descriptor)  # by people, at a terminal
+        self._is_seen = os.isatty(descriptor)  # by people
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: after a fork, the thread and its lines are the parent's."""
+        """Forget the lines and the thread, which after a fork are the parent's."""
         self._lines: deque[bytes] = deque()
         self._has_thread = self._is_writing = False
 
     def log(self, members: dict[str, Any]) -> None:
-        """Have a line of these members, and the time, written soon."""
+        """Write a line of these members and the time soon."""
         self.put(_readable(members) if self._is_seen else _json(members))
 
     def put(self, line: bytes) -> None:
-        """Have a line written soon, or drop it."""
+        """Write a line soon, or drop it."""
         if not self._has_thread:
             self._has_thread = True
             original("_thread", "start_new_thread")(self._write_lines, ())
@@ -52,7 +52,7 @@ class Stream:
             self.on_drop(1)
 
     def flush(self, ends: float) -> None:
-        """Wait until all lines are written, but no longer than until that moment."""
+        """Wait until all lines are written, or until that moment."""
         pause = original("time", "sleep")
         while (self._lines or self._is_writing) and clock.monotonic() < ends:
             pause(timeouts.LIMITS.log_pause_seconds / 10)
@@ -60,7 +60,7 @@ class Stream:
     def _write_lines(self) -> None:
         """Write lines for ever, in a real thread, which must use nothing of gevent.
 
-        To wake it for each line would take twice as long as to make the line.
+        It looks for lines at intervals: to wake it would take longer than to make one.
         """
         lines, pause = self._lines, original("time", "sleep")
         while True:
@@ -68,7 +68,7 @@ class Stream:
             self._is_writing = True
             while lines:
                 batch = lines.popleft()
-                # A pipe takes so much whole, so that processes do not mix their lines.
+                # A pipe takes this much whole, so processes do not mix their lines.
                 while lines and len(batch) + len(lines[0]) <= PIPE_BUF:
                     batch += lines.popleft()
                 self._write(batch)
@@ -86,12 +86,12 @@ STDOUT, STDERR = Stream(1), Stream(2)
 
 
 def write(line: dict[str, Any]) -> None:
-    """Have a line of these members, and the time, written to stdout."""
+    """Write a line of these members and the time to stdout."""
     STDOUT.log(line)
 
 
 def flush() -> None:
-    """Write what is waiting, as long as there are readers; the process ends."""
+    """Write the lines that wait, before the process ends."""
     ends = clock.monotonic() + timeouts.LIMITS.log_seconds
     for stream in (STDOUT, STDERR):
         stream.flush(ends)
@@ -109,7 +109,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 class LineHandler(logging.Handler):
-    """Logs a record as one line: events of the service, and what libraries log."""
+    """Logs each record, of the service or of a library, as one line."""
 
     def __init__(self, events: Stream = STDOUT) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ class LineHandler(logging.Handler):
         stream.log(self._line(record))
 
     def facts(self) -> dict[str, str]:
-        """Return what is known about the request that has caused an event."""
+        """Return facts about the request that caused an event."""
         return {}
 
     def _line(self, record: logging.LogRecord) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class LineHandler(logging.Handler):
 
 
 def handle_events(handler: logging.Handler) -> None:
-    """Have the handler log the events of the service."""
+    """Let the handler log the events of the service."""
     logger = logging.getLogger("petstore")
     logger.handlers = [handler]
     logger.setLevel(logging.INFO)
@@ -144,10 +144,7 @@ def handle_events(handler: logging.Handler) -> None:
 
 @contextmanager
 def of_command() -> Iterator[None]:
-    """Log the events of the block on stderr: stdout belongs to whoever has called.
-
-    People at a terminal do not want to see them.
-    """
+    """Log the events of the block to stderr, and to no terminal."""
     handlers = logging.getLogger("petstore").handlers
     is_seen = os.isatty(STDERR.descriptor)
     handle_events(logging.NullHandler() if is_seen else LineHandler(STDERR))
@@ -162,7 +159,7 @@ def _is_own(record: logging.LogRecord) -> bool:
 
 
 def _readable(members: dict[str, Any]) -> bytes:
-    """Return a line for eyes, in ASCII like JSON; a traceback has lines of its own."""
+    """Return a line for people, in ASCII; a traceback has its own lines."""
     traceback = members.pop("exception", "")
     if members["event"] == "request":
         text = "{status} {method:<6} {path} {duration_ms:.1f} ms".format_map(members)
@@ -173,7 +170,7 @@ def _readable(members: dict[str, Any]) -> bytes:
 
 
 def _json(members: dict[str, Any]) -> bytes:
-    """Return a line in ASCII, since other characters may control a terminal."""
+    """Return a line of JSON in ASCII: other characters may control a terminal."""
     line = {"time": clock.rfc3339(clock.now_ms())} | members
     try:
         text = orjson.dumps(line, default=str, option=orjson.OPT_APPEND_NEWLINE)

@@ -1,4 +1,4 @@
-"""flask migrate, projects, keys and the others: the operator's command line."""
+"""The operator's command line: flask migrate, projects, keys and others."""
 
 from flask import Flask
 
@@ -13,7 +13,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def create_app() -> Flask:
-    """Make an application that serves nothing; raises `SettingError`."""
+    """Make an application that only has the commands; raises `SettingError`."""
     settings = read_settings()
     app = Flask(__name__, static_folder=None)
     open_databases(settings)

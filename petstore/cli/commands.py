@@ -22,7 +22,7 @@ from petstore.storage.database import opened_databases
 
 Row = Sequence[object]
 
-# A table on a terminal; elsewhere it is printed whole.
+# The size of a table on a terminal. Elsewhere it is printed whole.
 MAX_WIDTH = 100
 MAX_CELL = 36
 GAP = "  "
@@ -62,7 +62,7 @@ class Group(Command, AppGroup):
     command_class = DatabaseCommand
 
 
-# Each by its module, which is imported when the command is asked for.
+# The module of each command, which is imported only when the command is called.
 COMMANDS = {
     "activity": "petstore.cli.projects",
     "animals": "petstore.cli.animals",
@@ -79,7 +79,7 @@ COMMANDS = {
 
 
 class CommandLine(AppGroup):
-    """The commands of the application, which Flask's command line looks up here."""
+    """The commands of the application, for Flask's command line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -119,16 +119,16 @@ def _errors_in_one_line() -> Iterator[None]:
 
 
 def in_one_line(message: Exception | str) -> str:
-    """Return a message, which a driver or click may break into lines, in one."""
+    """Return a message in one line; drivers and click may break it into several."""
     return " ".join(str(message).split())
 
 
 def table(
     *heads: str,
 ) -> Callable[[Callable[..., Iterable[Row]]], Callable[..., None]]:
-    """Print the rows that the decorated command returns, below these heads.
+    """Make the decorated command print the rows that it returns, below these heads.
 
-    With `--json` they are objects, with the heads as names.
+    With `--json` it prints objects, whose members have the names of the heads.
     """
 
     def decorate(rows_of: Callable[..., Iterable[Row]]) -> Callable[..., None]:
@@ -178,7 +178,10 @@ def _echo_table(heads: Sequence[str], rows: Iterable[Row]) -> None:
 
 
 def _fitting(lines: list[Sequence[str]]) -> list[Sequence[str]]:
-    """Return the columns that fit a terminal: the last, and the first ones; all cut."""
+    """Return the columns that fit a terminal, their cells cut.
+
+    The last column is always there, then as many of the first ones as fit.
+    """
     columns = [
         [x if len(x) <= MAX_CELL else f"{x[: MAX_CELL - 1]}…" for x in column]
         for column in zip(*lines, strict=True)

@@ -27,7 +27,7 @@ DEMO_ANIMALS = {
 
 @click.command(cls=Command)
 def migrate() -> None:
-    """Migrate the database; any number of processes may do so at once."""
+    """Migrate the database; any number of processes may do so at the same time."""
     opened_databases().extend_timeouts()
     applied = []
     for step in migrator.migrate_in_steps():
@@ -67,7 +67,7 @@ data = Group(name="data", help="Copies of the data.")
 @data.command("backup")
 @click.argument("file", type=click.Path(path_type=Path))
 def back_up(file: Path) -> None:
-    """Copy the data of SQLite, without counters, into a new file."""
+    """Copy an SQLite database, without counters, into a new file."""
     source = opened_databases().db
     if source.file is None:
         raise click.ClickException("DATABASE_URL is PostgreSQL: back it up by pg_dump.")
@@ -87,7 +87,7 @@ def back_up(file: Path) -> None:
 def copy(database_url: str) -> None:
     """Copy everything, with ids and counters, into an empty database.
 
-    Give its password in PGPASSWORD: others see the arguments of a program.
+    Give its password in PGPASSWORD: other users can see the arguments of a program.
     """
     try:
         url = settings.database_url(database_url)

@@ -1,4 +1,4 @@
-"""flask projects, and lists of each project: usage, activity, requests, domains."""
+"""flask projects, usage, activity, requests and domains."""
 
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -119,9 +119,9 @@ def list_projects() -> Iterator[Row]:
 def change(slug: str, name: str | None, plan: str | None, **limits: int | None) -> None:
     """Change the name of a project, and its plan from the next request on.
 
-    Of a project on Enterprise, one limit can be changed alone. A project that becomes
-    Enterprise needs both limits of requests, and has no limit of rows unless one is
-    given; the limits of the other plans are fixed.
+    A project on Enterprise may change one limit alone. A project that becomes
+    Enterprise needs both limits of requests, and has no limit of rows unless you give
+    one. The limits of the other plans are fixed.
     """
     project = find_project(slug)
     is_of_plan = plan or any(limits.values())
@@ -147,8 +147,8 @@ def change(slug: str, name: str | None, plan: str | None, **limits: int | None) 
 def delete(slug: str, *, yes: bool) -> None:
     """Delete a project and everything that belongs to it.
 
-    Its keys and its hosts stop on their very next request. Its rows are deleted in
-    batches; if that is interrupted, give the command again to finish it.
+    Its keys and hosts stop on their next request. Its rows are deleted in batches. If
+    the command is interrupted, give it again.
     """
     project = Project.being_deleted(slug) or find_project(slug)
     if not yes:
@@ -161,10 +161,10 @@ def delete(slug: str, *, yes: bool) -> None:
 @projects.command("count-rows")
 @click.argument("slug", required=False)
 def count_again(slug: str | None) -> None:
-    """Count animals, orders and categories again, of one project or of all.
+    """Recount the animals, orders and categories of a project, or of all projects.
 
-    It prints how many, and is for rows that were added or deleted by anything but this
-    version.
+    This corrects the number after something else, such as SQL, has changed rows. The
+    command prints the number.
     """
     for project in _shown(slug):
         count_rows(project)
@@ -194,7 +194,7 @@ def usage(slug: str | None, days: int) -> Iterator[Row]:
 @project_option("Only what happened in this project.")
 @table("PROJECT", "TIME", "TOPIC", "EVENT", "FACTS", "BY", "LABEL")
 def activity(slug: str | None) -> Iterator[Row]:
-    """Print what happened in each project in 90 days, and who did it, newest first."""
+    """Print who did what in each project in the last 90 days, newest first."""
     for project, topic in product(_shown(slug), TOPICS):
         events = Event.listed(project.id, Part(KEPT), topic).rows
         labels = Key.labels(project.id, [event.actor for event in events])
@@ -208,7 +208,7 @@ def activity(slug: str | None) -> Iterator[Row]:
 @project_option("Only the requests of this project.")
 @table("PROJECT", "TIME", "OPERATION", "STATUS", "CODE", "MESSAGE", "KEY", "ID")
 def requests(slug: str | None) -> Iterator[Row]:
-    """Print the requests of each project that failed in 24 hours, newest first."""
+    """Print the failed requests of each project in the last 24 hours, newest first."""
     for project in _shown(slug):
         for _, at_ms, *what, _ in listed_failures(project.id, Part(FAILURES_KEPT)).rows:
             yield project.slug, format_instant(at_ms), *what

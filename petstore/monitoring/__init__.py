@@ -1,4 +1,4 @@
-"""What watches the service: what requests leave behind, health and metrics."""
+"""The log and counts of requests, health and metrics."""
 
 from flask import Flask
 

@@ -1,4 +1,4 @@
-"""/healthz: the process is up. /readyz: the stores that it needs are up, too."""
+"""/healthz: the process is up. /readyz: the stores that it needs are up."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,8 @@ from petstore.models.secrets import Secret
 from petstore.storage import db
 from petstore.web.limits import limiter_of
 
-NAME = "readiness"  # of the secret that is written
+# The name of the row that the probe writes to try the database. Nothing reads it.
+NAME = "readiness"
 
 bp = Blueprint("health", __name__)
 
@@ -23,7 +24,10 @@ class Probe:
     _is_due_at = 0.0  # by `clock.monotonic`
 
     def is_right(self) -> bool:
-        """Read, and write unless that was tried a while ago: anybody may ask."""
+        """Return whether the database can be read and written.
+
+        Anybody may ask, so the probe writes at most every ten seconds.
+        """
         is_due = clock.monotonic() >= self._is_due_at
         try:
             Secret.get_or_none(name=NAME)
@@ -33,7 +37,7 @@ class Probe:
                 self._is_written = True
         except peewee.DatabaseError as error:
             self._is_written &= not is_due
-            # Perhaps no request will come that could do it.
+            # Perhaps no other request comes that could do this.
             db.recover(error)
             if not db.is_outage(error):
                 current_app.logger.error("internal_error", exc_info=error)
@@ -53,7 +57,7 @@ def healthz() -> dict[str, str]:
 
 @bp.get("/readyz")
 def readyz() -> tuple[dict[str, str], int, Mapping[str, str]]:
-    """Answer 200 while the database can be written, also without the counter store."""
+    """Answer 200 while the database can be written, even without the counter store."""
     answers = limiter_of(current_app).store_answers()
     stores = {"counters": "ok" if answers else "degraded"}
     if not current_app.extensions["probe"].is_right():

@@ -1,7 +1,7 @@
-"""/metrics: counters of all workers together, and gauges, for Prometheus.
+"""/metrics: the counters of all workers, and gauges, for Prometheus.
 
-Under gunicorn each worker counts in files of its own, as the documentation of
-prometheus_client describes its multiprocess mode.
+Under gunicorn each worker counts in its own files: see the multiprocess mode in the
+documentation of prometheus_client.
 """
 
 import logging
@@ -40,7 +40,7 @@ bp = Blueprint("metrics", __name__)
 
 
 def init_app(app: Flask) -> None:
-    """Show what is counted, and count events and lines that are dropped."""
+    """Serve the metrics, and count events and dropped lines of the log."""
     app.register_blueprint(bp)
     log.Stream.on_drop = DROPPED.inc
     logging.getLogger("petstore.events").handlers = [_EventHandler()]
@@ -48,7 +48,7 @@ def init_app(app: Flask) -> None:
 
 @bp.get("/metrics")
 def metrics() -> Response:
-    """Return all metrics; 404 to all but machines of the operator."""
+    """Return all metrics to the operator's machines, and 404 to others."""
     require_private_client()
     registry = CollectorRegistry()
     registry.register(_Gauges())
@@ -60,7 +60,7 @@ def metrics() -> Response:
 
 
 class _Gauges(Collector):
-    """Computes gauges for each scrape: what a worker has stored may be out of date."""
+    """Computes gauges for each scrape, because stored values may be out of date."""
 
     def collect(self) -> Iterator[Metric]:
         build = {"version": RELEASE, "interface": INTERFACE}

@@ -1,4 +1,4 @@
-"""What each request leaves behind: a line of the log, counts, and notes of its key."""
+"""Logs and counts each request, and records the use of keys and failed requests."""
 
 import functools
 from http import HTTPStatus
@@ -52,12 +52,12 @@ QUOTA_REQUESTS = Counter(
 REFUSALS = Counter(
     "petstore_quota_refusals", "Responses with 429, by reason.", ["reason"]
 )
-# What each request starts happens a minute later at most, in the background.
+# Each request starts this, unless it is started; it runs a minute later.
 _tidying = Delayed(housekeeping.tidy)
 
 
 def init_app(app: Flask) -> None:
-    """Log, count and note each request after every other hook."""
+    """Log, count and record each request after all other hooks have run."""
     log.handle_events(_EventHandler())
     turns_of(app).on_refusal = _count_refusal
     app.after_request(_end)
@@ -117,7 +117,7 @@ def _count_quota(decision: Decision, caller: Caller | None) -> None:
 
 @functools.cache
 def _child(metric: Any, *labels: str | int) -> Any:
-    """Return the child with these labels; to look it up costs more than to count."""
+    """Return the counter of these labels, cached: a look-up costs more than a count."""
     return metric.labels(*labels)
 
 
@@ -163,7 +163,7 @@ class _EventHandler(log.LineHandler):
         """Return the id of the current request, its project and the key that acts."""
         if not has_request_context():
             return {}
-        # Flask opens the session of a page before any hook has run.
+        # A page opens its session, which may emit an event, before the hooks run.
         state: RequestState | None = getattr(current_request(), "state", None)
         if state is None:
             return {}

@@ -1,4 +1,4 @@
-"""/openapi.json and /docs: the interface, described from the code that serves it."""
+"""/openapi.json and /docs: the interface, described by the code that serves it."""
 
 from flask import Flask
 

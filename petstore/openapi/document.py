@@ -9,7 +9,7 @@ from typing import Any
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Blueprint, Flask, Response, current_app, request
-from marshmallow import EXCLUDE, fields
+from marshmallow import fields
 from werkzeug.routing import Rule
 
 from petstore.errors import ERRORS
@@ -82,26 +82,47 @@ HEADERS = ON_EVERY_RESPONSE | {
 }
 CONFLICT = 409
 NOT_JSON = 415
-# Failures are described once, but for conflicts, which each operation has of its own,
-# and what is answered where there is no operation.
+# Operations share the descriptions of failures. Each operation describes its own
+# conflicts, and a 405 or 431 comes before any operation.
 NOT_SHARED = {405, CONFLICT, 431}
 # What every operation may answer.
 EVERYWHERE = {
     *("invalid_request", "missing_api_key", "key_not_allowed", "unknown_host"),
     *("rate_limit_exceeded", "internal_error", "service_unavailable"),
 }
+ERROR_MEMBERS = {
+    # No enumeration: a generated client would break at a code that is added later.
+    "code": {
+        "type": "string",
+        "description": "Which error it is, for programs; others may be added.",
+        "examples": list(ERRORS),
+        "maxLength": 64,
+    },
+    "message": {
+        "type": "string",
+        "description": "What is wrong and what helps, for people.",
+        "maxLength": 65_536,
+    },
+    "status": INT64
+    | {
+        "description": "The HTTP status code.",
+        "minimum": 400,
+        "maximum": 599,
+        "example": 400,
+    },
+}
 # Enumerations that several schemas share.
 ENUMS = (PetStatus, OrderStatus)
 TAGS = {"pets": ["Pets", "animals"]}
 OTHER_TAGS = ["Store"]
 METHODS_WITH_IDEMPOTENCY_KEY = ("POST", "PATCH")
-EXAMPLE_ID = 1  # with which each example works in a new database
-# The label of each sample, which names its template, and the language of the sample.
+EXAMPLE_ID = 1  # each example works with it in a new database
+# The label of each sample, which is the name of its template, and its language.
 SAMPLES = {"curl": "Shell", "Python": "Python", "JavaScript": "JavaScript"}
 IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
-    # No example: a tool that fills it in would send the same key with every request.
+    # An example would make tools send the same key with every request.
     "description": "A new key of your own for each request that you may have to retry.",
     "schema": {
         "type": "string",
@@ -115,7 +136,7 @@ bp = Blueprint("openapi", __name__)
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Describe the operations; all must be registered before the first request."""
+    """Describe the operations that are registered when the first request comes."""
     bases = {"Production": settings.production_url, "Staging": settings.staging_url}
     app.extensions["openapi_servers"] = [
         _server(url, name) for name, url in bases.items() if url
@@ -151,10 +172,10 @@ def _describe(app: Flask) -> dict[str, Any]:
     spec = APISpec(
         title="Pet Store Service",
         version=INTERFACE,
-        openapi_version="3.1.0",  # which tools of 2021 know, too
+        openapi_version="3.1.0",  # old tools know no later one
         plugins=[marshmallow],
         info={
-            # Generators copy it into each file: the guide is on the page alone.
+            # Generators copy this into each file, so it is short.
             "description": INTRODUCTION,
             "contact": {"name": "Pet Store Service"},
             "license": {"name": "MIT License", "identifier": "MIT"},
@@ -173,38 +194,13 @@ def _describe(app: Flask) -> dict[str, Any]:
     return spec.to_dict()
 
 
-class ErrorSchema(StrictSchema):
-    class Meta:
-        unknown = EXCLUDE  # for who reads it: it may gain members
-
-    # No enumeration: a client that was generated from it would break at a later code.
-    # A union of it and a string is no string to some of them.
-    code = fields.String(
-        required=True,
-        metadata={
-            "description": "Which error it is, for programs; others may be added.",
-            "examples": list(ERRORS),
-            "maxLength": 64,
-        },
-    )
-    message = fields.String(
-        required=True,
-        metadata={
-            "description": "What is wrong and what helps, for people.",
-            "maxLength": 65_536,
-        },
-    )
-    status = Integer(
-        400, 599, required=True, metadata={"description": "The HTTP status code."}
-    )
-
-
 def _add_components(spec: APISpec, marshmallow: MarshmallowPlugin) -> None:
-    spec.components.schema("Error", schema=ErrorSchema)
+    error = {"properties": ERROR_MEMBERS, "required": list(ERROR_MEMBERS)}
+    spec.components.schema("Error", {"type": "object"} | error)
     for enum in ENUMS:
         choices = list(enum.choices)
         spec.components.schema(enum.__name__, {"type": "string", "enum": choices})
-    if marshmallow.converter:  # it is there as soon as `spec` is
+    if marshmallow.converter:  # always, but mypy does not know that
         marshmallow.converter.add_attribute_function(_refer_to_enum)
         marshmallow.converter.add_attribute_function(_allow_what_is_stored)
         marshmallow.converter.add_parameter_attribute_function(_show_example)
@@ -352,7 +348,7 @@ def _example(schema: StrictSchema) -> dict[str, Any]:
 
 
 def _failure(status: int, codes: set[str], *headers: str) -> dict[str, Any]:
-    """Describe a response with the errors of these codes that have the status."""
+    """Describe a response with the status, by those of the errors that have it."""
     errors = {
         code: error
         for code, error in ERRORS.items()
@@ -368,12 +364,12 @@ def _failure(status: int, codes: set[str], *headers: str) -> dict[str, Any]:
     return {
         "description": " ".join(error.when for error in errors.values()),
         "headers": _references(*own, *headers),
-        "content": {JSON: {"schema": "ErrorSchema", "examples": examples}},
+        "content": {JSON: {"schema": _reference("Error"), "examples": examples}},
     }
 
 
 def _references(*names: str) -> dict[str, Any]:
-    """Return the headers of a response, with those of every response."""
+    """Refer to the headers of a response: these, and those of every response."""
     return {
         name: {"$ref": f"#/components/headers/{name}"}
         for name in (*ON_EVERY_RESPONSE, *names)
@@ -392,9 +388,9 @@ def _refer_to_enum(
 def _allow_what_is_stored(
     _converter: object, field: fields.Field[Any], ret: dict[str, Any], **_: object
 ) -> dict[str, int]:
-    """Describe a name in a response as any text: clients check what they read.
+    """Describe a name in a response as any text, because clients check what they read.
 
-    Some count its bytes, and others what UTF-16 takes.
+    Some of them count the bytes of a name, and others its units of UTF-16.
     """
     if not (isinstance(field, Name) and isinstance(field.parent, ResourceSchema)):
         return {}
@@ -405,7 +401,7 @@ def _allow_what_is_stored(
 def _show_example(
     _converter: object, _field: object, ret: dict[str, Any], **_: object
 ) -> dict[str, Any]:
-    """Put the example beside the schema, where importers look for it."""
+    """Move the example beside the schema, where tools that import it look."""
     example = ret["schema"].pop("example")
     return {"example": ret["schema"].get("default", example)}
 

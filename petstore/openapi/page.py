@@ -1,4 +1,4 @@
-"""/docs: the API reference, made from the description and `guide.md`; and /."""
+"""/docs: the API reference, from the description and `guide.md`; and the page at /."""
 
 import functools
 import json
@@ -18,8 +18,8 @@ from petstore.settings import Settings
 from petstore.web.application import FOR_PAGES, current_request
 from petstore.web.assets import AssetBlueprint
 
-BASE_ADDRESS = "BASE_ADDRESS"  # as the text of the guide has it
-# Members of a body that name something that the operation changes.
+BASE_ADDRESS = "BASE_ADDRESS"  # in the text of the guide
+# Members of a body that name what the operation changes.
 CHANGED = {"petId"}
 
 bp = AssetBlueprint(
@@ -32,7 +32,7 @@ bp = AssetBlueprint(
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Let the page load its parts from here alone, and call the API alone."""
+    """Serve the page, which may load only its own files, and call only the API."""
     bases = (settings.production_url, settings.staging_url)
     api_origins = " ".join(["'self'", *map(_origin, filter(None, bases))])
     app.config["DOCS_SECURITY_POLICY"] = (
@@ -46,7 +46,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def home() -> Response:
-    """Return the page for everybody; nobody signs in at a host of a project's own."""
+    """Return the page for everybody; on a project's host it has no link to sign in."""
     verifier, base_url = verifier_of(current_app), ""
     if verifier and current_request().state.host_project_id is not None:
         _, colon, port = request.host.partition(":")
@@ -57,14 +57,14 @@ def home() -> Response:
 
 @bp.get("")
 def docs() -> str:
-    """Return the page, which names the server of the request if none is configured."""
+    """Return the page with the configured server, or else that of the request."""
     servers = describe()["servers"]
     page: str = current_app.extensions["docs"]()
     return page.replace(BASE_ADDRESS, escape(servers[0]["url"]))
 
 
 def _render() -> str:
-    """Return the page with `BASE_ADDRESS` where it names the first server."""
+    """Return the page, with `BASE_ADDRESS` in place of the first server."""
     description = describe()
     first, *others = description["servers"]
     return render_template(
@@ -92,7 +92,7 @@ class Section(NamedTuple):
 
 
 def sections() -> list[Section]:
-    """Return the sections of the guide, which is a template of Markdown."""
+    """Return the sections of the guide, a Markdown file with template tags."""
     text = Path(__file__).with_name("guide.md").read_text()
     guide = current_app.jinja_env.overlay(autoescape=False).from_string(text)
     parts = ("\n" + guide.render(plans=PLANS, errors=ERRORS)).split("\n## ")[1:]
@@ -100,7 +100,7 @@ def sections() -> list[Section]:
 
 
 def _groups(description: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return the operations under the first tag of each, in the order of the tags."""
+    """Return each tag with the operations that have it as their first tag."""
     operations = [
         operation | {"method": method.upper(), "path": path}
         for path, methods in description["paths"].items()
@@ -114,13 +114,13 @@ def _groups(description: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]
 
 
 def _only_adds(operation: dict[str, Any]) -> bool:
-    """Whether the example of a body changes nothing that is there already."""
+    """Return whether the example of the body changes nothing that exists."""
     example = operation["requestBody"]["content"]["application/json"]["example"]
     return operation["method"] == "POST" and not CHANGED & example.keys()
 
 
 def _resolved(description: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    """Return a part of the description with what it refers to in it."""
+    """Return a part of the description; a reference becomes what it refers to."""
     if "$ref" not in part:
         return part
     target = description
@@ -130,12 +130,12 @@ def _resolved(description: dict[str, Any], part: dict[str, Any]) -> dict[str, An
 
 
 def _html(text: str) -> Markup:
-    # The text is our own; the parser escapes HTML in it all the same.
+    # The text is our own, and the parser escapes HTML in it.
     return Markup(_markdown(text))  # noqa: S704
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """Gives each heading its text as an id, which leads to it."""
+    """Gives each heading its text as id, and a link to itself."""
 
     def heading(self, text: str, level: int, **_: Any) -> str:
         return f'<h{level} id="{text}"><a href="#{text}">{text}</a></h{level}>\n'
