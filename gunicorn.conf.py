@@ -1,7 +1,7 @@
 """The gunicorn settings for `wsgi:app`; the hooks are in petstore/gunicorn_hooks.py.
 
-Nothing else of the service is imported here: the class of the workers, which is not
-known yet, may have to patch the standard library first.
+Nothing else of the service is imported here, because the worker class has not patched
+the standard library yet.
 """
 
 import sys
@@ -14,16 +14,17 @@ try:
 except SettingError as error:
     sys.exit(f"Error: {error}")
 
-# Gunicorn takes it back before a reload, and a new master (SIGUSR2) makes its own.
+# Gunicorn restores the variable before a reload, and a new master (SIGUSR2) makes its
+# own directory.
 raw_env = [f"{gunicorn_hooks.METRICS_VARIABLE}={gunicorn_hooks.METRICS}"]
 
 bind = f"0.0.0.0:{settings.port}"
 workers = settings.workers
 worker_class = "petstore.server.worker.Worker"
 worker_connections = 2_000  # fewer if the system limits open files to fewer
-# This is longer than reverse proxies keep idle connections, so the proxy closes them
-# first. If the service closed a connection while a proxy sends a POST on it, the POST
-# would be lost, because the proxy must not retry it.
+# Reverse proxies keep idle connections for less time, so they close them first. If the
+# service closed one while a proxy sends a POST on it, the POST would be lost, because
+# the proxy must not retry it.
 keepalive = 75
 worker_tmp_dir = gunicorn_hooks.MEMORY
 

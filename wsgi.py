@@ -13,7 +13,9 @@ from petstore import cli
 from petstore.events import emit
 from petstore.settings import SERVER_SOFTWARE, SettingError
 
-# `flask` looks a command of ours up before it enters one; its own `run` needs it all.
+# `flask` imports this file to look a command up, and our commands need no more than an
+# application that has them. `flask run` imports it later, within a context of its own,
+# and needs the whole application.
 command_line = click.get_current_context(silent=True)
 looks_up_command = command_line and isinstance(command_line.command, FlaskGroup)
 
@@ -28,7 +30,7 @@ application = app.wsgi_app
 def respond_first(
     environ: dict[str, Any], start_response: StartResponse
 ) -> Iterable[bytes]:
-    """Log if the server is another one than those for which promises are made."""
+    """Log, with the first request, if no promise is made for this server."""
     app.wsgi_app = application  # type: ignore[method-assign]
     software = environ.get("SERVER_SOFTWARE", "")
     if not software.startswith((SERVER_SOFTWARE, "Werkzeug/")):
@@ -36,5 +38,5 @@ def respond_first(
     return application(environ, start_response)
 
 
-# As Flask's documentation adds a middleware; mypy sees a method.
+# Flask's documentation adds a middleware like this; mypy sees a method.
 app.wsgi_app = respond_first  # type: ignore[method-assign]

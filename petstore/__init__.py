@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING
 
 from petstore.settings import Settings, read_settings
 
-if TYPE_CHECKING:  # gunicorn.conf.py, which imports the settings, comes before Flask
+if TYPE_CHECKING:  # gunicorn.conf.py imports the settings, and must not import Flask
     from flask import Flask
 
 
 def create_app(settings: Settings | None = None) -> "Flask":
-    """Make the application: each part once, in the order in which a request meets it.
+    """Make the application from its parts, in the order in which a request meets them.
 
     Raises `SettingError`.
     """
-    # Commands need none of these, and start in half the time without them.
+    # Commands start in half the time without these imports.
     from petstore import api, cli, dashboard, hosting, monitoring, openapi
     from petstore.storage.database import open_databases
     from petstore.web import application, assets, error_handlers, limits, proxies, turns

@@ -1,7 +1,7 @@
-"""Greenlets or threads: what the service has to know about how it is run.
+"""Greenlets or threads: what the code has to know about how it runs.
 
-Under gunicorn's gevent worker each request is a greenlet. What waits in the standard
-library or in a library written in Python lets other requests go on, and so does
+Under gunicorn's gevent worker each request is a greenlet. A call that waits in the
+standard library, or in a library written in Python, lets other requests run. So does
 `give_way`. Under `flask run` and in commands the same code runs in threads.
 """
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 def uses_greenlets() -> bool:
     """Return whether gevent has replaced the blocking calls of this process.
 
-    It may do so after this module was imported.
+    The worker imports this module first, so the answer may change.
     """
     monkey = sys.modules.get("gevent.monkey")
     return monkey is not None and monkey.is_module_patched("threading")
@@ -32,7 +32,8 @@ def uses_greenlets() -> bool:
 def call_in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
     """Call a function that blocks in C, such as a COMMIT of SQLite.
 
-    Other greenlets go on meanwhile. A thread calls it itself, and waits.
+    Under gevent a real thread calls it, and other greenlets run meanwhile. Otherwise
+    the thread of the caller calls it.
     """
     if uses_greenlets():
         pool = sys.modules["gevent"].get_hub().threadpool
@@ -42,19 +43,19 @@ def call_in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
 
 
 def give_way() -> None:
-    """Let others go on, between two parts of what computes for long.
+    """Let other requests run, between two parts of a long computation.
 
     A part should take some milliseconds, and at most 20.
     """
-    # A positive time: gevent looks at sockets and timers only every fiftieth time that
-    # somebody sleeps for 0, so that requests on their way would not be let in.
+    # Not 0: gevent would look at sockets and timers only every fiftieth time, and let
+    # no new request in.
     time.sleep(1e-6)
 
 
 def original(module: str, name: str) -> Any:
-    """Return what gevent has replaced in a module, as the standard library has it.
+    """Return a name of a module as the standard library has it, for real threads.
 
-    It is for real threads, which must not use what gevent has put in its place.
+    They must not use what gevent has put in its place.
     """
     if uses_greenlets():
         return sys.modules["gevent.monkey"].get_original(module, name)
@@ -62,9 +63,9 @@ def original(module: str, name: str) -> Any:
 
 
 def start(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function in the background, in a greenlet or thread of its own.
+    """Call a function in the background, in its own greenlet or thread.
 
-    A fault is logged like one of a request.
+    An exception is logged like one of a request.
     """
 
     def call() -> None:
@@ -73,16 +74,16 @@ def start(function: Callable[..., None], *arguments: Any) -> None:
         except Exception:
             log.exception("internal_error")
 
-    # Without the context of the caller, whose deadline it would have.
+    # In a new context: that of the caller has the deadline of its request.
     threading.Thread(target=Context().run, args=(call,), daemon=True).start()
 
 
 def call_within(
     seconds: float, function: Callable[..., Result], *arguments: Any
 ) -> Result:
-    """Call a function that knows no time limit, such as the look-up of a name.
+    """Call a function that takes no timeout, such as the look-up of a name.
 
-    Raises `TimeoutError` where it takes longer; it then goes on in the background.
+    Raises `TimeoutError` if it takes longer; it then goes on in the background.
     """
     result: Future[Result] = Future()
 
@@ -97,9 +98,9 @@ def call_within(
 
 
 class Delayed:
-    """Calls a function in the background some time after `start`.
+    """Calls a function in the background, some time after `start`.
 
-    Until then, further starts change nothing.
+    Until then, `start` does nothing more.
     """
 
     def __init__(self, function: Callable[[], None]) -> None:

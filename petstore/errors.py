@@ -1,6 +1,6 @@
 """Every error that a client can see: its code, its status and its message.
 
-Nothing here knows Flask; `petstore.web.error_handlers` turns these into responses.
+This module does not know Flask. `petstore.web.error_handlers` makes the responses.
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ MAX_BODY_BYTES = 64 * 1024
 
 SHOWN_NAME_LENGTH = 80
 
-# The key in the WSGI environ of an error that came before the hooks of the application,
-# the first of which raises it: the server could not read the request, or the secret of
-# its session could not be loaded.
+# The key in the WSGI environ of an error that comes before the application's hooks, the
+# first of which raises it. The server could not read the request, or the database did
+# not give the secret of the sessions.
 UNREADABLE = "petstore.unreadable"
 
 NO_HEADERS: Mapping[str, str] = {}
@@ -23,9 +23,9 @@ class Kind(NamedTuple):
     """What the errors with one code have in common."""
 
     status: int
-    when: str  # it happens, and what to do, for the documentation
-    message: str = "{}"  # with `{}` for each value that the error is raised with
-    example: tuple[Any, ...] = ()  # such values, for the documentation
+    when: str  # for the documentation: when it happens, and what to do
+    message: str = "{}"  # each `{}` is for a value that `ErrorResponse` takes
+    example: tuple[Any, ...] = ()  # for the documentation: such values
     headers: Mapping[str, str] = NO_HEADERS
 
     @property
@@ -141,7 +141,8 @@ ERRORS = {
     ),
     "api_key_banned": Kind(
         429,
-        "The key went on after 429 without waiting, and is banned for a while.",
+        "The client kept sending requests after 429 without waiting; wait for "
+        "Retry-After seconds.",
         "This API key is banned for a while, for not waiting after 429; wait {}.",
         ("300 seconds",),
         headers=RETRY_AFTER_A_SECOND,
@@ -172,7 +173,7 @@ class ErrorResponse(Exception):
     def __init__(
         self, code: str, *values: object, headers: Mapping[str, str] = NO_HEADERS
     ) -> None:
-        """Take the values of the code's message, and headers of this error alone."""
+        """Take the values for the message of the code, and headers of this error."""
         super().__init__(ERRORS[code].message.format(*values))
         self.code = code
         self.headers = headers
@@ -186,14 +187,14 @@ class InvalidRequest(ErrorResponse):
 
     @classmethod
     def of_members(cls, faults: Mapping[str, str]) -> Self:
-        """Return one error that names every member at fault."""
+        """Return one error that names every invalid member, with its fault."""
         names = [printable(name, SHOWN_NAME_LENGTH) for name in faults]
         shown = zip(names, faults.values(), strict=True)
         return cls("; ".join(f"{name}: {fault}" for name, fault in shown))
 
 
 def printable(text: str, length: int) -> str:
-    """Return the beginning of a text that a client has chosen, in one line."""
+    """Return the beginning of a client's text, in one line."""
     short = text[:length]  # it may be long and may contain line breaks
     if short.isprintable():
         return short

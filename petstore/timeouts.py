@@ -7,10 +7,10 @@ from dataclasses import dataclass
 class Limits:
     """How long and how much."""
 
-    # Requests of one caller in a worker, an address or a key.
-    running_requests: int = 7  # at once; fewer than half as many as connections
-    crowded_requests: int = 16  # of all; from then on one caller begins only
-    few_requests: int = 4  # so many at once
+    # Requests of one caller (an address or a key) in a worker.
+    running_requests: int = 7  # at once; fewer than half of the connections
+    crowded_requests: int = 16  # of all callers; while so many run,
+    few_requests: int = 4  # one caller may run this many at once
     waiting_requests: int = 300  # for their turn
     turn_seconds: float = 1.0  # for all turns of one request together
 
@@ -32,43 +32,43 @@ class Limits:
     notice_seconds: float = 0.3  # for requests on their way to a worker that stops
     accept_pause_seconds: float = 0.05  # when a connection cannot be accepted
     spare_descriptors: int = 96  # for files and for connections to the stores
-    # Each file of its metrics has room for all that it can count: the kernel kills a
-    # process that writes to a memory-mapped file if there is no room left on the disk.
+    # Each file of its metrics has this size from the beginning: the kernel kills a
+    # process that writes to a memory-mapped file for which the disk has no room.
     metrics_bytes: int = 256 * 1024
     log_lines: int = 5_000  # that wait to be written to stdout, or to stderr
     log_pause_seconds: float = 0.05  # between two looks for lines to write
     log_seconds: float = 0.5  # to write the last of them when a process ends
 
     # Counting a request.
-    # Each step of a connection to Redis. Connecting and a reply are waited for twice as
-    # long, since this process itself may have been late.
+    # Each step of a connection to Redis. Connecting and a reply may take twice as long,
+    # because this process itself may be late.
     redis_seconds: float = 0.08
     hit_seconds: float = 0.22  # all steps together
     redis_connections: int = 32  # of a worker
-    # A connection that nobody has used for so long is looked at first: Redis may have
-    # closed it. To look at each one would cost a tenth of a request.
+    # Redis may have closed a connection that was idle for so long, so it is looked at
+    # before it is used. To look at every one would cost a tenth of a request.
     redis_idle_seconds: float = 5.0
 
     # An outage of the counter storage.
     retry_store_seconds: float = 0.5  # between two requests that try it
-    # Minutes and days of subjects that a worker counts before it forgets all: strangers
-    # may have many addresses, and limits looks at each of them very often.
+    # Windows that a worker counts before it forgets all: strangers may have many
+    # addresses, and limits looks at each of them very often.
     outage_windows: int = 20_000
 
-    # All that a request waits for the stores together, from its beginning. Redis may be
-    # the last one, so both make less than 2.5 s.
+    # How long a request waits for all stores together, from its beginning. Redis may be
+    # the last store, so with `hit_seconds` this must be less than 2.5 s.
     stores_seconds: float = 2.2
 
-    # A statement on PostgreSQL. The server gives up before the client does, so that a
-    # statement that has timed out is not carried out later. If the network fails, the
-    # server must neither keep the locks of a lost client nor commit for it.
+    # A statement on PostgreSQL. The server gives up before the client does, so that it
+    # does not carry out a statement after its timeout. If the network fails, the server
+    # must neither keep the locks of a lost client nor commit for it.
     lock_seconds: float = 1.5
     replay_lock_seconds: float = 0.7  # for the first request with an Idempotency-Key
     server_statement_seconds: float = 1.8
     idle_transaction_seconds: float = 1.5
     statement_seconds: float = 2.0
-    # A read on a connection that nobody has used for so long, before a new one is made:
-    # a firewall may have forgotten it. Both together make less than 2.5 s.
+    # A firewall may have forgotten a connection that was idle for so long. A read on it
+    # takes so long before a new one is made; both together take less than 2.5 s.
     idle_seconds: float = 30.0
     idle_statement_seconds: float = 0.4
 
@@ -77,9 +77,9 @@ class Limits:
     resolve_seconds: float = 0.5  # for the names in the URL
     connect_seconds: float = 2.0  # for all its hosts, and their addresses, together
     host_seconds: float = 0.5  # for each of them at least
-    connection_seconds: float = 300.0  # it may lead to a server that has been replaced
-    unused_seconds: float = 60.0  # until it is left to others
-    # Where the server takes no more, between two looks for one that is free.
+    connection_seconds: float = 300.0  # its age; another server may serve by then
+    unused_seconds: float = 60.0  # until it is closed, for others
+    # Between two looks for a free connection, while the server takes no more.
     full_pause_seconds: float = 0.01
     close_seconds: float = 2.0  # to cancel a statement that was given up
     # After a failure of the server, requests are refused at once for this time.
@@ -88,23 +88,23 @@ class Limits:
     # Requests that wait for a connection, or on SQLite for others to commit.
     queue_seconds: float = 1.0  # in any case
 
-    # Between two tries of /readyz to write, in a worker: anybody may ask.
+    # Between two writes of /readyz in a worker, because anybody may ask.
     written_seconds: float = 10.0
 
     # SQLite.
     retry_seconds: float = 0.001  # between two tries on a locked file
     busy_seconds: float = 2.0  # while another process has locked the file
     extended_busy_seconds: float = 30.0  # in commands
-    # SQLite moves the counters from its log into their file when the log has this many
-    # pages (64 MiB). With 1,000, its default, one hit in 170 would wait for the disk.
+    # SQLite moves counters from its log to their file when the log has this many pages
+    # (64 MiB). With its default of 1,000, one hit in 170 would wait for the disk.
     counter_pages: int = 16_384
 
-    # What requests note is written in the background.
+    # Records of requests, which are written in the background.
     failed_seconds: float = 1.0  # after the first failed request that is not written
     usage_seconds: float = 5.0  # after the first use of a key that is not written
     seen_seconds: float = 0.1  # after the first use of a session that is not written
-    notes: int = 20_000  # of each kind, of a process, that wait to be written
-    failed_per_second: int = 20  # of one project, that a process writes
+    notes: int = 20_000  # of each kind that wait in a process
+    failed_per_second: int = 20  # of one project that a process writes
 
     # Deleting what is outdated.
     tidy_seconds: float = 60.0  # after the first request since the last time
@@ -113,7 +113,7 @@ class Limits:
 
     # Deleting a project. Others write between two batches.
     deleted_rows: int = 500  # in one batch
-    deletion_pause_seconds: float = 0.02  # about as long as a batch on SQLite takes
+    deletion_pause_seconds: float = 0.02  # about as long as a batch takes on SQLite
 
     # Animals and orders as files. Others read and write between two parts.
     exported_rows: int = 200  # in one part
