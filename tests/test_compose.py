@@ -17,7 +17,7 @@ TEXT = (DEPLOY / "compose.yaml").read_text()
 SCRIPT = (DEPLOY / "compose.sh").read_text()
 CONTAINERFILE = (DEPLOY / "Containerfile").read_text()
 GIVEN = {
-    "TAG": "1.1.0",
+    "TAG": "1.2.0",
     "PETSTORE_BASE_DOMAIN": "pets.example.org",
     "ACME_EMAIL": "ops@example.org",
     "POSTGRES_PASSWORD": "2f" * 24,

@@ -38,9 +38,8 @@ from petstore.web.application import current_request
 
 KEY = "key"  # the field of a form for a key, which is secret
 IDEMPOTENCY_KEY = "idempotency_key"  # a hidden field, new each time a form is shown
-# Nobody sees these again. Password managers fill in `username`; pages of release 1.1.0,
-# which may still be open, send `csrf_token` and `once`.
-UNSEEN = (KEY, IDEMPOTENCY_KEY, "username", "csrf_token", "once")
+# Nobody sees these again. Password managers fill in `username`.
+UNSEEN = (KEY, IDEMPOTENCY_KEY, "username")
 PROJECT = "project"  # the member of the cookie: who signed in last
 DRAFT = "draft"  # the member of the cookie: a form, with its action
 MAX_DRAFT_BYTES = 2500  # a cookie may have 4 KB, in base64

@@ -48,7 +48,7 @@ class Activity(BaseModel):
     name = TextField()
     actor = TextField()
     facts = TextField()  # as JSON
-    # One of `petstore.events.TOPICS`; release 1.1.0 knows none.
+    # One of `petstore.events.TOPICS`.
     topic = TextField(constraints=[SQL(f"DEFAULT '{SETTINGS}'")])
 
     class Meta:

@@ -85,25 +85,20 @@ class Category(NamedTuple):
     @staticmethod
     def ids_named(project_id: int, name: str) -> list[int]:
         """Return the ids of categories with that name in any case, at most two."""
-        folded = fold_name(name)
-        rows = CategoryTable.select(*_COLUMNS).where(
-            CategoryTable.project == project_id, CategoryTable.folded == folded
+        rows = CategoryTable.select(CategoryTable.id).where(
+            CategoryTable.project == project_id, CategoryTable.folded == fold_name(name)
         )
-        # Release 1.1.0, which may run beside this one, changes names alone.
-        has_name = [
-            row.id for row in rows.limit(2) if fold_name(row.name or "") == folded
-        ]
-        return sorted(has_name)
+        return sorted(row.id for row in rows.limit(2))
 
     @staticmethod
     def ids_by_name(project_id: int, names: Iterable[str]) -> dict[str, list[int]]:
-        rows = CategoryTable.select(*_COLUMNS).where(
+        rows = CategoryTable.select(CategoryTable.id, CategoryTable.folded).where(
             CategoryTable.project == project_id,
             CategoryTable.folded.in_(list(dict.fromkeys(map(fold_name, names)))),
         )
         found: dict[str, list[int]] = defaultdict(list)
-        for row in sorted(rows, key=lambda row: row.id):
-            found[fold_name(row.name or "")].append(row.id)
+        for number, folded in sorted(rows.tuples().iterator()):
+            found[folded].append(number)
         return found
 
     @staticmethod

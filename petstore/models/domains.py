@@ -94,7 +94,6 @@ class Domain(BaseModel):
     verified_ms = BigIntegerField(null=True)
     is_chosen = BooleanField(default=False)  # as the primary one
     lost_ms = BigIntegerField(null=True)  # when another project proved it
-    # Some columns have the names that release 1.1.0, which may run beside, gives them.
     # When DNS was last queried, and the result of that query, as a sentence:
     checked_ms = BigIntegerField(null=True, index=True, column_name="looked_ms")
     finding = TextField(null=True)

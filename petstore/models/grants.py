@@ -148,7 +148,7 @@ class Grant:
     @property
     def columns(self) -> dict[str, str | int | None]:
         return {
-            "stored_role": READ if self.role == PUBLIC else self.role,
+            "stored_role": self.role,
             "is_public": self.role == PUBLIC,
             "per_minute": self.per_minute,
             "per_day": self.per_day,

@@ -72,7 +72,8 @@ class Key(BaseModel):
     revoked_ms = BigIntegerField(null=True)
     banned_until_ms = BigIntegerField(null=True)
     # What `Grant` says of it; the limits are its own, within those of the project.
-    # Release 1.1.0, which may run beside this one, takes a public key for a read key.
+    # Release 1.2.0, which may run beside this one, has a key for a web page as a read
+    # key that `is_public`.
     stored_role = TextField(
         column_name="role", default=FULL, constraints=[SQL(f"DEFAULT '{FULL}'")]
     )

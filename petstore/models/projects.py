@@ -96,8 +96,8 @@ class Project(BaseModel):
     per_day = BigIntegerField(null=True)
     created_ms = BigIntegerField()
     max_rows = BigIntegerField(null=True)  # if the plan has no limit itself
-    # Animals, orders and categories; unknown until a migrated database was counted.
-    rows_held = BigIntegerField(null=True)
+    # Animals, orders and categories; release 1.2.0 has counted those of each project.
+    rows_held: Any = BigIntegerField(null=True)
     deleted_ms = BigIntegerField(null=True)  # since when its rows are being deleted
 
     @classmethod
@@ -149,8 +149,8 @@ class Project(BaseModel):
 
     def has_room(self, rows: int = 1) -> bool:
         """Return whether so many rows fit, as `count_if_room` judges it."""
-        limit, held = self.row_limit, self.rows_held
-        return limit is None or held is None or held + rows <= limit or rows <= 0
+        limit = self.row_limit
+        return limit is None or self.rows_held + rows <= limit or rows <= 0
 
     @property
     def quota(self) -> Quota:
@@ -236,7 +236,7 @@ def refuse_rows(project_id: int, rows: int) -> None:
     limit = project.row_limit or 0
     if rows == 1:
         raise ProjectFull(limit)
-    raise TooManyAnimals(limit, max(0, limit - (project.rows_held or 0)), rows)
+    raise TooManyAnimals(limit, max(0, limit - project.rows_held), rows)
 
 
 def count_if_room(rows: Any) -> Update:
@@ -244,13 +244,9 @@ def count_if_room(rows: Any) -> Update:
     held = Project.rows_held + rows
     of_plans = [(name, terms.rows) for name, terms in PLANS.items() if terms.rows]
     limit = Case(Project.plan, of_plans, Project.max_rows)
-    # Until they were counted for the first time, it is not known how many there are.
-    is_unlimited = Project.rows_held.is_null() | limit.is_null()
-    has_room = is_unlimited | (held <= limit) | (rows <= 0)
-    # Release 1.1.0, which may run beside this one, commits ids in order by this lock.
-    is_locked = db.lock_condition(slot("project"))
+    has_room = limit.is_null() | (held <= limit) | (rows <= 0)
     update: Update = Project.update(rows_held=held)
-    return update.where(Project.id == slot("project"), is_locked, has_room)
+    return update.where(Project.id == slot("project"), has_room)
 
 
 @statement(db)

@@ -2,22 +2,31 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import peewee
-from playhouse.migrations import Migration, Runner
+from playhouse.migrations import Migration, MigrationError, Runner
 
 from petstore.storage.database import Databases, Engine, opened_databases
 
 # Any fixed number: on PostgreSQL it lets one `flask migrate` record a step at a time.
 MIGRATION_LOCK = -1
-# Of the data, and of the counters.
-LAST_OF_1_1_0 = {"0026_domain_columns", "0001_usage"}
+# What release 1.2.0 has recorded, by today's names.
+RENAMED = {"0042_names_of_categories": "0042_tables"}
 
 _DIRECTORY = Path(__file__).parent / "migrations"
 
 
 class NotMigrated(Exception):
     """The database is older than the code, or cannot be opened or used."""
+
+
+class KnowingRunner(Runner):
+    """Peewee's runner, which also knows migrations by their former names."""
+
+    def applied(self) -> dict[str, Any]:
+        recorded = super().applied().items()
+        return {RENAMED.get(name, name): at for name, at in recorded}
 
 
 def migrate(databases: Databases | None = None) -> list[str]:
@@ -68,25 +77,21 @@ def newer_version() -> str | None:
 def _runners(databases: Databases | None) -> Iterator[tuple[Engine, Runner]]:
     """Yield each database with Peewee's runner for its migrations."""
     db, counters = databases or opened_databases()
-    yield db, Runner(db, str(_DIRECTORY), table_name="migration")
+    yield db, KnowingRunner(db, str(_DIRECTORY), table_name="migration")
     directory = str(_DIRECTORY / "counters")
-    yield counters, Runner(counters, directory, table_name="counter_migration")
+    yield counters, KnowingRunner(counters, directory, table_name="counter_migration")
 
 
 def _apply(database: Engine, runner: Runner, step: Migration) -> bool:
-    """Apply a step in a transaction; return whether no other process has done so.
-
-    One that is not `atomic` has transactions of its own, and can be repeated.
-    """
-    script = step.load()
-    is_atomic = getattr(script, "atomic", True)
-    if not is_atomic:
-        script.up(runner.migrator, database)
+    """Apply a step in a transaction; return whether no other process has done so."""
     with database.atomic():
         database.lock_until_commit(MIGRATION_LOCK)
         is_pending = step in _pending(runner)
         if is_pending:
-            runner.up(step.name, fake=not is_atomic)
+            try:
+                runner.up(step.name)
+            except MigrationError as error:
+                raise NotMigrated(str(error)) from None
     return is_pending
 
 
@@ -95,10 +100,8 @@ def _pending(runner: Runner) -> list[Migration]:
         raise NotMigrated(f"DATABASE_URL: {fault}")
     steps = runner.status()
     first = next(step for step in steps if step.path)
-    older = [step.name for step in steps if step < first]
-    if older and not first.applied and LAST_OF_1_1_0.isdisjoint(older):
+    if not first.applied and any(step.applied for step in steps):
         raise NotMigrated(
-            f"the database is of a release before 1.1.0 ({older[-1]}); "
-            "run `flask migrate` of release 1.1.0 first"
+            "the database is of a release before 1.2.0; upgrade it to 1.2.0 first"
         )
     return [step for step in steps if not step.applied]

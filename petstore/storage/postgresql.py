@@ -220,10 +220,6 @@ class Postgresql(Engine, peewee.PostgresqlDatabase):
         """Lock the number until the transaction ends; wait for others that hold it."""
         self.execute_sql("SELECT pg_advisory_xact_lock(%s)", (number,))
 
-    def lock_condition(self, number: ColumnBase) -> Expression:
-        """Return a condition that takes the lock of `lock_until_commit`; it is true."""
-        return fn.pg_advisory_xact_lock(number).is_null(False)
-
     def is_outage(self, error: peewee.PeeweeException) -> bool:
         """Return whether the server is unavailable or read-only for the moment."""
         return isinstance(error, peewee.OperationalError) or _state_of(error) in OUTAGES

@@ -2,8 +2,6 @@
 
 import logging
 import time
-from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import peewee
@@ -12,18 +10,12 @@ from peewee import ColumnBase, Field, Model, Query
 from petstore import clock, events, timeouts
 from petstore.models import requests, stored_responses
 from petstore.models.activity import Activity
-from petstore.models.categories import CategoryTable, fold_name
 from petstore.models.keys import KEEP_ENDED_MS, Key
-from petstore.models.orders import OrderTable
-from petstore.models.pets import PetTable
-from petstore.models.projects import Project
 from petstore.models.requests import FAILURES_KEPT_MS, FailedRequest, KeyUsage
-from petstore.models.searching import fold
 from petstore.models.sessions import FILE_KEPT_MS, Session, Upload
 from petstore.models.stored_responses import StoredResponse
 from petstore.quotas.database import Counter, Strike
-from petstore.storage import Statement, close_connections, db, slot
-from petstore.upkeep.projects import count_rows
+from petstore.storage import Statement, close_connections, db
 
 log = logging.getLogger(__name__)
 
@@ -63,23 +55,16 @@ TABLES = (
     Kept(Counter, Counter.long_ends_ms, clock.MS_PER_DAY // 2),
     Kept(Strike, Strike.minute, 60, unit_ms=clock.MS_PER_MINUTE),
 )
-TEXTS = (
-    (PetTable.name, PetTable.folded, fold),
-    (OrderTable.reference, OrderTable.folded, fold),
-    (CategoryTable.name, CategoryTable.folded, fold_name),
-)
 _statements = [
     Statement(each.model._meta.database, each.delete_some) for each in TABLES
 ]
 
 
 def tidy() -> None:
-    """Delete all rows that are outdated now, and do what an upgrade leaves to do."""
-    tasks: list[Callable[[], None]] = [partial(_delete, each) for each in _statements]
-    tasks += (partial(_fold, *each) for each in TEXTS)
-    for task in (*tasks, _count_uncounted):
+    """Delete all rows that are outdated now."""
+    for delete_some in _statements:
         try:
-            task()
+            _delete(delete_some)
         except peewee.DatabaseError as error:  # it is tried again next time
             if not db.is_outage(error):
                 log.exception("internal_error")
@@ -90,29 +75,3 @@ def tidy() -> None:
 def _delete(delete_some: Statement) -> None:
     while len(delete_some()) == timeouts.LIMITS.tidied_rows:
         time.sleep(timeouts.LIMITS.tidy_pause_seconds)
-
-
-def _fold(text: Field, folded: Field, fold: Callable[[str], str]) -> None:
-    """Fold what the release before has written, the newest rows first."""
-    model, most = text.model, timeouts.LIMITS.tidied_rows
-    keys = model._meta.get_primary_keys()
-    unfolded = model.select(*keys, text).where(folded.is_null()).tuples()
-    few = db.skip_locked(unfolded.order_by(*(key.desc() for key in keys)).limit(most))
-    is_row = [key == slot(key.name) for key in keys]
-    write = Statement(db, lambda: model.update({folded: slot("folded")}).where(*is_row))
-    names = [*(key.name for key in keys), "folded"]
-    while True:
-        with db.atomic():
-            rows = db.execute(few).fetchall()
-            write.run_many(
-                dict(zip(names, (*key, fold(text or "")), strict=True))
-                for *key, text in rows
-            )
-        if len(rows) < most:
-            return
-        time.sleep(timeouts.LIMITS.tidy_pause_seconds)
-
-
-def _count_uncounted() -> None:
-    for project in Project.select().where(Project.rows_held.is_null()):
-        count_rows(project)

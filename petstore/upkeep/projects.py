@@ -7,7 +7,7 @@ from itertools import accumulate
 from pkgutil import walk_packages
 from typing import Any
 
-from peewee import ForeignKeyField, IntegrityError, Table, Tuple, chunked
+from peewee import ForeignKeyField, IntegrityError, Tuple, chunked
 
 from petstore import models, quotas, timeouts
 from petstore.models.domains import Domain
@@ -21,7 +21,6 @@ from petstore.storage.copies import table_groups
 ROUNDS = 10
 MOST_COMPARED = 1_000_000  # rows, which takes about a second
 PROJECT_COST = 500  # rows more for each project, since that takes three statements
-RETIRED = "limited_action"  # a table of release 1.1.0, which may run beside this one
 
 
 def import_tables() -> None:
@@ -46,9 +45,8 @@ def miscounted() -> tuple[list[str], int]:
     the others.
     """
     with db.snapshot():
-        found = [each for each in Project.all_by_slug() if each.rows_held is not None]
-        found.sort(key=lambda each: each.rows_held or 0)
-        costs = accumulate((each.rows_held or 0) + PROJECT_COST for each in found)
+        found = sorted(Project.all_by_slug(), key=lambda each: each.rows_held)
+        costs = accumulate(each.rows_held + PROJECT_COST for each in found)
         few = found[: sum(cost <= MOST_COMPARED for cost in costs)]
         wrong = [each.slug for each in few if _held(each) != each.rows_held]
     return wrong, len(found) - len(few)
@@ -96,9 +94,6 @@ def _delete_counts(project_id: int, keys: list[int]) -> None:
         Counter.delete().where(Counter.subject == subject).execute()
     for some in chunked(keys, timeouts.LIMITS.deleted_rows):
         Strike.delete().where(Strike.key_id.in_(some)).execute()
-    if db.table_exists(RETIRED):
-        actions = Table(RETIRED).bind(db.obj)
-        actions.delete().where(actions.c.project_id == project_id).execute()
 
 
 def _references() -> Iterator[ForeignKeyField]:

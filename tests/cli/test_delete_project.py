@@ -95,14 +95,6 @@ def test_what_has_ended_leaves_nothing_when_it_is_old(
     assert not held()
 
 
-def test_what_release_1_1_0_has_recorded_goes_too(delete: Callable, project: Project):
-    refers = "project_id bigint REFERENCES project (id)"
-    db.execute_sql(f"CREATE TABLE limited_action ({refers})")
-    db.execute_sql(f"INSERT INTO limited_action VALUES ({project.id})")
-    assert text_of(delete()) == ""
-    assert not Project.select().exists()
-
-
 def test_request_under_way_finds_its_key_gone(
     delete: Callable, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ):

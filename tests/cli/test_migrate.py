@@ -9,7 +9,11 @@ from tests.cli.outputs import failure, text_of
 from tests.harness import servers
 from tests.harness.databases import applied_by_a_newer_version
 
-STEPS = "applied 0042_names_of_categories\napplied 0002_counter\n"
+STEPS = """\
+applied 0042_tables
+applied 0043_end_of_release_1_1_0
+applied 0002_counter
+"""
 NOTHING = "nothing to apply\n"
 AT_ONCE = 4
 on_sqlite = pytest.mark.parametrize("unmigrated_url", ["sqlite"], indirect=True)
@@ -44,7 +48,7 @@ def test_concurrent_migrations_apply_each_step_once(environ: dict[str, str]):
 @on_sqlite
 def test_nothing_else_works_before_migration(flask: Callable, environ: dict[str, str]):
     message = (
-        "the database is not migrated (0042_names_of_categories is pending); "
+        "the database is not migrated (0042_tables is pending); "
         "run `flask migrate` first"
     )
     for command in (["projects", "create", "Shelter"], ["keys", "list"]):

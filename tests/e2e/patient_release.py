@@ -1,4 +1,4 @@
-"""gunicorn.conf.py of release 1.1.0, with time limits for a busy machine."""
+"""gunicorn.conf.py of release 1.2.0, with time limits for a busy machine."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +9,8 @@ from petstore import timeouts  # noqa: E402
 
 SECONDS = 20.0
 NAMES = """
-    request hit busy_hit redis_server lock short_lock replay_lock server_statement
-    idle_transaction statement connect stalled queue busy
+    turn request redis hit lock server_statement idle_transaction statement connect
+    queue busy
 """
 
 timeouts.LIMITS = replace(

@@ -43,9 +43,9 @@ class Cast:
     def settle(self, url: str) -> None:
         """Let a host have what is to go on: a session and a domain."""
         assert self.member.sign_in(url, self.key).is_open
-        page = self.member.submit(url, DOMAINS, on=DOMAINS, name=SHOP)
+        page = self.member.submit(url, DOMAINS, name=SHOP)
         path = page.path.removeprefix("/dashboard")
-        self.member.submit(url, f"{path}/verify", on=path)
+        self.member.submit(url, f"{path}/verify")
         with HostClient(url, self.key) as client:
             wait_until(lambda: client.get(Host=SHOP).status == 200, "no domain")
 
@@ -80,7 +80,7 @@ class Cast:
         yield f"open the page {path}", (page.status, page.is_signed_in), (200, True)
         other = Member(BASE)
         yield "sign in", other.sign_in(url, self.key).is_open, True
-        other.submit(url, "/sign-out", on="")
+        other.submit(url, "/sign-out")
         yield "use a session that has ended", other.get(url, "").is_signed_in, False
 
     def new_deeds(self, url: str) -> Deeds:

@@ -18,7 +18,6 @@ from werkzeug.test import TestResponse
 from petstore.models import orders, pets
 from petstore.models.domains import Domain
 from petstore.models.keys import Key
-from petstore.models.pets import PetTable
 from petstore.models.projects import Plan, Project
 from petstore.models.requests import failures, uses
 from petstore.models.sessions import Upload
@@ -107,7 +106,6 @@ class Stage:
             one = database.is_among(key, table.select(*key).limit(1))
             age = Key.revoked_ms if table is Key else kept.age
             table.update({age: 1}).where(one).execute()
-        PetTable.update(folded=None).where(PetTable.id == 2 * FIRST).execute()
 
     def _use_pets(self) -> None:
         both = "&categoryId=7&status=sold"

@@ -25,4 +25,4 @@ def up(migrator, db):
         refused_ms = BigIntegerField()
         counts = BooleanField()
 
-    db.create_tables([Counter, Strike])  # release 1.1.0 has strikes, too
+    db.create_tables([Counter, Strike])  # a database of release 1.1.0 had strikes

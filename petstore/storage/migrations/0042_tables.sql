@@ -1,4 +1,4 @@
--- The tables of release 1.1.0 that are still used, as in PostgreSQL.
+-- The tables of release 1.2.0, as in PostgreSQL.
 CREATE TABLE project (
   id BIGSERIAL PRIMARY KEY,
   slug TEXT NOT NULL,
@@ -9,9 +9,11 @@ CREATE TABLE project (
   created_ms BIGINT NOT NULL,
   max_rows BIGINT,
   deleted_ms BIGINT,
+  rows_held BIGINT,
   CHECK ((per_minute IS NULL) = (per_day IS NULL))
 );
 CREATE UNIQUE INDEX project_slug ON project (slug);
+CREATE INDEX project_id ON project (id) WHERE rows_held IS NULL;
 CREATE TABLE activity (
   id BIGSERIAL PRIMARY KEY,
   project_id BIGINT NOT NULL,
@@ -19,10 +21,11 @@ CREATE TABLE activity (
   name TEXT NOT NULL,
   actor TEXT NOT NULL,
   facts TEXT NOT NULL,
+  topic TEXT NOT NULL DEFAULT 'settings',
   FOREIGN KEY (project_id) REFERENCES project (id) ON DELETE CASCADE
 );
 CREATE INDEX activity_at_ms ON activity (at_ms);
-CREATE INDEX activity_project_id_id ON activity (project_id, id);
+CREATE INDEX activity_project_id_topic_id ON activity (project_id, topic, id);
 CREATE TABLE api_key (
   id BIGSERIAL PRIMARY KEY,
   project_id BIGINT NOT NULL,
@@ -39,17 +42,24 @@ CREATE TABLE api_key (
   per_minute BIGINT,
   per_day BIGINT,
   origins TEXT,
+  is_public BOOLEAN,
   FOREIGN KEY (project_id) REFERENCES project (id)
 );
 CREATE UNIQUE INDEX api_key_prefix ON api_key (prefix);
+CREATE INDEX api_key_ends ON api_key (project_id, (COALESCE(revoked_ms, CASE WHEN retires_ms < expires_ms THEN retires_ms ELSE COALESCE(expires_ms, retires_ms) END, 9223372036854775807)), id);
+CREATE INDEX api_key_ended ON api_key ((COALESCE(revoked_ms, CASE WHEN retires_ms < expires_ms THEN retires_ms ELSE COALESCE(expires_ms, retires_ms) END, 9223372036854775807)));
 CREATE TABLE category (
   project_id BIGINT NOT NULL,
   id BIGINT NOT NULL,
   name TEXT,
+  folded TEXT,
   PRIMARY KEY (project_id, id),
   FOREIGN KEY (project_id) REFERENCES project (id)
 );
-CREATE INDEX category_project_id_name ON category (project_id, name);
+-- Without the id: an index with all columns would be preferred to the primary key, and
+-- read in full for a page of categories.
+CREATE INDEX category_project_id_folded ON category (project_id, folded);
+CREATE INDEX category_project_id_id ON category (project_id, id) WHERE folded IS NULL;
 CREATE TABLE domain (
   id BIGSERIAL PRIMARY KEY,
   project_id BIGINT NOT NULL,
@@ -103,9 +113,15 @@ CREATE TABLE pet (
   name TEXT NOT NULL,
   category_id BIGINT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
+  folded TEXT,
+  added_ms BIGINT,
+  added_by TEXT,
+  changed_ms BIGINT,
+  changed_by TEXT,
   FOREIGN KEY (project_id) REFERENCES project (id)
 );
-CREATE INDEX pet_project_id_id_name ON pet (project_id, id, name);
+CREATE INDEX pet_project_id_id_folded ON pet (project_id, id, folded);
+CREATE INDEX pet_id ON pet (id) WHERE folded IS NULL;
 CREATE INDEX pet_project_id_status_id ON pet (project_id, status, id);
 CREATE INDEX pet_project_id_category_id_id ON pet (project_id, category_id, id);
 CREATE INDEX pet_project_id_category_id_status_id ON pet (project_id, category_id, status, id);
@@ -117,11 +133,14 @@ CREATE TABLE pet_order (
   created_ms BIGINT NOT NULL,
   updated_ms BIGINT NOT NULL,
   reference TEXT,
+  folded TEXT,
   FOREIGN KEY (project_id) REFERENCES project (id)
 );
 CREATE INDEX pet_order_project_id_id ON pet_order (project_id, id);
 CREATE INDEX pet_order_project_id_status_id ON pet_order (project_id, status, id);
 CREATE INDEX pet_order_project_id_pet_id_id ON pet_order (project_id, pet_id, id);
+CREATE INDEX pet_order_project_id_pet_id_status_id ON pet_order (project_id, pet_id, status, id);
+CREATE INDEX pet_order_id ON pet_order (id) WHERE folded IS NULL;
 CREATE TABLE reply (
   project_id BIGINT NOT NULL,
   path TEXT NOT NULL,
@@ -152,4 +171,11 @@ CREATE INDEX session_ends_ms ON session (ends_ms);
 CREATE TABLE slug (
   slug TEXT NOT NULL PRIMARY KEY
 );
-CREATE INDEX api_key_ends ON api_key (project_id, (COALESCE(revoked_ms, CASE WHEN retires_ms < expires_ms THEN retires_ms ELSE COALESCE(expires_ms, retires_ms) END, 9223372036854775807)), id);
+CREATE TABLE upload (
+  session_id TEXT NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL,
+  content BYTEA NOT NULL,
+  at_ms BIGINT NOT NULL,
+  FOREIGN KEY (session_id) REFERENCES session (digest) ON DELETE CASCADE
+);
+CREATE INDEX upload_at_ms ON upload (at_ms);
