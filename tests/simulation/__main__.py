@@ -3,7 +3,6 @@
 python -m tests.simulation 120             seeds 0 to 119
 python -m tests.simulation 500 --from 120  seeds 120 to 619
 python -m tests.simulation --seed 7        one seed, with its trace
-python -m tests.simulation 2000 --pairs    which pairs of parameters occur in them
 """
 
 import argparse
@@ -11,7 +10,7 @@ import os
 import sys
 from collections import Counter
 
-from tests.simulation.plan import Plan, pairs, plan_of
+from tests.simulation.plan import Plan, plan_of
 from tests.simulation.seeds import Isolated, opened
 
 # What must have happened in a run of many seeds.
@@ -31,10 +30,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--digests", action="store_true", help="print those of seeds")
-    parser.add_argument("--pairs", action="store_true", help="only print a table")
     chosen = parser.parse_args()
-    if chosen.pairs:
-        return _show_pairs(chosen)
     with opened() as stage:
         if chosen.seed is None:
             return _play_all(stage, chosen)
@@ -65,15 +61,6 @@ def _play_all(stage: Isolated, chosen: argparse.Namespace) -> int:
         print(f"never happened: {', '.join(never)}")
         return 1
     return bool(failed)
-
-
-def _show_pairs(chosen: argparse.Namespace) -> int:
-    """Print a table of the pairs of values; return 1 unless it is full."""
-    print("| Deed | Pairs | Occur | The rarest |\n| --- | --- | --- | --- |")
-    table = [*pairs(range(chosen.first, chosen.first + chosen.count))]
-    for what, wanted, occurring, rarest in table:
-        print(f"| {what} | {wanted} | {occurring} | {rarest} |")
-    return int(any(rarest == 0 for *_, rarest in table))
 
 
 def _show(stage: Isolated, plan: Plan) -> int:

@@ -1,10 +1,8 @@
 """What happens in a run: clients with their deeds, and faults; all from a seed."""
 
 import random
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, product
 from typing import Any
 
 SECONDS = 20.0  # in which clients begin; they go on as long as it takes
@@ -338,22 +336,3 @@ def _fault(dice: random.Random, options: dict[str, Any]) -> Fault:
     seconds = dice.choice((0.05, 0.5, 3.0, 8.0)) * dice.uniform(0.5, 1.5)
     start = dice.uniform(0, SECONDS)
     return Fault(_drawn(dice, among), start, seconds, dice.randrange(PICKS))
-
-
-def pairs(seeds: Iterable[int]) -> Iterator[tuple[str, int, int, int]]:
-    """Yield for each deed how many pairs of values its parameters have.
-
-    Also how many of them occur in the plans of the seeds, and how often the rarest.
-    """
-    found: Counter[tuple[Any, ...]] = Counter()
-    for seed in seeds:
-        for client in plan_of(seed).clients:
-            for deed in client.deeds:
-                values = combinations(sorted(deed.chosen.items()), 2)
-                found.update((client.kind, deed.what, *pair) for pair in values)
-    for kind, deeds in (("api", DEEDS), ("clerk", FORMS)):
-        for what, deed in deeds.items():
-            values = [[(x, each) for each in {*VALUES[x]}] for x in _parameters(deed)]
-            both = [product(*two) for two in combinations(values, 2)]
-            counts = [found[kind, what, *pair] for each in both for pair in each]
-            yield f"{kind} {what}", len(counts), sum(map(bool, counts)), min(counts)
