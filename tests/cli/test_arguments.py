@@ -1,10 +1,7 @@
 """Arguments, help and output of commands, from a shell and as the docs print them."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +11,7 @@ from petstore.models.projects import Project
 from tests.cli.outputs import refusal
 from tests.harness import servers
 from tests.harness.documents import commands_below
-from tests.harness.servers import ROOT
+from tests.harness.shell import printed_in_shell
 
 
 def test_refusal_is_one_line(flask: Callable, project: Project):
@@ -68,29 +65,15 @@ def test_commands_behave_the_same_in_a_shell(sqlite_url: str):
 TARGET = "postgresql://petstore@db.example.org/petstore"
 
 
-def shell(commands: str, url: str) -> list[str]:
-    """Run commands with `flask` on the PATH; return the lines of their output."""
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-eu", "-o", "pipefail", "-c", commands],
-        cwd=ROOT,
-        env=os.environ | {"PATH": path, "DATABASE_URL": url},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return done.stdout.splitlines()
-
-
 def test_keys_that_were_never_used_are_listed(project: Project, database_url: str):
     used, unused = (Key.issue(project)[:16] for _ in range(2))
     Key.update(last_used_ms=clock.now_ms()).where(Key.prefix == used).execute()
-    assert shell(NEVER_USED, database_url) == [unused]
+    assert printed_in_shell(NEVER_USED, DATABASE_URL=database_url) == f"{unused}\n"
 
 
 @pytest.mark.parametrize("unmigrated_url", ["postgresql"], indirect=True)
 def test_projects_move(project: Project, database_url: str, unmigrated_url: str):
     move = MOVE.replace(TARGET, f"'{unmigrated_url}'").replace("cat password", "echo x")
-    assert shell(move, database_url) == []
-    moved = shell("flask projects list", unmigrated_url)
-    assert [line.split()[0] for line in moved[1:]] == [project.slug]
+    assert printed_in_shell(move, DATABASE_URL=database_url) == ""
+    moved = servers.flask({"DATABASE_URL": unmigrated_url}, "projects", "list")
+    assert [line.split()[0] for line in moved.stdout.splitlines()[1:]] == [project.slug]

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import stat
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 from tests.harness.documents import commands_below
 from tests.harness.servers import ROOT
+from tests.harness.shell import printed_by
 
 START, UPGRADE = commands_below("README.md", "Serve a domain")
 PLACE, ORIGIN = "/opt/petstore", "REPOSITORY"
@@ -48,24 +48,14 @@ def shell(tmp_path: Path, place: Path) -> Callable[..., str]:
     (origin / ".gitignore").write_text((ROOT / ".gitignore").read_text())
 
     def shell(commands: str, status: int = 0, dump_fails: int = 0) -> str:
-        environ = {
-            "PATH": f"{programs}:{os.environ['PATH']}",
-            "TOLD": str(tmp_path / "told"),
-        }
-        environ |= {"DUMP_FAILS": str(dump_fails), "HOME": str(tmp_path)}
+        environ = {"PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+        environ |= {"DUMP_FAILS": str(dump_fails), "TOLD": str(tmp_path / "told")}
         environ |= {f"GIT_{who}_NAME": "Ada" for who in ("AUTHOR", "COMMITTER")}
         environ |= {f"GIT_{who}_EMAIL": "a@b.c" for who in ("AUTHOR", "COMMITTER")}
         commands = commands.replace(PLACE, str(place)).replace(ORIGIN, str(origin))
-        shown = subprocess.run(
-            ["bash", "-eu", "-c", commands],
-            cwd=origin,
-            env=environ,
-            capture_output=True,
-            text=True,
-            check=False,
+        return printed_by(
+            ["bash", "-eu", "-c", commands], status, cwd=origin, env=environ
         )
-        assert shown.returncode == status, shown.stderr
-        return shown.stdout
 
     shell("git init -q && git add --all && git commit -qm one")
     return shell
@@ -77,8 +67,7 @@ def environment(place: Path) -> dict[str, str]:
 
 
 def commit(place: Path) -> str:
-    command = ["git", "-C", place, "rev-parse", "--short", "HEAD"]
-    return subprocess.check_output(command, text=True).strip()
+    return printed_by(["git", "-C", place, "rev-parse", "--short", "HEAD"]).strip()
 
 
 def test_three_commands_lead_to_a_first_key(shell: Callable, place: Path):

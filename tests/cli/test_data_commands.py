@@ -1,11 +1,8 @@
 """flask data: a whole copy in one file, or in an empty database of either engine."""
 
 import os
-import shlex
 import sqlite3
 import stat
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -33,6 +30,7 @@ from tests.harness.clocks import Clock
 from tests.harness.documents import commands_below
 from tests.harness.load import Load, load
 from tests.harness.services import Service, serving
+from tests.harness.shell import printed_in_shell
 
 FIRST = 20
 
@@ -130,15 +128,10 @@ def test_keys_that_a_restore_brings_back_are_revoked_again_by_the_log(
         ended = servers.flask({"DATABASE_URL": sqlite_url}, "keys", *command)
         log.write_text((log.read_text() if log.exists() else "") + ended.stderr)
     *_, script = commands_below("docs/operating.md", "Restore")
-    program = f"{shlex.quote(sys.executable)} -m flask"
-    restored = os.environ | {"DATABASE_URL": f"sqlite:///{file}"}
+    restored = {"DATABASE_URL": f"sqlite:///{file}"}
     servers.flask(restored, "migrate")
-    subprocess.run(
-        ["sh", "-c", script.replace("petstore", program).replace(log.name, str(log))],
-        cwd=servers.ROOT,
-        env=restored,
-        check=True,
-    )
+    script = script.replace("petstore", "flask").replace(log.name, str(log))
+    printed_in_shell(script, **restored)
     works = "SELECT prefix FROM api_key WHERE revoked_ms IS NULL"
     assert rows(file, works) == [(kept,)]
 

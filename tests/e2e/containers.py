@@ -7,12 +7,13 @@ end with its first process; the network is the machine's.
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
+
+from tests.harness.shell import printed_by
 
 DELIVERED = Path(sys.prefix) / "image"
 BASE = "localhost/base"
@@ -48,16 +49,9 @@ class Image:
     def _buildah(self, *arguments: object, stdin: str | None = None) -> str:
         places = ["--root", self._directory / "root"]
         places += ["--runroot", self._directory / "run"]
-        done = subprocess.run(
-            ["buildah", "--storage-driver", "vfs", *map(str, [*places, *arguments])],
-            input=stdin,
-            env=os.environ | {"TMPDIR": str(self._directory)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
-        return done.stdout.strip()
+        command = ["buildah", "--storage-driver", "vfs", *places, *arguments]
+        environ = os.environ | {"TMPDIR": str(self._directory)}
+        return printed_by(command, input=stdin, env=environ, timeout=None).strip()
 
     def command(
         self, arguments: Sequence[str] = (), environ: Mapping[str, str] | None = None

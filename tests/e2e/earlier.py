@@ -1,17 +1,16 @@
 """The release before this one: its commands, and its service under gunicorn."""
 
 import os
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from tests.harness import servers
 from tests.harness.releases import BEFORE, CHANGELOG, commit_of, release_before
+from tests.harness.shell import printed_by
 
 PATIENT = Path(__file__).with_name("patient_release.py")
 BIN = BEFORE / ".venv" / "bin"
-RUN_SECONDS = 60
 # To start the program is most of what a command costs.
 RUN_EACH = """
 import shlex, sys
@@ -33,18 +32,9 @@ def require_installed() -> None:
 
 def flask(environ: Mapping[str, str], *commands: str) -> list[str]:
     """Run `flask` commands of the release before, and return the lines they print."""
-    done = subprocess.run(
-        [BIN / "python", "-c", RUN_EACH],
-        cwd=BEFORE,
-        env=os.environ | environ,
-        input="\n".join(commands),
-        capture_output=True,
-        text=True,
-        timeout=RUN_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.splitlines()
+    place = {"cwd": BEFORE, "env": os.environ | environ}
+    command = [BIN / "python", "-c", RUN_EACH]
+    return printed_by(command, input="\n".join(commands), **place).splitlines()
 
 
 @contextmanager

@@ -1,13 +1,12 @@
 """The commands of docs/api.md run as they stand, and print what the page says."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from tests.harness import servers
 from tests.harness.servers import ROOT
 from tests.harness.services import Service, serving
+from tests.harness.shell import printed_in_shell
 
 PAGE, README = ((ROOT / name).read_text() for name in ("docs/api.md", "README.md"))
 ADDRESS = "http://127.0.0.1:8000"
@@ -20,21 +19,9 @@ DEFINITIONS = "".join(re.findall(r"^(?:API=|api\(\)).*\n", README, re.MULTILINE)
 def run(command: str, service: Service) -> str:
     """Return what a command prints; it must succeed."""
     script = (DEFINITIONS + command).replace(ADDRESS, service.url)
-    done = subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", script],
-        cwd=ROOT,
-        env={
-            "KEY": service.key,
-            "DATABASE_URL": service.gunicorn.environ["DATABASE_URL"],
-            "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
-        },
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.replace(service.url, ADDRESS)
+    environ = {"DATABASE_URL": service.gunicorn.environ["DATABASE_URL"]}
+    printed = printed_in_shell(script, KEY=service.key, **environ)
+    return printed.replace(service.url, ADDRESS)
 
 
 def test_commands_print_what_the_page_says(sqlite_url: str, tmp_path: Path):

@@ -14,13 +14,8 @@ import psutil
 import pytest
 
 from tests.harness.clients import Client
-from tests.harness.servers import (
-    ROOT,
-    children_of,
-    free_port,
-    stop,
-    wait_for_port,
-)
+from tests.harness.servers import ROOT, children_of, free_port, stop, wait_for_port
+from tests.harness.shell import printed_by
 from tests.harness.stage import new_database
 from tests.harness.waiting import wait_until
 
@@ -39,17 +34,7 @@ class Platform(NamedTuple):
 
     def run(self, command: str) -> str:
         """Run a command, which must succeed, and return what it prints."""
-        done = subprocess.run(
-            shlex.split(command),
-            cwd=self.app,
-            env=self.environ,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        return printed_by(shlex.split(command), cwd=self.app, env=self.environ)
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +43,8 @@ def platform(
 ) -> Iterator[Platform]:
     """A clone of the repository, whose `release` command has migrated the database."""
     app = tmp_path_factory.mktemp("platform") / "app"
-    subprocess.run(["git", "clone", "--quiet", ROOT, app], check=True)
-    environment = [sys.executable, "-m", "venv", app.parent / "venv"]
-    subprocess.run(environment, check=True)
+    printed_by(["git", "clone", "--quiet", ROOT, app])
+    printed_by([sys.executable, "-m", "venv", app.parent / "venv"])
     with new_database(postgresql_server, "platform") as database:
         environ = {
             "PATH": f"{app.parent / 'venv' / 'bin'}:{os.environ['PATH']}",

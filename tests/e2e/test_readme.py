@@ -1,8 +1,6 @@
 """README.md: a stranger's first commands do what they say."""
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.harness.documents import commands_below
-from tests.harness.servers import ROOT, free_port, running
+from tests.harness.servers import free_port, running
+from tests.harness.shell import printed_in_shell
 
 SAMPLE, ANIMALS = commands_below("README.md", "Pet Store Service")[0].splitlines()
 START, TESTS = commands_below("README.md", "Start")
@@ -37,15 +36,7 @@ class FirstRun:
             "https://api.example.org": self.url,
         }.items():
             commands = commands.replace(printed, here)
-        done = subprocess.run(
-            ["bash", "-eu", "-o", "pipefail", "-c", commands],
-            cwd=ROOT,
-            env=os.environ | self.environ | environ,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
-        return done.stdout.splitlines()
+        return printed_in_shell(commands, **self.environ | environ).splitlines()
 
 
 @pytest.fixture(scope="module")

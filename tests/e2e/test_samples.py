@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 import time
 from collections import defaultdict
@@ -19,6 +18,7 @@ from tests.harness.clients import ORDERS
 from tests.harness.listening import listening
 from tests.harness.servers import ROOT
 from tests.harness.services import Service, serving
+from tests.harness.shell import printed_by
 
 NODE = str(Path(playwright.__file__).parent / "driver/node")
 COMMANDS = {
@@ -67,21 +67,10 @@ def samples(service: Service, language: str) -> dict[str, str]:
 
 def run(language: str, source: str, service: Service, api: str = "") -> str:
     """Return what a sample prints; it must succeed."""
-    done = subprocess.run(
-        [*COMMANDS[language], source],
-        env={
-            "API": api or f"{service.url}/v1",
-            "KEY": service.key,
-            "PATH": "/usr/local/bin:/usr/bin:/bin",
-        },
-        cwd=service.gunicorn.log.parent,  # where samples may write files
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, f"{source}: {done.stdout}{done.stderr}"
-    return done.stdout
+    environ = {"API": api or f"{service.url}/v1", "KEY": service.key}
+    environ["PATH"] = "/usr/local/bin:/usr/bin:/bin"
+    place = service.gunicorn.log.parent  # where samples may write files
+    return printed_by([*COMMANDS[language], source], env=environ, cwd=place)
 
 
 @pytest.mark.usefixtures("filled")

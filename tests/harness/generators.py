@@ -3,7 +3,6 @@
 import json
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from tests.harness.clients import PETS
 from tests.harness.documents import code_in, rows_of
 from tests.harness.servers import ROOT
 from tests.harness.services import serving
+from tests.harness.shell import printed_by
 
 MODULES = "node_modules/.bin/"
 
@@ -42,14 +42,11 @@ def names_read(
     (client / "node_modules").symlink_to(Path(sys.prefix) / "node/node_modules")
     path = f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"
     environ = {"HOME": str(directory), "LANG": "C.UTF-8", "PATH": path}
-    options = {"cwd": client, "capture_output": True, "text": True}
     with serving(directory, {"DATABASE_URL": sqlite_url}) as service:
         for name in NAMES:
             service.send(PETS, {"name": name, "categoryId": 7})
         (client / "openapi.json").write_bytes(service.send("/openapi.json").content)
         environ |= {"API": f"{service.url}/v1", "KEY": service.key}
         for command in commands:
-            call = shlex.split(command)
-            done = subprocess.run(call, env=environ, check=False, **options)
-            assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-    return json.loads(done.stdout.rstrip("\n").split("\n")[-1])
+            printed = printed_by(shlex.split(command), cwd=client, env=environ)
+    return json.loads(printed.rstrip("\n").split("\n")[-1])

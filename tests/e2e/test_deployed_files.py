@@ -1,5 +1,7 @@
-"""The units in deploy/, checked by systemd-analyze."""
+"""The units and alerts in deploy/, checked by systemd-analyze and promtool."""
 
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -7,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.harness.servers import ROOT
+from tests.harness.shell import printed_by
 
 DEPLOY = ROOT / "deploy"
+ALERTS = DEPLOY / "prometheus-alerts.yml"
+TESTS = sorted((ROOT / "tests" / "e2e").glob("prometheus-*.test.yml"))
 UNITS = ("petstore.service", "petstore-backup.service")
 
 
@@ -47,3 +52,12 @@ def test_systemd_accepts_the_units_of_the_certificates_and_the_timers():
     placed = [DEPLOY / f"petstore-{unit}" for unit in units]
     told = analyze("verify", *placed).splitlines()
     assert [line for line in told if "petstore-backup.service" not in line] == []
+
+
+def test_each_alert_fires_when_it_should_and_not_before(tmp_path: Path):
+    placed = [shutil.copy(file, tmp_path) for file in (ALERTS, *TESTS)][1:]
+    printed_by(["promtool", "check", "rules", ALERTS])
+    printed_by(["promtool", "test", "rules", *placed])
+    told = "".join(file.read_text() for file in TESTS)
+    for name in re.findall("- alert: (.+)", ALERTS.read_text()):
+        assert told.count(f"alertname: {name}") >= 2, name
