@@ -48,7 +48,7 @@ plant: $(VENV)/test.stamp ## Plant bugs to see whether the simulation finds them
 	$(BIN)/python -m tests.simulation.plant
 
 mutants: $(VENV)/mutants.stamp ## Plant $MUTANTS faults (100) to see whether the tests find them (an hour)
-	PYTHONPATH=$(VENV)/mutants/coverage $(BIN)/python -m tests.mutants $(MUTANTS)
+	$(BIN)/python -m tests.mutants $(MUTANTS)
 
 torture: $(VENV)/test.stamp ## Run the fault injection campaigns (TIMES=30: an hour)
 	TIMES=$(TIMES) $(BIN)/pytest tests/torture tests/test_all_routes.py
@@ -157,8 +157,6 @@ $(VENV)/bench.stamp: $(VENV)/test.stamp benchmarks/yardsticks/requirements.txt
 $(VENV)/mutants.stamp: $(VENV)/test.stamp
 	$(BIN)/python -m venv $(VENV)/mutants
 	$(VENV)/mutants/bin/python -m pip install --quiet --disable-pip-version-check cosmic-ray==8.7.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
-		--target=$(VENV)/mutants/coverage coverage==7.17.3
 	@touch $@
 
 $(VENV)/test.stamp: requirements.txt tests/requirements.txt | $(BIN)/python
