@@ -148,9 +148,7 @@ def callers(app: Flask, project: Project, known: list[str]) -> Iterator[FlaskCli
 
 @of_both_engines
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_no_generated_request_causes_an_error_of_the_server(
-    app: Flask, own: Own, clock: Clock
-):
+def test_no_generated_request_is_a_server_error(app: Flask, own: Own, clock: Clock):
     dice = random.Random(os.environ.get("SEED", "1"))
     for _ in range(REQUESTS // EACH):
         generator = Generator(app, dice)

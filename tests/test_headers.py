@@ -24,9 +24,7 @@ def hosts(environ: dict[str, str], host_settings: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_each_answer_has_an_id_a_type_and_is_kept_by_no_cache(
-    client: FlaskClient, path: str
-):
+def test_each_answer_has_an_id_a_type_and_no_cache(client: FlaskClient, path: str):
     headers = client.get(path).headers
     assert headers.getlist("X-Content-Type-Options") == ["nosniff"]
     assert headers.getlist("Cache-Control") == ["no-store"]

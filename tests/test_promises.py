@@ -19,9 +19,7 @@ from tests.harness.documents import code_in, commands_of, rows_of
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql"])
-def test_models_match_the_migrated_tables(
-    engine: str, new_database: Callable[[str], str]
-):
+def test_models_match_migrated_tables(engine: str, new_database: Callable[[str], str]):
     import_tables()
     open_databases(read_settings({"DATABASE_URL": new_database(engine)}))
     of_models, of_migrations = set(), set()

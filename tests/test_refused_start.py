@@ -29,9 +29,7 @@ def flask_list(environ: dict[str, str]) -> CompletedProcess:
         (flask_migrate, "postgresql://u:{}@a..b/d"),
     ],
 )
-def test_bad_database_stops_the_start_with_one_line_without_its_password(
-    start: Callable, server: str
-):
+def test_bad_database_is_one_line_without_its_password(start: Callable, server: str):
     ended = start({"DATABASE_URL": server.format(PASSWORD)})
     assert (ended.returncode, ended.stdout) == (1, "")
     [line] = [line for line in ended.stderr.splitlines() if '"INFO"' not in line]
@@ -39,9 +37,7 @@ def test_bad_database_stops_the_start_with_one_line_without_its_password(
     assert PASSWORD not in ended.stderr
 
 
-def test_postgresql_with_another_encoding_is_refused_with_one_line(
-    postgresql: Connection, postgresql_server: str
-):
+def test_other_encodings_are_refused(postgresql: Connection, postgresql_server: str):
     postgresql.execute("DROP DATABASE IF EXISTS latin WITH (FORCE)")
     how = "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
     postgresql.execute(f"CREATE DATABASE latin {how}")

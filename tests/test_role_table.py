@@ -195,9 +195,7 @@ def environ(environ: dict[str, str], nameserver: DnsServer) -> dict[str, str]:
     return environ | names | {"PETSTORE_BASE_DOMAIN": BASE}
 
 
-def test_what_each_caller_may_do_and_sees_is_documented(
-    app: Flask, capfd: pytest.CaptureFixture
-):
+def test_what_each_caller_may_do_and_sees(app: Flask, capfd: pytest.CaptureFixture):
     done: Found = {}
     seen: Found = {}
     worlds = []

@@ -85,9 +85,7 @@ def names(directory: Path) -> list[str]:
 
 
 @of_both_engines
-def test_new_file_is_complete_and_private_and_takes_the_place_of_the_oldest(
-    back_up: Callable, backups: Path, environ: dict[str, str]
-):
+def test_backup_is_complete(back_up: Callable, backups: Path, environ: dict[str, str]):
     issue_key(environ)
     done = back_up(environ["DATABASE_URL"])
     assert (done.returncode, done.stderr) == (0, "")

@@ -112,9 +112,7 @@ def test_unreachable_store_is_wrong(checked: Checked, monkeypatch: pytest.Monkey
             assert SECRET not in message
 
 
-def test_more_connections_than_postgresql_takes_are_a_warning(
-    checked: Checked, postgresql_url: str
-):
+def test_too_many_connections_are_a_warning(checked: Checked, postgresql_url: str):
     for workers, status in (("1", "ok"), ("100", "warning")):
         environ = {"DATABASE_URL": postgresql_url, "WEB_CONCURRENCY": workers}
         found, message = checked("connections", **environ)

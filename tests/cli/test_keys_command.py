@@ -61,9 +61,7 @@ def test_create_prints_a_working_key(flask: Callable, app: Flask, is_working: Ca
     assert listed(flask, "--project", "rival").keys() == {other[:16]}
 
 
-def test_the_list_shows_everything_but_the_key(
-    flask: Callable, project: Project, client_of: Callable
-):
+def test_list_shows_all_but_key(flask: Callable, project: Project, client_of: Callable):
     origins = ("--origin", SHOP, "--origin", "http://localhost:8080")
     options = ("--label", "CI", "--expires-in", "1.5", *FOR_PAGES, *origins)
     key = printed(flask("keys", "create", *options))

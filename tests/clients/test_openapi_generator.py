@@ -28,9 +28,7 @@ COMPILE_AND_READ = {
 
 
 @pytest.mark.parametrize("language", COMPILE_AND_READ)
-def test_client_compiles_and_reads_names_in_all_scripts(
-    sqlite_url: str, tmp_path: Path, language: str
-):
+def test_names_in_all_scripts_are_read(sqlite_url: str, tmp_path: Path, language: str):
     generate = commands_in_docs(f"openapi-generator-cli, {language}")
     commands = [*generate, shlex.join(["sh", "-c", COMPILE_AND_READ[language]])]
     assert names_read(sqlite_url, tmp_path, READERS, commands) == NAMES

@@ -121,9 +121,7 @@ def test_lost_domain_is_shown(browser: Browser, shop: Domain, rival: Project, ow
     assert rival.slug not in page
 
 
-def test_dns_pointing_elsewhere_is_shown_with_when_it_ends(
-    browser: Browser, shop: Domain, key: str, clock: Clock
-):
+def test_dns_elsewhere_is_shown(browser: Browser, shop: Domain, key: str, clock: Clock):
     shop.record(DnsResult(False, "gone"))
     for days, badges in ((0, "Verified Primary DNS points elsewhere"), (30, "Expired")):
         clock.move(days=days)

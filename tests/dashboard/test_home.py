@@ -25,9 +25,7 @@ def test_a_stranger_is_led_to_the_sign_in_and_the_reference(stranger: FlaskClien
 
 
 @of_both_engines
-def test_an_empty_project_says_what_to_do_first(
-    rival_client: FlaskClient, browser: Browser
-):
+def test_empty_project_says_what_to_do(rival_client: FlaskClient, browser: Browser):
     rival_client.post("/v1/pets", json={"name": "Rex", "categoryId": 7})
     page = browser.get(HOME)
     assert "Add your first animal Name Category" in words(page)
@@ -61,9 +59,7 @@ def test_a_reservation_is_closed_there(browser: Browser, project: Project):
     assert "Rex is adopted (sold). Order 1 is completed." in browser.read(HOME)
 
 
-def test_four_fifths_of_a_day_are_told(
-    browser: Browser, client: FlaskClient, project: Project
-):
+def test_four_fifths_are_told(browser: Browser, client: FlaskClient, project: Project):
     project.change_plan(Plan("enterprise", 9, 5))
     for told in ("", "nearly used up The project has used 4 of 5.", "used up The"):
         assert ("Today's requests are" in browser.read(HOME)) == bool(told)

@@ -183,9 +183,7 @@ def test_a_new_key_stands_with_what_it_is_first_used_for(browser: Browser):
 
 
 @of_both_engines
-def test_label_limits_and_origins_are_changed_from_the_next_request_on(
-    browser: Browser, client_of: Callable, project: Project
-):
+def test_key_changes_at_once(browser: Browser, client_of: Callable, project: Project):
     key = Key.issue(project, Grant("public", 5, 50, (SHOP,)), label="Page")
     path, client = f"{KEYS}/{key[:16]}", client_of(key)
     shown = browser.get(path).text

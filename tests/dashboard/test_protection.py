@@ -100,9 +100,7 @@ def test_browsers_keep_a_style_sheet_until_it_changes(browser: Browser):
             assert answer.headers.getlist("Cache-Control") == ["no-cache"]
 
 
-def test_what_a_request_names_is_quoted_where_it_leads(
-    browser: Browser, visitor: Browser, key: str
-):
+def test_names_are_quoted_where_they_lead(browser: Browser, visitor: Browser, key: str):
     for name in ("%0D%0A", "a%3Fb%23", "%25%C3%BC", "a:@!$&'()*+,;=~"):
         page = f"/dashboard/animals/import/{name}?x=%0D%3C&b=%zz"
         assert browser.submit(page).location == page
@@ -112,9 +110,7 @@ def test_what_a_request_names_is_quoted_where_it_leads(
         assert browser.submit(SIGN_IN, key=key, next=page).location == page
 
 
-def test_page_to_come_back_to_is_found_in_few_steps(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-):
+def test_next_page_is_found_in_few_steps(app: Flask, monkeypatch: pytest.MonkeyPatch):
     tried, test = [], MapAdapter.test
     monkeypatch.setattr(MapAdapter, "test", lambda *it: tried.append(it) or test(*it))
     with app.test_request_context("/dashboard/animals/import" + "/" * 15_000):

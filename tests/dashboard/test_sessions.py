@@ -94,9 +94,7 @@ def test_signing_out_ends_copies_of_the_cookie(app: Flask, browser: Browser, key
 
 
 @of_both_engines
-def test_session_ends_after_an_hour_without_a_request_or_twelve_with(
-    browser: Browser, key: str, clock: Clock
-):
+def test_session_ends_after_an_hour_or_twelve(browser: Browser, key: str, clock: Clock):
     clock.move(seconds=3600)
     assert browser.get("/dashboard").status_code == 303
     assert "after an hour without a request" in browser.read(SIGN_IN)
@@ -109,9 +107,7 @@ def test_session_ends_after_an_hour_without_a_request_or_twelve_with(
     assert browser.get("/dashboard").status_code == 303
 
 
-def test_page_does_not_wait_until_its_session_can_be_written(
-    browser: Browser, clock: Clock
-):
+def test_page_waits_for_no_write_of_its_session(browser: Browser, clock: Clock):
     clock.move(seconds=3000)
     started = time.monotonic()
     with locked(str(db.file)):

@@ -30,8 +30,6 @@ COMPILE_AND_READ = {
 
 
 @pytest.mark.parametrize("generator", COMPILE_AND_READ)
-def test_client_compiles_and_reads_names_in_all_scripts(
-    sqlite_url: str, tmp_path: Path, generator: str
-):
+def test_names_in_all_scripts_are_read(sqlite_url: str, tmp_path: Path, generator: str):
     commands = [*commands_in_docs(generator), *COMPILE_AND_READ[generator]]
     assert names_read(sqlite_url, tmp_path, READERS, commands) == NAMES

@@ -95,9 +95,7 @@ def test_name_of_a_handshake_is_a_path_only_where_it_is_a_name(front: Nginx):
     ],
 )
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated")
-def test_tls_begins_with_1_2_and_ciphers_with_forward_secrecy(
-    front: Nginx, version: str, ciphers: str, is_taken: bool
-):
+def test_tls_begins_with_1_2(front: Nginx, version: str, ciphers: str, is_taken: bool):
     context = ssl.create_default_context(cafile=str(front.trusted))
     context.minimum_version = context.maximum_version = ssl.TLSVersion[version]
     context.set_ciphers(ciphers)

@@ -99,9 +99,7 @@ def test_key_again_confirms_that_the_last_full_one_is_revoked(page: Page, key: s
 
 
 @pytest.mark.parametrize("is_secure", [True, False])
-def test_texts_are_copied_over_https_and_plain_http(
-    page: Page, key: str, is_secure: bool
-):
+def test_texts_are_copied_over_https_and_http(page: Page, key: str, is_secure: bool):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     sign_in(page, key, "/settings/domains")
     if not is_secure:

@@ -81,9 +81,7 @@ def instances(
             assert "internal_error" not in instance.log.read_text()
 
 
-def test_exactly_the_limit_is_served(
-    environ: dict[str, str], instances: list[servers.Gunicorn]
-):
+def test_limit_is_exact(environ: dict[str, str], instances: list[servers.Gunicorn]):
     urls = [instance.url for instance in instances]
     for trial in range(TRIALS):
         assert burst(random.Random(trial), environ, urls) == []

@@ -28,9 +28,7 @@ def test_reference_has_no_axe_violation(page: Page):
     require_accessible_everywhere(page)
 
 
-def test_double_click_adds_one_animal_until_the_body_changes(
-    world: World, page: Page, key: str
-):
+def test_double_click_adds_one_animal_per_body(world: World, page: Page, key: str):
     sent = []
     page.on("request", lambda request: sent.append(request.headers))
     page.goto(DOCS)

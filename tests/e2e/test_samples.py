@@ -74,9 +74,7 @@ def run(language: str, source: str, service: Service, api: str = "") -> str:
 
 
 @pytest.mark.usefixtures("filled")
-def test_samples_succeed_and_read_all_pages(
-    service: Service, language: str, samples: dict[str, str]
-):
+def test_all_pages_are_read(service: Service, language: str, samples: dict[str, str]):
     # What deletes comes last: the other samples name the animal and its category too.
     deleting = [samples.pop(name) for name in ("deletePet", "deleteCategory")]
     printed = {name: run(language, samples[name], service) for name in samples}
@@ -106,9 +104,7 @@ def test_shell_samples_of_the_guide_read_animals(service: Service):
     assert animal["id"] == 42
 
 
-def test_samples_wait_out_a_429_and_repeat_their_idempotency_key(
-    service: Service, language: str, samples: dict[str, str]
-):
+def test_a_429_is_waited_out(service: Service, language: str, samples: dict[str, str]):
     seen: dict[str, list] = defaultdict(list)
 
     @Request.application
@@ -132,9 +128,7 @@ def test_samples_wait_out_a_429_and_repeat_their_idempotency_key(
         assert bool(key) == (method == "POST")
 
 
-def test_a_refused_sample_shows_the_message_of_the_api(
-    service: Service, language: str, samples: dict[str, str]
-):
+def test_refusals_say_why(service: Service, language: str, samples: dict[str, str]):
     try:
         told = run(language, samples["getPet"], service)
     except AssertionError as error:  # it has failed, as it should

@@ -6,7 +6,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from flask.testing import FlaskClient
 
+from petstore.storage import db
 from tests.faults.conftest import Serve
 from tests.harness import servers
 from tests.harness.waiting import wait_until
@@ -16,9 +18,7 @@ REX = {"name": "Rex", "categoryId": 7}
 
 
 @pytest.mark.parametrize("suffix", ["", ".counters"])
-def test_startup_fails_if_file_is_not_a_database(
-    sqlite_url: str, tmp_path: Path, suffix: str
-):
+def test_file_of_garbage_ends_the_start(sqlite_url: str, tmp_path: Path, suffix: str):
     file = tmp_path / f"petstore.db{suffix}"
     file.write_bytes(b"garbage " * 4096)
     ended = servers.refused_gunicorn({"DATABASE_URL": sqlite_url})
@@ -52,6 +52,15 @@ def test_truncated_file_returns_503_until_restored(serve: Serve, tmp_path: Path)
     assert service.send().status == 200
     assert service.send(body=REX).status == 201
     assert len(service.send().json) == 2
+
+
+def test_write_on_read_only_connection_fails_only_once(client: FlaskClient):
+    # As if the connection was opened on a read-only disk.
+    db.execute_sql("PRAGMA query_only = 1")
+    refused = client.post("/v1/pets", json=REX)
+    assert (refused.status_code, refused.json["code"]) == (503, "service_unavailable")
+    assert refused.headers["Retry-After"] == "1"
+    assert client.post("/v1/pets", json=REX).status_code == 201
 
 
 def overwrite(path: Path, table: str) -> None:

@@ -12,6 +12,7 @@ from peewee import OperationalError
 
 from petstore.storage.postgresql import Postgresql
 from tests.harness.crowds import at_once
+from tests.harness.patience import OF_STATEMENTS
 from tests.harness.postgres import Postgres
 from tests.harness.proxies import proxy
 from tests.harness.waiting import wait_until
@@ -26,12 +27,9 @@ Opened = Callable[[str], Postgresql]
 @pytest.fixture
 def opened(set_limits: Callable[..., None]) -> Iterator[Opened]:
     """A function that returns a database at a URL, with short time limits."""
-    names = ("lock_seconds", "server_statement_seconds", "idle_transaction_seconds")
-    names += ("statement_seconds", "replay_lock_seconds")
-    limits = dict.fromkeys(names, 1.0) | {"connect_seconds": CONNECT_SECONDS}
-    set_limits(
-        **limits, host_seconds=HOST_SECONDS, back_off_seconds=0.0, resolve_seconds=0.3
-    )
+    hosts = {"host_seconds": HOST_SECONDS, "connect_seconds": CONNECT_SECONDS}
+    limits = dict.fromkeys(OF_STATEMENTS, 1.0) | hosts
+    set_limits(**limits, back_off_seconds=0.0, resolve_seconds=0.3)
     with ExitStack() as stack:
 
         def opened(url: str) -> Postgresql:
@@ -145,9 +143,8 @@ def crowded(server: Postgres) -> Iterator[str]:
 
 
 def connected(server: Postgres) -> int:
-    with psycopg.connect(server.url) as other:
-        query = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'plain'"
-        return other.execute(query).fetchone()[0]
+    query = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'plain'"
+    return server.ask(query)[0]
 
 
 def test_server_that_takes_no_more_is_used_with_what_is_open(

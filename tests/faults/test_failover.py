@@ -14,7 +14,7 @@ import pytest
 
 from petstore.timeouts import LIMITS
 from tests.harness.crowds import at_once
-from tests.harness.patience import PATIENT
+from tests.harness.patience import OF_STATEMENTS, PATIENT
 from tests.harness.postgres import Postgres
 from tests.harness.proxies import Proxy, proxy
 from tests.harness.services import Service, serving
@@ -44,7 +44,8 @@ def read_only(server: Postgres) -> Iterator[None]:
         other.execute("ALTER SYSTEM SET default_transaction_read_only = on")
         other.execute("SELECT pg_reload_conf()")
         try:
-            wait_until(lambda: is_read_only(server))
+            setting = "SHOW default_transaction_read_only"
+            wait_until(lambda: server.ask(setting) == ("on",))
             yield
         finally:
             other.execute("SET default_transaction_read_only = off")
@@ -52,22 +53,14 @@ def read_only(server: Postgres) -> Iterator[None]:
             other.execute("SELECT pg_reload_conf()")
 
 
-def is_read_only(server: Postgres) -> bool:
-    with psycopg.connect(server.url) as other:
-        [setting] = other.execute("SHOW default_transaction_read_only").fetchone()
-        return setting == "on"
-
-
 def backends(server: Postgres) -> set[int]:
     """Return the processes of the server that serve others."""
-    with psycopg.connect(server.url) as other:
-        query = "SELECT pid FROM pg_stat_activity WHERE client_port IS NOT NULL"
-        return {pid for (pid,) in other.execute(query)} - {other.info.backend_pid}
+    those = "client_port IS NOT NULL AND pid <> pg_backend_pid()"
+    found = server.ask(f"SELECT array_agg(pid) FROM pg_stat_activity WHERE {those}")
+    return set(found[0] or ())
 
 
-def test_read_only_server_is_left_and_serves_nobody_until_it_writes_again(
-    service: Service, server: Postgres
-):
+def test_read_only_server_is_left_until_it_writes(service: Service, server: Postgres):
     assert service.send(body=REX).status == 201
     before = backends(server)
     with read_only(server):
@@ -101,15 +94,10 @@ def test_each_connection_ends_after_some_time(
 def test_connections_that_a_firewall_forgot_fail_no_read(
     service_environ: dict[str, str], name: Proxy, tmp_path: Path
 ):
-    hasty = replace(
-        PATIENT,
-        server_statement_seconds=2 * READ_SECONDS,
-        idle_transaction_seconds=2 * READ_SECONDS,
-        statement_seconds=2 * READ_SECONDS,
-        lock_seconds=READ_SECONDS,
-        idle_seconds=0.0,
-        idle_statement_seconds=READ_SECONDS,
-    )
+    limits = dict.fromkeys(OF_STATEMENTS, 2 * READ_SECONDS)
+    names = ("lock_seconds", "replay_lock_seconds", "idle_statement_seconds")
+    limits |= dict.fromkeys(names, READ_SECONDS) | {"idle_seconds": 0.0}
+    hasty = replace(PATIENT, **limits)
     clients = range(LIMITS.connections)
     with serving(tmp_path, service_environ, limits=hasty) as service:
         at_once(lambda _: service.send(), [*clients] * 4)

@@ -34,9 +34,7 @@ def test_only_writers_wait_for_a_lock(service: Service, file: str):
         assert {each.result().status for each in pending} == {201}
 
 
-def test_writes_are_answered_after_their_sync_and_reads_before(
-    sqlite_url: str, tmp_path: Path
-):
+def test_writes_wait_for_their_sync_and_reads_do_not(sqlite_url: str, tmp_path: Path):
     hold, wal = tmp_path / "hold", tmp_path / "petstore.db-wal"
     environ = {"DATABASE_URL": sqlite_url, "WEB_CONCURRENCY": "1"}
     environ["SYNC_HOLD"] = str(hold)

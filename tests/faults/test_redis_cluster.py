@@ -40,9 +40,7 @@ def test_exactly_the_limit_is_served(service: Service):
     assert not service.events("counters_lost")
 
 
-def test_lost_node_is_an_outage_of_the_store_until_it_returns(
-    service: Service, nodes: Cluster, keys: list[str]
-):
+def test_lost_node_is_an_outage(service: Service, nodes: Cluster, keys: list[str]):
     with load(service.url, keys, pause_seconds=0.02) as clients:
         lost = nodes.nodes[1]
         lost.kill()

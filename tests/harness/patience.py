@@ -10,36 +10,26 @@ from petstore import timeouts
 
 SECONDS = 20.0
 DAY = 86_400.0
+OF_STATEMENTS = (
+    *("lock_seconds", "server_statement_seconds", "idle_transaction_seconds"),
+    *("statement_seconds", "replay_lock_seconds"),
+)
+LONGER = (
+    *("turn", "request", "redis", "hit", "lock", "server_statement", "busy", "queue"),
+    *("idle_transaction", "statement", "connect", "dns", "dns_server"),
+)
+NOTED = ("failed_seconds", "usage_seconds", "seen_seconds")
 PATIENT = replace(
     timeouts.LIMITS,
-    turn_seconds=SECONDS,
-    request_seconds=SECONDS,
-    redis_seconds=SECONDS,
-    hit_seconds=SECONDS,
-    lock_seconds=SECONDS,
-    server_statement_seconds=SECONDS,
-    idle_transaction_seconds=SECONDS,
-    statement_seconds=SECONDS,
     stores_seconds=3 * SECONDS,
-    connect_seconds=SECONDS,
-    queue_seconds=SECONDS,
     written_seconds=1.0,  # a test waits for it
-    busy_seconds=SECONDS,
-    failed_seconds=DAY,  # a test writes what was noted itself
-    usage_seconds=DAY,
-    seen_seconds=DAY,
     tidy_seconds=DAY,
-    dns_seconds=SECONDS,
-    dns_server_seconds=SECONDS,
     recheck_seconds=DAY,
+    **{f"{name}_seconds": SECONDS for name in LONGER},
+    **dict.fromkeys(NOTED, DAY),  # a test writes what was noted itself
 )
 # What requests note is written soon, as in production.
-NOTING = replace(
-    PATIENT,
-    failed_seconds=timeouts.Limits().failed_seconds,
-    usage_seconds=timeouts.Limits().usage_seconds,
-    seen_seconds=timeouts.Limits().seen_seconds,
-)
+NOTING = replace(PATIENT, **{name: getattr(timeouts.Limits(), name) for name in NOTED})
 
 
 def be_patient() -> None:

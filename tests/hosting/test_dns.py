@@ -11,13 +11,8 @@ import dns.resolver
 import pytest
 
 from petstore.hosting import dns as module
-from petstore.hosting.dns import (
-    DnsResult,
-    Lookup,
-    RequiredRecords,
-    Unanswered,
-    check_dns,
-)
+from petstore.hosting.dns import Lookup, RequiredRecords, Unanswered, check_dns
+from petstore.models.domains import DnsResult
 from petstore.settings import Address
 from tests.harness.dns_server import DnsServer, rrset
 
@@ -38,6 +33,10 @@ def fault(server: DnsServer, required: RequiredRecords = SHOP) -> str:
     return result.text
 
 
+def fail(answer: dns.message.Message, _: bool) -> None:
+    answer.set_rcode(dns.rcode.SERVFAIL)
+
+
 def test_cname_chain_to_the_target_verifies_the_domain(nameserver: DnsServer):
     nameserver.put(NAME, "CNAME", TARGET)
     nameserver.put(TARGET, "CNAME", "proxy.example.net")
@@ -51,7 +50,10 @@ def test_cname_chain_to_the_target_verifies_the_domain(nameserver: DnsServer):
 
 def test_what_is_found_is_shown_with_the_record_to_create(nameserver: DnsServer):
     nameserver.put(TARGET, "A", "9.9.9.1")
+    internal = {"A": ["10.1.2.3", "9.9.9.1"], "AAAA": ["fd00::1", "::ffff:10.1.2.4"]}
     for records, found in (
+        (internal, "only the addresses 9.9.9.1 and an address that is not public."),
+        ({"A": ["169.254.169.254"]}, "only an address that is not public."),
         ({}, f"{NAME} has no CNAME record yet, and no address. Create the CNAME"),
         ({"A": ["9.9.9.1"]}, "no CNAME record, only the addresses 9.9.9.1. Create"),
         ({"CNAME": ["typo.example.net"]}, f"Found {NAME} → typo.example.net. Change"),
@@ -61,15 +63,6 @@ def test_what_is_found_is_shown_with_the_record_to_create(nameserver: DnsServer)
         text = fault(nameserver)
         assert found in text
         assert f"points it at {TARGET}" in text or f"points at {TARGET}" in text
-
-
-def test_internal_addresses_are_not_shown(nameserver: DnsServer):
-    nameserver.put(NAME, "A", "10.1.2.3", "9.9.9.1")
-    nameserver.put(NAME, "AAAA", "fd00::1", "::ffff:10.1.2.4")
-    text = fault(nameserver)
-    assert "only the addresses 9.9.9.1 and an address that is not public." in text
-    nameserver.put(NAME, "A", "169.254.169.254")
-    assert "only an address that is not public." in fault(nameserver)
 
 
 def test_internal_names_are_neither_followed_nor_shown(nameserver: DnsServer):
@@ -176,12 +169,12 @@ def test_caa_records_that_forbid_the_certificate_are_told(apex_server: DnsServer
         assert (told in result.text) is is_told
 
 
-def test_closest_caa_records_count_and_none_that_are_not_answered(
+def test_closest_caa_records_count_and_none_without_an_answer(
     nameserver: DnsServer,
 ):
-    def fail_caa(answer: dns.message.Message, _: bool) -> None:
+    def fail_caa(answer: dns.message.Message, is_tcp: bool) -> None:
         if answer.question[0].rdtype == dns.rdatatype.CAA:
-            answer.set_rcode(dns.rcode.SERVFAIL)
+            fail(answer, is_tcp)
 
     nameserver.put(NAME, "CNAME", TARGET)
     nameserver.put(TARGET, "CAA", '0 issue "letsencrypt.org"')
@@ -209,12 +202,6 @@ def test_queries_share_timeout(nameserver: DnsServer, set_limits: Callable[..., 
     assert "was not resolved in time" in result.text
 
 
-def test_server_error_is_reported(nameserver: DnsServer):
-    for rcode in (dns.rcode.SERVFAIL, dns.rcode.REFUSED):
-        nameserver.twist = lambda answer, _, rcode=rcode: answer.set_rcode(rcode)
-        assert "answer with an error" in fault(nameserver)
-
-
 def cut(answer: dns.message.Message, is_tcp: bool) -> None:
     """Leave the answer to TCP, as a server does whose answer does not fit."""
     if not is_tcp:
@@ -222,9 +209,7 @@ def cut(answer: dns.message.Message, is_tcp: bool) -> None:
         answer.flags |= dns.flags.TC
 
 
-def test_long_answer_is_read_over_tcp_up_to_a_bound(
-    apex_server: DnsServer, monkeypatch: pytest.MonkeyPatch
-):
+def test_tcp_answer_is_bounded(apex_server: DnsServer, monkeypatch: pytest.MonkeyPatch):
     parsed = []
     call = lambda parse, wire: parsed.append(len(wire)) or parse(wire)  # noqa: E731
     monkeypatch.setattr(module, "call_in_thread", call)
@@ -238,9 +223,7 @@ def test_long_answer_is_read_over_tcp_up_to_a_bound(
     assert max(parsed) < 16 * 1024
 
 
-def test_answer_over_tcp_that_is_broken_or_late_is_none(
-    nameserver: DnsServer, set_limits: Callable[..., None]
-):
+def test_broken_answer_is_none(nameserver: DnsServer, set_limits: Callable[..., None]):
     set_limits(dns_seconds=0.4, dns_server_seconds=0.3)
     nameserver.put(NAME, "CNAME", TARGET)
 
@@ -251,9 +234,12 @@ def test_answer_over_tcp_that_is_broken_or_late_is_none(
         cut(answer, is_tcp)
         answer.id ^= is_tcp
 
-    for twist in (truncate, confuse):
+    def refuse(answer: dns.message.Message, _: bool) -> None:
+        answer.set_rcode(dns.rcode.REFUSED)
+
+    for twist in (truncate, confuse, refuse, fail):
         nameserver.twist = twist
-        assert "or with too much" in fault(nameserver)
+        assert "answer with an error, or with too much" in fault(nameserver)
     nameserver.twist, nameserver.pause_seconds = cut, 0.02
     began = time.monotonic()
     assert "was not resolved in time" in fault(nameserver)

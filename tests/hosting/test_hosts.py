@@ -72,9 +72,7 @@ def test_other_paths_are_served(
         assert status(stranger, host, "/") == found
 
 
-def test_nobody_signs_in_under_the_name_of_a_shelter(
-    stranger: FlaskClient, shop: Domain
-):
+def test_nobody_signs_in_under_a_shelters_name(stranger: FlaskClient, shop: Domain):
     for host in (NAME, f"shelter.{BASE}"):
         page = stranger.get("/", headers={"Host": f"{host}:8443"})
         assert f'<a href="http://{BASE}:8443/">' in page.text

@@ -59,9 +59,7 @@ def gunicorn(sqlite_url: str, tmp_path: Path, set_limits: Callable) -> Iterator[
         os.close(gunicorn.writing)
 
 
-def test_service_goes_on_and_stops_and_counts_what_it_drops(
-    gunicorn: Logged, sqlite_url: str
-):
+def test_service_goes_on_and_counts_what_it_drops(gunicorn: Logged, sqlite_url: str):
     def dropped() -> float:
         text = client.get("/metrics").content.decode()
         return Samples(text).total("petstore_log_lines_dropped_total")

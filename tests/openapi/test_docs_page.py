@@ -60,35 +60,23 @@ def test_page_loads_only_local_resources(reader: FlaskClient, page: Page):
     assert page.inline == []
 
 
-def test_an_example_that_changes_what_is_there_is_filled_in_when_asked_for(
-    reader: FlaskClient,
-):
-    assert reader.get("/docs").text.count("Use the example") == 4
-
-
 def test_page_gives_other_sites_no_window_and_no_address(reader: FlaskClient):
     for path in ("", "/static/docs.css", "/static/nothing.js"):
         assert policy_of(reader, f"/docs{path}") == POLICY
-    headers = reader.get("/docs", headers={"Host": "a'b&c.example"}).headers
-    for name in ("Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy"):
-        assert headers[name] == "same-origin"
-    assert headers["Referrer-Policy"] == "same-origin"
     answer = reader.get("/docs", headers={"Host": "a'b&c.example"})
+    for name in ("Cross-Origin-Opener", "Cross-Origin-Resource", "Referrer"):
+        assert answer.headers[f"{name}-Policy"] == "same-origin"
     assert "a'b&c" not in answer.text
 
 
-def test_page_has_a_section_for_each_operation_and_no_dead_link(
-    page: Page, operations: dict
-):
+def test_each_operation_has_a_section_and_no_link_is_dead(page: Page, operations: dict):
     assert operations.keys() <= set(page.ids)
     assert len(page.ids) == len(set(page.ids))
     assert len(page.fragments) > 40
     assert set(page.fragments) <= set(page.ids)
 
 
-def test_page_names_the_configured_servers_and_its_policy_allows_calls_to_them(
-    environ: dict[str, str], request: pytest.FixtureRequest
-):
+def test_servers_may_be_called(environ: dict[str, str], request: pytest.FixtureRequest):
     environ["PETSTORE_PRODUCTION_URL"] = "https://api.example.org/a/v1"
     environ["PETSTORE_STAGING_URL"] = "http://s.example.org:8080/v1"
     stranger = request.getfixturevalue("stranger")
