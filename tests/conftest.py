@@ -2,7 +2,6 @@
 
 import gc
 import itertools
-import re
 import shutil
 import signal
 import time
@@ -17,8 +16,6 @@ from click.testing import Result
 from flask import Flask
 from flask.testing import FlaskClient
 from redis import Redis
-from xdist.remote import Producer
-from xdist.scheduler import LoadFileScheduling
 
 from petstore import clock as service_clock
 from petstore import create_app, log, timeouts
@@ -53,7 +50,6 @@ hypothesis.settings.load_profile("busy")
 # The folders whose files take longest, so that none is left to run alone at the end.
 FIRST = ("simulation", "races", "faults", "storage", "server", "openapi", "recipes")
 FIRST += ("monitoring", "cli")
-RACE = re.compile(r"tests/races/.*[-\[](sqlite|postgresql|postgresql-redis)]$")
 TEST_SECONDS = 900
 MS_BEFORE_MIDNIGHT = 60_000
 
@@ -63,19 +59,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     root = Path(__file__).parent
     rank = {root / name: number for number, name in enumerate(FIRST)}
     items.sort(key=lambda item: rank.get(item.path.parent, len(FIRST)))
-
-
-class Scheduling(LoadFileScheduling):
-    """Each file runs in one process, and so do all races with the same servers."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        race = RACE.match(nodeid)
-        return race[1] if race else super()._split_scope(nodeid)
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
-    """Replace the scheduling of `--dist=loadfile`."""
-    return Scheduling(config, log)
 
 
 def pytest_collection_finish() -> None:

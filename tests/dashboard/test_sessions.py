@@ -44,7 +44,9 @@ def test_session_ends_with_its_key(app: Flask, project: Project, clock: Clock):
     ):
         key = Key.issue(project)
         browser = Browser(app, key)
+        assert len(OpenSession.page(project.id)) == 1
         ends(Key.by_prefix(key[:16]))
+        assert OpenSession.page(project.id) == []
         assert browser.submit("/dashboard/keys").location.startswith(f"{SIGN_IN}?")
         assert "Your session is over" in browser.read(SIGN_IN)
 
@@ -75,13 +77,6 @@ def test_messages_that_no_page_has_shown_fit_into_the_cookie(browser: Browser):
     assert browser.read(page).count("(no. 5).") == 1
 
 
-def test_signing_in_begins_a_new_session(visitor: Browser, key: str):
-    assert "Set-Cookie" not in visitor.get(SIGN_IN).headers
-    visitor.sign_in(key)
-    with visitor.client.session_transaction("/dashboard") as session:
-        assert {*session} == {"token", "project"}
-
-
 def test_signing_out_ends_copies_of_the_cookie(app: Flask, browser: Browser, key: str):
     colleague, first = Browser(app, key), browser.cookie
     assert status_with(app, first) == 200
@@ -96,6 +91,7 @@ def test_signing_out_ends_copies_of_the_cookie(app: Flask, browser: Browser, key
 @of_both_engines
 def test_session_ends_after_an_hour_or_twelve(browser: Browser, key: str, clock: Clock):
     clock.move(seconds=3600)
+    assert OpenSession.page(Key.by_prefix(key[:16]).project_id) == []
     assert browser.get("/dashboard").status_code == 303
     assert "after an hour without a request" in browser.read(SIGN_IN)
     browser.sign_in(key)
@@ -186,7 +182,7 @@ def forged(browser: Browser, secret: str, token: str) -> int:
 
 
 def test_only_secret_and_token_open(chosen: str | None, visitor: Browser, key: str):
-    visitor.get("/dashboard/sign-in")
+    assert "Set-Cookie" not in visitor.get("/dashboard/sign-in").headers
     assert Secret.select().count() == (0 if chosen else 1)
     secret, token = chosen or Secret.shared("sessions"), Session.begin(Caller.of(key))
     [session] = Session.select()
@@ -271,20 +267,6 @@ def test_all_others_end_and_those_of_another_project_go_on(
     assert "End all others" not in said
     assert [status(each) for each in (other, same_key, browser)] == [303, 303, 200]
     assert Session.caller(token).prefix == rival_key.prefix
-
-
-@of_both_engines
-def test_sessions_that_have_ended_are_not_listed(project: Project, clock: Clock):
-    for end in (
-        lambda _key: clock.move(seconds=3600),
-        lambda key: key.revoke(),
-        lambda key: key.rotate(0),
-    ):
-        key = Key.by_prefix(Key.issue(project)[:16])
-        Session.begin(Caller.by_prefix(key.prefix))
-        assert len(OpenSession.page(project.id)) == 1
-        end(key)
-        assert OpenSession.page(project.id) == []
 
 
 @of_both_engines
