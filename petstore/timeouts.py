@@ -32,6 +32,7 @@ class Limits:
     notice_seconds: float = 0.3  # for requests on their way to a worker that stops
     accept_pause_seconds: float = 0.05  # when a connection cannot be accepted
     spare_descriptors: int = 96  # for files and for connections to the stores
+    least_connections: int = 8  # of clients; with fewer descriptors it does not start
     # Each file of its metrics has this size from the beginning: the kernel kills a
     # process that writes to a memory-mapped file for which the disk has no room.
     metrics_bytes: int = 256 * 1024
